@@ -1,0 +1,38 @@
+# `make demo` and `make test` need Python 3.11+, make and pip's registry, nothing else.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint types tests bench clean
+
+demo: .venv/installed
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
+
+test: lint types tests
+
+lint: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/dev
+	$(BIN)/mypy
+
+tests: .venv/dev
+	$(BIN)/python -m pytest
+
+bench: .venv/dev
+	$(BIN)/python -m pytest benchmarks -o addopts= -q -s
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dagneal needs Python 3.11 or newer; try make PYTHON=python3.12")'
+	$(PYTHON) -m venv .venv
+
+.venv/installed: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+.venv/dev: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@ .venv/installed
+
+clean:
+	rm -rf .venv demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks

@@ -1,0 +1,10 @@
+#!/bin/sh
+# Sample the paper's lung-cancer network, learn it back with simulated annealing and with exact search, compare.
+set -eu
+mkdir -p demo
+say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; "$@"; }
+say dagneal networks
+say dagneal sample lung-cancer --rows 10000 --seed 7 -o demo/lung-cancer.csv
+say dagneal learn demo/lung-cancer.csv --solver sa --reads 200 --seed 7 --truth lung-cancer -o demo/annealed.bif
+say dagneal learn demo/lung-cancer.csv --solver exact --truth lung-cancer -o demo/exact.bif
+say dagneal compare demo/annealed.bif demo/exact.bif

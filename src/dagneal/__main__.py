@@ -1,0 +1,7 @@
+"""`python -m dagneal`."""
+
+import sys
+
+from dagneal.cli import main
+
+sys.exit(main())

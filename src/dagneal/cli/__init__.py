@@ -1,0 +1,44 @@
+"""The command `dagneal`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from dagneal.errors import InputError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status: 0, 2 for bad input, 130 on Ctrl-C.
+
+    Args:
+        arguments: the words after `dagneal`; those of this process by default.
+    """
+    from dagneal.cli.arguments import parser
+
+    options = parser().parse_args(arguments)
+    try:
+        from dagneal.cli import commands
+
+        getattr(commands, options.command)(options)
+        sys.stdout.flush()
+    except InputError as error:
+        return _say(str(error), 2)
+    except MemoryError:
+        return _say("there is not enough memory for this; use fewer variables or rows", 2)
+    except KeyboardInterrupt:
+        return _say("stopped", 130)
+    except BrokenPipeError:  # the reader of our output went away, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        if error.filename is not None or sys.stdout.closed:
+            raise
+        return _say(f"cannot write the output: {error.strerror}", 2)
+    return 0
+
+
+def _say(message: str, status: int) -> int:
+    print(f"dagneal: {' '.join(message.split())}", file=sys.stderr)
+    return status

@@ -1,0 +1,182 @@
+"""What can be said on the command line. Nothing heavy is imported here, so that --help answers at once."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import NoReturn
+
+from dagneal import __version__
+
+LEARNERS = ("auto", "exact", "exhaustive")
+
+SAMPLERS = {
+    # name: class, reads by default, most variables
+    "sa": ("dwave.samplers:SimulatedAnnealingSampler", 1000, None),
+    "sqa": ("dwave.samplers:PathIntegralAnnealingSampler", 100, None),
+    "tabu": ("dwave.samplers:TabuSampler", 100, None),
+    "tree": ("dwave.samplers:TreeDecompositionSolver", 1, 9),
+    "greedy": ("dwave.samplers:SteepestDescentSolver", 1000, None),
+    "random": ("dwave.samplers:RandomSampler", 1000, None),
+}
+
+_SOLVERS = """\
+solvers:
+  auto        exact up to 25 variables, sa beyond (the default)
+  exact       dynamic programming, proved optimal, up to 28 variables
+  exhaustive  the paper's exhaustive search of the QUBO, up to 5 variables
+  sa          simulated annealing            sqa     simulated quantum annealing (path integral)
+  tabu        tabu search                    tree    exact on the QUBO, up to 9 variables
+  greedy      steepest descent               random  random bits, the weakest baseline
+Any other dimod sampler: --sampler package.module:Class
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaint is one line."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {message}; see {self.prog} --help", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the command `dagneal`."""
+    top = _Parser(
+        prog="dagneal",
+        description="Learn the structure of Bayesian networks with annealers, and know how good the answer is.",
+        epilog="Start with: dagneal sample lung-cancer -o lc.csv && dagneal learn lc.csv",
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"dagneal {__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
+    _learn(commands)
+    _sample(commands)
+    _encode(commands)
+    _compare(commands)
+    _networks(commands)
+    return top
+
+
+def _command(commands: argparse._SubParsersAction[_Parser], name: str, summary: str, epilog: str) -> _Parser:
+    command = commands.add_parser(
+        name,
+        help=summary,
+        description=summary[0].upper() + summary[1:] + ".",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    command.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    command.add_argument("--quiet", action="store_true", help="no progress and no notes on standard error")
+    return command
+
+
+def _data(command: _Parser) -> None:
+    """Options of every command that reads data."""
+    command.add_argument("data", metavar="DATA", help="a CSV, TSV or Parquet file of discrete data, with column names")
+    group = command.add_argument_group("data")
+    group.add_argument("--columns", metavar="A,B,C", type=_listed, help="use only these columns")
+    group.add_argument("--weights", metavar="COLUMN", help="a column that says how often each row counts")
+    group.add_argument("--states", metavar="NETWORK", help="take the states, unseen ones too, from a .bif file or network")
+    group.add_argument(
+        "--missing", choices=("refuse", "drop", "state"), default="refuse", help="what to do with missing values"
+    )
+    group = command.add_argument_group("score")
+    group.add_argument(
+        "--score", default="bdeu:1", metavar="NAME", help="bdeu:ESS (default bdeu:1), bdeu-rows, k2, perks or bic"
+    )
+    group.add_argument("--max-parents", type=int, metavar="M", help="most parents of a variable (default 2)")
+
+
+def _learn(commands: argparse._SubParsersAction[_Parser]) -> None:
+    command = _command(
+        commands,
+        "learn",
+        "learn the structure of a Bayesian network from data",
+        _SOLVERS + "\nexamples:\n"
+        "  dagneal learn patients.csv\n"
+        "  dagneal learn patients.csv --solver sa --reads 100 --seed 7 -o patients.bif\n"
+        "  dagneal learn lc.csv --solver sa --set num_sweeps=5000 --truth lung-cancer\n"
+        "  dagneal learn lc.csv --json | python -m json.tool",
+    )
+    _data(command)
+    group = command.add_argument_group("solver")
+    which = group.add_mutually_exclusive_group()
+    which.add_argument("--solver", default="auto", metavar="NAME", help="see below (default auto)")
+    which.add_argument("--sampler", metavar="MODULE:CLASS", help="any dimod sampler, made without arguments")
+    group.add_argument("--reads", type=int, metavar="N", help="reads of a sampler (default 1000; sqa and tabu 100)")
+    group.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", dest="parameters", help="a parameter of the sampler"
+    )
+    group.add_argument("--raw", action="store_true", help="report the best raw read, without repair")
+    group.add_argument("--seed", type=int, default=0, metavar="S", help="same seed, same answer (default 0)")
+    group = command.add_argument_group("results")
+    group.add_argument("-o", "--output", metavar="FILE", help="save the result: .json, .bif, .graphml or .dot")
+    group.add_argument("--samples", metavar="FILE", help="save all reads of a sampler as JSON")
+    group.add_argument("--truth", metavar="NETWORK", help="compare with this network (a .bif file or a bundled name)")
+
+
+def _sample(commands: argparse._SubParsersAction[_Parser]) -> None:
+    command = _command(
+        commands,
+        "sample",
+        "make data from a network",
+        "examples:\n"
+        "  dagneal sample lung-cancer --rows 10000 --seed 7 -o lc.csv\n"
+        "  dagneal sample lung-cancer --rows 10000 --expected -o lc.csv   # the paper's data without variance\n"
+        "  dagneal sample asia.bif --rows 1000000 --weights count -o asia.parquet   # equal rows merged",
+    )
+    command.add_argument("network", metavar="NETWORK", help="a .bif file or a bundled name (see dagneal networks)")
+    command.add_argument("--rows", type=int, default=10_000, metavar="N", help="number of rows (default 10000)")
+    command.add_argument("--seed", type=int, default=0, metavar="S", help="same seed, same rows (default 0)")
+    command.add_argument("--expected", action="store_true", help="each combination of states as often as expected")
+    command.add_argument(
+        "--rounding", choices=("nearest", "floor"), default="nearest", help="of expected counts (default nearest)"
+    )
+    command.add_argument("--weights", metavar="COLUMN", help="write distinct rows with their number in this column")
+    command.add_argument("-o", "--output", metavar="FILE", help=".csv, .tsv or .parquet (default: CSV to the terminal)")
+
+
+def _encode(commands: argparse._SubParsersAction[_Parser]) -> None:
+    command = _command(
+        commands,
+        "encode",
+        "write the search for the best network as a QUBO",
+        "examples:\n"
+        "  dagneal encode lc.csv -o lc.bqm           # dimod.BinaryQuadraticModel.from_file\n"
+        "  dagneal encode lc.csv -o lc.coo --ising   # text: row, column, value, over spins\n"
+        "  dagneal encode lc.csv -o lc.npz           # arrays row, column, value, offset, labels",
+    )
+    _data(command)
+    command.add_argument("--ising", action="store_true", help="over spins -1 and +1 instead of bits")
+    command.add_argument("-o", "--output", metavar="FILE", help="where to write it: .bqm, .coo or .npz")
+
+
+def _compare(commands: argparse._SubParsersAction[_Parser]) -> None:
+    command = _command(
+        commands,
+        "compare",
+        "compare a learned network with the truth",
+        "examples:\n"
+        "  dagneal compare learned.bif truth.bif\n"
+        "  dagneal compare learned.json lung-cancer --data lc.csv   # and how their scores differ",
+    )
+    command.add_argument("found", metavar="FOUND", help="a .bif file, a .json file of `learn`, or a bundled name")
+    command.add_argument("truth", metavar="TRUTH", help="likewise")
+    command.add_argument("--data", metavar="FILE", help="score both networks on these data")
+    command.add_argument("--score", default="bdeu:1", metavar="NAME", help="the score for --data (default bdeu:1)")
+
+
+def _networks(commands: argparse._SubParsersAction[_Parser]) -> None:
+    command = _command(
+        commands,
+        "networks",
+        "list the bundled networks, or print one",
+        "examples:\n  dagneal networks\n  dagneal networks lung-cancer > lung-cancer.bif",
+    )
+    command.add_argument("network", nargs="?", metavar="NETWORK", help="print this one as BIF")
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",")]

@@ -1,0 +1,243 @@
+"""What each command does."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import json
+import sys
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from dagneal import kernels
+from dagneal.cli import show
+from dagneal.cli.arguments import LEARNERS, SAMPLERS
+from dagneal.errors import InputError
+from dagneal.writing import check_writable, replacing
+
+
+def learn(options: argparse.Namespace) -> None:
+    """`dagneal learn`."""
+    from dagneal import learned
+    from dagneal.learners.learn import learn
+    from dagneal.scores import score_named
+
+    if options.output:
+        learned.check_format(options.output)
+    if options.samples:
+        check_writable(options.samples)
+    solver, parameters, most = _solver(options)
+    score = score_named(options.score)
+    data = _read(options)
+    truth = _truth(options.truth, data.names) if options.truth else None
+    if most is not None and len(data.names) > most:
+        raise InputError(
+            f"--solver {options.solver} takes at most {most} variables, not {len(data.names)}; use exact (up to 28) or sa"
+        )
+    with show.progress(options.quiet) as progress:
+        if options.solver in ("exact", "exhaustive"):
+            solver = partial(solver, progress=progress)
+        found = learn(data, options.max_parents, score, solver, options.seed, progress, **parameters)
+    if options.samples:
+        if found.annealed is None:
+            raise InputError(f"--samples: {found.solver} search has no reads to save")
+        from dagneal.qubo.decode import write_samples
+
+        write_samples(found.annealed.sampleset, options.samples)
+    if options.output:
+        found.save(options.output)
+    show.learned(found, data, truth, options)
+
+
+def _solver(options: argparse.Namespace) -> tuple[Any, dict[str, Any], int | None]:
+    """The solver that was asked for, its parameters, and the most variables that it takes."""
+    parameters = dict(map(_parameter, options.parameters))
+    if options.sampler is None and options.solver in LEARNERS:
+        if options.solver == "auto" and (parameters or options.reads or options.raw):
+            raise InputError("--reads, --set and --raw are for a sampler; name one, such as --solver sa")
+        if options.reads is not None or parameters or options.raw:
+            raise InputError(f"--reads, --set and --raw are for samplers, not for --solver {options.solver}")
+        if options.solver == "auto":
+            return None, {}, None
+        module = import_module(f"dagneal.learners.{options.solver}")
+        return getattr(module, options.solver), {}, module.MOST_VARIABLES
+    if options.sampler is None and options.solver not in SAMPLERS:
+        raise InputError(f"there is no solver {options.solver!r}; give one of {', '.join([*LEARNERS, *SAMPLERS])}")
+    target, reads, most = (options.sampler, None, None) if options.sampler else SAMPLERS[options.solver]
+    sampler = _imported(target)
+    if options.reads is not None and options.reads < 1:
+        raise InputError(f"--reads is {options.reads}; give 1 or more")
+    reads = options.reads or reads
+    if reads is not None:
+        parameters = {"num_reads": reads} | parameters
+    if "seed" not in sampler.parameters:
+        options.seed = None
+    if options.raw:
+        parameters["repair"] = False
+    return sampler, parameters, most
+
+
+def _imported(target: str) -> Any:
+    """The sampler behind `package.module:Class`."""
+    import dimod
+
+    module, _, name = target.partition(":")
+    try:
+        sampler = getattr(import_module(module), name)()
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise InputError(f"there is no sampler {target!r} ({error}); give package.module:Class") from error
+    if not isinstance(sampler, dimod.Sampler):
+        raise InputError(f"{target} is not a dimod.Sampler")
+    return sampler
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise InputError(f"--set {text} has no value; write NAME=VALUE, such as num_sweeps=5000")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
+
+
+def _read(options: argparse.Namespace) -> Any:
+    from dagneal.files import read
+    from dagneal.networks import load
+
+    if not options.quiet:
+        kernels.on_first_compilation(lambda: show.note("compiling kernels, once after installation (some seconds)"))
+    data = read(
+        options.data,
+        weights=options.weights,
+        columns=options.columns,
+        states=load(options.states) if options.states else None,
+        missing=options.missing,
+    )
+    if data.constant and not options.quiet:
+        show.note(f"{', '.join(data.constant)}: only one state in all rows; no edge can be learned there")
+    return data
+
+
+def _truth(name: str, variables: tuple[str, ...]) -> Any:
+    truth = _graph(name)
+    odd = sorted(set(truth) ^ set(variables))
+    if odd:
+        raise InputError(f"{name} and the data differ in their variables: {odd[0]!r} is only in one of them")
+    return truth
+
+
+def sample(options: argparse.Namespace) -> None:
+    """`dagneal sample`."""
+    from dagneal.data import decoded
+    from dagneal.networks import load
+
+    if options.output:
+        if Path(options.output).suffix.lower() not in (".csv", ".tsv", ".parquet"):
+            raise InputError(f"cannot tell the format of {options.output}; end the name in .csv, .tsv or .parquet")
+        check_writable(options.output)
+    elif options.json:
+        raise InputError("--json tells what was written; give -o FILE as well")
+    network = load(options.network)
+    states = list(network.states.values())
+    if options.expected or options.weights:
+        data = (
+            network.expected(options.rows, options.rounding)
+            if options.expected
+            else network.sample(options.rows, options.seed)
+        )
+        rows, frames = data.rows, iter([data.frame(options.weights)])
+    else:  # as drawn, block by block
+        rows = options.rows
+        frames = (decoded(network.names, states, codes) for codes in network.sample_codes(rows, options.seed))
+    if options.output is None:
+        for position, frame in enumerate(frames):
+            sys.stdout.write(frame.write_csv(include_header=position == 0))
+        return
+    with replacing(options.output) as file:
+        if options.output.lower().endswith(".parquet"):
+            import polars
+
+            buffer = io.BytesIO()
+            polars.concat(frames).write_parquet(buffer)
+            file.write(buffer.getbuffer())
+        else:
+            separator = "\t" if options.output.lower().endswith(".tsv") else ","
+            for position, frame in enumerate(frames):
+                file.write(frame.write_csv(separator=separator, include_header=position == 0).encode())
+    report = {"network": options.network, "rows": rows, "file": options.output}
+    show.result(report, f"{rows:,} rows of {options.network} written to {options.output}", options)
+
+
+def encode(options: argparse.Namespace) -> None:
+    """`dagneal encode`."""
+    from dagneal.qubo import export
+    from dagneal.qubo.encode import encode
+    from dagneal.qubo.penalties import moebius, paper_penalties
+    from dagneal.scorer import Scorer
+    from dagneal.scores import score_named
+
+    if options.output:
+        export.check_format(options.output)
+    score = score_named(options.score)
+    data = _read(options)
+    with show.progress(options.quiet) as progress:
+        table = Scorer(data, score).table(options.max_parents, progress=progress)
+    bqm = encode(table)
+    penalties = paper_penalties(table, moebius(table))
+    if options.ising:
+        bqm = bqm.change_vartype("SPIN", inplace=False)
+    if options.output:
+        export.write_model(bqm, options.output)
+    show.encoded(bqm, table, penalties, options)
+
+
+def compare(options: argparse.Namespace) -> None:
+    """`dagneal compare`."""
+    from dagneal.files import read
+    from dagneal.metrics import compare
+    from dagneal.scorer import Scorer
+    from dagneal.scores import score_named
+
+    score = score_named(options.score)
+    found, truth = _graph(options.found), _graph(options.truth)
+    comparison = compare(found, truth)
+    scores = None
+    if options.data:
+        scorer = Scorer(read(options.data), score)
+        scores = scorer.score(found), scorer.score(truth)
+    show.comparison(comparison, scores, options)
+
+
+def _graph(source: str) -> Any:
+    """The graph of a .bif file, a bundled network or a saved result."""
+    if Path(source).suffix.lower() != ".json":
+        from dagneal.networks import load
+
+        return load(source).dag
+    import networkx as nx
+
+    try:
+        found = json.loads(Path(source).read_text(encoding="utf-8"))
+        graph = nx.DiGraph()
+        graph.add_nodes_from(found["variables"])
+        graph.add_edges_from((parent, child) for parent, child in found["edges"])
+    except OSError as error:
+        raise InputError(f"{source} cannot be read: {error.strerror or error}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{source} is not a result of `dagneal learn`") from error
+    return graph
+
+
+def networks(options: argparse.Namespace) -> None:
+    """`dagneal networks`."""
+    from dagneal.bif import format_bif
+    from dagneal.networks import NAMES, load
+
+    if options.network:
+        print(format_bif(load(options.network)), end="")
+        return
+    show.networks([(name, load(name)) for name in NAMES], options)

@@ -1,0 +1,171 @@
+"""What is printed: results on standard output, notes and progress on standard error."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+
+from dagneal.graphs import parents_in_order
+from dagneal.kernels import Progress
+
+if TYPE_CHECKING:
+    import dimod
+
+    from dagneal.data import Dataset
+    from dagneal.learned import Annealed, Learned
+    from dagneal.metrics import Comparison
+    from dagneal.network import BayesianNetwork
+    from dagneal.qubo.penalties import Penalties
+    from dagneal.table import ScoreTable
+
+
+def note(text: str) -> None:
+    """Say something beside the result."""
+    print(f"note: {text}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def progress(quiet: bool) -> Iterator[Progress | None]:
+    """A progress bar on standard error, if that is a terminal; each stage has a line, which goes away at the end."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, TaskID] = {}
+
+        def report(stage: str, share: float) -> None:
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(stage, total=None)
+            if share > 0:
+                bar.update(tasks[stage], total=1.0, completed=share)
+
+        yield report
+
+
+def result(report: dict[str, Any], text: str, options: argparse.Namespace) -> None:
+    """Print a result, as one JSON object or as text."""
+    print(json.dumps(report) if options.json else text)
+
+
+def learned(found: Learned, data: Dataset, truth: nx.DiGraph | None, options: argparse.Namespace) -> None:
+    """Print what was learned."""
+    report = found.to_dict()
+    lines = [f"{options.data}: {len(data.names)} variables, {data.rows:,} rows ({data.codes.shape[1]:,} distinct)", ""]
+    lines += structure(found.dag)
+    standing = "optimal (proved)" if found.optimal else "not proved optimal"
+    if found.score != found.score:
+        lines += ["", f"not a network: none of the reads has at most {found.max_parents} parents and no cycle; see --reads"]
+    else:
+        lines += ["", f"{found.score_name} log score {found.score:.3f}, {standing}, at most {found.max_parents} parents"]
+    if found.annealed is not None:
+        lines += annealed(found.annealed)
+    seconds = ", ".join(f"{stage} {value:.2f} s" for stage, value in found.seconds.items())
+    lines.append(f"{found.solver}: {seconds}")
+    if truth is not None:
+        from dagneal.metrics import compare
+
+        against = compare(found.dag, truth)
+        report["comparison"] = against.to_dict()
+        lines.append(f"against {options.truth}: {_compared(against)}")
+    if options.output:
+        lines.append(f"saved to {options.output}")
+    result(report, "\n".join(lines), options)
+
+
+def structure(dag: nx.DiGraph) -> list[str]:
+    """A graph as lines, each a variable with its parents."""
+    names = list(dag)
+    width = max(map(len, names))
+    parents = {name: parents_in_order(dag, name, names) for name in names}
+    return [f"  {name:{width}} <- {', '.join(parents[name])}" if parents[name] else f"  {name}" for name in names]
+
+
+def annealed(figures: Annealed) -> list[str]:
+    """The reads of a sampler as lines, raw and repaired told apart."""
+    best = figures.optimum
+
+    def score(value: float) -> str:
+        return f"{value:14.3f}" + ("" if best is None else f"  {best - value:10.3f} below the optimum")
+
+    raw = figures.raw
+    repaired = figures.repaired
+    lines = [
+        f"QUBO of {figures.bits} bits and {figures.interactions} interactions ({figures.encoding} penalties), "
+        f"{figures.reads:,} reads, {figures.feasible:.1%} of them networks as they stand",
+        f"  raw       {score(raw.score)}, in {raw.hits:,} reads" if raw else "  raw       no read is a network",
+        f"  repaired  {score(repaired.score)}, in {repaired.hits:,} reads",
+        f"  baseline  {score(figures.baseline)}, best of {figures.reads:,} random orders",
+    ]
+    return lines if best is None else [*lines, f"  optimum   {best:14.3f}  (exact search)"]
+
+
+def encoded(bqm: dimod.BinaryQuadraticModel, table: ScoreTable, penalties: Penalties, options: argparse.Namespace) -> None:
+    """Print what a QUBO is like."""
+    kinds = {kind: sum(label[0] == kind for label in bqm.variables) for kind in "dyr"}
+    largest = max(max(map(abs, bqm.linear.values())), max(map(abs, bqm.quadratic.values()), default=0.0))
+    report = {
+        "bits": bqm.num_variables,
+        "bits_by_kind": kinds,
+        "interactions": bqm.num_interactions,
+        "vartype": bqm.vartype.name,
+        "offset": float(bqm.offset),
+        "largest_coefficient": float(largest),
+        "delta_max": dict(zip(table.names, penalties.maximum.tolist(), strict=True)),
+        "delta_trans": penalties.transitivity,
+        "delta_consist": penalties.consistency,
+        "max_parents": table.max_parents,
+        "file": options.output,
+    }
+    text = (
+        f"{bqm.num_variables} {'spins' if options.ising else 'bits'} ({kinds['d']} edges, {kinds['y']} slack, "
+        f"{kinds['r']} order), {bqm.num_interactions} interactions, offset {bqm.offset:.6f}\n"
+        f"penalties: delta_max up to {penalties.maximum.max():.3f}, delta_trans {penalties.transitivity:.3f}, "
+        f"delta_consist {penalties.consistency:.3f}; largest coefficient {largest:.3f}"
+    )
+    result(report, text + (f"\nwritten to {options.output}" if options.output else ""), options)
+
+
+def comparison(found: Comparison, scores: tuple[float, float] | None, options: argparse.Namespace) -> None:
+    """Print how a graph compares with the truth."""
+    report: dict[str, Any] = found.to_dict()
+    text = _compared(found)
+    if scores is not None:
+        report |= {"score": scores[0], "true_score": scores[1], "score_gap": scores[1] - scores[0]}
+        text += f"\nlog score {scores[0]:.3f}, truth {scores[1]:.3f}, gap {scores[1] - scores[0]:.3f}"
+    result(report, text, options)
+
+
+def _compared(found: Comparison) -> str:
+    distance = "undefined, there is a cycle" if found.cpdag_shd is None else str(found.cpdag_shd)
+    return (
+        f"{found.right} edges right, {found.wrong} wrong, {found.missing} missing; sensitivity {found.sensitivity:.3f}, "
+        f"specificity {found.specificity:.3f}, precision {found.precision:.3f}, F1 {found.f1:.3f}; "
+        f"SHD {found.shd}, between equivalence classes {distance}"
+    )
+
+
+def networks(listed: Sequence[tuple[str, BayesianNetwork]], options: argparse.Namespace) -> None:
+    """Print the bundled networks."""
+    rows = [
+        {
+            "name": name,
+            "variables": len(network.names),
+            "edges": network.dag.number_of_edges(),
+            "most_parents": max(degree for _, degree in network.dag.in_degree),
+            "most_states": max(map(len, network.states.values())),
+        }
+        for name, network in listed
+    ]
+    head = f"{'name':14} {'variables':>9} {'edges':>6} {'most parents':>13} {'most states':>12}"
+    lines = [f"{r['name']:14} {r['variables']:9} {r['edges']:6} {r['most_parents']:13} {r['most_states']:12}" for r in rows]
+    result({"networks": rows}, "\n".join([head, *lines]), options)

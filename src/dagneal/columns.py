@@ -1,0 +1,184 @@
+"""Columns on their way into a Dataset: missing values, states and their order, what looks wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagneal.data import MOST_STATES, Dataset
+from dagneal.errors import InputError
+
+if TYPE_CHECKING:
+    from dagneal.kernels import Ints
+
+Missing = Literal["refuse", "drop", "state"]
+
+MISSING_MARKS = frozenset(["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"])
+MISSING_STATE = "(missing)"
+_MANY_NUMBERS = 50  # more distinct numbers than this may be a measurement, not a state
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column before it is checked: labels as they were found, codes into them, -1 for a missing value."""
+
+    name: str
+    labels: tuple[str, ...]
+    codes: Ints
+    declared: bool  # the labels are all states in their order, not just those seen
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A table before it is checked."""
+
+    where: str
+    columns: tuple[Column, ...]
+    weights: Ints | None
+    first_missing: Callable[[str], int | None]  # the first row in which a column has no value
+
+    @property
+    def names(self) -> list[str]:
+        """The columns."""
+        return [column.name for column in self.columns]
+
+
+def in_memory(where: str, columns: tuple[Column, ...], weights: Ints | None) -> Raw:
+    """A table whose rows are at hand, so that the first missing value can be found among them."""
+    place = {column.name: column for column in columns}
+
+    def first_missing(name: str) -> int | None:
+        column = place[name]
+        marks = [i for i, label in enumerate(column.labels) if label.strip() in MISSING_MARKS]
+        found = np.flatnonzero((column.codes < 0) | np.isin(column.codes, marks))
+        return int(found[0]) + 1 if len(found) else None
+
+    if columns and not len(columns[0].codes):
+        raise InputError(f"{where} has no rows")
+    return Raw(where, columns, weights, first_missing)
+
+
+def checked(raw: Raw, declared: Mapping[str, Sequence[Any]]) -> Dataset:
+    """The dataset that a table without missing values makes, its states declared or found."""
+    rows = len(raw.columns[0].codes) if raw.weights is None else int(raw.weights.sum())
+    tidy = [
+        _recoded(raw.where, column, [str(s) for s in declared[column.name]])
+        if column.name in declared
+        else _tidied(raw.where, column, rows)
+        for column in raw.columns
+    ]
+    codes = np.array([column.codes for column in tidy])
+    return Dataset.merged(raw.names, [column.labels for column in tidy], codes, raw.weights)
+
+
+def _recoded(where: str, column: Column, labels: Sequence[str]) -> Column:
+    """The column with these labels, in this order; every value must be among them."""
+    place = {label: position for position, label in enumerate(labels)}
+    if len(place) != len(labels):
+        raise InputError(f"{where}: a state of column {column.name!r} is declared twice")
+    used = np.bincount(column.codes, minlength=len(column.labels)) > 0
+    for label, seen in zip(column.labels, used, strict=True):
+        if seen and label.strip() not in place:
+            raise InputError(
+                f"{where}: column {column.name!r} has the value {label!r}, which is not among its declared states "
+                f"({some(labels)})"
+            )
+    new = np.array([place.get(label.strip(), 0) for label in column.labels], dtype=np.int64)
+    return replace(column, labels=tuple(labels), codes=new[column.codes])
+
+
+def _tidied(where: str, column: Column, rows: int) -> Column:
+    """The column with its labels stripped and, unless they are declared, sorted, numbers as numbers."""
+    if column.declared:
+        return column
+    labels = sorted({label.strip() for label in column.labels})
+    numbers = [_number(label) for label in labels]
+    if None not in numbers:
+        values = [v for v in numbers if v is not None]
+        fractional = any(v != int(v) for v in values)
+        if len(values) > _MANY_NUMBERS and (fractional or 20 * len(values) > rows):
+            raise InputError(
+                f"{where}: column {column.name!r} looks continuous ({len(values):,} distinct numbers in {rows:,} rows); "
+                "bin it into a few states first, or choose the other columns with columns=[...] (--columns)"
+            )
+        labels = [label for _, label in sorted(zip(values, labels, strict=True))]
+    return _recoded(where, column, labels)
+
+
+def _number(label: str) -> float | None:
+    try:
+        value = float(label)
+    except ValueError:
+        return None
+    return value if isfinite(value) else None
+
+
+def without_missing(raw: Raw, missing: Missing) -> Raw:
+    """Mark what stands for a missing value, then refuse it, drop its rows or make it a state."""
+    columns = []
+    for column in raw.columns:
+        marks = [i for i, label in enumerate(column.labels) if not column.declared and label.strip() in MISSING_MARKS]
+        codes = np.where(np.isin(column.codes, marks), -1, column.codes) if marks else column.codes
+        columns.append(replace(column, codes=codes))
+    lost = {column.name: column.codes < 0 for column in columns}
+    lost = {name: rows for name, rows in lost.items() if rows.any()}
+    if not lost:
+        return replace(raw, columns=tuple(_without_unused(c) for c in columns))
+    anywhere = np.logical_or.reduce(list(lost.values()))
+    if missing == "refuse":
+        count = {name: _total(rows, raw.weights) for name, rows in lost.items()}
+        first = {name: raw.first_missing(name) for name in lost}
+        listed = [
+            f"{n} in {name!r}" + (f" (first in row {first[name]:,})" if first[name] else "") for name, n in count.items()
+        ]
+        raise InputError(
+            f"{raw.where}: {sum(count.values()):,} missing values: {some(listed)}; drop their rows with missing='drop' "
+            "(--missing drop) or make them a state of their own with missing='state' (--missing state)"
+        )
+    if missing == "drop":
+        if anywhere.all():
+            raise InputError(f"{raw.where}: every row has a missing value; nothing would be left")
+        weights = None if raw.weights is None else raw.weights[~anywhere]
+        columns = [replace(c, codes=c.codes[~anywhere]) for c in columns]
+        return replace(raw, columns=tuple(_without_unused(c) for c in columns), weights=weights)
+    columns = [
+        replace(c, labels=(*c.labels, MISSING_STATE), codes=np.where(c.codes < 0, len(c.labels), c.codes))
+        if c.name in lost
+        else c
+        for c in columns
+    ]
+    return replace(raw, columns=tuple(_without_unused(c) for c in columns))
+
+
+def _without_unused(column: Column) -> Column:
+    """Labels that no row shows, such as a mark for missing values, are not states unless they were declared."""
+    if column.declared:
+        return column
+    used = np.flatnonzero(np.bincount(column.codes, minlength=len(column.labels)))
+    place = np.zeros(len(column.labels), dtype=np.int64)
+    place[used] = np.arange(len(used))
+    return replace(column, labels=tuple(column.labels[i] for i in used), codes=place[column.codes])
+
+
+def _total(rows: NDArray[np.bool_], weights: Ints | None) -> int:
+    return int(rows.sum() if weights is None else weights[rows].sum())
+
+
+def some(things: Sequence[str], most: int = 5) -> str:
+    """The first few things, and how many more there are."""
+    more = f" and {len(things) - most} more" if len(things) > most else ""
+    return ", ".join(things[:most]) + more
+
+
+def check_states(where: str, name: str, count: int) -> None:
+    """Refuse a column with too many values."""
+    if count > MOST_STATES:
+        raise InputError(
+            f"{where}: column {name!r} has {count:,} distinct values; at most {MOST_STATES:,} are possible: "
+            "group or bin them, or leave the column out with columns=[...] (--columns)"
+        )

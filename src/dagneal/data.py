@@ -1,0 +1,166 @@
+"""Dataset: a table of discrete data with equal rows merged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagneal.errors import InputError
+
+if TYPE_CHECKING:
+    import polars
+
+    from dagneal.kernels import Codes, Ints
+
+MOST_STATES = 65_535
+DENSE = 1 << 22  # below this many state combinations a plain histogram beats sorting
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Discrete data as codes: one line per column, one weight per distinct row.
+
+    Attributes:
+        names: the columns.
+        states: for each column all its states, also those that no row shows.
+        codes: array of shape (columns, distinct rows); `codes[i, r]` is a position in `states[i]`.
+        weights: how often each distinct row occurs.
+
+    >>> import numpy as np
+    >>> data = Dataset.merged(["a", "b"], [["no", "yes"], ["0", "1", "2"]], np.array([[0, 0, 1], [2, 2, 0]]))
+    >>> data
+    Dataset(2 columns, 3 rows, 2 distinct)
+    >>> data.weights
+    array([2, 1])
+    """
+
+    names: tuple[str, ...]
+    states: tuple[tuple[str, ...], ...]
+    codes: Codes
+    weights: Ints
+
+    def __post_init__(self) -> None:
+        if len(self.names) < 2:
+            raise InputError(f"at least 2 columns are needed to learn a network; there is {len(self.names)}")
+        for position, name in enumerate(self.names):
+            if not name.strip():
+                raise InputError(f"column {position + 1} has an empty name; name it")
+            if name in self.names[:position]:
+                raise InputError(f"two columns are named {name!r}; rename one")
+        for name, states in zip(self.names, self.states, strict=True):
+            if len(states) > MOST_STATES:
+                raise InputError(
+                    f"column {name!r} has {len(states):,} states; at most {MOST_STATES:,} are possible: "
+                    "group them, or leave the column out"
+                )
+        if not self.weights.sum():
+            raise InputError("the data have no rows")
+
+    @classmethod
+    def merged(
+        cls,
+        names: Sequence[str],
+        states: Sequence[Sequence[str]],
+        codes: NDArray[Any],
+        weights: NDArray[Any] | None = None,
+    ) -> Dataset:
+        """Make a dataset from one code per cell, merging equal rows.
+
+        Args:
+            names: the columns.
+            states: the states of each column.
+            codes: array of shape (columns, rows).
+            weights: how often each row counts; once by default.
+        """
+        arities = [max(len(s), 1) for s in states]
+        distinct, counts = merge_rows(codes, arities, weights)
+        smallest = np.uint8 if max(arities, default=1) <= 256 else np.uint16
+        packed = np.ascontiguousarray(distinct.astype(smallest))
+        return cls(tuple(names), tuple(map(tuple, states)), packed, counts)
+
+    def __repr__(self) -> str:
+        return f"Dataset({len(self.names)} columns, {self.rows:,} rows, {self.codes.shape[1]:,} distinct)"
+
+    @cached_property
+    def rows(self) -> int:
+        """The number of rows, equal ones counted each."""
+        return int(self.weights.sum())
+
+    @cached_property
+    def arities(self) -> Ints:
+        """The number of states of each column, r_i."""
+        return np.array([len(s) for s in self.states], dtype=np.int64)
+
+    @property
+    def constant(self) -> tuple[str, ...]:
+        """The columns in which every row has the same state."""
+        return tuple(n for n, line in zip(self.names, self.codes, strict=True) if (line == line[0]).all())
+
+    def frame(self, weights: str | None = None) -> polars.DataFrame:
+        """The data as a polars frame of state names.
+
+        Args:
+            weights: name of a column for the weights, with one line per distinct row; without it rows are repeated.
+        """
+        if weights in self.names:
+            raise InputError(f"the data have a column {weights!r} already; name the weights differently")
+        codes = self.codes if weights else np.repeat(self.codes, self.weights, axis=1)
+        table = decoded(self.names, self.states, codes)
+        if weights:
+            import polars
+
+            return table.with_columns(polars.Series(weights, self.weights))
+        return table
+
+
+def decoded(names: Sequence[str], states: Sequence[Sequence[str]], codes: NDArray[Any]) -> polars.DataFrame:
+    """Codes of shape (columns, rows) as a polars frame, each column an Enum with its states in order."""
+    import polars
+
+    return polars.DataFrame(
+        [
+            polars.Series(name, labels, dtype=polars.Enum(labels)).gather(line.astype(np.uint32))
+            for name, labels, line in zip(names, states, codes, strict=True)
+        ]
+    )
+
+
+def merge_rows(
+    codes: NDArray[Any], arities: Sequence[int], weights: NDArray[Any] | None = None
+) -> tuple[NDArray[Any], Ints]:
+    """Merge equal columns of `codes` (that is, equal rows of the data), add up their weights, drop those without any.
+
+    A row becomes one number in a mixed radix; where that number would overflow, the prefix is replaced by its rank
+    among the prefixes that occur. The result is sorted.
+    """
+    key = np.zeros(codes.shape[1], dtype=np.int64)
+    span, plain = 1, True
+    for line, arity in zip(codes, arities, strict=True):
+        if span * arity >= 1 << 62:
+            _, key = np.unique(key, return_inverse=True)
+            span, plain = int(key.max(initial=0)) + 1, False
+        key *= arity
+        key += line
+        span *= arity
+    if plain and span <= DENSE:
+        counts = totals(key, span, weights)
+        present = np.flatnonzero(counts)
+        return np.array(np.unravel_index(present, tuple(arities))), counts[present]
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    counts = totals(inverse, len(first), weights)
+    present = np.flatnonzero(counts)
+    return codes[:, first[present]], counts[present]
+
+
+def totals(key: Ints, span: int, weights: NDArray[Any] | None = None) -> Ints:
+    """The weight of each number below `span` in `key`."""
+    if weights is None:
+        return np.bincount(key, minlength=span)
+    counts = np.zeros(span, dtype=np.int64)  # not bincount(weights=...): that adds in floating point
+    np.add.at(counts, key, weights)
+    return counts

@@ -1,0 +1,102 @@
+"""Directed graphs: cycles, orders, equivalence classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+
+import networkx as nx
+
+from dagneal.errors import InputError
+
+
+def dag_from_parents(parents: Mapping[str, Iterable[str]]) -> nx.DiGraph:
+    """The graph in which each variable has these parents; nodes keep the order of the mapping.
+
+    >>> list(dag_from_parents({"a": [], "b": ["a"]}).edges)
+    [('a', 'b')]
+    """
+    graph = nx.DiGraph()
+    graph.add_nodes_from(parents)
+    for child, its_parents in parents.items():
+        for parent in its_parents:
+            if parent not in parents:
+                raise InputError(f"{child!r} has the parent {parent!r}, which is not a variable")
+            graph.add_edge(parent, child)
+    return graph
+
+
+def check_acyclic(graph: nx.DiGraph, name: str = "the graph") -> None:
+    """Raise an error that shows a cycle, if there is one."""
+    if not nx.is_directed_acyclic_graph(graph):
+        cycle = [str(edge[0]) for edge in nx.find_cycle(graph)]
+        raise InputError(f"{name} has a cycle: {' -> '.join([*cycle, cycle[0]])}")
+
+
+def parents_in_order(graph: nx.DiGraph, child: str, names: Sequence[str]) -> tuple[str, ...]:
+    """The parents of a node, in the order of the names."""
+    parents = set(graph.predecessors(child))
+    return tuple(name for name in names if name in parents)
+
+
+def topological_order(graph: nx.DiGraph, names: Sequence[str]) -> list[str]:
+    """Parents before children; where the graph leaves a choice, in the order of the names.
+
+    >>> topological_order(dag_from_parents({"a": ["c"], "b": [], "c": []}), ["a", "b", "c"])
+    ['b', 'c', 'a']
+    """
+    check_acyclic(graph)
+    place = {name: i for i, name in enumerate(names)}
+    return list(nx.lexicographical_topological_sort(graph, key=place.__getitem__))
+
+
+def cpdag(graph: nx.DiGraph) -> nx.DiGraph:
+    """The equivalence class of a DAG as a completed partially directed graph.
+
+    Args:
+        graph: an acyclic directed graph.
+
+    Returns:
+        A graph with an edge one way where every DAG of the class has it so, and both ways where they differ:
+        v-structures keep their direction, and what follows from them by Meek's first three rules.
+
+    >>> sorted(cpdag(dag_from_parents({"a": [], "b": ["a"]})).edges)
+    [('a', 'b'), ('b', 'a')]
+    >>> sorted(cpdag(dag_from_parents({"a": [], "b": [], "c": ["a", "b"]})).edges)
+    [('a', 'c'), ('b', 'c')]
+    """
+    check_acyclic(graph)
+    adjacent = {node: set(graph.predecessors(node)) | set(graph.successors(node)) for node in graph}
+    directed = {
+        edge
+        for child in graph
+        for a, b in combinations(graph.predecessors(child), 2)
+        if b not in adjacent[a]
+        for edge in ((a, child), (b, child))
+    }
+    undirected = {edge for edge in graph.edges if edge not in directed}
+    undirected |= {(b, a) for a, b in undirected}
+    found = True
+    while found:
+        forced = {(a, b) for a, b in undirected if _forced(a, b, adjacent, directed, undirected)}
+        found = bool(forced)
+        directed |= forced
+        undirected -= forced | {(b, a) for a, b in forced}
+    result = nx.DiGraph()
+    result.add_nodes_from(graph)
+    result.add_edges_from(directed | undirected)
+    return result
+
+
+Edges = set[tuple[str, str]]
+
+
+def _forced(a: str, b: str, adjacent: Mapping[str, set[str]], directed: Edges, undirected: Edges) -> bool:
+    """Whether Meek's rules turn a - b into a -> b."""
+    into_b = {c for c in adjacent[b] if (c, b) in directed}
+    chains_of_one = any((c, a) in directed and c not in adjacent[b] for c in adjacent[a])
+    chains_of_two = any((a, c) in directed for c in into_b)
+    kites = any(
+        d not in adjacent[c] for c, d in combinations(sorted(into_b), 2) if (a, c) in undirected and (a, d) in undirected
+    )
+    return chains_of_one or chains_of_two or kites

@@ -1,0 +1,84 @@
+"""How kernels are compiled, and how they are run in threads.
+
+Kernels are cached on disk, release the GIL and never start threads of their own: a caller that has many pieces of
+work hands them to `run`, so that two levels of threads never fight for the cores.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Masks = NDArray[np.uint64]
+Codes = NDArray[np.unsignedinteger[Any]]
+
+Progress = Callable[[str, float], None]
+"""Called with the name of a stage and the share of it that is done, between 0 and 1."""
+
+
+def kernel(function: F) -> F:
+    """Compile a function with Numba: cached on disk, without the GIL."""
+    compiled: F = numba.njit(cache=True, nogil=True)(function)
+    return compiled
+
+
+def on_first_compilation(say: Callable[[], None]) -> None:
+    """Call `say` once, when a kernel is about to be compiled and not merely loaded from the cache."""
+    from numba.core import event
+
+    class Once(event.Listener):  # type: ignore[misc]
+        said = False
+
+        def on_start(self, _: Any) -> None:
+            if not self.said:
+                self.said = True
+                say()
+
+        def on_end(self, _: Any) -> None:
+            pass
+
+    event.register("numba:compile", Once())
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run(
+    work: Callable[[T], Any],
+    pieces: Sequence[T],
+    workers: int | None = None,
+    done: Callable[[int], None] | None = None,
+) -> list[Any]:
+    """Run `work` on every piece, in threads, and return the results in the order of the pieces.
+
+    Args:
+        work: a function that spends its time in kernels, which release the GIL.
+        pieces: its arguments, one call each.
+        workers: number of threads; all cores by default.
+        done: told after each result how many there are.
+    """
+
+    def told(results: Iterable[Any]) -> list[Any]:
+        collected = []
+        for result in results:
+            collected.append(result)
+            if done is not None:
+                done(len(collected))
+        return collected
+
+    workers = min(workers or cores(), len(pieces))
+    if workers <= 1:
+        return told(map(work, pieces))
+    with ThreadPoolExecutor(workers) as pool:
+        return told(pool.map(work, pieces))

@@ -1,0 +1,185 @@
+"""Learned: what a learner returns, and how it is saved."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+
+from dagneal.errors import InputError
+from dagneal.graphs import parents_in_order
+from dagneal.writing import check_writable, replacing
+
+if TYPE_CHECKING:
+    import dimod
+
+    from dagneal.network import BayesianNetwork
+
+FORMATS = (".json", ".bif", ".graphml", ".dot")
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The best of a sampler's reads, read in one way.
+
+    Attributes:
+        dag: the graph.
+        score: its log score.
+        hits: how many reads have this score.
+        optimum_hits: how many reads have the optimal score; None where the optimum is not known.
+    """
+
+    dag: nx.DiGraph
+    score: float
+    hits: int
+    optimum_hits: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Annealed:
+    """What a sampler's reads came to, raw and repaired told apart.
+
+    Attributes:
+        sampleset: all reads, as the sampler returned them.
+        encoding: the penalties of the QUBO.
+        reads: how many reads there are.
+        bits: the variables of the QUBO.
+        interactions: its products of two bits.
+        lowest_energy: the lowest energy of a read; minus a log score where the read is feasible.
+        feasible: the share of raw reads that are DAGs within the parent limit.
+        raw: the best feasible raw read; None where there is none.
+        repaired: the best repaired read.
+        baseline: the log score of the best of as many random orders, repaired in the same way.
+        optimum: the proved optimum, where it was cheap enough to compute.
+    """
+
+    sampleset: dimod.SampleSet
+    encoding: str
+    reads: int
+    bits: int
+    interactions: int
+    lowest_energy: float
+    feasible: float
+    raw: Outcome | None
+    repaired: Outcome
+    baseline: float
+    optimum: float | None
+
+    def summary(self) -> dict[str, Any]:
+        """The figures as plain values."""
+
+        def outcome(found: Outcome | None) -> dict[str, Any] | None:
+            if found is None:
+                return None
+            return {"score": found.score, "hits": found.hits, "optimum_hits": found.optimum_hits}
+
+        return {
+            "encoding": self.encoding,
+            "reads": self.reads,
+            "bits": self.bits,
+            "interactions": self.interactions,
+            "lowest_energy": self.lowest_energy,
+            "feasible_share": self.feasible,
+            "raw": outcome(self.raw),
+            "repaired": outcome(self.repaired),
+            "random_order_baseline": self.baseline,
+            "optimum": self.optimum,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A learned structure.
+
+    Attributes:
+        dag: the graph; with `repair=False` and no feasible read it may have cycles, and the score is NaN.
+        score: its log score, higher is better.
+        score_name: which score.
+        max_parents: the parent limit.
+        solver: what found it.
+        optimal: True only where it is proved that no graph within the limits scores higher.
+        seconds: time spent, by stage.
+        seed: the seed of the run, where there was one.
+        annealed: the figures of a sampler's reads.
+        network: the graph with fitted probabilities, where the data were at hand.
+    """
+
+    dag: nx.DiGraph
+    score: float
+    score_name: str
+    max_parents: int
+    solver: str
+    optimal: bool
+    seconds: dict[str, float] = field(default_factory=dict)
+    seed: int | None = None
+    annealed: Annealed | None = None
+    network: BayesianNetwork | None = None
+
+    @property
+    def edges(self) -> list[tuple[str, str]]:
+        """The edges, parent first, in the order of the variables."""
+        names = list(self.dag)
+        return [(parent, child) for child in names for parent in parents_in_order(self.dag, child, names)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values, as `dagneal learn --json` prints it."""
+        found: dict[str, Any] = {
+            "variables": list(self.dag),
+            "edges": [list(edge) for edge in self.edges],
+            "score": None if math.isnan(self.score) else self.score,
+            "score_name": self.score_name,
+            "max_parents": self.max_parents,
+            "solver": self.solver,
+            "seed": self.seed,
+            "seconds": {stage: round(value, 6) for stage, value in self.seconds.items()},
+            "optimal": self.optimal,
+        }
+        if self.annealed is not None:
+            found["annealed"] = self.annealed.summary()
+        return found
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the result; the ending of the name says how.
+
+        Args:
+            path: a name ending in .json, .bif (with fitted probabilities), .graphml or .dot.
+        """
+        check_format(path)
+        suffix = Path(path).suffix.lower()
+        if suffix == ".json":
+            text = json.dumps(self.to_dict(), indent=1) + "\n"
+        elif suffix == ".graphml":
+            text = "\n".join(nx.generate_graphml(nx.relabel_nodes(self.dag, str))) + "\n"
+        elif suffix == ".dot":
+            text = _dot(self)
+        else:
+            from dagneal.bif import format_bif
+
+            if self.network is None:
+                raise InputError(
+                    "a .bif file holds probabilities, which need the data: write_bif(fit(found.dag, data), path)"
+                )
+            text = format_bif(self.network)
+        with replacing(path) as file:
+            file.write(text.encode())
+
+
+def check_format(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that a result cannot be saved to, before the work is done."""
+    if Path(path).suffix.lower() not in FORMATS:
+        raise InputError(f"cannot tell the format of {path}; end the name in {', '.join(FORMATS)}")
+    check_writable(path)
+
+
+def _dot(found: Learned) -> str:
+    def quoted(name: str) -> str:
+        return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+    lines = [f"  {quoted(str(name))};" for name in found.dag]
+    lines += [f"  {quoted(str(a))} -> {quoted(str(b))};" for a, b in found.edges]
+    return "\n".join(["digraph learned {", *lines, "}"]) + "\n"

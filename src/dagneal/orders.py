@@ -1,0 +1,86 @@
+"""What an order of the variables is worth: every child takes its best parents among those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import networkx as nx
+import numpy as np
+
+from dagneal.graphs import dag_from_parents
+from dagneal.kernels import Floats, Ints, Masks, kernel
+from dagneal.table import ScoreTable
+
+
+def score_orders(table: ScoreTable, orders: Ints) -> Floats:
+    """The best log score that each order allows.
+
+    Args:
+        table: the local scores.
+        orders: positions of the variables, first to last, one order per line.
+
+    >>> from dagneal.networks import load
+    >>> from dagneal.scorer import score_table
+    >>> table = score_table(load("lung-cancer").expected(10_000))
+    >>> score_orders(table, np.array([[0, 1, 2, 3, 4]])).round(2)
+    array([-21036.86])
+    """
+    masks, scores = table.best_first
+    return _score_orders(np.ascontiguousarray(orders), table.first, table.candidates, table.start, masks, scores)
+
+
+def dag_of_order(table: ScoreTable, order: Ints) -> nx.DiGraph:
+    """The best DAG that an order allows.
+
+    Args:
+        table: the local scores.
+        order: positions of the variables, first to last.
+    """
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    masks, _ = table.best_first
+    parents = {}
+    for child, name in enumerate(table.names):
+        candidates = table.candidates_of(child)
+        later = np.uint64(sum(1 << bit for bit, v in enumerate(candidates) if place[v] > place[child]))
+        own = masks[table.entries_of(child)]
+        best = int(own[int(np.argmax(own & later == 0))])
+        parents[name] = [table.names[v] for bit, v in enumerate(candidates) if best >> bit & 1]
+    return dag_from_parents(parents)
+
+
+def random_orders(variables: int, count: int, seed: int | None, block: int = 65_536) -> Iterator[Ints]:
+    """Uniformly random orders, in blocks of at most 65,536.
+
+    Args:
+        variables: the length of an order.
+        count: how many orders.
+        seed: the same seed gives the same orders.
+        block: how many are in one block.
+    """
+    generator = np.random.default_rng(seed)
+    for start in range(0, count, block):
+        identity = np.broadcast_to(np.arange(variables), (min(block, count - start), variables))
+        yield generator.permuted(identity, axis=1)
+
+
+@kernel
+def _score_orders(orders: Ints, first: Ints, candidates: Ints, start: Ints, masks: Masks, scores: Floats) -> Floats:
+    count, n = orders.shape
+    total = np.zeros(count)
+    place = np.empty(n, dtype=np.int64)
+    for line in range(count):
+        for position in range(n):
+            place[orders[line, position]] = position
+        for child in range(n):
+            later = np.uint64(0)
+            for bit in range(first[child + 1] - first[child]):
+                if place[candidates[first[child] + bit]] > place[child]:
+                    later |= np.uint64(1) << np.uint64(bit)
+            best = -np.inf
+            for entry in range(start[child], start[child + 1]):
+                if masks[entry] & later == np.uint64(0):
+                    best = scores[entry]
+                    break
+            total[line] += best
+    return total

@@ -1,0 +1,85 @@
+"""Writing a QUBO for other tools."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import dimod
+import numpy as np
+
+from dagneal.errors import InputError
+from dagneal.writing import check_writable, replacing
+
+FORMATS = (".bqm", ".coo", ".npz")
+
+
+def check_format(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that a model cannot be written to, before the work is done."""
+    if Path(path).suffix.lower() not in FORMATS:
+        raise InputError(f"cannot tell the format of {path}; end the name in {', '.join(FORMATS)}")
+    check_writable(path)
+
+
+def write_model(bqm: dimod.BinaryQuadraticModel, path: str | os.PathLike[str]) -> None:
+    """Write a binary quadratic model; the ending of the name says how.
+
+    Args:
+        bqm: the model, over bits or spins.
+        path: a name ending in .bqm (dimod's own format), .coo (text, one `row column value` per line, which dimod's
+            `coo` reads) or .npz (arrays `row`, `column`, `value`, `offset`, `vartype` and `labels`, these as JSON).
+
+    >>> import dimod, tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "pair.coo"
+    >>> write_model(dimod.BinaryQuadraticModel({"a": -1.0}, {("a", "b"): 0.5}, 2.0, "BINARY"), path)
+    >>> print(path.read_text())
+    # vartype=BINARY
+    # offset=2.0
+    # 0 = "a"
+    # 1 = "b"
+    0 0 -1.0
+    0 1 0.5
+    1 1 0.0
+    <BLANKLINE>
+    """
+    check_format(path)
+    suffix = Path(path).suffix.lower()
+    with replacing(path) as file:
+        if suffix == ".bqm":
+            with bqm.to_file() as source:
+                shutil.copyfileobj(source, file)
+            return
+        rows, columns, values = _triplets(bqm)
+        labels = [json.dumps(label) for label in bqm.variables]
+        if suffix == ".npz":
+            np.savez(
+                file,
+                row=rows,
+                column=columns,
+                value=values,
+                offset=np.float64(bqm.offset),
+                vartype=np.str_(bqm.vartype.name),
+                labels=np.array(labels),
+            )
+            return
+        lines = [f"# vartype={bqm.vartype.name}", f"# offset={float(bqm.offset)!r}"]
+        lines += [f"# {i} = {label}" for i, label in enumerate(labels)]
+        # No exponents: dimod's reader does not take them.
+        lines += [
+            f"{i} {j} {np.format_float_positional(value, trim='0')}"
+            for i, j, value in zip(rows, columns, values, strict=True)
+        ]
+        file.write(("\n".join(lines) + "\n").encode())
+
+
+def _triplets(bqm: dimod.BinaryQuadraticModel) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All coefficients as an upper triangle, the linear ones on the diagonal, in the order of the variables."""
+    linear, (i, j, quadratic), _ = bqm.to_numpy_vectors(variable_order=bqm.variables)
+    diagonal = np.arange(len(linear))
+    rows = np.concatenate([diagonal, np.minimum(i, j)])
+    columns = np.concatenate([diagonal, np.maximum(i, j)])
+    values = np.concatenate([linear, quadratic])
+    order = np.lexsort((columns, rows))
+    return rows[order], columns[order], values[order]

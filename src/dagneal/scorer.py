@@ -1,0 +1,241 @@
+"""Scorer: from data to tables of local scores; every set of variables is counted once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import comb
+
+import networkx as nx
+import numpy as np
+
+from dagneal.counts import set_sums
+from dagneal.data import Dataset
+from dagneal.errors import InputError
+from dagneal.kernels import Floats, Ints, Masks, Progress
+from dagneal.scores import BDeu, Score
+from dagneal.sets import bounded_masks, set_keys, set_members, widest_set
+from dagneal.table import ScoreTable, check_variables
+
+DEFAULT_PARENTS = 2  # the paper's limit
+MOST_CANDIDATES = 64  # bits of a mask
+MOST_SCORES = 50_000_000  # 16 bytes each
+
+
+class Scorer:
+    """Local scores of data: it owns the counts and hands out tables.
+
+    Args:
+        data: the data.
+        score: the score; `BDeu(1)` by default.
+        workers: number of threads for counting; all cores by default.
+
+    >>> from dagneal.networks import load
+    >>> truth = load("lung-cancer")
+    >>> scorer = Scorer(truth.expected(10_000))
+    >>> round(scorer.score(truth.dag), 3)
+    -21036.862
+    >>> scorer.table(max_parents=2)
+    ScoreTable(5 variables, at most 2 parents, 55 scores)
+    """
+
+    def __init__(self, data: Dataset, score: Score | None = None, workers: int | None = None) -> None:
+        self.data = data
+        self.rule: Score = score or BDeu()
+        self.workers = workers
+        # Pseudo-counts depend on the child only through its number of states; one pair of columns for each of those.
+        arities = np.unique(data.arities) if self.rule.depends_on_child else np.array([0])
+        self._arities = arities
+        self._keys = np.empty(0, dtype=np.uint64)
+        self._sums = np.empty((0, 2 * len(arities)))
+
+    def table(
+        self,
+        max_parents: int | None = None,
+        candidates: Mapping[str, Sequence[str]] | None = None,
+        progress: Progress | None = None,
+    ) -> ScoreTable:
+        """Score every set of at most `max_parents` parents of every child.
+
+        Args:
+            max_parents: the most parents of a child; 2 by default, or fewer where there are fewer variables.
+            candidates: the possible parents of each child; all other variables where a child is not named.
+            progress: told how far the counting is.
+        """
+        names = self.data.names
+        limit = checked_max_parents(max_parents, len(names))
+        own = _checked_candidates(names, candidates)
+        total = sum(comb(len(c), k) for c in own for k in range(min(limit, len(c)) + 1))
+        if total > MOST_SCORES:
+            raise InputError(
+                f"max_parents={limit} over {len(names)} variables means {total:,} scores; {MOST_SCORES:,} are possible: "
+                "allow fewer parents, or name candidates"
+            )
+        masks = [bounded_masks(len(c), min(limit, len(c))) for c in own]
+        start = np.concatenate([[0], np.cumsum([len(m) for m in masks])])
+        return ScoreTable(
+            names=names,
+            max_parents=limit,
+            score_name=self.rule.name,
+            first=np.concatenate([[0], np.cumsum([len(c) for c in own])]),
+            candidates=np.concatenate(own),
+            start=start,
+            masks=np.concatenate(masks),
+            scores=self._scores(list(range(len(names))), own, masks, progress),
+        )
+
+    def local(self, child: str, parents: Iterable[str] = ()) -> float:
+        """The log score of a child with any parents.
+
+        Args:
+            child: a variable.
+            parents: its parents.
+        """
+        position = {name: i for i, name in enumerate(self.data.names)}
+        for name in (child, *parents):
+            if name not in position:
+                raise InputError(f"there is no variable {name!r} in the data")
+        own = np.array(sorted({position[p] for p in parents}), dtype=np.int64)
+        if position[child] in own:
+            raise InputError(f"{child!r} cannot be its own parent")
+        _check_width(len(own), len(self.data.names))
+        everything = np.array([(1 << len(own)) - 1], dtype=np.uint64)
+        return float(self._scores([position[child]], [own], [everything])[0])
+
+    def score(self, dag: nx.DiGraph) -> float:
+        """The log score of any DAG over the variables, whatever the number of parents.
+
+        Args:
+            dag: the graph.
+        """
+        check_variables(dag, self.data.names)
+        return float(sum(self.local(child, list(dag.predecessors(child))) for child in self.data.names))
+
+    def _scores(
+        self,
+        children: Sequence[int],
+        candidates: Sequence[Ints],
+        masks: Sequence[Masks],
+        progress: Progress | None = None,
+    ) -> Floats:
+        """Scores of the given parent sets of the given children, one child after the other."""
+        n = len(self.data.names)
+        parents = [set_keys(m, c, None, n) for m, c in zip(masks, candidates, strict=True)]
+        families = [set_keys(m, c, i, n) for m, c, i in zip(masks, candidates, children, strict=True)]
+        self._count(np.unique(np.concatenate([*parents, *families])), progress)
+        found = []
+        for child, own, family, mask, its_candidates in zip(children, parents, families, masks, candidates, strict=True):
+            arity = int(self.data.arities[child])
+            column = 2 * int(np.searchsorted(self._arities, arity)) if self.rule.depends_on_child else 0
+            value = self._sums[np.searchsorted(self._keys, family), column]
+            value = value - self._sums[np.searchsorted(self._keys, own), column + 1]
+            found.append(value - self._penalties(arity, mask, its_candidates))
+        return np.concatenate(found)
+
+    def _penalties(self, arity: int, masks: Masks, candidates: Ints) -> Floats | float:
+        if self.rule.penalty(arity, 1.0, self.data.rows) == 0.0:
+            return 0.0
+        cells = np.ones(len(masks))
+        for bit, variable in enumerate(candidates):
+            cells *= np.where((masks >> np.uint64(bit)) & np.uint64(1), float(self.data.arities[variable]), 1.0)
+        return np.array([self.rule.penalty(arity, q, self.data.rows) for q in cells])
+
+    def _count(self, keys: Masks, progress: Progress | None) -> None:
+        """Make the sums of the sets that were not counted before."""
+        new = np.setdiff1d(keys, self._keys, assume_unique=True)
+        if not len(new):
+            return
+        data = self.data
+        members = set_members(new, len(data.names))
+        cells = np.where(members >= 0, data.arities[members].astype(np.float64), 1.0).prod(axis=1)
+        sizes, which = np.unique(cells, return_inverse=True)
+        wanted = np.array(
+            [[a for r in self._arities for a in self.rule.concentrations(int(r), float(q), data.rows)] for q in sizes]
+        )[which]
+        if np.array_equal(wanted[:, ::2], wanted[:, 1::2]):  # the part a set plays makes no difference
+            sums = np.repeat(self._sums_of(members, wanted[:, ::2], progress), 2, axis=1)
+        else:
+            sums = self._sums_of(members, wanted, progress)
+        together = np.concatenate([self._keys, new])
+        order = np.argsort(together)
+        self._keys = together[order]
+        self._sums = np.concatenate([self._sums, sums])[order]
+
+    def _sums_of(self, members: np.ndarray, concentrations: Floats, progress: Progress | None) -> Floats:
+        data = self.data
+        return set_sums(
+            data.codes,
+            data.weights,
+            data.arities,
+            members,
+            np.ascontiguousarray(concentrations),
+            self.workers,
+            progress,
+        )
+
+
+def score_table(
+    data: Dataset,
+    score: Score | None = None,
+    max_parents: int | None = None,
+    candidates: Mapping[str, Sequence[str]] | None = None,
+) -> ScoreTable:
+    """Score every parent set of every child: the short form of `Scorer(data, score).table(max_parents, candidates)`.
+
+    Args:
+        data: the data.
+        score: the score; `BDeu(1)` by default.
+        max_parents: the most parents of a child; 2 by default.
+        candidates: the possible parents of each child; all by default.
+
+    >>> from dagneal.networks import load
+    >>> table = score_table(load("lung-cancer").expected(10_000), max_parents=1)
+    >>> round(table.local("Xray", ["Cancer"]), 2)
+    -4990.7
+    """
+    return Scorer(data, score).table(max_parents, candidates)
+
+
+def checked_max_parents(max_parents: int | None, variables: int) -> int:
+    """The limit as given, or the default, lowered where there are too few variables for it."""
+    if max_parents is None:
+        return min(DEFAULT_PARENTS, variables - 1)
+    if max_parents < 0:
+        raise InputError(f"max_parents is {max_parents}; give 0 or more")
+    if max_parents >= variables:
+        raise InputError(
+            f"max_parents is {max_parents}, but a variable out of {variables} has at most {variables - 1} parents"
+        )
+    _check_width(max_parents, variables)
+    return max_parents
+
+
+def _check_width(parents: int, variables: int) -> None:
+    if parents + 1 > widest_set(variables):
+        raise InputError(
+            f"at most {widest_set(variables) - 1} parents are possible with {variables} variables, not {parents}"
+        )
+
+
+def _checked_candidates(names: Sequence[str], candidates: Mapping[str, Sequence[str]] | None) -> list[Ints]:
+    """The candidates of each child as ascending positions."""
+    position = {name: i for i, name in enumerate(names)}
+    given = dict(candidates or {})
+    for child, parents in given.items():
+        for name in (child, *parents):
+            if name not in position:
+                raise InputError(f"candidates name {name!r}, which is not a variable")
+        if child in parents:
+            raise InputError(f"{child!r} cannot be its own candidate parent")
+    own = [
+        np.array(
+            sorted({position[p] for p in given[child]}) if child in given else [j for j in range(len(names)) if j != i],
+            dtype=np.int64,
+        )
+        for i, child in enumerate(names)
+    ]
+    for child, its_candidates in zip(names, own, strict=True):
+        if len(its_candidates) > MOST_CANDIDATES:
+            raise InputError(
+                f"{child!r} has {len(its_candidates)} candidate parents; at most {MOST_CANDIDATES} are possible"
+            )
+    return own

@@ -1,0 +1,73 @@
+"""Sets of variables as bits and as sortable keys."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagneal.kernels import Ints, Masks
+
+
+def set_keys(masks: Masks, candidates: Ints, child: int | None, variables: int) -> Masks:
+    """Sets of variables as numbers that sort so that sets with common first members follow each other.
+
+    Args:
+        masks: the sets, as bits over the candidates.
+        candidates: the variables that the bits stand for, ascending.
+        child: one more variable that is in every set, or None.
+        variables: how many variables there are.
+
+    Up to 64 variables a set is its own bits, the first variable highest. Beyond, it is a number with one digit for each
+    member, which bounds the size of the sets; `widest_set` says where.
+    """
+    member = [(int(v), (masks >> np.uint64(bit)) & np.uint64(1)) for bit, v in enumerate(candidates)]
+    if child is not None:
+        member = sorted([*member, (child, np.ones(len(masks), dtype=np.uint64))], key=lambda pair: pair[0])
+    keys = np.zeros(len(masks), dtype=np.uint64)
+    if variables <= 64:
+        for variable, present in member:
+            keys |= present << np.uint64(63 - variable)
+        return keys
+    digits = np.uint64(variables + 1) ** np.arange(widest_set(variables) - 1, -1, -1, dtype=np.uint64)
+    rank = np.zeros(len(masks), dtype=np.int64)
+    for variable, present in member:
+        keys += present * np.uint64(variable + 1) * digits[np.minimum(rank, len(digits) - 1)]
+        rank += present.astype(np.int64)
+    return keys
+
+
+def set_members(keys: Masks, variables: int) -> NDArray[np.int32]:
+    """The sets behind their keys, one per line, ascending, filled up with -1."""
+    if variables <= 64:
+        present = ((keys[:, None] >> np.arange(63, 63 - variables, -1, dtype=np.uint64)) & np.uint64(1)).astype(bool)
+        size = present.sum(axis=1)
+        members = np.full((len(keys), int(size.max(initial=0))), -1, dtype=np.int32)
+        line, variable = np.nonzero(present)
+        members[line, (np.cumsum(present, axis=1) - 1)[line, variable]] = variable
+        return members
+    base = np.uint64(variables + 1)
+    powers = base ** np.arange(widest_set(variables) - 1, -1, -1, dtype=np.uint64)
+    return ((keys[:, None] // powers) % base).astype(np.int32) - 1
+
+
+def widest_set(variables: int) -> int:
+    """How many variables a set can hold that is written as a key."""
+    if variables <= 64:
+        return variables
+    width = 1
+    while (variables + 1) ** (width + 1) < 1 << 64:
+        width += 1
+    return width
+
+
+def bounded_masks(bits: int, limit: int) -> Masks:
+    """All sets of at most `limit` out of `bits` things as bit masks, ascending; subsets come before supersets.
+
+    >>> bounded_masks(3, 2).tolist()
+    [0, 1, 2, 3, 4, 5, 6]
+    """
+    by_limit = [np.zeros(1, dtype=np.uint64)] * (limit + 1)
+    for bit in range(bits):
+        with_bit = [masks | np.uint64(1 << bit) for masks in by_limit]
+        by_limit = [by_limit[0]] + [np.concatenate([by_limit[k], with_bit[k - 1]]) for k in range(1, limit + 1)]
+    return by_limit[limit]

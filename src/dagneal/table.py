@@ -1,0 +1,217 @@
+"""ScoreTable: the local scores of every child with its possible parent sets, as flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import networkx as nx
+import numpy as np
+
+from dagneal.errors import InputError
+from dagneal.graphs import check_acyclic
+from dagneal.kernels import Floats, Ints, Masks
+from dagneal.sets import bounded_masks
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """Log scores, higher is better, of the parent sets that each child may have.
+
+    The entries of child i are at `start[i]` to `start[i + 1]`; each is a set of parents, written as bits over the
+    child's own candidates, `candidates[first[i]:first[i + 1]]`, and its score. Bits ascend, so a set comes after all its
+    subsets. A set that a child may not have is absent.
+
+    Attributes:
+        names: the variables, in the order of the data's columns.
+        max_parents: the most parents a child may have.
+        score_name: the score, with its parameters.
+        first: bounds of each child's candidates.
+        candidates: the possible parents of each child, ascending.
+        start: bounds of each child's entries.
+        masks: the parent sets.
+        scores: their log scores.
+    """
+
+    names: tuple[str, ...]
+    max_parents: int
+    score_name: str
+    first: Ints
+    candidates: Ints
+    start: Ints
+    masks: Masks
+    scores: Floats
+
+    def __repr__(self) -> str:
+        return f"ScoreTable({len(self.names)} variables, at most {self.max_parents} parents, {len(self.scores):,} scores)"
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """Where each variable stands in `names`."""
+        return {name: i for i, name in enumerate(self.names)}
+
+    @cached_property
+    def local_bits(self) -> Ints:
+        """`local_bits[child, parent]` is the bit of a candidate in the child's masks, -1 if it is none."""
+        bits = np.full((len(self.names), len(self.names)), -1, dtype=np.int64)
+        for child in range(len(self.names)):
+            own = self.candidates_of(child)
+            bits[child, own] = np.arange(len(own))
+        return bits
+
+    @cached_property
+    def best_first(self) -> tuple[Masks, Floats]:
+        """Masks and scores with each child's entries by falling score; a set comes before its supersets of equal score."""
+        order = np.concatenate(
+            [lo + np.argsort(-self.scores[lo:hi], kind="stable") for lo, hi in zip(self.start, self.start[1:], strict=False)]
+        )
+        return self.masks[order], self.scores[order]
+
+    @property
+    def unrestricted(self) -> bool:
+        """Whether each child may have every set of at most `max_parents` of the other variables."""
+        n = len(self.names)
+        full = len(bounded_masks(n - 1, self.max_parents))
+        return bool((np.diff(self.first) == n - 1).all() and (np.diff(self.start) == full).all())
+
+    def candidates_of(self, child: int) -> Ints:
+        """The possible parents of a child."""
+        return self.candidates[self.first[child] : self.first[child + 1]]
+
+    def entries_of(self, child: int) -> slice:
+        """Where the entries of a child are in `masks` and `scores`."""
+        return slice(int(self.start[child]), int(self.start[child + 1]))
+
+    def local(self, child: str, parents: Iterable[str] = ()) -> float:
+        """The log score of a child with these parents.
+
+        Args:
+            child: a variable.
+            parents: its parents.
+        """
+        its_parents = list(parents)
+        for name in (child, *its_parents):
+            if name not in self.position:
+                raise InputError(f"there is no variable {name!r} in the table")
+        entries = self.entries_of(self.position[child])
+        bits = self.local_bits[self.position[child], [self.position[p] for p in its_parents]]
+        if (bits >= 0).all():
+            mask = np.uint64(sum(1 << int(bit) for bit in set(bits)))
+            found = entries.start + int(np.searchsorted(self.masks[entries], mask))
+            if found < entries.stop and self.masks[found] == mask:
+                return float(self.scores[found])
+        raise self._outside(child, its_parents)
+
+    def _outside(self, child: str, parents: Sequence[str]) -> InputError:
+        listed = ", ".join(map(str, parents)) or "none"
+        if len(parents) > self.max_parents:
+            why = f"has {len(parents)} parents ({listed}); this table holds at most {self.max_parents}"
+        else:
+            why = f"may not have the parents ({listed}) in this table"
+        return InputError(f"{child!r} {why}: use Scorer.score for any graph")
+
+    def score(self, dag: nx.DiGraph) -> float:
+        """The log score of a DAG over the variables of the table.
+
+        Args:
+            dag: a graph in which no child has parents outside the table.
+        """
+        check_variables(dag, self.names)
+        return float(sum(self.local(child, dag.predecessors(child)) for child in self.names))
+
+    def restrict(self, names: Sequence[str]) -> ScoreTable:
+        """The table of these variables alone; scores are copied, nothing is counted again.
+
+        Args:
+            names: some of the variables.
+        """
+        for name in names:
+            if name not in self.position:
+                raise InputError(f"there is no variable {name!r} in the table")
+        if len(set(names)) != len(names) or len(names) < 2:
+            raise InputError("restrict needs at least two different variables")
+        return self.gather([sorted(self.position[name] for name in names)]).table(0)
+
+    def gather(self, blocks: Sequence[Sequence[int]] | Ints) -> Blocks:
+        """The scores of many blocks of the same size in one array; scores are copied, nothing is counted again.
+
+        Args:
+            blocks: positions of variables, ascending, one block per line.
+        """
+        members = np.asarray(blocks, dtype=np.int64)
+        if members.ndim != 2 or members.shape[1] < 2 or (np.diff(members) <= 0).any():
+            raise InputError("blocks must be lines of the same length, each at least two different positions, ascending")
+        size = members.shape[1]
+        masks = bounded_masks(size - 1, min(self.max_parents, size - 1))
+        scores = np.full((len(members), size, len(masks)), -np.inf)
+        for place in range(size):
+            others = np.delete(members, place, axis=1)
+            for child in range(len(self.names)):
+                lines = np.flatnonzero(members[:, place] == child)
+                if len(lines):
+                    scores[lines, place] = self._looked_up(child, others[lines], masks)
+        return Blocks(self, members, masks, scores)
+
+    def _looked_up(self, child: int, others: Ints, masks: Masks) -> Floats:
+        """Scores of a child in several blocks: `others[b]` are the other members, `masks` choose among them."""
+        bits = self.local_bits[child][others]
+        wanted = np.zeros((len(others), len(masks)), dtype=np.uint64)
+        possible = np.ones(wanted.shape, dtype=bool)
+        for column in range(others.shape[1]):
+            chosen = (masks >> np.uint64(column)) & np.uint64(1)
+            bit = bits[:, column]
+            flag = np.where(bit >= 0, np.uint64(1) << np.maximum(bit, 0).astype(np.uint64), np.uint64(0))
+            wanted |= flag[:, None] * chosen
+            possible &= (bit >= 0)[:, None] | (chosen == 0)
+        entries = self.entries_of(child)
+        own = self.masks[entries]
+        found = np.minimum(np.searchsorted(own, wanted), len(own) - 1)
+        return np.where(possible & (own[found] == wanted), self.scores[entries][found], -np.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """The local scores of many blocks of one size.
+
+    Attributes:
+        source: the table that they were cut from.
+        members: positions in the source's names, shape (blocks, size).
+        masks: the parent sets, as bits over the other members of a block in their order.
+        scores: shape (blocks, size, masks); minus infinity where a set is absent.
+    """
+
+    source: ScoreTable
+    members: Ints
+    masks: Masks
+    scores: Floats
+
+    def table(self, block: int) -> ScoreTable:
+        """One block as a table of its own.
+
+        Args:
+            block: its line.
+        """
+        size = self.members.shape[1]
+        present = np.isfinite(self.scores[block])
+        return ScoreTable(
+            names=tuple(self.source.names[i] for i in self.members[block]),
+            max_parents=min(self.source.max_parents, size - 1),
+            score_name=self.source.score_name,
+            first=np.arange(size + 1) * (size - 1),
+            candidates=np.concatenate([np.delete(np.arange(size), child) for child in range(size)]),
+            start=np.concatenate([[0], np.cumsum(present.sum(axis=1))]),
+            masks=np.broadcast_to(self.masks, present.shape)[present],
+            scores=self.scores[block][present],
+        )
+
+
+def check_variables(dag: nx.DiGraph, names: Sequence[str]) -> None:
+    """Refuse a graph that is not a DAG over exactly these variables."""
+    missing = [name for name in names if name not in dag]
+    if missing:
+        raise InputError(f"the graph lacks the variable {missing[0]!r}")
+    odd = [node for node in dag if node not in set(names)]
+    if odd:
+        raise InputError(f"the graph has the variable {odd[0]!r}, which the data lack")
+    check_acyclic(dag)

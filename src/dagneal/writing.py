@@ -1,0 +1,72 @@
+"""Writing files so that nothing is lost or left half-written."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from dagneal.errors import InputError
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse at once what could only fail after the work: a missing folder, a folder as a file."""
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise InputError(f"cannot write {target}: there is no folder {target.parent}; create it first")
+    if target.is_dir():
+        raise InputError(f"cannot write {target}: it is a folder; give a file name")
+    if not os.access(target.parent, os.W_OK) and not _is_device(target):
+        raise InputError(f"cannot write {target}: the folder {target.parent} is read-only")
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file to write; it takes the place of `path` only when everything was written.
+
+    >>> import tempfile, pathlib
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "answer.txt"
+    >>> with replacing(target) as file:
+    ...     _ = file.write(b"42")
+    >>> target.read_text()
+    '42'
+    """
+    check_writable(path)
+    target = Path(path)
+    try:
+        if _is_device(target):
+            with target.open("wb") as file:
+                yield file
+            return
+        with _temporary(target) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise InputError(f"cannot write {target}: {error.strerror or error}") from error
+
+
+@contextmanager
+def _temporary(target: Path) -> Iterator[BinaryIO]:
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        os.chmod(name, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+        os.replace(name, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def _is_device(target: Path) -> bool:
+    """Such as /dev/stdout or a named pipe: written as it is, since it cannot be replaced."""
+    return target.exists() and not target.is_file()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
