@@ -20,7 +20,7 @@ tests: .venv/dev
 	$(BIN)/python -m pytest
 
 bench: .venv/dev
-	$(BIN)/python -m pytest benchmarks -o addopts= -q -s
+	$(BIN)/python benchmarks/run.py
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dagneal needs Python 3.11 or newer; try make PYTHON=python3.12")'

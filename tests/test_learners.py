@@ -91,10 +91,10 @@ def _dags(n: int):
 _CACHE: dict = {}
 
 
-@pytest.mark.parametrize(("n", "m"), [(12, 3), (13, 2), (14, 13)])
+@pytest.mark.parametrize(("n", "m"), [(12, 3), (13, 2), (12, 11)])
 def test_exact_beyond_one_block_of_low_variables(n, m):
     """More variables than the small arrays hold; a plain dynamic programme over dictionaries gives the same."""
-    table = dn.score_table(random_data(n, 80, seed=n, arities=[2] * n), max_parents=m if m < 5 else 2)
+    table = dn.score_table(random_data(n, 80, seed=n, arities=[2] * n), max_parents=m)
     best = {0: 0.0}
     local = []
     for child in range(n):
@@ -142,7 +142,7 @@ def test_any_sampler(sampler):
     assert found.seed == 3
     again = dn.anneal(table, sampler, num_reads=50, seed=3)
     if not isinstance(sampler, TabuSampler):  # tabu search stops by the clock
-        assert again.annealed.sampleset == figures.sampleset
+        assert np.array_equal(again.annealed.sampleset.record, figures.sampleset.record)
         assert again.to_dict()["annealed"] == found.to_dict()["annealed"]
 
 
@@ -195,7 +195,7 @@ def test_occurrences_are_counted():
 
 def test_keywords_that_a_sampler_does_not_take_are_refused():
     table = dn.score_table(random_data(3, 50, seed=0))
-    with pytest.raises(dn.InputError, match="does not take the parameter 'num_swepes'; it takes .*num_sweeps"):
+    with pytest.raises(dn.InputError, match=r"does not take the parameter 'num_swepes'; it takes .*num_sweeps"):
         dn.anneal(table, SimulatedAnnealingSampler(), num_swepes=5)
     with pytest.raises(dn.InputError, match=r"not a dimod\.Sampler"):
         dn.anneal(table, object())

@@ -190,7 +190,8 @@ def test_labels_and_their_order():
     assert list(bqm.variables)[:3] == [("d", "v0", "v1"), ("d", "v0", "v2"), ("d", "v1", "v0")]
     assert list(bqm.variables)[6:8] == [("y", "v0", 1), ("y", "v0", 2)]
     assert list(bqm.variables)[12:] == [("r", "v0", "v1"), ("r", "v0", "v2"), ("r", "v1", "v2")]
-    again = dimod.BinaryQuadraticModel.from_file(bqm.to_file())
+    with bqm.to_file() as file:
+        again = dimod.BinaryQuadraticModel.from_file(file)
     assert list(again.variables) == list(bqm.variables)
     assert again.is_almost_equal(bqm)
 

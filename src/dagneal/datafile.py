@@ -86,52 +86,46 @@ def _check_file(path: Path) -> None:
 
 def _header(path: Path) -> tuple[list[str], str]:
     """The column names and the separator: a tab in .tsv and .tab, else the commonest of comma, semicolon and tab."""
-    with _lines(path) as lines:
-        try:
-            first = next((line for line in lines if line.strip()), "")
-        except UnicodeDecodeError as error:
-            raise _not_text(path) from error
-        except (OSError, EOFError) as error:
-            raise InputError(f"{path} cannot be read: {_first_line(error)}") from error
-    if "\0" in first:
-        raise _not_text(path)
+    first = next((line for line in _lines(path) if line.strip()), "")
     tabbed = any(suffix in (".tsv", ".tab") for suffix in path.suffixes)
     separator = "\t" if tabbed else max(",;\t", key=first.count)
-    return [name.strip() for name in next(csv.reader([first], delimiter=separator), [])], separator
+    try:
+        return [name.strip() for name in next(csv.reader([first], delimiter=separator), [])], separator
+    except csv.Error as error:
+        raise InputError(f"{path}: the header cannot be read: {error}") from error
 
 
 def _find_fault(path: Path) -> None:
     """Read a text file slowly and raise for the first row that is not as the header promises."""
     names, separator = _header(path)
-    with _lines(path) as lines:
-        reader = csv.reader(lines, delimiter=separator, strict=True)
-        try:
-            for row in reader:
-                if row and len(row) != len(names):
-                    raise InputError(
-                        f"{path}, line {reader.line_num}: {len(row)} values where the header names {len(names)} columns"
-                    )
-        except UnicodeDecodeError as error:
-            raise _not_text(path, reader.line_num + 1) from error
-        except csv.Error as error:
-            raise InputError(f"{path}, line {reader.line_num}: {error}") from error
+    reader = csv.reader(_lines(path), delimiter=separator, strict=True)
+    try:
+        for row in reader:
+            if row and len(row) != len(names):
+                raise InputError(
+                    f"{path}, line {reader.line_num}: {len(row)} values where the header names {len(names)} columns"
+                )
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: {error}") from error
 
 
-@contextmanager
-def _lines(path: Path) -> Iterator[Iterator[str]]:
+def _lines(path: Path) -> Iterator[str]:
+    """The lines of a text file, decoded one by one, so that the first bad one is known."""
     import gzip
 
-    if path.suffix.lower() == ".gz":
-        with gzip.open(path, "rt", encoding="utf-8-sig", newline="") as file:
-            yield iter(file)
-    else:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            yield iter(file)
-
-
-def _not_text(path: Path, line: int | None = None) -> InputError:
-    where = f"{path}, line {line}" if line else str(path)
-    return InputError(f"{where}: not text in UTF-8; save it as UTF-8 CSV (Parquet files must end in .parquet)")
+    try:
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+                if "\0" in text:
+                    raise UnicodeError
+                yield text
+    except UnicodeError as error:
+        raise InputError(
+            f"{path}, line {number}: not text in UTF-8; save it as UTF-8 CSV (Parquet files must end in .parquet)"
+        ) from error
+    except (OSError, EOFError) as error:
+        raise InputError(f"{path} cannot be read: {_first_line(error)}") from error
 
 
 def _first_line(error: Exception) -> str:

@@ -94,6 +94,8 @@ class BayesianNetwork:
         """Draw independent rows in the order drawn, as blocks of codes of shape (variables, rows of the block)."""
         if rows < 1:
             raise InputError(f"rows is {rows}; give 1 or more")
+        if seed is not None and seed < 0:
+            raise InputError(f"seed is {seed}; give 0 or more")
         generator = np.random.default_rng(seed)
         position = {name: i for i, name in enumerate(self.names)}
         order = topological_order(self.dag, self.names)

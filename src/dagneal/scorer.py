@@ -70,7 +70,8 @@ class Scorer:
                 f"max_parents={limit} over {len(names)} variables means {total:,} scores; {MOST_SCORES:,} are possible: "
                 "allow fewer parents, or name candidates"
             )
-        masks = [bounded_masks(len(c), min(limit, len(c))) for c in own]
+        by_size = {size: bounded_masks(size, min(limit, size)) for size in {len(c) for c in own}}
+        masks = [by_size[len(c)] for c in own]
         start = np.concatenate([[0], np.cumsum([len(m) for m in masks])])
         return ScoreTable(
             names=names,

@@ -33,9 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        if error.filename is not None or sys.stdout.closed:
-            raise
-        return _say(f"cannot write the output: {error.strerror}", 2)
+        return _say(f"{error.filename or 'the output cannot be written'}: {error.strerror or error}", 2)
     return 0
 
 

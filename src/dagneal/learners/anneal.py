@@ -60,8 +60,12 @@ def anneal(
     encoded = perf_counter()
     if progress is not None:
         progress("sampling", 0.0)
-    sampleset = sampler.sample(bqm, **parameters)
-    sampleset.resolve()
+    try:
+        sampleset = sampler.sample(bqm, **parameters)
+        sampleset.resolve()
+    except (TypeError, ValueError) as error:
+        given = ", ".join(f"{name}={value!r}" for name, value in parameters.items()) or "no parameters"
+        raise InputError(f"{type(sampler).__name__} refused the problem with {given}: {error}") from error
     if progress is not None:
         progress("sampling", 1.0)
     sampled = perf_counter()

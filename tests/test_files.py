@@ -1,0 +1,322 @@
+"""Reading: what is kept, and what a bad file gets."""
+
+import gzip
+import os
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dagneal as dn
+
+GOOD = "a,b,c\nx,1,no\ny,2,no\nx,10,yes\nx,1,no\n"
+
+
+@pytest.fixture
+def csv(tmp_path):
+    def write(text, name="data.csv"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+def same(one: dn.Dataset, other: dn.Dataset) -> bool:
+    return (
+        one.names == other.names
+        and one.states == other.states
+        and np.array_equal(one.codes, other.codes)
+        and np.array_equal(one.weights, other.weights)
+    )
+
+
+def test_states_are_sorted_numbers_as_numbers_and_equal_rows_merged(csv):
+    data = dn.read(csv(GOOD))
+    assert data.names == ("a", "b", "c")
+    assert data.states == (("x", "y"), ("1", "2", "10"), ("no", "yes"))
+    assert (data.rows, len(data.weights), sorted(data.weights.tolist())) == (4, 3, [1, 1, 2])
+    assert data.codes.dtype == np.uint8
+    assert data.codes.shape == (3, 3)
+
+
+def test_every_source_gives_the_same_data(csv, tmp_path):
+    data = dn.read(csv(GOOD))
+    frame = pl.read_csv(csv(GOOD), infer_schema=False)
+    numbers = pl.read_csv(csv(GOOD))
+    frame.write_parquet(tmp_path / "data.parquet")
+    numbers.write_parquet(tmp_path / "numbers.parquet")
+    (tmp_path / "data.csv.gz").write_bytes(gzip.compress(GOOD.encode()))
+    sources = [
+        csv(GOOD.replace(",", "\t"), "data.tsv"),
+        csv(GOOD.replace(",", ";"), "semicolons.csv"),
+        csv(GOOD.replace("\n", "\r\n"), "windows.csv"),
+        csv("\ufeff" + GOOD, "bom.csv"),
+        csv(GOOD.rstrip("\n"), "noend.csv"),
+        csv(GOOD + "\n\n", "blank.csv"),
+        csv(GOOD.replace(",", ", "), "spaces.csv"),
+        csv('a,b,"c"\n"x",1,"no"\ny,2,no\nx,10,yes\nx,1,no\n', "quotes.csv"),
+        str(tmp_path / "data.parquet"),
+        tmp_path / "numbers.parquet",
+        tmp_path / "data.csv.gz",
+        frame,
+        frame.lazy(),
+        numbers,
+        pd.DataFrame({"a": ["x", "y", "x", "x"], "b": [1, 2, 10, 1], "c": ["no", "no", "yes", "no"]}),
+    ]
+    for source in sources:
+        assert same(dn.read(source), data), source
+
+
+def test_arrays():
+    array = np.array([[0, 5], [1, -7], [0, 5], [0, 5]])
+    data = dn.read(array, names=["p", "q"])
+    assert data.states == (("0", "1"), ("-7", "5"))
+    assert data.weights.tolist() == [3, 1]
+    for kind in (np.int8, np.int16, np.int32):
+        assert same(dn.read(array.astype(kind), names=["p", "q"]), data)
+    assert same(dn.read(np.asfortranarray(array), names=["p", "q"]), data)
+    assert dn.read(np.array([[True, False], [False, True]])).names == ("X1", "X2")
+    wide = np.array([[0, 10**12], [1, -(10**12)]])
+    assert dn.read(wide).states[1] == (str(-(10**12)), str(10**12))
+    weighted = dn.read(np.array([[0, 1, 3], [1, 0, 2]]), names=["a", "b", "n"], weights="n")
+    assert (weighted.rows, weighted.names) == (5, ("a", "b"))
+
+
+@given(st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3), min_size=1, max_size=30))
+def test_an_array_and_a_frame_of_it_are_the_same_data(rows):
+    array = np.array(rows)
+    assert same(dn.read(array, names=["a", "b", "c"]), dn.read(pl.DataFrame(array, schema=["a", "b", "c"])))
+    assert same(dn.read(array, names=["a", "b", "c"]), dn.read(pd.DataFrame(array, columns=["a", "b", "c"])))
+
+
+@given(
+    st.integers(2, 4).flatmap(
+        lambda n: st.lists(
+            st.lists(
+                st.text("abc ,\"'é\t;|", min_size=1, max_size=4).filter(lambda s: s.strip() == s), min_size=n, max_size=n
+            ),
+            min_size=1,
+            max_size=12,
+        )
+    )
+)
+def test_a_written_csv_reads_back(rows):
+    import tempfile
+
+    frame = pl.DataFrame(rows, schema=[f"v{i}" for i in range(len(rows[0]))], orient="row")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "data.csv")
+        frame.write_csv(path)
+        data = dn.read(path)
+    assert data.rows == len(rows)
+    assert same(data, dn.read(frame))
+    again = sorted(tuple(row) for row in data.frame().cast(pl.String).rows())
+    assert again == sorted(tuple(row) for row in rows)
+
+
+def test_categories_keep_their_order_and_their_unseen_states():
+    levels = ["low", "mid", "high"]
+    frame = pl.DataFrame({"a": ["low", "high"], "b": ["x", "y"]}, schema={"a": pl.Enum(levels), "b": pl.String})
+    panda = pd.DataFrame({"a": pd.Categorical(["low", "high"], categories=levels), "b": ["x", "y"]})
+    for source in (frame, panda):
+        data = dn.read(source)
+        assert data.states[0] == tuple(levels)
+        assert data.arities.tolist() == [3, 2]
+    assert dn.read(pl.DataFrame({"a": ["q", "p"], "b": ["x", "y"]}).cast(pl.Categorical)).states[0] == ("p", "q")
+
+
+def test_declared_states(csv):
+    data = dn.read(csv(GOOD), states={"b": [10, 2, 1, 0], "c": ["yes", "no"]})
+    assert data.states == (("x", "y"), ("10", "2", "1", "0"), ("yes", "no"))
+    truth = dn.load("lung-cancer")
+    sampled = truth.sample(5, seed=1)
+    assert same(dn.read(sampled.frame().cast(pl.String), states=truth), sampled)
+    with pytest.raises(dn.InputError, match="column 'b' has the value '1', which is not among its declared states"):
+        dn.read(csv(GOOD), states={"b": ["2", "10"]})
+    with pytest.raises(dn.InputError, match="'z', which is not a column"):
+        dn.read(csv(GOOD), states={"z": ["2"]})
+    with pytest.raises(dn.InputError, match="declared twice"):
+        dn.read(csv(GOOD), states={"b": ["1", "2", "10", "1"]})
+
+
+def test_columns_and_weights(csv):
+    text = "n,a,b\n3,x,1\n2,y,0\n0,z,1\n1,x,1\n"
+    data = dn.read(csv(text), weights="n")
+    assert data.names == ("a", "b")
+    assert data.rows == 6
+    assert data.states[0] == ("x", "y", "z")  # a state of weight 0 is still a state
+    assert sorted(data.weights.tolist()) == [2, 4]
+    assert dn.read(csv(text), columns=["b", "a"]).names == ("b", "a")
+    assert dn.read(pd.DataFrame({"n": [3, 2], "a": ["x", "y"], "b": [1, 0]}), weights="n").rows == 5
+    assert same(dn.read(data.frame(weights="n"), weights="n"), data)
+    assert dn.read(data.frame()).rows == 6
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ("-1", "row 2, is negative"),
+        ("0.5", "row 2, is not a whole number"),
+        ("x", "row 2, is not a number"),
+        ("", "row 2, is not a number"),
+    ],
+)
+def test_bad_weights(csv, weights, message):
+    with pytest.raises(dn.InputError, match=message):
+        dn.read(csv(f"n,a,b\n1,x,y\n{weights},x,z\n"), weights="n")
+    with pytest.raises(dn.InputError, match="no column 'm'; there are n, a, b"):
+        dn.read(csv("n,a,b\n1,x,y\n"), weights="m")
+
+
+def test_missing_values(csv):
+    text = "a,b,c\nx,1,no\n,2,no\nx,NA,yes\nx,?,no\n"
+    with pytest.raises(
+        dn.InputError, match=r"3 missing values: 1 in 'a' .first in row 2., 2 in 'b' .first in row 3.*--missing drop"
+    ):
+        dn.read(csv(text))
+    with pytest.raises(dn.InputError, match=r"1 in 'b' .first in row 2"):
+        dn.read(pd.DataFrame({"a": [1.0, 2.0], "b": ["x", None]}))
+    dropped = dn.read(csv(text), missing="drop")
+    assert (dropped.rows, dropped.states) == (1, (("x",), ("1",), ("no",)))
+    kept = dn.read(csv(text), missing="state")
+    assert (kept.rows, kept.states[0], kept.states[1]) == (4, ("(missing)", "x"), ("(missing)", "1", "2"))
+    assert kept.states[2] == ("no", "yes")
+    with pytest.raises(dn.InputError, match="every row"):
+        dn.read(csv("a,b\n,1\n2,\n"), missing="drop")
+    with pytest.raises(dn.InputError, match="missing='maybe'"):
+        dn.read(csv(text), missing="maybe")
+
+
+BAD = {
+    "empty": ("", "is empty"),
+    "header only": ("a,b\n", "no rows"),
+    "ragged short": ("a,b,c\n1,2,3\n1,2\n", "line 3: 2 values where the header names 3 columns"),
+    "ragged long": ("a,b,c\n1,2,3\n1,2,3,4\n", "line 3: 4 values where the header names 3 columns"),
+    "duplicate names": ("a,b,a\n1,2,3\n", "two columns are named 'a'"),
+    "empty name": ("a,,c\n1,2,3\n", "column 2 of the header has no name"),
+    "latin-1": ("a,b\nx,caf\xe9\n".encode("latin-1"), "line 2: not text in UTF-8"),
+    "utf-16": ("a,b\n1,2\n".encode("utf-16"), "line 1: not text in UTF-8"),
+    "late latin-1": (b"a,b\n" + b"x,y\n" * 5000 + b"x,\xe9\n", "line 5002: not text in UTF-8"),
+    "old Macintosh": ("a,b\r1,2\r3,4\r", "the header cannot be read"),
+    "garbage": (bytes(range(256)) * 8, "not text in UTF-8"),
+    "zeros": (bytes(100), "not text in UTF-8"),
+    "open quote": ('a,b\n"x,2\n3,4\n', "line 3"),
+    "one column": ("a\n1\n2\n", "at least 2 columns"),
+    "continuous": (
+        "a,b\n" + "".join(f"{i / 7:.5f},x\n" for i in range(200)),
+        "column 'a' looks continuous.*200 distinct numbers",
+    ),
+    "many numbers": ("a,b\n" + "".join(f"{i},x\n" for i in range(200)), "column 'a' looks continuous"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_files(csv, case):
+    text, message = BAD[case]
+    path = csv(text)
+    with pytest.raises(dn.InputError, match=message) as caught:
+        dn.read(path)
+    assert str(path) in str(caught.value) or case == "one column"
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_are_none(tmp_path, csv):
+    with pytest.raises(dn.InputError, match="there is no file"):
+        dn.read(tmp_path / "nothing.csv")
+    with pytest.raises(dn.InputError, match="is a folder"):
+        dn.read(tmp_path)
+    with pytest.raises(dn.InputError, match="not a readable Parquet file"):
+        dn.read(csv("a,b\n1,2\n", "data.parquet"))
+    with pytest.raises(dn.InputError, match="cannot be read"):
+        dn.read(csv("a,b\n1,2\n", "data.csv.gz"))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_an_unreadable_file(csv):
+    path = csv(GOOD)
+    path.chmod(0)
+    with pytest.raises(dn.InputError, match="Permission denied"):
+        dn.read(path)
+
+
+def test_an_unreadable_file_for_any_user(csv, monkeypatch):
+    from pathlib import Path
+
+    def refuse(*_args, **_options):
+        raise PermissionError(13, "Permission denied")
+
+    path = csv(GOOD)
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(dn.InputError, match=r"data\.csv cannot be read: Permission denied"):
+        dn.read(path)
+
+
+def test_too_many_states(csv):
+    many = pl.DataFrame({"a": [f"s{i}" for i in range(65_536)], "b": ["x"] * 65_536})
+    with pytest.raises(dn.InputError, match="'a' has 65,536 distinct values; at most 65,535"):
+        dn.read(many)
+    with pytest.raises(dn.InputError, match="'a' has 65,536 distinct values"):
+        dn.read(pd.DataFrame({"a": many["a"].to_list(), "b": "x"}))
+    with pytest.raises(dn.InputError, match="65,536 states"):
+        dn.Dataset.merged(["a", "b"], [many["a"].to_list(), ["x"]], np.array([[0], [0]]))
+    data = dn.read(many.head(65_535))
+    assert (data.codes.dtype, data.arities[0]) == (np.uint16, 65_535)
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        (np.zeros((2, 2)), {}, "holds float64; give integers"),
+        (np.zeros(3, dtype=int), {}, "1 dimensions"),
+        (np.zeros((0, 3), dtype=int), {}, "no rows"),
+        (np.zeros((2, 3), dtype=int), {"names": ["a"]}, "1 names are given for an array of 3 columns"),
+        (np.zeros((2, 2), dtype=int), {"names": ["a", "a"]}, "two columns are named 'a'"),
+        (pl.DataFrame({"a": [1], "b": [2]}), {"names": ["x", "y"]}, "names are for arrays"),
+        (pl.DataFrame({"a": [[1]], "b": [2]}), {}, "not single values"),
+        (pl.DataFrame({"a": [], "b": []}), {}, "no rows"),
+        (pd.DataFrame({"a": [], "b": []}), {}, "no rows"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, "same name"),
+        (pl.DataFrame({"a": [1]}), {}, "at least 2 columns"),
+        ([1, 2], {}, "cannot read data from list"),
+        (pl.DataFrame({"a": [1], "b": [2]}), {"columns": ["a", "z"]}, "no column 'z'"),
+    ],
+)
+def test_bad_sources(source, options, message):
+    with pytest.raises(dn.InputError, match=message):
+        dn.read(source, **options)
+
+
+def test_a_column_with_one_state_is_accepted(csv):
+    data = dn.read(csv("a,b\nx,1\nx,2\n"))
+    assert data.constant == ("a",)
+    assert dn.learn(data).edges == []
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused_in_one_line(content):
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "data.csv")
+        with open(path, "wb") as file:
+            file.write(content)
+        problem = ""
+        try:
+            assert dn.read(path).rows > 0
+        except dn.InputError as error:
+            problem = str(error)
+        assert "\n" not in problem
+
+
+def test_rows_too_many_for_one_number_are_merged_by_rank():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 60_000, (8, 50))
+    codes = np.concatenate([codes, codes], axis=1)
+    data = dn.Dataset.merged([f"v{i}" for i in range(8)], [[str(s) for s in range(60_000)]] * 8, codes)
+    assert data.weights.tolist() == [2] * 50
+    rows = {tuple(row) for row in data.codes.T.tolist()}
+    assert rows == {tuple(row) for row in codes.T.tolist()}
