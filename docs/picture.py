@@ -59,7 +59,8 @@ def picture() -> str:
     table = dn.score_table(data)
     found = dn.exact(table)
     bqm = dn.encode(table, dn.PAPER)
-    tip = f'<marker id="tip" viewBox="0 0 10 10" refX="8" refY="5" markerWidth="6" markerHeight="6" orient="auto"><path d="M0 0 10 5 0 10z" fill="{INK}"/></marker>'
+    head = 'viewBox="0 0 10 10" refX="8" refY="5" markerWidth="6" markerHeight="6" orient="auto"'
+    tip = f'<marker id="tip" {head}><path d="M0 0 10 5 0 10z" fill="{INK}"/></marker>'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 900 300" width="900" height="300"><defs>{tip}</defs>',
         '<rect width="900" height="300" fill="white"/>',
