@@ -68,6 +68,16 @@ def test_a_comparison_by_hand():
     assert result.to_dict()["cpdag_shd"] == result.cpdag_shd
 
 
+def test_the_score_gap():
+    truth = dn.load("waste")  # three parents: no table of two holds it
+    scorer = dn.Scorer(truth.expected(10_000))
+    found = dn.exact(scorer.table(2))
+    result = dn.compare(found.dag, truth.dag, scorer)
+    assert result.score == pytest.approx(found.score)
+    assert result.score_gap == pytest.approx(scorer.score(truth.dag) - found.score)
+    assert dn.compare(found.dag, truth.dag).score_gap is None
+
+
 def test_the_paper_counts_specificity_over_all_ordered_pairs():
     """Table 9, k = 3, SA: all 4 edges of lung-cancer found with no wrong one gives 1 and 1."""
     truth = dn.load("lung-cancer").dag

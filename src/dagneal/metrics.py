@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 import networkx as nx
 
 from dagneal.errors import InputError
 from dagneal.graphs import cpdag
+
+if TYPE_CHECKING:
+    from dagneal.scorer import Scorer
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,8 @@ class Comparison:
         f1: harmonic mean of precision and sensitivity.
         shd: structural Hamming distance: pairs of variables that are connected differently.
         cpdag_shd: the same between the equivalence classes; None where a graph has a cycle.
+        score: the log score of the graph found; None where no scorer was given or the graph has a cycle.
+        score_gap: how far it lies below the log score of the truth; negative where it scores higher.
     """
 
     right: int
@@ -35,18 +41,21 @@ class Comparison:
     f1: float
     shd: int
     cpdag_shd: int | None
+    score: float | None = None
+    score_gap: float | None = None
 
     def to_dict(self) -> dict[str, float | int | None]:
         """The figures as plain values."""
         return asdict(self)
 
 
-def compare(found: nx.DiGraph, truth: nx.DiGraph) -> Comparison:
+def compare(found: nx.DiGraph, truth: nx.DiGraph, scorer: Scorer | None = None) -> Comparison:
     """Compare a graph with the true one.
 
     Args:
         found: a directed graph; with a cycle it has no equivalence class, all else is counted.
         truth: a DAG over the same variables.
+        scorer: scores both graphs, with as many parents as they have.
 
     A share of nothing counts as 1: with no true edges none was missed, with no edges found none was wrong.
 
@@ -54,7 +63,7 @@ def compare(found: nx.DiGraph, truth: nx.DiGraph) -> Comparison:
     >>> compare(nx.DiGraph([("a", "b"), ("b", "c")]), nx.DiGraph([("a", "b"), ("c", "b")]))
     ... # doctest: +NORMALIZE_WHITESPACE
     Comparison(right=1, wrong=1, missing=1, sensitivity=0.5, specificity=0.75, precision=0.5, f1=0.5, shd=1,
-               cpdag_shd=2)
+               cpdag_shd=2, score=None, score_gap=None)
     """
     if set(found) != set(truth):
         odd = sorted(set(found) ^ set(truth), key=str)[0]
@@ -65,6 +74,7 @@ def compare(found: nx.DiGraph, truth: nx.DiGraph) -> Comparison:
     edges, true = set(found.edges), set(truth.edges)
     right, wrong, missing = len(edges & true), len(edges - true), len(true - edges)
     acyclic = nx.is_directed_acyclic_graph(found) and nx.is_directed_acyclic_graph(truth)
+    score = scorer.score(found) if scorer is not None and acyclic else None
     return Comparison(
         right=right,
         wrong=wrong,
@@ -75,6 +85,8 @@ def compare(found: nx.DiGraph, truth: nx.DiGraph) -> Comparison:
         f1=_share(2 * right, len(edges) + len(true)),
         shd=structural_distance(found, truth),
         cpdag_shd=structural_distance(cpdag(found), cpdag(truth)) if acyclic else None,
+        score=score,
+        score_gap=None if scorer is None or score is None else scorer.score(truth) - score,
     )
 
 

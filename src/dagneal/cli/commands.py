@@ -23,6 +23,8 @@ def learn(options: argparse.Namespace) -> None:
     """`dagneal learn`."""
     from dagneal import learned
     from dagneal.learners.learn import learn
+    from dagneal.metrics import compare as compare_graphs
+    from dagneal.scorer import Scorer
     from dagneal.scores import score_named
 
     if options.output:
@@ -49,7 +51,8 @@ def learn(options: argparse.Namespace) -> None:
         write_samples(found.annealed.sampleset, options.samples)
     if options.output:
         found.save(options.output)
-    show.learned(found, data, truth, options)
+    against = compare_graphs(found.dag, truth, Scorer(data, score)) if truth is not None else None
+    show.learned(found, data, against, options)
 
 
 def _solver(options: argparse.Namespace) -> tuple[Any, dict[str, Any], int | None]:
@@ -204,12 +207,8 @@ def compare(options: argparse.Namespace) -> None:
 
     score = score_named(options.score)
     found, truth = _graph(options.found), _graph(options.truth)
-    comparison = compare(found, truth)
-    scores = None
-    if options.data:
-        scorer = Scorer(read(options.data), score)
-        scores = scorer.score(found), scorer.score(truth)
-    show.comparison(comparison, scores, options)
+    scorer = Scorer(read(options.data), score) if options.data else None
+    show.comparison(compare(found, truth, scorer), options)
 
 
 def _graph(source: str) -> Any:

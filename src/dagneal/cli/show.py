@@ -57,7 +57,7 @@ def result(report: dict[str, Any], text: str, options: argparse.Namespace) -> No
     print(json.dumps(report) if options.json else text)
 
 
-def learned(found: Learned, data: Dataset, truth: nx.DiGraph | None, options: argparse.Namespace) -> None:
+def learned(found: Learned, data: Dataset, against: Comparison | None, options: argparse.Namespace) -> None:
     """Print what was learned."""
     report = found.to_dict()
     lines = [f"{options.data}: {len(data.names)} variables, {data.rows:,} rows ({data.codes.shape[1]:,} distinct)", ""]
@@ -71,10 +71,7 @@ def learned(found: Learned, data: Dataset, truth: nx.DiGraph | None, options: ar
         lines += annealed(found.annealed)
     seconds = ", ".join(f"{stage} {value:.2f} s" for stage, value in found.seconds.items())
     lines.append(f"{found.solver}: {seconds}")
-    if truth is not None:
-        from dagneal.metrics import compare
-
-        against = compare(found.dag, truth)
+    if against is not None:
         report["comparison"] = against.to_dict()
         lines.append(f"against {options.truth}: {_compared(against)}")
     if options.output:
@@ -135,22 +132,20 @@ def encoded(bqm: dimod.BinaryQuadraticModel, table: ScoreTable, penalties: Penal
     result(report, text + (f"\nwritten to {options.output}" if options.output else ""), options)
 
 
-def comparison(found: Comparison, scores: tuple[float, float] | None, options: argparse.Namespace) -> None:
+def comparison(found: Comparison, options: argparse.Namespace) -> None:
     """Print how a graph compares with the truth."""
-    report: dict[str, Any] = found.to_dict()
-    text = _compared(found)
-    if scores is not None:
-        report |= {"score": scores[0], "true_score": scores[1], "score_gap": scores[1] - scores[0]}
-        text += f"\nlog score {scores[0]:.3f}, truth {scores[1]:.3f}, gap {scores[1] - scores[0]:.3f}"
-    result(report, text, options)
+    result(found.to_dict(), _compared(found), options)
 
 
 def _compared(found: Comparison) -> str:
     distance = "undefined, there is a cycle" if found.cpdag_shd is None else str(found.cpdag_shd)
+    gap = ""
+    if found.score is not None and found.score_gap is not None:
+        gap = f"; log score {found.score:.3f}, truth {found.score + found.score_gap:.3f}"
     return (
         f"{found.right} edges right, {found.wrong} wrong, {found.missing} missing; sensitivity {found.sensitivity:.3f}, "
         f"specificity {found.specificity:.3f}, precision {found.precision:.3f}, F1 {found.f1:.3f}; "
-        f"SHD {found.shd}, between equivalence classes {distance}"
+        f"SHD {found.shd}, between equivalence classes {distance}{gap}"
     )
 
 
