@@ -168,7 +168,7 @@ def test_a_column_with_one_state_gets_a_word(run, tmp_path):
     (tmp_path / "one.csv").write_text("a,b,c\nx,0,0\nx,1,1\n")
     status, _, err = run("learn", "one.csv")
     assert status == 0
-    assert "note: a: only one state" in err
+    assert "note: a: the same state in all rows" in err
     assert run("learn", "one.csv", "--quiet")[2] == ""
 
 
@@ -216,7 +216,7 @@ BAD = [
     ("learn good.csv --max-parents x", "invalid int value"),
     ("learn six.csv --solver exhaustive", "at most 5 variables, not 6; use exact"),
     ("learn ten.csv --solver tree", "at most 9 variables, not 10"),
-    ("learn thirty.csv --solver exact", "at most 28 variables, not 30"),
+    ("learn thirty.csv --solver exact", "at most 28 variables, not 30; use an annealer (--solver sa)"),
     ("learn six.csv --solver sa --max-parents 3", "the paper's encoding allows 2"),
     ("learn negative.csv --weights n", "row 1, is negative"),
     ("learn fraction.csv --weights n", "row 1, is not a whole number"),
@@ -232,7 +232,10 @@ BAD = [
     ("learn good.csv --solver sa --set num_sweeps=many", "SimulatedAnnealingSampler refused"),
     ("learn good.csv --solver sa --seed -5", "SimulatedAnnealingSampler refused"),
     ("learn good.csv --solver sa --reads 0", "--reads is 0"),
-    ("learn good.csv --solver exact --reads 10", "for samplers"),
+    ("learn good.csv --solver exact --reads 10", "are for samplers; name one"),
+    ("learn good.csv --solver tree --seed 5", "takes no seed"),
+    ("learn good.csv --solver sa --set repair=False", "does not take the parameter 'repair'"),
+    ("learn good.csv --solver sa --set progress=1", "does not take the parameter 'progress'"),
     ("learn good.csv --reads 10", "name one, such as --solver sa"),
     ("learn good.csv --score magic", "there is no score 'magic'"),
     ("learn good.csv --score bdeu:-1", "needs a number above 0"),

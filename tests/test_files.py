@@ -183,7 +183,7 @@ def test_missing_values(csv):
     dropped = dn.read(csv(text), missing="drop")
     assert (dropped.rows, dropped.states) == (1, (("x",), ("1",), ("no",)))
     kept = dn.read(csv(text), missing="state")
-    assert (kept.rows, kept.states[0], kept.states[1]) == (4, ("(missing)", "x"), ("(missing)", "1", "2"))
+    assert (kept.rows, kept.states[0], kept.states[1]) == (4, ("x", "(missing)"), ("1", "2", "(missing)"))
     assert kept.states[2] == ("no", "yes")
     with pytest.raises(dn.InputError, match="every row"):
         dn.read(csv("a,b\n,1\n2,\n"), missing="drop")
@@ -274,7 +274,7 @@ def test_too_many_states(csv):
         (np.zeros(3, dtype=int), {}, "1 dimensions"),
         (np.zeros((0, 3), dtype=int), {}, "no rows"),
         (np.zeros((2, 3), dtype=int), {"names": ["a"]}, "1 names are given for an array of 3 columns"),
-        (np.zeros((2, 2), dtype=int), {"names": ["a", "a"]}, "two columns are named 'a'"),
+        (np.zeros((2, 2), dtype=int), {"names": ["a", "a"]}, "two have the same name: a, a"),
         (pl.DataFrame({"a": [1], "b": [2]}), {"names": ["x", "y"]}, "names are for arrays"),
         (pl.DataFrame({"a": [[1]], "b": [2]}), {}, "not single values"),
         (pl.DataFrame({"a": [], "b": []}), {}, "no rows"),

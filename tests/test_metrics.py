@@ -94,7 +94,7 @@ def test_graphs_with_cycles_and_without_edges():
     assert dn.compare(both, one).cpdag_shd is None
     assert dn.compare(empty, empty).f1 == dn.compare(empty, empty).sensitivity == 1.0
     assert dn.compare(one, empty).precision == 0.0
-    with pytest.raises(dn.InputError, match="'c' is only in the first"):
+    with pytest.raises(dn.InputError, match="'c' is only in the first graph"):
         dn.compare(nx.DiGraph([("a", "c")]), nx.DiGraph([("a", "d")]))
     with pytest.raises(dn.InputError, match="cycle"):
         dn.cpdag(both)

@@ -79,8 +79,8 @@ def test_score_of_a_graph():
     ("edges", "nodes", "message"),
     [
         ([("v0", "v1"), ("v1", "v0")], [], "has a cycle: v0 -> v1 -> v0"),
-        ([("v0", "w")], [], "'w', which the data lack"),
-        ([], ["v0"], "lacks the variable 'v1'"),
+        ([("v0", "w")], [], "'w' is only in the graph"),
+        ([], ["v0"], "'v1' is only in the data"),
     ],
 )
 def test_graphs_that_cannot_be_scored(edges, nodes, message):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -16,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from dagneal.errors import InputError
-from dagneal.network import BayesianNetwork
+from dagneal.network import LARGEST_CPT, BayesianNetwork
 from dagneal.writing import replacing
 
 _TOKEN = re.compile(
@@ -67,7 +68,8 @@ class _Parser:
         self.tokens = list(self._tokenised(text))
         self.next = 0
         self.states: dict[str, tuple[str, ...]] = {}
-        self.tables: dict[str, tuple[int, tuple[str, ...], np.ndarray]] = {}
+        self.tables: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
+        self.title = ""
 
     def _tokenised(self, text: str) -> Iterator[tuple[str, str, int]]:
         position, line = 0, 1
@@ -127,7 +129,7 @@ class _Parser:
         while self.next < len(self.tokens):
             word = self.name("'network', 'variable' or 'probability'")
             if word == "network":
-                self.names_until("{")
+                self.title = " ".join(self.names_until("{"))
                 self.expect("{")
                 while not self.at("}"):
                     self.skip_statement()
@@ -143,8 +145,10 @@ class _Parser:
         for name in self.states:
             if name not in self.tables:
                 raise self.error(f"{name!r} has no probabilities")
-        parents = {name: self.tables[name][1] for name in self.states}
-        return BayesianNetwork(self.states, parents, {n: self.tables[n][2] for n in self.states}, self.where)
+        parents = {name: self.tables[name][0] for name in self.states}
+        tables = {name: self.tables[name][1] for name in self.states}
+        network = BayesianNetwork(self.states, parents, tables, self.where)  # errors name the file
+        return replace(network, name=self.title or self.where)
 
     def variable(self) -> None:
         name = self.name("the name of a variable")
@@ -184,6 +188,8 @@ class _Parser:
         if child in self.tables:
             raise self.error(f"the probabilities of {child!r} are given twice")
         shape = [len(self.states[v]) for v in (*parents, child)]
+        if len(shape) > 64 or prod(shape) > LARGEST_CPT:
+            raise self.error(f"{child!r} with {len(parents)} parents needs a table that is too large")
         table = np.full(shape, np.nan)
         self.expect("{")
         while not self.at("}"):
@@ -193,7 +199,7 @@ class _Parser:
             where = np.argwhere(np.isnan(table))[0][:-1]
             row = ", ".join(self.states[p][i] for p, i in zip(parents, where, strict=True))
             raise self.error(f"the probabilities of {child!r} given ({row}) are missing", line)
-        self.tables[child] = (line, parents, table)
+        self.tables[child] = (parents, table)
 
     def entry(self, child: str, parents: Sequence[str], table: np.ndarray) -> None:
         """One `table`, `default` or row of a probability block."""
@@ -259,7 +265,7 @@ def format_bif(network: BayesianNetwork) -> str:
     >>> parse_bif(format_bif(load("waste"))).dag.edges == load("waste").dag.edges
     True
     """
-    lines = [f"network {_quoted(Path(network.name).stem)} {{", "}"]
+    lines = [f"network {_quoted(network.name)} {{", "}"]
     for name, states in network.states.items():
         listed = ", ".join(map(_quoted, states))
         lines += [f"variable {_quoted(name)} {{", f"  type discrete [ {len(states)} ] {{ {listed} }};", "}"]
@@ -273,6 +279,12 @@ def format_bif(network: BayesianNetwork) -> str:
             lines.append(f"  {head} {', '.join(repr(float(v)) for v in table[row])};")
         lines.append("}")
     return "\n".join(lines) + "\n"
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Refuse names that BIF cannot hold."""
+    for name in names:
+        _quoted(name)
 
 
 def _quoted(name: str) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,8 @@ class Raw:
     where: str
     columns: tuple[Column, ...]
     weights: Ints | None
-    first_missing: Callable[[str], int | None]  # the first row in which a column has no value
+    # Finds the first row in which a column has no value or one of these marks; None where the rows are at hand.
+    first_missing: Callable[[str, Sequence[str]], int | None] | None = None
 
     @property
     def names(self) -> list[str]:
@@ -49,29 +50,24 @@ class Raw:
 
 
 def in_memory(where: str, columns: tuple[Column, ...], weights: Ints | None) -> Raw:
-    """A table whose rows are at hand, so that the first missing value can be found among them."""
-    place = {column.name: column for column in columns}
-
-    def first_missing(name: str) -> int | None:
-        column = place[name]
-        marks = [i for i, label in enumerate(column.labels) if label.strip() in MISSING_MARKS]
-        found = np.flatnonzero((column.codes < 0) | np.isin(column.codes, marks))
-        return int(found[0]) + 1 if len(found) else None
-
+    """A table whose rows are at hand."""
     if columns and not len(columns[0].codes):
         raise InputError(f"{where} has no rows")
-    return Raw(where, columns, weights, first_missing)
+    return Raw(where, columns, weights)
 
 
-def checked(raw: Raw, declared: Mapping[str, Sequence[Any]]) -> Dataset:
+def checked(raw: Raw, declared: Mapping[str, Sequence[str]]) -> Dataset:
     """The dataset that a table without missing values makes, its states declared or found."""
     rows = len(raw.columns[0].codes) if raw.weights is None else int(raw.weights.sum())
-    tidy = [
-        _recoded(raw.where, column, [str(s) for s in declared[column.name]])
-        if column.name in declared
-        else _tidied(raw.where, column, rows)
-        for column in raw.columns
-    ]
+    tidy = []
+    for column in raw.columns:
+        if column.name in declared:
+            labels = list(declared[column.name])
+            if MISSING_STATE in column.labels and MISSING_STATE not in labels:
+                labels.append(MISSING_STATE)
+            tidy.append(_recoded(raw.where, column, labels))
+        else:
+            tidy.append(_tidied(raw.where, column, rows))
     codes = np.array([column.codes for column in tidy])
     return Dataset.merged(raw.names, [column.labels for column in tidy], codes, raw.weights)
 
@@ -96,10 +92,9 @@ def _tidied(where: str, column: Column, rows: int) -> Column:
     """The column with its labels stripped and, unless they are declared, sorted, numbers as numbers."""
     if column.declared:
         return column
-    labels = sorted({label.strip() for label in column.labels})
-    numbers = [_number(label) for label in labels]
-    if None not in numbers:
-        values = [v for v in numbers if v is not None]
+    labels = sorted({label.strip() for label in column.labels} - {MISSING_STATE})
+    values = [value for value in map(_number, labels) if value is not None]
+    if len(values) == len(labels):
         fractional = any(v != int(v) for v in values)
         if len(values) > _MANY_NUMBERS and (fractional or 20 * len(values) > rows):
             raise InputError(
@@ -107,7 +102,7 @@ def _tidied(where: str, column: Column, rows: int) -> Column:
                 "bin it into a few states first, or choose the other columns with columns=[...] (--columns)"
             )
         labels = [label for _, label in sorted(zip(values, labels, strict=True))]
-    return _recoded(where, column, labels)
+    return _recoded(where, column, [*labels, MISSING_STATE] if MISSING_STATE in column.labels else labels)
 
 
 def _number(label: str) -> float | None:
@@ -118,13 +113,13 @@ def _number(label: str) -> float | None:
     return value if isfinite(value) else None
 
 
-def without_missing(raw: Raw, missing: Missing) -> Raw:
-    """Mark what stands for a missing value, then refuse it, drop its rows or make it a state."""
-    columns = []
-    for column in raw.columns:
-        marks = [i for i, label in enumerate(column.labels) if not column.declared and label.strip() in MISSING_MARKS]
-        codes = np.where(np.isin(column.codes, marks), -1, column.codes) if marks else column.codes
-        columns.append(replace(column, codes=codes))
+def without_missing(raw: Raw, missing: Missing, declared: Mapping[str, Sequence[str]]) -> Raw:
+    """Mark what stands for a missing value, then refuse it, drop its rows or make it a state.
+
+    A mark such as `NA` that is declared as a state of its column, or is one of its categories, is no mark there.
+    """
+    marks = {c.name: set() if c.declared else MISSING_MARKS - set(declared.get(c.name, ())) for c in raw.columns}
+    columns = [_marked(column, marks[column.name]) for column in raw.columns]
     lost = {column.name: column.codes < 0 for column in columns}
     lost = {name: rows for name, rows in lost.items() if rows.any()}
     if not lost:
@@ -132,10 +127,10 @@ def without_missing(raw: Raw, missing: Missing) -> Raw:
     anywhere = np.logical_or.reduce(list(lost.values()))
     if missing == "refuse":
         count = {name: _total(rows, raw.weights) for name, rows in lost.items()}
-        first = {name: raw.first_missing(name) for name in lost}
-        listed = [
-            f"{n} in {name!r}" + (f" (first in row {first[name]:,})" if first[name] else "") for name, n in count.items()
-        ]
+        listed = []
+        for name, rows in lost.items():
+            first = raw.first_missing(name, sorted(marks[name])) if raw.first_missing else int(np.argmax(rows)) + 1
+            listed.append(f"{count[name]:,} in {name!r}" + (f" (first in row {first:,})" if first else ""))
         raise InputError(
             f"{raw.where}: {sum(count.values()):,} missing values: {some(listed)}; drop their rows with missing='drop' "
             "(--missing drop) or make them a state of their own with missing='state' (--missing state)"
@@ -153,6 +148,11 @@ def without_missing(raw: Raw, missing: Missing) -> Raw:
         for c in columns
     ]
     return replace(raw, columns=tuple(_without_unused(c) for c in columns))
+
+
+def _marked(column: Column, marks: Collection[str]) -> Column:
+    found = [i for i, label in enumerate(column.labels) if label.strip() in marks]
+    return replace(column, codes=np.where(np.isin(column.codes, found), -1, column.codes)) if found else column
 
 
 def _without_unused(column: Column) -> Column:

@@ -159,10 +159,10 @@ def _sum(counts: Ints, concentration: float) -> float:
     """Sum over the counts that are not zero, compensated (Kahan), so that 10^9 rows lose no digit that matters."""
     total = 0.0
     lost = 0.0
-    base = lgamma(concentration) if concentration > 0.0 else 0.0
+    base = lgamma(concentration) if concentration >= 0.0 else 0.0
     for count in counts:
         if count > 0:
-            term = lgamma(count + concentration) - base if concentration > 0.0 else count * log(count)
+            term = lgamma(count + concentration) - base if concentration >= 0.0 else count * log(count)
             corrected = term - lost
             grown = total + corrected
             lost = (grown - total) - corrected

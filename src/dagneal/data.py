@@ -58,8 +58,14 @@ class Dataset:
                     f"column {name!r} has {len(states):,} states; at most {MOST_STATES:,} are possible: "
                     "group them, or leave the column out"
                 )
-        if not self.weights.sum():
+            if len(set(states)) < len(states):
+                raise InputError(f"two states of column {name!r} have the same name; rename one")
+        if not len(self.weights):
             raise InputError("the data have no rows")
+        if (self.weights < 0).any():
+            raise InputError("a weight is negative; weights say how often a row counts")
+        check_total(float(self.weights.sum(dtype=np.float64)))
+        _check_codes(self.names, self.states, self.codes)
 
     @classmethod
     def merged(
@@ -77,6 +83,7 @@ class Dataset:
             codes: array of shape (columns, rows).
             weights: how often each row counts; once by default.
         """
+        _check_codes(names, states, codes)
         arities = [max(len(s), 1) for s in states]
         distinct, counts = merge_rows(codes, arities, weights)
         smallest = np.uint8 if max(arities, default=1) <= 256 else np.uint16
@@ -128,6 +135,20 @@ def decoded(names: Sequence[str], states: Sequence[Sequence[str]], codes: NDArra
             for name, labels, line in zip(names, states, codes, strict=True)
         ]
     )
+
+
+def check_total(weight: float) -> None:
+    """Refuse more rows than can be counted exactly in floating point."""
+    if weight > 2.0**53:
+        raise InputError(f"the weights add up to {weight:.3g} rows; at most 2^53, about 9e15, can be counted")
+
+
+def _check_codes(names: Sequence[str], states: Sequence[Sequence[str]], codes: NDArray[Any]) -> None:
+    """Kernels do not check bounds; this does."""
+    if codes.shape[1]:
+        for name, labels, line in zip(names, states, codes, strict=True):
+            if line.min() < 0 or line.max() >= len(labels):
+                raise InputError(f"column {name!r} has a code that is none of its {len(labels)} states")
 
 
 def merge_rows(

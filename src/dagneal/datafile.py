@@ -1,10 +1,12 @@
-"""CSV, TSV and Parquet files as lazy polars frames, and what is wrong with a file that polars cannot read."""
+"""CSV, TSV and Parquet files as lazy polars frames, and what is wrong with a file that cannot be read."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,25 +18,48 @@ if TYPE_CHECKING:
 _PARQUET = {".parquet", ".pq"}
 
 
-def scan(path: Path) -> polars.LazyFrame:
+@dataclass(frozen=True)
+class Source:
+    """A lazy frame and what its columns are called.
+
+    The frame's own columns are called `0`, `1` and so on, since polars would take some names for patterns.
+
+    Attributes:
+        where: what to call it in errors.
+        names: the columns.
+        frame: the data.
+        text: the text file it is read from, where blank and ragged lines have to be looked for.
+    """
+
+    where: str
+    names: list[str]
+    frame: polars.LazyFrame
+    text: Path | None = None
+
+
+def from_frame(frame: polars.LazyFrame, where: str = "the frame") -> Source:
+    """A frame in memory, or a Parquet file, as a source."""
+    names = frame.collect_schema().names()
+    return Source(where, names, frame.rename({name: str(i) for i, name in enumerate(names)}))
+
+
+def scan(path: Path) -> Source:
     """Open a data file: Parquet by its name, else text with a header, its separator found in the header.
 
     Args:
         path: the file; a CSV may be compressed (.gz).
 
     Returns:
-        A lazy frame; text columns are read as text, so that the states are spelled as in the file.
+        Its columns; those of a text file are read as text, so that the states are spelled as in the file.
     """
     import polars as pl
 
     _check_file(path)
     if path.suffix.lower() in _PARQUET:
         try:
-            frame = pl.scan_parquet(path, glob=False)
-            frame.collect_schema()
+            return from_frame(pl.scan_parquet(path, glob=False), str(path))
         except (pl.exceptions.PolarsError, OSError) as error:
             raise InputError(f"{path} is not a readable Parquet file: {_first_line(error)}") from error
-        return frame
     names, separator = _header(path)
     seen: set[str] = set()
     for position, name in enumerate(names):
@@ -43,9 +68,9 @@ def scan(path: Path) -> polars.LazyFrame:
         if name in seen:
             raise InputError(f"{path}: two columns are named {name!r}; rename one")
         seen.add(name)
-    return pl.scan_csv(
-        path, separator=separator, infer_schema=False, with_column_names=lambda _: names, glob=False, has_header=True
-    )
+    places = [str(i) for i in range(len(names))]
+    frame = pl.scan_csv(path, separator=separator, infer_schema=False, with_column_names=lambda _: places, glob=False)
+    return Source(str(path), names, frame, path)
 
 
 @contextmanager
@@ -53,21 +78,35 @@ def diagnosed(path: Path) -> Iterator[None]:
     """Turn what goes wrong while a file is read into one line that says where in the file."""
     import polars as pl
 
-    is_text = path.suffix.lower() not in _PARQUET
     try:
         yield
     except pl.exceptions.PolarsError as error:
-        if is_text:
-            _find_fault(path)
+        if path.suffix.lower() not in _PARQUET:
+            check_rectangular(path)
         raise InputError(f"{path} cannot be read: {_first_line(error)}") from error
     except (OSError, EOFError) as error:
         raise InputError(f"{path} cannot be read: {_first_line(error)}") from error
 
 
 def check_rectangular(path: Path) -> None:
-    """Refuse a text file in which some row has too few or too many values."""
-    if path.suffix.lower() not in _PARQUET:
-        _find_fault(path)
+    """Read a text file slowly and refuse the first row that is not as the header promises."""
+    names, separator = _header(path)
+    reader = csv.reader(_lines(path), delimiter=separator, strict=True)
+    try:
+        for row in reader:
+            if row and len(row) != len(names):
+                raise InputError(
+                    f"{path}, line {reader.line_num}: {len(row)} values where the header names {len(names)} columns"
+                )
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: {error}") from error
+
+
+def blank_lines(path: Path) -> int:
+    """How many lines after the header have nothing on them, not even separators."""
+    lines = (line.strip() for line in _lines(path))
+    next((line for line in lines if line), None)
+    return sum(not line for line in lines)
 
 
 def _check_file(path: Path) -> None:
@@ -86,27 +125,15 @@ def _check_file(path: Path) -> None:
 
 def _header(path: Path) -> tuple[list[str], str]:
     """The column names and the separator: a tab in .tsv and .tab, else the commonest of comma, semicolon and tab."""
-    first = next((line for line in _lines(path) if line.strip()), "")
+    lines = _lines(path)
+    first = next((line for line in lines if line.strip()), "")
     tabbed = any(suffix in (".tsv", ".tab") for suffix in path.suffixes)
     separator = "\t" if tabbed else max(",;\t", key=first.count)
     try:
-        return [name.strip() for name in next(csv.reader([first], delimiter=separator), [])], separator
+        names = next(csv.reader(chain([first], lines), delimiter=separator, strict=True), [])
     except csv.Error as error:
         raise InputError(f"{path}: the header cannot be read: {error}") from error
-
-
-def _find_fault(path: Path) -> None:
-    """Read a text file slowly and raise for the first row that is not as the header promises."""
-    names, separator = _header(path)
-    reader = csv.reader(_lines(path), delimiter=separator, strict=True)
-    try:
-        for row in reader:
-            if row and len(row) != len(names):
-                raise InputError(
-                    f"{path}, line {reader.line_num}: {len(row)} values where the header names {len(names)} columns"
-                )
-    except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num}: {error}") from error
+    return [name.strip() for name in names], separator
 
 
 def _lines(path: Path) -> Iterator[str]:

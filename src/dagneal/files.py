@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.columns import MISSING_MARKS, Column, Missing, Raw, check_states, checked, in_memory, some, without_missing
-from dagneal.data import DENSE, Dataset
+from dagneal import datafile
+from dagneal.columns import Column, Missing, Raw, check_states, checked, in_memory, some, without_missing
+from dagneal.data import DENSE, Dataset, check_total
 from dagneal.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,16 +56,11 @@ def read(
     if isinstance(source, np.ndarray):
         raw = _array(source, names, weights, columns)
     elif isinstance(source, str | os.PathLike):
-        from dagneal import datafile
-
         path = Path(source)
-        frame = datafile.scan(path)
         with datafile.diagnosed(path):
-            raw = _frame(str(path), frame, weights, columns)
-        if (raw.columns[-1].codes < 0).any():  # polars fills up a row that is too short
-            datafile.check_rectangular(path)
+            raw = _frame(datafile.scan(path), weights, columns)
     elif type(source).__module__.split(".")[0] == "polars" and hasattr(source, "lazy"):
-        raw = _frame("the frame", source.lazy(), weights, columns)
+        raw = _frame(datafile.from_frame(source.lazy()), weights, columns)
     elif type(source).__module__.split(".")[0] == "pandas" and hasattr(source, "columns"):
         raw = _pandas(source, weights, columns)
     else:
@@ -72,13 +68,13 @@ def read(
             f"cannot read data from {type(source).__name__}; give a path, a pandas or polars frame or a NumPy array"
         )
     if states is None or isinstance(states, Mapping):
-        declared = dict(states or {})
+        declared = {name: [str(s) for s in its_states] for name, its_states in (states or {}).items()}
         unknown = [name for name in declared if name not in raw.names]
     else:  # a network may have more variables than the data
-        declared, unknown = dict(states.states), []
+        declared, unknown = {name: list(its_states) for name, its_states in states.states.items()}, []
     if unknown:
         raise InputError(f"{raw.where}: states are declared for {unknown[0]!r}, which is not a column")
-    return checked(without_missing(raw, missing), declared)
+    return checked(without_missing(raw, missing, declared), declared)
 
 
 def _selected(where: str, names: Sequence[str], weights: str | None, columns: Sequence[str] | None) -> list[str]:
@@ -86,7 +82,12 @@ def _selected(where: str, names: Sequence[str], weights: str | None, columns: Se
     for wanted in [*(columns or []), *([weights] if weights is not None else [])]:
         if wanted not in names:
             raise InputError(f"{where}: there is no column {wanted!r}; there are {some(names)}")
-    return [name for name in (names if columns is None else columns) if name != weights]
+    chosen = [name for name in (names if columns is None else columns) if name != weights]
+    if len(set(chosen)) < len(chosen):
+        raise InputError(f"{where}: a column is chosen twice, or two have the same name: {some(chosen)}")
+    if len(chosen) < 2:
+        raise InputError(f"{where}: at least 2 columns are needed to learn a network; there are {len(chosen)}")
+    return chosen
 
 
 def _as_weights(where: str, name: str, values: NDArray[Any]) -> Ints:
@@ -102,39 +103,57 @@ def _as_weights(where: str, name: str, values: NDArray[Any]) -> Ints:
                 f"{where}: the weight in column {name!r}, row {row + 1:,}, {what} ({values[row]:g}); "
                 "weights say how often a row counts: give whole numbers from 0"
             )
+    check_total(float(values.sum()))
     return values.astype(np.int64)
 
 
-def _frame(where: str, frame: polars.LazyFrame, weights: str | None, columns: Sequence[str] | None) -> Raw:
+def _frame(source: datafile.Source, weights: str | None, columns: Sequence[str] | None) -> Raw:
     """Merge equal rows in polars, in one streaming pass, then code the few that are left."""
     import polars as pl
 
-    schema = frame.collect_schema()
-    chosen = _selected(where, schema.names(), weights, columns)
-    if not chosen:
-        raise InputError(f"{where}: at least 2 columns are needed to learn a network; there are none")
-    if weights is None:
-        total = pl.len()
-    else:
-        numbers = frame.select(pl.col(weights).cast(pl.Float64, strict=False)).collect().to_series()
-        _as_weights(where, weights, numbers.fill_null(float("nan")).to_numpy())
-        total = pl.col(weights).cast(pl.Float64).cast(pl.Int64).sum()
-    table = frame.group_by(*chosen).agg(total.alias("\0weight")).collect(engine="streaming")
-    if where != "the frame":  # a blank line of a text file is not a row
-        table = table.filter(~pl.all_horizontal(pl.col(chosen).is_null()))
+    where, frame = source.where, source.frame
+    chosen = {name: str(source.names.index(name)) for name in _selected(where, source.names, weights, columns)}
+    number = pl.lit(1) if weights is None else pl.nth(source.names.index(weights)).cast(pl.Float64, strict=False)
+    watched = frame.with_columns(number.alias("weight"))
+    if source.text is not None:  # a row without any value may be a blank line, one without the last may be too short
+        watched = watched.with_columns(
+            pl.all_horizontal(pl.nth(range(len(source.names))).is_null()).alias("empty"),
+            pl.nth(len(source.names) - 1).is_null().alias("short"),
+        )
+    if weights is not None:
+        given = watched.filter(~pl.col("empty")) if source.text else watched
+        _as_weights(where, weights, given.select("weight").collect().to_series().fill_null(float("nan")).to_numpy())
+    figures = [pl.col("weight").cast(pl.Int64).sum(), *([pl.col("empty", "short").sum()] if source.text else [])]
+    table = watched.group_by(*chosen.values()).agg(*figures).collect(engine="streaming")
+    if source.text is not None and table["short"].sum():
+        datafile.check_rectangular(source.text)
+    if source.text is not None and table["empty"].sum():
+        table = _without_blank_lines(table, source.text, list(chosen.values()), weights is None)
     if not table.height:
         raise InputError(f"{where}: there are no rows")
 
-    def first_missing(name: str) -> int | None:
-        empty = pl.col(name).is_null() | pl.col(name).cast(pl.String).str.strip_chars().is_in(sorted(MISSING_MARKS))
-        found = frame.select(name).with_row_index("\0row").filter(empty).head(1).collect()
-        return int(found["\0row"][0]) + 1 if found.height else None
+    def first_missing(name: str, marks: Sequence[str]) -> int | None:
+        values = pl.col(chosen[name])
+        missing = values.is_null() | values.cast(pl.String).str.strip_chars().is_in(list(marks))
+        found = frame.select(missing.arg_max().alias("row"), missing.any().alias("any")).collect()
+        return int(found["row"][0]) + 1 if found["any"][0] else None
 
-    parts = tuple(_series(where, table[name]) for name in chosen)
-    return Raw(where, parts, table["\0weight"].to_numpy().astype(np.int64), first_missing)
+    parts = tuple(_series(where, name, table[place]) for name, place in chosen.items())
+    return Raw(where, parts, table["weight"].to_numpy().astype(np.int64), first_missing)
 
 
-def _series(where: str, values: polars.Series) -> Column:
+def _without_blank_lines(table: polars.DataFrame, path: Path, chosen: list[str], by_row: bool) -> polars.DataFrame:
+    """Take blank lines off the weight of the group that they were merged into, and the group if nothing is left."""
+    import polars as pl
+
+    blank = datafile.blank_lines(path)
+    group = pl.all_horizontal(pl.col(chosen).is_null())
+    left = pl.col("empty") > blank
+    lighter = table.with_columns(pl.when(group).then(pl.col("weight") - blank).otherwise("weight").alias("weight"))
+    return (lighter if by_row else table).filter(~group | left | (pl.col("weight") > 0))
+
+
+def _series(where: str, name: str, values: polars.Series) -> Column:
     import polars as pl
 
     declared = isinstance(values.dtype, pl.Enum)
@@ -142,22 +161,20 @@ def _series(where: str, values: polars.Series) -> Column:
         labels = values.dtype.categories.to_list()
     else:
         if values.dtype.is_nested():
-            raise InputError(f"{where}: column {values.name!r} holds {values.dtype}, not single values; leave it out")
+            raise InputError(f"{where}: column {name!r} holds {values.dtype}, not single values; leave it out")
         if values.dtype.is_float():
             values = values.fill_nan(None)
         values = values.cast(pl.String)
         labels = values.drop_nulls().unique().sort().to_list()
-        check_states(where, values.name, len(labels))
+        check_states(where, name, len(labels))
     codes = values.cast(pl.Enum(labels)).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
-    return Column(values.name, tuple(labels), codes, declared)
+    return Column(name, tuple(labels), codes, declared)
 
 
 def _pandas(frame: Any, weights: str | None, columns: Sequence[str] | None) -> Raw:
     where = "the frame"
     names = [str(name) for name in frame.columns]
     position = {name: i for i, name in enumerate(names)}
-    if len(position) != len(names):
-        raise InputError(f"{where}: two columns have the same name; rename one")
 
     def column(name: str) -> Column:
         values = frame.iloc[:, position[name]]
@@ -167,15 +184,27 @@ def _pandas(frame: Any, weights: str | None, columns: Sequence[str] | None) -> R
         else:
             codes, labels = values.factorize()
         check_states(where, name, len(labels))
-        return Column(name, tuple(map(str, labels)), np.asarray(codes, dtype=np.int64), categories is not None)
+        return Column(name, tuple(map(_label, labels)), np.asarray(codes, dtype=np.int64), categories is not None)
 
     parts = tuple(column(name) for name in _selected(where, names, weights, columns))
     if weights is None:
         counts = None
     else:
-        given = frame.iloc[:, position[weights]].to_numpy(dtype=float, na_value=np.nan)
-        counts = _as_weights(where, weights, given)
+        given = frame.iloc[:, position[weights]].tolist()
+        counts = _as_weights(where, weights, np.array([_number(value) for value in given]))
     return in_memory(where, parts, counts)
+
+
+def _label(value: Any) -> str:
+    """A value as a state; truth values are spelled as in polars."""
+    return str(value).lower() if isinstance(value, bool | np.bool_) else str(value)
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return float("nan")
 
 
 def _array(array: NDArray[Any], names: Sequence[str] | None, weights: str | None, columns: Sequence[str] | None) -> Raw:
@@ -210,6 +239,8 @@ def _merged_array(array: NDArray[Any]) -> tuple[NDArray[Any], Ints | None]:
     from dagneal.counts import column_ranges, row_keys
 
     if array.dtype not in (np.uint8, np.int64):  # the two types that the kernels are compiled for
+        if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
+            raise InputError("the array holds numbers above 2^63; use smaller codes")
         array = array.astype(np.uint8 if array.dtype == np.bool_ else np.int64)
     array = np.ascontiguousarray(array)
     low, high = column_ranges(array)

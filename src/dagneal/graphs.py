@@ -33,6 +33,22 @@ def check_acyclic(graph: nx.DiGraph, name: str = "the graph") -> None:
         raise InputError(f"{name} has a cycle: {' -> '.join([*cycle, cycle[0]])}")
 
 
+def check_variables(first: Iterable[str], second: Iterable[str], one: str = "the graph", other: str = "the data") -> None:
+    """Refuse two things over different variables, naming one that only one of them has."""
+    here, there = set(first), set(second)
+    if here != there:
+        name = sorted(here ^ there, key=str)[0]
+        raise InputError(
+            f"{one} and {other} differ in their variables: {name!r} is only in {one if name in here else other}"
+        )
+
+
+def check_dag(graph: nx.DiGraph, names: Sequence[str]) -> None:
+    """Refuse a graph that is not a DAG over exactly these variables."""
+    check_variables(graph, names)
+    check_acyclic(graph)
+
+
 def parents_in_order(graph: nx.DiGraph, child: str, names: Sequence[str]) -> tuple[str, ...]:
     """The parents of a node, in the order of the names."""
     parents = set(graph.predecessors(child))

@@ -6,6 +6,7 @@ import json
 import math
 import os
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,9 @@ from dagneal.writing import check_writable, replacing
 if TYPE_CHECKING:
     import dimod
 
+    from dagneal.data import Dataset
     from dagneal.network import BayesianNetwork
+    from dagneal.scores import Dirichlet
 
 FORMATS = (".json", ".bif", ".graphml", ".dot")
 
@@ -106,7 +109,8 @@ class Learned:
         seconds: time spent, by stage.
         seed: the seed of the run, where there was one.
         annealed: the figures of a sampler's reads.
-        network: the graph with fitted probabilities, where the data were at hand.
+        data: the data it was learned from, where they are at hand.
+        prior: the prior for fitting probabilities to them.
     """
 
     dag: nx.DiGraph
@@ -118,7 +122,19 @@ class Learned:
     seconds: dict[str, float] = field(default_factory=dict)
     seed: int | None = None
     annealed: Annealed | None = None
-    network: BayesianNetwork | None = None
+    data: Dataset | None = None
+    prior: Dirichlet | None = None
+
+    @cached_property
+    def network(self) -> BayesianNetwork:
+        """The graph with probabilities fitted to the data, when they are first asked for."""
+        from dagneal.network import fit
+
+        if self.data is None:
+            raise InputError("probabilities need the data: fit(found.dag, data)")
+        if math.isnan(self.score):
+            raise InputError("the best read is not a network, so it has no probabilities; repair it or give more reads")
+        return fit(self.dag, self.data, self.prior)
 
     @property
     def edges(self) -> list[tuple[str, str]]:
@@ -160,10 +176,6 @@ class Learned:
         else:
             from dagneal.bif import format_bif
 
-            if self.network is None:
-                raise InputError(
-                    "a .bif file holds probabilities, which need the data: write_bif(fit(found.dag, data), path)"
-                )
             text = format_bif(self.network)
         with replacing(path) as file:
             file.write(text.encode())

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from dagneal.errors import InputError
-from dagneal.graphs import cpdag
+from dagneal.graphs import check_variables, cpdag
 
 if TYPE_CHECKING:
     from dagneal.scorer import Scorer
@@ -65,11 +64,7 @@ def compare(found: nx.DiGraph, truth: nx.DiGraph, scorer: Scorer | None = None) 
     Comparison(right=1, wrong=1, missing=1, sensitivity=0.5, specificity=0.75, precision=0.5, f1=0.5, shd=1,
                cpdag_shd=2, score=None, score_gap=None)
     """
-    if set(found) != set(truth):
-        odd = sorted(set(found) ^ set(truth), key=str)[0]
-        raise InputError(
-            f"the graphs differ in their variables: {odd!r} is only in {'the first' if odd in found else 'the second'}"
-        )
+    check_variables(found, truth, "the first graph", "the second")
     n = len(truth)
     edges, true = set(found.edges), set(truth.edges)
     right, wrong, missing = len(edges & true), len(edges - true), len(true - edges)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dagneal.data import Dataset
 from dagneal.errors import InputError
-from dagneal.graphs import check_acyclic, dag_from_parents, parents_in_order, topological_order
+from dagneal.graphs import check_acyclic, check_dag, dag_from_parents, parents_in_order, topological_order
 
 if TYPE_CHECKING:
     from dagneal.kernels import Floats
@@ -24,7 +24,7 @@ Rounding = Literal["nearest", "floor"]
 
 _SUM_TOLERANCE = 1e-3  # published tables are rounded to three digits
 _BLOCK = 1 << 20  # rows drawn at once, whatever the total: the same seed gives the same rows in bounded memory
-_LARGEST_CPT = 100_000_000
+LARGEST_CPT = 100_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,20 +174,19 @@ def fit(dag: nx.DiGraph, data: Dataset, prior: Dirichlet | None = None) -> Bayes
     >>> fit(truth.dag, truth.expected(10_000)).cpts["Smoker"].round(3)
     array([0.7, 0.3])
     """
-    from dagneal.scores import BDeu
+    from dagneal.scores import BDeu, Dirichlet
 
     prior = prior or BDeu()
-    if set(dag.nodes) != set(data.names):
-        odd = sorted(set(dag.nodes) ^ set(data.names), key=str)
-        raise InputError(f"the graph and the data differ in their variables: {odd[0]!r} is only in one of them")
-    check_acyclic(dag)
+    if not isinstance(prior, Dirichlet):
+        raise InputError(f"{type(prior).__name__} is no Dirichlet prior; fit with BDeu, BDeuRows, K2 or Perks")
+    check_dag(dag, data.names)
     parents = {name: parents_in_order(dag, name, data.names) for name in data.names}
     position = {name: i for i, name in enumerate(data.names)}
     tables = {}
     for name, its_parents in parents.items():
         family = [position[v] for v in (*its_parents, name)]
         shape = tuple(int(data.arities[i]) for i in family)
-        if prod(shape) > _LARGEST_CPT:
+        if prod(shape) > LARGEST_CPT:
             raise InputError(
                 f"{name!r} with {len(its_parents)} parents needs a table of {prod(shape):,} numbers; use fewer parents"
             )

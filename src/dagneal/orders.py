@@ -36,17 +36,12 @@ def dag_of_order(table: ScoreTable, order: Ints) -> nx.DiGraph:
         table: the local scores.
         order: positions of the variables, first to last.
     """
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    masks, _ = table.best_first
+    before = np.zeros(len(order), dtype=bool)
     parents = {}
-    for child, name in enumerate(table.names):
-        candidates = table.candidates_of(child)
-        later = np.uint64(sum(1 << bit for bit, v in enumerate(candidates) if place[v] > place[child]))
-        own = masks[table.entries_of(child)]
-        best = int(own[int(np.argmax(own & later == 0))])
-        parents[name] = [table.names[v] for bit, v in enumerate(candidates) if best >> bit & 1]
-    return dag_from_parents(parents)
+    for child in order:
+        parents[table.names[child]] = [table.names[v] for v in table.best_parents(int(child), before)]
+        before[child] = True
+    return dag_from_parents({name: parents[name] for name in table.names})
 
 
 def random_orders(variables: int, count: int, seed: int | None, block: int = 65_536) -> Iterator[Ints]:

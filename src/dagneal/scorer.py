@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import comb
+from threading import Lock
 
 import networkx as nx
 import numpy as np
@@ -11,10 +12,11 @@ import numpy as np
 from dagneal.counts import set_sums
 from dagneal.data import Dataset
 from dagneal.errors import InputError
+from dagneal.graphs import check_dag
 from dagneal.kernels import Floats, Ints, Masks, Progress
 from dagneal.scores import BDeu, Score
 from dagneal.sets import bounded_masks, set_keys, set_members, widest_set
-from dagneal.table import ScoreTable, check_variables
+from dagneal.table import ScoreTable
 
 DEFAULT_PARENTS = 2  # the paper's limit
 MOST_CANDIDATES = 64  # bits of a mask
@@ -45,8 +47,9 @@ class Scorer:
         # Pseudo-counts depend on the child only through its number of states; one pair of columns for each of those.
         arities = np.unique(data.arities) if self.rule.depends_on_child else np.array([0])
         self._arities = arities
-        self._keys = np.empty(0, dtype=np.uint64)
-        self._sums = np.empty((0, 2 * len(arities)))
+        # Keys of the sets counted so far, ascending, and their sums; replaced as one, so that threads may share a scorer.
+        self._counted = np.empty(0, dtype=np.uint64), np.empty((0, 2 * len(arities)))
+        self._counting = Lock()
 
     def table(
         self,
@@ -64,6 +67,7 @@ class Scorer:
         names = self.data.names
         limit = checked_max_parents(max_parents, len(names))
         own = _checked_candidates(names, candidates)
+        _check_width(min(limit, max(map(len, own))), len(names))
         total = sum(comb(len(c), k) for c in own for k in range(min(limit, len(c)) + 1))
         if total > MOST_SCORES:
             raise InputError(
@@ -92,10 +96,11 @@ class Scorer:
             parents: its parents.
         """
         position = {name: i for i, name in enumerate(self.data.names)}
-        for name in (child, *parents):
+        its_parents = list(parents)
+        for name in (child, *its_parents):
             if name not in position:
                 raise InputError(f"there is no variable {name!r} in the data")
-        own = np.array(sorted({position[p] for p in parents}), dtype=np.int64)
+        own = np.array(sorted({position[p] for p in its_parents}), dtype=np.int64)
         if position[child] in own:
             raise InputError(f"{child!r} cannot be its own parent")
         _check_width(len(own), len(self.data.names))
@@ -103,13 +108,13 @@ class Scorer:
         return float(self._scores([position[child]], [own], [everything])[0])
 
     def score(self, dag: nx.DiGraph) -> float:
-        """The log score of any DAG over the variables, whatever the number of parents.
+        """The log score of any DAG over the variables, also with more parents than a table has.
 
         Args:
             dag: the graph.
         """
-        check_variables(dag, self.data.names)
-        return float(sum(self.local(child, list(dag.predecessors(child))) for child in self.data.names))
+        check_dag(dag, self.data.names)
+        return float(sum(self.local(child, dag.predecessors(child)) for child in self.data.names))
 
     def _scores(
         self,
@@ -122,44 +127,44 @@ class Scorer:
         n = len(self.data.names)
         parents = [set_keys(m, c, None, n) for m, c in zip(masks, candidates, strict=True)]
         families = [set_keys(m, c, i, n) for m, c, i in zip(masks, candidates, children, strict=True)]
-        self._count(np.unique(np.concatenate([*parents, *families])), progress)
+        keys, sums = self._count(np.unique(np.concatenate([*parents, *families])), progress)
         found = []
         for child, own, family, mask, its_candidates in zip(children, parents, families, masks, candidates, strict=True):
             arity = int(self.data.arities[child])
             column = 2 * int(np.searchsorted(self._arities, arity)) if self.rule.depends_on_child else 0
-            value = self._sums[np.searchsorted(self._keys, family), column]
-            value = value - self._sums[np.searchsorted(self._keys, own), column + 1]
-            found.append(value - self._penalties(arity, mask, its_candidates))
+            value = sums[np.searchsorted(keys, family), column] - sums[np.searchsorted(keys, own), column + 1]
+            found.append(value - self._penalties(arity, mask, its_candidates) if self.rule.penalised else value)
         return np.concatenate(found)
 
-    def _penalties(self, arity: int, masks: Masks, candidates: Ints) -> Floats | float:
-        if self.rule.penalty(arity, 1.0, self.data.rows) == 0.0:
-            return 0.0
+    def _penalties(self, arity: int, masks: Masks, candidates: Ints) -> Floats:
         cells = np.ones(len(masks))
         for bit, variable in enumerate(candidates):
-            cells *= np.where((masks >> np.uint64(bit)) & np.uint64(1), float(self.data.arities[variable]), 1.0)
-        return np.array([self.rule.penalty(arity, q, self.data.rows) for q in cells])
+            cells[(masks >> np.uint64(bit)) & np.uint64(1) == 1] *= self.data.arities[variable]
+        return self.rule.penalties(arity, cells, self.data.rows)
 
-    def _count(self, keys: Masks, progress: Progress | None) -> None:
-        """Make the sums of the sets that were not counted before."""
-        new = np.setdiff1d(keys, self._keys, assume_unique=True)
-        if not len(new):
-            return
+    def _count(self, wanted: Masks, progress: Progress | None) -> tuple[Masks, Floats]:
+        """Count the sets that were not counted before; give all that are known now."""
+        with self._counting:
+            keys, sums = self._counted
+            new = np.setdiff1d(wanted, keys, assume_unique=True)
+            if len(new):
+                together = np.concatenate([keys, new])
+                order = np.argsort(together, kind="stable")
+                sums = np.concatenate([sums, self._new_sums(new, progress)])[order]
+                self._counted = together[order], sums
+            return self._counted
+
+    def _new_sums(self, keys: Masks, progress: Progress | None) -> Floats:
         data = self.data
-        members = set_members(new, len(data.names))
+        members = set_members(keys, len(data.names))
         cells = np.where(members >= 0, data.arities[members].astype(np.float64), 1.0).prod(axis=1)
         sizes, which = np.unique(cells, return_inverse=True)
         wanted = np.array(
             [[a for r in self._arities for a in self.rule.concentrations(int(r), float(q), data.rows)] for q in sizes]
         )[which]
         if np.array_equal(wanted[:, ::2], wanted[:, 1::2]):  # the part a set plays makes no difference
-            sums = np.repeat(self._sums_of(members, wanted[:, ::2], progress), 2, axis=1)
-        else:
-            sums = self._sums_of(members, wanted, progress)
-        together = np.concatenate([self._keys, new])
-        order = np.argsort(together)
-        self._keys = together[order]
-        self._sums = np.concatenate([self._sums, sums])[order]
+            return np.repeat(self._sums_of(members, wanted[:, ::2], progress), 2, axis=1)
+        return self._sums_of(members, wanted, progress)
 
     def _sums_of(self, members: np.ndarray, concentrations: Floats, progress: Progress | None) -> Floats:
         data = self.data
@@ -206,7 +211,6 @@ def checked_max_parents(max_parents: int | None, variables: int) -> int:
         raise InputError(
             f"max_parents is {max_parents}, but a variable out of {variables} has at most {variables - 1} parents"
         )
-    _check_width(max_parents, variables)
     return max_parents
 
 
@@ -237,6 +241,7 @@ def _checked_candidates(names: Sequence[str], candidates: Mapping[str, Sequence[
     for child, its_candidates in zip(names, own, strict=True):
         if len(its_candidates) > MOST_CANDIDATES:
             raise InputError(
-                f"{child!r} has {len(its_candidates)} candidate parents; at most {MOST_CANDIDATES} are possible"
+                f"{child!r} has {len(its_candidates)} candidate parents; at most {MOST_CANDIDATES} are possible: "
+                "choose fewer columns (--columns), or name candidates"
             )
     return own

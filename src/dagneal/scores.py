@@ -15,9 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import log
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
 
 from dagneal.errors import InputError
+
+if TYPE_CHECKING:
+    from dagneal.kernels import Floats
 
 
 class Score(Protocol):
@@ -41,8 +46,13 @@ class Score(Protocol):
         """
         ...
 
-    def penalty(self, arity: int, parent_cells: float, rows: int) -> float:
-        """What is taken off the score of a child with this arity and so many states of its parents."""
+    @property
+    def penalised(self) -> bool:
+        """Whether there are penalties."""
+        ...
+
+    def penalties(self, arity: int, parent_cells: Floats, rows: int) -> Floats:
+        """What is taken off the scores of a child with this arity and so many states of its parents."""
         ...
 
 
@@ -50,14 +60,15 @@ class Dirichlet:
     """A score with a Dirichlet prior: the log marginal likelihood, as it is."""
 
     depends_on_child = True
+    penalised = False
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
         """Pseudo-counts for a set of variables; see `Score`."""
         raise NotImplementedError
 
-    def penalty(self, arity: int, parent_cells: float, rows: int) -> float:
+    def penalties(self, arity: int, parent_cells: Floats, rows: int) -> Floats:
         """Nothing."""
-        return 0.0
+        return np.zeros_like(parent_cells)
 
 
 @dataclass(frozen=True)
@@ -127,13 +138,14 @@ class BIC:
     """The Bayesian information criterion: maximal log likelihood minus ln(N) / 2 for each free parameter."""
 
     depends_on_child = False
+    penalised = True
     name = "BIC"
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
         """None: the sums are of N ln N."""
         return -1.0, -1.0
 
-    def penalty(self, arity: int, parent_cells: float, rows: int) -> float:
+    def penalties(self, arity: int, parent_cells: Floats, rows: int) -> Floats:
         """ln(N) / 2 for each of the q_i (r_i - 1) parameters."""
         return 0.5 * log(rows) * parent_cells * (arity - 1)
 

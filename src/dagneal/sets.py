@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.kernels import Ints, Masks
+from dagneal.kernels import Ints, Masks, kernel
 
 
 def set_keys(masks: Masks, candidates: Ints, child: int | None, variables: int) -> Masks:
@@ -20,17 +20,17 @@ def set_keys(masks: Masks, candidates: Ints, child: int | None, variables: int) 
     Up to 64 variables a set is its own bits, the first variable highest. Beyond, it is a number with one digit for each
     member, which bounds the size of the sets; `widest_set` says where.
     """
-    member = [(int(v), (masks >> np.uint64(bit)) & np.uint64(1)) for bit, v in enumerate(candidates)]
-    if child is not None:
-        member = sorted([*member, (child, np.ones(len(masks), dtype=np.uint64))], key=lambda pair: pair[0])
+    one = np.uint64(1)
     keys = np.zeros(len(masks), dtype=np.uint64)
     if variables <= 64:
-        for variable, present in member:
-            keys |= present << np.uint64(63 - variable)
-        return keys
+        for bit, variable in enumerate(candidates):
+            keys |= ((masks >> np.uint64(bit)) & one) << np.uint64(63 - variable)
+        return keys if child is None else keys | one << np.uint64(63 - child)
     digits = np.uint64(variables + 1) ** np.arange(widest_set(variables) - 1, -1, -1, dtype=np.uint64)
     rank = np.zeros(len(masks), dtype=np.int64)
-    for variable, present in member:
+    everyone = sorted([*((int(v), bit) for bit, v in enumerate(candidates)), *([(child, -1)] if child is not None else [])])
+    for variable, bit in everyone:
+        present = (masks >> np.uint64(bit)) & one if bit >= 0 else np.ones_like(masks)
         keys += present * np.uint64(variable + 1) * digits[np.minimum(rank, len(digits) - 1)]
         rank += present.astype(np.int64)
     return keys
@@ -39,15 +39,25 @@ def set_keys(masks: Masks, candidates: Ints, child: int | None, variables: int) 
 def set_members(keys: Masks, variables: int) -> NDArray[np.int32]:
     """The sets behind their keys, one per line, ascending, filled up with -1."""
     if variables <= 64:
-        present = ((keys[:, None] >> np.arange(63, 63 - variables, -1, dtype=np.uint64)) & np.uint64(1)).astype(bool)
-        size = present.sum(axis=1)
-        members = np.full((len(keys), int(size.max(initial=0))), -1, dtype=np.int32)
-        line, variable = np.nonzero(present)
-        members[line, (np.cumsum(present, axis=1) - 1)[line, variable]] = variable
+        members = np.full((len(keys), int(np.bitwise_count(keys).max(initial=0))), -1, dtype=np.int32)
+        _unpack(keys, members)
         return members
     base = np.uint64(variables + 1)
-    powers = base ** np.arange(widest_set(variables) - 1, -1, -1, dtype=np.uint64)
-    return ((keys[:, None] // powers) % base).astype(np.int32) - 1
+    members = np.empty((len(keys), widest_set(variables)), dtype=np.int32)
+    for place in range(members.shape[1]):
+        power = base ** np.uint64(members.shape[1] - 1 - place)
+        members[:, place] = ((keys // power) % base).astype(np.int32) - 1
+    return members
+
+
+@kernel
+def _unpack(keys: Masks, members: NDArray[np.int32]) -> None:
+    for line in range(len(keys)):
+        place = 0
+        for variable in range(64):
+            if (keys[line] >> np.uint64(63 - variable)) & np.uint64(1):
+                members[line, place] = variable
+                place += 1
 
 
 def widest_set(variables: int) -> int:

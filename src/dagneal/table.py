@@ -8,11 +8,14 @@ from functools import cached_property
 
 import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
 
 from dagneal.errors import InputError
-from dagneal.graphs import check_acyclic
+from dagneal.graphs import check_dag
 from dagneal.kernels import Floats, Ints, Masks
 from dagneal.sets import bounded_masks
+
+MOST_IN_BLOCK = 28  # where exact search ends; blocks hold all sets of parents, candidates or not
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,11 +120,26 @@ class ScoreTable:
         Args:
             dag: a graph in which no child has parents outside the table.
         """
-        check_variables(dag, self.names)
+        check_dag(dag, self.names)
         return float(sum(self.local(child, dag.predecessors(child)) for child in self.names))
 
+    def best_parents(self, child: int, allowed: NDArray[np.bool_]) -> list[int]:
+        """The parents in the best set of a child that lies within some variables; the smallest of equals.
+
+        Args:
+            child: position of the child.
+            allowed: for each variable, whether it may be a parent.
+        """
+        candidates = self.candidates_of(child)
+        outside = np.uint64(sum(1 << bit for bit, v in enumerate(candidates) if not allowed[v]))
+        fitting = np.flatnonzero(self.best_first[0][self.entries_of(child)] & outside == 0)
+        if not len(fitting):
+            raise InputError(f"no set of parents of {self.names[child]!r} fits")
+        mask = int(self.best_first[0][self.start[child] + fitting[0]])
+        return [int(v) for bit, v in enumerate(candidates) if mask >> bit & 1]
+
     def restrict(self, names: Sequence[str]) -> ScoreTable:
-        """The table of these variables alone; scores are copied, nothing is counted again.
+        """The table of these variables alone, in the order of this table; nothing is counted again.
 
         Args:
             names: some of the variables.
@@ -131,7 +149,31 @@ class ScoreTable:
                 raise InputError(f"there is no variable {name!r} in the table")
         if len(set(names)) != len(names) or len(names) < 2:
             raise InputError("restrict needs at least two different variables")
-        return self.gather([sorted(self.position[name] for name in names)]).table(0)
+        kept = np.zeros(len(self.names), dtype=bool)
+        kept[[self.position[name] for name in names]] = True
+        place = np.cumsum(kept) - 1
+        candidates, masks, scores = [], [], []
+        for child in map(int, np.flatnonzero(kept)):
+            own, entries = self.candidates_of(child), self.entries_of(child)
+            inside = kept[own]
+            outside = np.uint64(sum(1 << bit for bit in np.flatnonzero(~inside)))
+            stays = self.masks[entries] & outside == 0
+            packed = np.zeros(int(stays.sum()), dtype=np.uint64)
+            for new, bit in enumerate(np.flatnonzero(inside)):
+                packed |= ((self.masks[entries][stays] >> np.uint64(bit)) & np.uint64(1)) << np.uint64(new)
+            candidates.append(place[own[inside]])
+            masks.append(packed)
+            scores.append(self.scores[entries][stays])
+        return ScoreTable(
+            names=tuple(self.names[i] for i in np.flatnonzero(kept)),
+            max_parents=min(self.max_parents, len(names) - 1),
+            score_name=self.score_name,
+            first=np.cumsum([0, *map(len, candidates)]),
+            candidates=np.concatenate(candidates),
+            start=np.cumsum([0, *map(len, masks)]),
+            masks=np.concatenate(masks),
+            scores=np.concatenate(scores),
+        )
 
     def gather(self, blocks: Sequence[Sequence[int]] | Ints) -> Blocks:
         """The scores of many blocks of the same size in one array; scores are copied, nothing is counted again.
@@ -142,7 +184,11 @@ class ScoreTable:
         members = np.asarray(blocks, dtype=np.int64)
         if members.ndim != 2 or members.shape[1] < 2 or (np.diff(members) <= 0).any():
             raise InputError("blocks must be lines of the same length, each at least two different positions, ascending")
+        if members.size and (members.min() < 0 or members.max() >= len(self.names)):
+            raise InputError(f"a block holds a position outside 0 to {len(self.names) - 1}")
         size = members.shape[1]
+        if size > MOST_IN_BLOCK:
+            raise InputError(f"blocks of {size} variables are too large; at most {MOST_IN_BLOCK}: use restrict")
         masks = bounded_masks(size - 1, min(self.max_parents, size - 1))
         scores = np.full((len(members), size, len(masks)), -np.inf)
         for place in range(size):
@@ -166,6 +212,8 @@ class ScoreTable:
             possible &= (bit >= 0)[:, None] | (chosen == 0)
         entries = self.entries_of(child)
         own = self.masks[entries]
+        if not len(own):
+            return np.full(wanted.shape, -np.inf)
         found = np.minimum(np.searchsorted(own, wanted), len(own) - 1)
         return np.where(possible & (own[found] == wanted), self.scores[entries][found], -np.inf)
 
@@ -204,14 +252,3 @@ class Blocks:
             masks=np.broadcast_to(self.masks, present.shape)[present],
             scores=self.scores[block][present],
         )
-
-
-def check_variables(dag: nx.DiGraph, names: Sequence[str]) -> None:
-    """Refuse a graph that is not a DAG over exactly these variables."""
-    missing = [name for name in names if name not in dag]
-    if missing:
-        raise InputError(f"the graph lacks the variable {missing[0]!r}")
-    odd = [node for node in dag if node not in set(names)]
-    if odd:
-        raise InputError(f"the graph has the variable {odd[0]!r}, which the data lack")
-    check_acyclic(dag)

@@ -1,7 +1,7 @@
 """Writing files so that nothing is lost or left half-written."""
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -33,7 +33,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     '42'
     """
     check_writable(path)
-    target = Path(path)
+    target = Path(os.path.realpath(path))  # a link stays a link
     try:
         if _is_device(target):
             with target.open("wb") as file:
@@ -49,11 +49,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _temporary(target: Path) -> Iterator[BinaryIO]:
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    name = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, target.stat().st_mode & 0o777 if target.exists() else 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
-        os.chmod(name, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
         os.replace(name, target)
     except BaseException:
         with suppress(OSError):
@@ -64,9 +64,3 @@ def _temporary(target: Path) -> Iterator[BinaryIO]:
 def _is_device(target: Path) -> bool:
     """Such as /dev/stdout or a named pipe: written as it is, since it cannot be replaced."""
     return target.exists() and not target.is_file()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

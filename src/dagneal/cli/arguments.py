@@ -72,9 +72,8 @@ def _command(commands: argparse._SubParsersAction[_Parser], name: str, summary: 
     return command
 
 
-def _data(command: _Parser) -> None:
+def _reading(command: _Parser) -> None:
     """Options of every command that reads data."""
-    command.add_argument("data", metavar="DATA", help="a CSV, TSV or Parquet file of discrete data, with column names")
     group = command.add_argument_group("data")
     group.add_argument("--columns", metavar="A,B,C", type=_listed, help="use only these columns")
     group.add_argument("--weights", metavar="COLUMN", help="a column that says how often each row counts")
@@ -82,11 +81,16 @@ def _data(command: _Parser) -> None:
     group.add_argument(
         "--missing", choices=("refuse", "drop", "state"), default="refuse", help="what to do with missing values"
     )
-    group = command.add_argument_group("score")
     group.add_argument(
         "--score", default="bdeu:1", metavar="NAME", help="bdeu:ESS (default bdeu:1), bdeu-rows, k2, perks or bic"
     )
-    group.add_argument("--max-parents", type=int, metavar="M", help="most parents of a variable (default 2)")
+
+
+def _data(command: _Parser) -> None:
+    """The data and options of every command that learns from them."""
+    command.add_argument("data", metavar="DATA", help="a CSV, TSV or Parquet file of discrete data, with column names")
+    _reading(command)
+    command.add_argument("--max-parents", type=int, metavar="M", help="most parents of a variable (default 2)")
 
 
 def _learn(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -110,7 +114,7 @@ def _learn(commands: argparse._SubParsersAction[_Parser]) -> None:
         "--set", action="append", default=[], metavar="NAME=VALUE", dest="parameters", help="a parameter of the sampler"
     )
     group.add_argument("--raw", action="store_true", help="report the best raw read, without repair")
-    group.add_argument("--seed", type=int, default=0, metavar="S", help="same seed, same answer (default 0)")
+    group.add_argument("--seed", type=int, metavar="S", help="same seed, same answer (default 0)")
     group = command.add_argument_group("results")
     group.add_argument("-o", "--output", metavar="FILE", help="save the result: .json, .bif, .graphml or .dot")
     group.add_argument("--samples", metavar="FILE", help="save all reads of a sampler as JSON")
@@ -165,7 +169,7 @@ def _compare(commands: argparse._SubParsersAction[_Parser]) -> None:
     command.add_argument("found", metavar="FOUND", help="a .bif file, a .json file of `learn`, or a bundled name")
     command.add_argument("truth", metavar="TRUTH", help="likewise")
     command.add_argument("--data", metavar="FILE", help="score both networks on these data")
-    command.add_argument("--score", default="bdeu:1", metavar="NAME", help="the score for --data (default bdeu:1)")
+    _reading(command)
 
 
 def _networks(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -175,7 +179,7 @@ def _networks(commands: argparse._SubParsersAction[_Parser]) -> None:
         "list the bundled networks, or print one",
         "examples:\n  dagneal networks\n  dagneal networks lung-cancer > lung-cancer.bif",
     )
-    command.add_argument("network", nargs="?", metavar="NETWORK", help="print this one as BIF")
+    command.add_argument("network", nargs="?", metavar="NETWORK", help="print this one as BIF, or what it holds as JSON")
 
 
 def _listed(text: str) -> list[str]:

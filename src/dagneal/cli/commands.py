@@ -6,6 +6,7 @@ import argparse
 import ast
 import io
 import json
+import os
 import sys
 from functools import partial
 from importlib import import_module
@@ -13,74 +14,93 @@ from pathlib import Path
 from typing import Any
 
 from dagneal import kernels
+from dagneal.bif import check_names
 from dagneal.cli import show
 from dagneal.cli.arguments import LEARNERS, SAMPLERS
 from dagneal.errors import InputError
+from dagneal.graphs import check_variables
 from dagneal.writing import check_writable, replacing
 
 
 def learn(options: argparse.Namespace) -> None:
     """`dagneal learn`."""
     from dagneal import learned
-    from dagneal.learners.learn import learn
+    from dagneal.learners.learn import EXACT_BY_DEFAULT, learn
     from dagneal.metrics import compare as compare_graphs
     from dagneal.scorer import Scorer
     from dagneal.scores import score_named
 
+    # All that can be refused is refused before the work.
     if options.output:
         learned.check_format(options.output)
     if options.samples:
         check_writable(options.samples)
-    solver, parameters, most = _solver(options)
+    solver, parameters = _solver(options)
     score = score_named(options.score)
     data = _read(options)
-    truth = _truth(options.truth, data.names) if options.truth else None
-    if most is not None and len(data.names) > most:
-        raise InputError(
-            f"--solver {options.solver} takes at most {most} variables, not {len(data.names)}; use exact (up to 28) or sa"
-        )
+    _check_size(options, len(data.names))
+    if options.samples and not parameters and (options.solver != "auto" or len(data.names) <= EXACT_BY_DEFAULT):
+        raise InputError("--samples: exact and exhaustive search have no reads to save; name a sampler, such as --solver sa")
+    if options.output and options.output.lower().endswith(".bif"):
+        check_names([*data.names, *(state for states in data.states for state in states)])
+    truth = _graph(options.truth) if options.truth else None
+    if truth is not None:
+        check_variables(truth, data.names, options.truth)
     with show.progress(options.quiet) as progress:
         if options.solver in ("exact", "exhaustive"):
             solver = partial(solver, progress=progress)
         found = learn(data, options.max_parents, score, solver, options.seed, progress, **parameters)
-    if options.samples:
-        if found.annealed is None:
-            raise InputError(f"--samples: {found.solver} search has no reads to save")
+    against = compare_graphs(found.dag, truth, Scorer(data, score)) if truth is not None else None
+    show.learned(found, data, against, options)
+    if options.samples and found.annealed is not None:
         from dagneal.qubo.decode import write_samples
 
         write_samples(found.annealed.sampleset, options.samples)
+        show.saved(options.samples, options)
     if options.output:
         found.save(options.output)
-    against = compare_graphs(found.dag, truth, Scorer(data, score)) if truth is not None else None
-    show.learned(found, data, against, options)
+        show.saved(options.output, options)
 
 
-def _solver(options: argparse.Namespace) -> tuple[Any, dict[str, Any], int | None]:
-    """The solver that was asked for, its parameters, and the most variables that it takes."""
-    parameters = dict(map(_parameter, options.parameters))
-    if options.sampler is None and options.solver in LEARNERS:
-        if options.solver == "auto" and (parameters or options.reads or options.raw):
-            raise InputError("--reads, --set and --raw are for a sampler; name one, such as --solver sa")
-        if options.reads is not None or parameters or options.raw:
-            raise InputError(f"--reads, --set and --raw are for samplers, not for --solver {options.solver}")
-        if options.solver == "auto":
-            return None, {}, None
-        module = import_module(f"dagneal.learners.{options.solver}")
-        return getattr(module, options.solver), {}, module.MOST_VARIABLES
-    if options.sampler is None and options.solver not in SAMPLERS:
+def _solver(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+    """The solver that was asked for and its parameters; the seed is settled too."""
+    if options.sampler is None and options.solver not in (*LEARNERS, *SAMPLERS):
         raise InputError(f"there is no solver {options.solver!r}; give one of {', '.join([*LEARNERS, *SAMPLERS])}")
-    target, reads, most = (options.sampler, None, None) if options.sampler else SAMPLERS[options.solver]
+    if options.sampler is None and options.solver in LEARNERS:
+        if options.reads is not None or options.parameters or options.raw:
+            raise InputError("--reads, --set and --raw are for samplers; name one, such as --solver sa")
+        options.seed = options.seed or 0
+        if options.solver == "auto":
+            return None, {}
+        return getattr(import_module(f"dagneal.learners.{options.solver}"), options.solver), {}
+    from dagneal.learners.anneal import check_parameters
+
+    target, reads, _ = (options.sampler, None, None) if options.sampler else SAMPLERS[options.solver]
     sampler = _imported(target)
+    parameters = dict(map(_parameter, options.parameters))
     if options.reads is not None and options.reads < 1:
         raise InputError(f"--reads is {options.reads}; give 1 or more")
     reads = options.reads or reads
     if reads is not None:
         parameters = {"num_reads": reads} | parameters
-    if "seed" not in sampler.parameters:
-        options.seed = None
+    check_parameters(sampler, parameters)
+    options.seed = parameters.pop("seed", options.seed)
+    if "seed" in sampler.parameters:
+        options.seed = 0 if options.seed is None else options.seed
+    elif options.seed is not None:
+        raise InputError(f"{type(sampler).__name__} takes no seed; leave --seed out")
     if options.raw:
         parameters["repair"] = False
-    return sampler, parameters, most
+    return sampler, parameters
+
+
+def _check_size(options: argparse.Namespace, variables: int) -> None:
+    """Samplers that cannot hold so many variables would not say so, but fill the memory."""
+    most = SAMPLERS[options.solver][2] if options.sampler is None and options.solver in SAMPLERS else None
+    if most is not None and variables > most:
+        raise InputError(
+            f"--solver {options.solver} takes at most {most} variables, not {variables}; use exact (up to 28) or sa"
+        )
 
 
 def _imported(target: str) -> Any:
@@ -88,6 +108,8 @@ def _imported(target: str) -> Any:
     import dimod
 
     module, _, name = target.partition(":")
+    if os.getcwd() not in sys.path:  # as `python -m` does
+        sys.path.insert(0, os.getcwd())
     try:
         sampler = getattr(import_module(module), name)()
     except (ImportError, AttributeError, TypeError, ValueError) as error:
@@ -121,16 +143,8 @@ def _read(options: argparse.Namespace) -> Any:
         missing=options.missing,
     )
     if data.constant and not options.quiet:
-        show.note(f"{', '.join(data.constant)}: only one state in all rows; no edge can be learned there")
+        show.note(f"{', '.join(data.constant)}: the same state in all rows")
     return data
-
-
-def _truth(name: str, variables: tuple[str, ...]) -> Any:
-    truth = _graph(name)
-    odd = sorted(set(truth) ^ set(variables))
-    if odd:
-        raise InputError(f"{name} and the data differ in their variables: {odd[0]!r} is only in one of them")
-    return truth
 
 
 def sample(options: argparse.Namespace) -> None:
@@ -200,14 +214,13 @@ def encode(options: argparse.Namespace) -> None:
 
 def compare(options: argparse.Namespace) -> None:
     """`dagneal compare`."""
-    from dagneal.files import read
     from dagneal.metrics import compare
     from dagneal.scorer import Scorer
     from dagneal.scores import score_named
 
     score = score_named(options.score)
     found, truth = _graph(options.found), _graph(options.truth)
-    scorer = Scorer(read(options.data), score) if options.data else None
+    scorer = Scorer(_read(options), score) if options.data else None
     show.comparison(compare(found, truth, scorer), options)
 
 
@@ -222,8 +235,8 @@ def _graph(source: str) -> Any:
     try:
         found = json.loads(Path(source).read_text(encoding="utf-8"))
         graph = nx.DiGraph()
-        graph.add_nodes_from(found["variables"])
-        graph.add_edges_from((parent, child) for parent, child in found["edges"])
+        graph.add_nodes_from(map(str, found["variables"]))
+        graph.add_edges_from((str(parent), str(child)) for parent, child in found["edges"])
     except OSError as error:
         raise InputError(f"{source} cannot be read: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError) as error:
@@ -237,6 +250,8 @@ def networks(options: argparse.Namespace) -> None:
     from dagneal.networks import NAMES, load
 
     if options.network:
-        print(format_bif(load(options.network)), end="")
+        network = load(options.network)
+        report = {"name": network.name, "states": dict(network.states), "edges": [list(edge) for edge in network.dag.edges]}
+        show.result(report, format_bif(network).rstrip("\n"), options)
         return
     show.networks([(name, load(name)) for name in NAMES], options)

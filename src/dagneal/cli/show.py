@@ -74,9 +74,13 @@ def learned(found: Learned, data: Dataset, against: Comparison | None, options: 
     if against is not None:
         report["comparison"] = against.to_dict()
         lines.append(f"against {options.truth}: {_compared(against)}")
-    if options.output:
-        lines.append(f"saved to {options.output}")
     result(report, "\n".join(lines), options)
+
+
+def saved(path: str, options: argparse.Namespace) -> None:
+    """Say where something was saved; a JSON object stays alone."""
+    if not options.json:
+        print(f"saved to {path}")
 
 
 def structure(dag: nx.DiGraph) -> list[str]:

@@ -102,17 +102,14 @@ def _global_masks(table: ScoreTable) -> Ints:
 
 def _dag(table: ScoreTable, sink: NDArray[np.uint8]) -> nx.DiGraph:
     """Take the sinks off one by one; each has its best parents among what is left."""
-    masks, _ = table.best_first
-    left = len(sink) - 1
+    left = np.ones(len(table.names), dtype=bool)
     parents: dict[str, list[str]] = {name: [] for name in table.names}
-    while left:
-        child = int(sink[left])
-        left ^= 1 << child
-        candidates = table.candidates_of(child)
-        outside = np.uint64(sum(1 << bit for bit, v in enumerate(candidates) if not left >> int(v) & 1))
-        own = masks[table.entries_of(child)]
-        mask = int(own[int(np.argmax(own & outside == 0))])
-        parents[table.names[child]] = [table.names[v] for bit, v in enumerate(candidates) if mask >> bit & 1]
+    remaining = len(sink) - 1
+    while remaining:
+        child = int(sink[remaining])
+        remaining ^= 1 << child
+        left[child] = False
+        parents[table.names[child]] = [table.names[v] for v in table.best_parents(child, left)]
     return dag_from_parents(parents)
 
 

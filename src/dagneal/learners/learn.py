@@ -16,7 +16,6 @@ from dagneal.kernels import Progress
 from dagneal.learned import Learned
 from dagneal.learners.anneal import anneal
 from dagneal.learners.exact import exact
-from dagneal.network import fit
 from dagneal.scorer import Scorer
 from dagneal.scores import BDeu, Dirichlet, Score
 
@@ -48,7 +47,7 @@ def learn(
         **parameters: passed to the sampler, or to the learner.
 
     Returns:
-        The structure, with probabilities fitted to the data in `network`.
+        The structure; its `network` has probabilities fitted to the data.
 
     >>> from dagneal.networks import load
     >>> truth = load("lung-cancer")
@@ -58,6 +57,8 @@ def learn(
     >>> found.optimal
     True
     """
+    if solver is None and parameters:
+        raise InputError(f"{next(iter(parameters))} is a parameter of a solver; name the solver too")
     begun = perf_counter()
     table = Scorer(data, score).table(max_parents, progress=progress)
     scored = perf_counter()
@@ -67,7 +68,7 @@ def learn(
         from dwave.samplers import SimulatedAnnealingSampler
 
         solver = SimulatedAnnealingSampler()
-        parameters = {"num_reads": _READS} | parameters
+        parameters = {"num_reads": _READS}
     if isinstance(solver, dimod.Sampler):
         if seed is not None:
             if "seed" not in solver.parameters:
@@ -78,8 +79,10 @@ def learn(
         found = solver(table, **parameters)
     else:
         raise InputError(f"solver is {type(solver).__name__}; give a dimod sampler, a learner or nothing")
-    solved = perf_counter()
-    prior = score if isinstance(score, Dirichlet) else BDeu()
-    network = fit(found.dag, data, prior) if found.score == found.score else None  # not a DAG where the score is NaN
-    seconds = {"score": scored - begun, **found.seconds, "fit": perf_counter() - solved}
-    return replace(found, seconds=seconds, seed=seed, network=network)
+    return replace(
+        found,
+        seconds={"score": scored - begun, **found.seconds},
+        seed=seed,
+        data=data,
+        prior=score if isinstance(score, Dirichlet) else BDeu(),
+    )

@@ -1,5 +1,6 @@
 """The paper's seven networks, by name."""
 
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def load(network: str) -> BayesianNetwork:
     """
     if network in NAMES:
         text = (resources.files(__name__) / f"{network}.bif").read_text(encoding="utf-8")
-        return parse_bif(text, network)
+        return replace(parse_bif(text, network), name=network)
     if Path(network).suffix.lower() == ".bif":
         return read_bif(network)
     raise InputError(f"there is no network {network!r}; give the path of a .bif file or one of {', '.join(NAMES)}")

@@ -17,7 +17,7 @@ import networkx as nx
 import numpy as np
 
 from dagneal.errors import InputError
-from dagneal.graphs import topological_order
+from dagneal.graphs import check_dag, topological_order
 from dagneal.kernels import Floats, Ints
 from dagneal.qubo.penalties import Penalties, moebius, paper_penalties
 from dagneal.table import ScoreTable
@@ -91,6 +91,8 @@ def encode(table: ScoreTable, encoding: Encoding = PAPER) -> dimod.BinaryQuadrat
     >>> bqm.num_variables, bqm.num_interactions
     (40, 125)
     """
+    if not isinstance(encoding, Encoding):
+        raise InputError(f"encoding is {encoding!r}; give an Encoding, such as PAPER")
     check_paper(table)
     weights = moebius(table)
     penalties = paper_penalties(table, weights)
@@ -107,7 +109,7 @@ def check_paper(table: ScoreTable) -> None:
     if table.max_parents > 2:
         raise InputError(
             f"the table allows {table.max_parents} parents; the paper's encoding allows 2, since its penalties cannot be "
-            "computed for more: make the table with max_parents=2 or use exact"
+            "computed for more: make the table with max_parents=2, or use exact (up to 28 variables)"
         )
     if not table.unrestricted:
         raise InputError("the paper's encoding needs a table in which every variable may be a parent of every other")
@@ -200,6 +202,7 @@ def qubo_vector(table: ScoreTable, dag: nx.DiGraph) -> Ints:
         table: the table that was encoded.
         dag: a DAG over its variables; where a child has more parents than the limit, its slack is 0.
     """
+    check_dag(dag, table.names)
     layout = Layout.of(table)
     x = np.zeros(len(layout.labels), dtype=np.int64)
     place = {name: i for i, name in enumerate(topological_order(dag, table.names))}
