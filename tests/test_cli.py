@@ -1,6 +1,7 @@
 """The command line: results, and one clear line with exit status 2 for bad input."""
 
 import json
+import os
 import resource
 import signal
 import subprocess
@@ -75,6 +76,57 @@ def test_any_other_sampler_and_its_parameters(run, lc):
     assert status == 0
     assert json.loads(out)["solver"] == "ExactSolver"
     assert run("learn", lc, "--solver", "sa", "--set", "num_sweeps=10", "--set", "beta_schedule_type=linear", *small)[0] == 0
+
+
+def test_a_seed_may_be_set_like_any_parameter(run, lc):
+    words = ["learn", lc, "--json", "--solver", "sa", "--reads", "5"]
+    one, two = (json.loads(run(*words, *more)[1]) for more in (["--set", "seed=9"], ["--seed", "9"]))
+    assert one["seed"] == two["seed"] == 9
+    assert one["annealed"] == two["annealed"]
+
+
+def test_a_sampler_from_the_current_folder(lc, tmp_path):
+    (tmp_path / "mine.py").write_text("from dwave.samplers import TabuSampler as Mine\n")
+    dagneal_command = os.path.join(os.path.dirname(sys.executable), "dagneal")
+    ran = subprocess.run(
+        [dagneal_command, "learn", "lc.csv", "--sampler", "mine:Mine", "--reads", "1", "--json"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert ran.returncode == 0
+    assert json.loads(ran.stdout)["solver"] == "TabuSampler"
+
+
+def test_compiling_is_said_once_and_not_again(lc, tmp_path):
+    cache = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    first, second = (dagneal("learn", lc, env=cache) for _ in range(2))
+    assert first.stderr == "note: compiling kernels, once after installation (some seconds)\n"
+    assert second.stderr == ""
+
+
+def test_a_result_is_printed_even_if_it_cannot_be_saved(run):
+    run("sample", "waste", "--expected", "-o", "waste.csv")
+    words = ["learn", "waste.csv", "--solver", "random", "--reads", "2", "--raw", "-o", "found.bif"]
+    status, out, err = run(*words)
+    assert status == 2
+    assert "not a network" in out
+    assert "has no probabilities" in err
+
+
+def test_names_that_bif_cannot_hold_are_refused_before_the_work(run, tmp_path):
+    (tmp_path / "odd.csv").write_text('"a""b",c\n1,2\n')
+    status, out, err = run("learn", "odd.csv", "-o", "odd.bif")
+    assert (status, out) == (2, "")
+    assert "cannot be written in BIF" in err
+
+
+def test_compare_takes_the_options_of_reading(run):
+    run("sample", "lung-cancer", "--weights", "count", "-o", "lc.csv")
+    status, out, _ = run("compare", "lung-cancer", "lung-cancer", "--data", "lc.csv", "--weights", "count", "--json")
+    assert status == 0
+    assert json.loads(out)["score_gap"] == 0
+    assert json.loads(run("networks", "waste", "--json")[1])["edges"]
 
 
 def test_same_seed_same_answer(run, lc):
@@ -196,6 +248,10 @@ FILES = {
     "state.bif": "network n {} variable a { type discrete [ 1 ] { x }; } variable b { type discrete [ 1 ] { x }; } "
     "probability ( a | b ) { (y) 1.0; }",
     "list.json": "[1, 2]",
+    "quote.csv": 'a,b\n1,2\n5" tube,3\n4,5\n',
+    "one.tsv": "a,b\n1,2\n",
+    "book.xlsx": "PK",
+    "loop.json": '{"variables": ["a", "b"], "edges": [["a", "a"]]}',
 }
 BAD = [
     ("learn nothing.csv", "there is no file nothing.csv"),
@@ -238,10 +294,21 @@ BAD = [
     ("learn good.csv --solver sa --set progress=1", "does not take the parameter 'progress'"),
     ("learn good.csv --reads 10", "name one, such as --solver sa"),
     ("learn good.csv --score magic", "there is no score 'magic'"),
-    ("learn good.csv --score bdeu:-1", "needs a number above 0"),
+    ("learn good.csv --score bdeu:-1", "needs a number from 1e-12 to 1e12"),
     ("learn good.csv -o nowhere/found.json", "there is no folder nowhere"),
     ("learn good.csv -o found.xyz", "end the name in .json"),
     ("learn good.csv --samples reads.json", "no reads to save"),
+    ("learn good.csv --solver sa --samples a.json -o a.json", "name the same file"),
+    ("learn good.csv --solver sa --reads 5 --set num_reads=3", "say the same thing"),
+    ("learn good.csv --sampler dimod:NullSampler", "NullSampler returned no reads"),
+    ("learn good.csv --sampler dwave.samplers:PlanarGraphSolver", "PlanarGraphSolver refused the problem"),
+    ("learn good.csv --sampler dimod:StructureComposite", "could not be made without arguments"),
+    ("learn good.csv --sampler sys:exit", "is not a dimod.Sampler"),
+    ("learn good.csv --states waste", "none of the columns is a variable of the network"),
+    ("learn quote.csv", "quote.csv, line 3: a quote that is not closed"),
+    ("learn one.tsv", "the header has one, with tabs as separators"),
+    ("learn book.xlsx", ".xlsx files are not read; save it as CSV or Parquet"),
+    ("compare loop.json waste", "is not a result"),
     ("learn good.csv --truth nothing", "there is no network 'nothing'"),
     ("learn good.csv --truth waste", "differ in their variables"),
     ("learn good.csv --states nothing.bif", "nothing.bif cannot be read"),
@@ -307,7 +374,7 @@ def test_a_full_disk_leaves_the_old_file_as_it_was(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["rows.csv"]
 
 
-@pytest.mark.skipif(not __import__("os").path.exists("/dev/full"), reason="this system has no /dev/full")
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
 @pytest.mark.parametrize("words", [["sample", "waste"], ["networks"], ["sample", "waste", "-o", "/dev/full.csv"]])
 def test_a_device_that_is_full(words, tmp_path):
     with open("/dev/full", "w") as full:
@@ -319,6 +386,44 @@ def test_a_device_that_is_full(words, tmp_path):
     assert ran.returncode == 2
     assert "No space left on device" in ran.stderr
     assert ran.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("source", ["-", "/dev/stdin"])
+def test_data_from_a_pipe(lc, source):
+    ran = dagneal("learn", source, "--json", input=lc.read_text())
+    assert ran.returncode == 0
+    assert json.loads(ran.stdout)["optimal"]
+    assert "standard input" in dagneal("learn", "-", input="a,b\n1,2\n3\n").stderr
+
+
+def test_names_beyond_ascii_on_a_plain_terminal(tmp_path):
+    (tmp_path / "data.csv").write_text("näme,β\nä,1\nö,2\n", encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, "-m", "dagneal", "learn", str(tmp_path / "data.csv")],
+        capture_output=True,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+    )
+    assert ran.returncode == 0
+    assert "näme" in ran.stdout.decode()
+
+
+def test_a_closed_output_is_no_traceback(lc):
+    ran = subprocess.run(f"{sys.executable} -m dagneal learn {lc} --json >&-", shell=True, capture_output=True, text=True)
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_link_stays_a_link(run, lc, tmp_path):
+    (tmp_path / "target.json").write_text("old")
+    (tmp_path / "link.json").symlink_to("target.json")
+    assert run("learn", lc, "-o", "link.json")[0] == 0
+    assert (tmp_path / "link.json").is_symlink()
+    assert json.loads((tmp_path / "target.json").read_text())["optimal"]
+
+
+def test_a_column_with_a_comma_in_its_name(run, tmp_path):
+    (tmp_path / "comma.csv").write_text('"a,b",c,d\n1,2,3\n0,1,2\n')
+    _, out, _ = run("learn", "comma.csv", "--columns", '"a,b",d', "--json")
+    assert json.loads(out)["variables"] == ["a,b", "d"]
 
 
 def test_a_reader_that_goes_away_is_no_error():

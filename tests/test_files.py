@@ -2,7 +2,9 @@
 
 import gzip
 import os
+from datetime import date
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -161,14 +163,14 @@ def test_columns_and_weights(csv):
     [
         ("-1", "row 2, is negative"),
         ("0.5", "row 2, is not a whole number"),
-        ("x", "row 2, is not a number"),
+        ("x", r"row 2, is not a number \(x\)"),
         ("", "row 2, is not a number"),
     ],
 )
 def test_bad_weights(csv, weights, message):
     with pytest.raises(dn.InputError, match=message):
         dn.read(csv(f"n,a,b\n1,x,y\n{weights},x,z\n"), weights="n")
-    with pytest.raises(dn.InputError, match="no column 'm'; there are n, a, b"):
+    with pytest.raises(dn.InputError, match="no column 'm'; there are 'n', 'a', 'b'"):
         dn.read(csv("n,a,b\n1,x,y\n"), weights="m")
 
 
@@ -274,7 +276,7 @@ def test_too_many_states(csv):
         (np.zeros(3, dtype=int), {}, "1 dimensions"),
         (np.zeros((0, 3), dtype=int), {}, "no rows"),
         (np.zeros((2, 3), dtype=int), {"names": ["a"]}, "1 names are given for an array of 3 columns"),
-        (np.zeros((2, 2), dtype=int), {"names": ["a", "a"]}, "two have the same name: a, a"),
+        (np.zeros((2, 2), dtype=int), {"names": ["a", "a"]}, "two have the same name: 'a', 'a'"),
         (pl.DataFrame({"a": [1], "b": [2]}), {"names": ["x", "y"]}, "names are for arrays"),
         (pl.DataFrame({"a": [[1]], "b": [2]}), {}, "not single values"),
         (pl.DataFrame({"a": [], "b": []}), {}, "no rows"),
@@ -320,3 +322,132 @@ def test_rows_too_many_for_one_number_are_merged_by_rank():
     assert data.weights.tolist() == [2] * 50
     rows = {tuple(row) for row in data.codes.T.tolist()}
     assert rows == {tuple(row) for row in codes.T.tolist()}
+
+
+def test_rows_without_any_value_are_missing_values_and_blank_lines_are_not_rows(csv, tmp_path):
+    with pytest.raises(dn.InputError, match=r"3 missing values: 1 in 'a' \(first in row 2\), 1 in 'b'"):
+        dn.read(csv("a,b,c\n1,2,3\n,,\n4,5,6\n"))
+    with pytest.raises(dn.InputError, match="2 missing values"):
+        dn.read(csv("a,b,c\n1,2,3\nx,,\n"), columns=["b", "c"])
+    assert dn.read(csv("a,b\n1,2\n\n\n3,4\n\n")).rows == 2
+    assert dn.read(csv("a,b\n1,2\n\n,\n"), missing="state").rows == 2
+    assert dn.read(csv("a,b\n1,2\n\n,\n"), missing="drop").rows == 1
+    weighted = dn.read(csv("a,b,n\n1,2,3\n\n3,4,5\n\n"), weights="n")
+    assert (weighted.rows, weighted.arities.tolist()) == (8, [2, 2])
+    pl.DataFrame({"a": ["x", None], "b": ["y", None]}).write_parquet(tmp_path / "null.parquet")
+    with pytest.raises(dn.InputError, match="2 missing values"):
+        dn.read(tmp_path / "null.parquet")
+    assert dn.read(tmp_path / "null.parquet", missing="state").rows == 2
+
+
+@pytest.mark.parametrize("row", ["4,5", "4,5,6,7"])
+@pytest.mark.parametrize("columns", [["a", "b"], ["c", "a"], ["b", "a"]])
+def test_ragged_rows_are_seen_whatever_columns_are_chosen(csv, row, columns):
+    with pytest.raises(dn.InputError, match="line 3"):
+        dn.read(csv(f"a,b,c\n1,2,3\n{row}\n"), columns=columns, missing="drop")
+
+
+def test_missing_values_as_a_state_change_nothing_else(csv):
+    text = "a,b\n" + "".join(f"{i},x\n" for i in range(1, 13)) + "?,x\n"
+    assert dn.read(csv(text), missing="state").states[0] == (*map(str, range(1, 13)), "(missing)")
+    with pytest.raises(dn.InputError, match="looks continuous"):
+        dn.read(csv("a,b\n" + "".join(f"{i / 7},x\n" for i in range(300)) + "?,x\n"), missing="state")
+
+
+def test_a_declared_state_is_no_mark_of_a_missing_value(csv):
+    text = "a,b\nNA,1\nx,2\nx,1\n"
+    assert dn.read(csv(text), states={"a": ["x", "NA"]}).states[0] == ("x", "NA")
+    with pytest.raises(dn.InputError, match="1 missing"):
+        dn.read(csv(text))
+    with_gap = csv("a,b\nNA,1\nx,?\n,1\n")
+    data = dn.read(with_gap, states={"a": ["x", "NA"]}, missing="state")
+    assert data.states == (("x", "NA", "(missing)"), ("1", "(missing)"))
+    with pytest.raises(dn.InputError, match=r"1 in 'a' \(first in row 3\), 1 in 'b' \(first in row 2\)"):
+        dn.read(with_gap, states={"a": ["x", "NA"]})
+    panda = pd.DataFrame({"a": pd.Categorical(["NA", "x"]), "b": [1, 2]})
+    assert dn.read(panda).states[0] == ("NA", "x")
+
+
+def test_odd_column_names(csv):
+    data = dn.read(csv('*,^.*$,"a\nb","c ""q"" d"\n1,2,3,4\n0,2,3,5\n'))
+    assert data.names == ("*", "^.*$", "a\nb", 'c "q" d')
+    assert data.rows == 2
+    assert dn.read(csv("*,^.*$\n1,2\n"), columns=["^.*$", "*"]).names == ("^.*$", "*")
+    with pytest.raises(dn.InputError, match="chosen twice"):
+        dn.read(csv(GOOD), columns=["a", "a"])
+
+
+def test_numbers_that_do_not_fit():
+    huge = pl.DataFrame({"a": ["x", "y"], "b": ["x", "y"], "n": [9 * 10**18, 9 * 10**18]})
+    with pytest.raises(dn.InputError, match="at most 2\\^53"):
+        dn.read(huge, weights="n")
+    with pytest.raises(dn.InputError, match="at most 2\\^53"):
+        dn.read(pd.DataFrame({"a": ["x"], "b": ["y"], "n": [1e300]}), weights="n")
+    with pytest.raises(dn.InputError, match="row 1, is not a number"):
+        dn.read(pd.DataFrame({"a": ["x"], "b": ["y"], "n": ["many"]}), weights="n")
+    with pytest.raises(dn.InputError, match="above 2\\^63"):
+        dn.read(np.array([[2**63 + 5, 0]], dtype=np.uint64))
+    with pytest.raises(dn.InputError, match="at least 2 columns"):
+        dn.read(np.zeros((3, 0), dtype=int))
+
+
+@pytest.mark.parametrize("code", [-1, 2, 300])
+def test_codes_outside_the_states_never_reach_a_kernel(code):
+    with pytest.raises(dn.InputError, match="'a' has a code that is none of its 2 states"):
+        dn.Dataset.merged(["a", "b"], [["x", "y"], ["x", "y"]], np.array([[code], [0]]))
+    with pytest.raises(dn.InputError, match="weight is negative"):
+        dn.Dataset(("a", "b"), (("x",), ("x",)), np.zeros((2, 1), dtype=np.uint8), np.array([-1]))
+    with pytest.raises(dn.InputError, match="same name"):
+        dn.read(pd.DataFrame({"a": pd.Categorical([1, "1"]), "b": [1, 2]}))
+
+
+def test_truth_values_are_spelled_alike():
+    values = {"a": [True, False], "b": ["x", "y"]}
+    assert same(dn.read(pd.DataFrame(values)), dn.read(pl.DataFrame(values)))
+
+
+def test_separators_inside_quotes_do_not_count(csv):
+    assert dn.read(csv('"a,b,c";d\n1;2\n')).names == ("a,b,c", "d")
+    assert dn.read(csv("a|b\n1|2\n")).names == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        (pd.DataFrame(), {}, "at least 2 columns"),
+        (pd.DataFrame({"n": [1]}), {"weights": "n"}, "at least 2 columns"),
+        (pd.DataFrame({"a": [[1], [2]], "b": [1, 2]}), {}, "'a' does not hold single values"),
+        (pl.DataFrame({"a": [b"\xff"], "b": [1]}), {}, "'a' holds Binary, which has no states"),
+        (pl.DataFrame({"a": [1], "b": [1], "n": [[1]]}), {"weights": "n"}, "are List"),
+        (pl.DataFrame({"a": [1], "b": [1], "n": [date(2026, 1, 1)]}), {"weights": "n"}, "are Date"),
+        (pl.DataFrame({"a": [1], "b": [1]}), {"states": ["a"]}, "states is list"),
+        (np.ma.masked_array([[1, 2]], mask=[[True, False]]), {}, "masked arrays are not read"),
+    ],
+)
+def test_odd_sources(source, options, message):
+    with pytest.raises(dn.InputError, match=message):
+        dn.read(source, **options)
+
+
+def test_rows_of_weight_zero_may_have_missing_values(csv):
+    data = dn.read(csv("a,b,n\n1,2, 3 \nx,NA,0\n"), weights="n")
+    assert (data.rows, data.states[0]) == (3, ("1",))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda data: dn.learn([1, 2]),
+        lambda data: dn.learn(data, score="bdeu"),
+        lambda data: dn.Scorer(data).score(nx.Graph([("a", "b")])),
+        lambda data: dn.score_table(data).gather([["a", "b"]]),
+        lambda data: dn.BDeu(1e300),
+        lambda data: dn.load("waste").expected(10**19),
+        lambda data: dn.load("waste").sample(10.5),
+    ],
+)
+def test_other_wrong_things(csv, call):
+    data = dn.read(csv("a,b\n1,2\n3,4\n"))
+    with pytest.raises(dn.InputError):
+        call(data)
+    assert dn.load("waste").sample(1e3, seed=np.int64(3)).rows == 1000

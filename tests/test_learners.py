@@ -282,3 +282,89 @@ def test_saving_what_cannot_be_saved(tmp_path):
     with pytest.raises(dn.InputError, match="no folder"):
         found.save(tmp_path / "nowhere" / "found.json")
     assert list(tmp_path.iterdir()) == []
+
+
+class Given(dimod.Sampler):
+    """A sampler that returns what it was told to."""
+
+    parameters, properties = {}, {}
+
+    def __init__(self, graphs, table, occurrences=None):
+        self.rows = np.array([dn.qubo_vector(table, graph) for graph in graphs])
+        self.occurrences = occurrences or [1] * len(graphs)
+
+    def sample(self, bqm):
+        return dimod.SampleSet.from_samples_bqm((self.rows, bqm.variables), bqm, num_occurrences=self.occurrences)
+
+
+def test_a_near_miss_is_not_optimal_however_many_rows_there_are():
+    codes = np.array([[0, 0, 1, 1], [0, 1, 0, 1]])
+    weights = [500_000_000, 500_000_000, 500_000_000, 500_000_000 + 200_000]
+    data = dn.Dataset.merged(["a", "b"], [["0", "1"], ["0", "1"]], codes, np.array(weights))
+    table = dn.score_table(data)
+    gain = table.local("b", ["a"]) - table.local("b")
+    empty = nx.empty_graph(["a", "b"], create_using=nx.DiGraph)
+    edge = nx.DiGraph([("a", "b")])
+    worse, better = (empty, edge) if gain > 0 else (edge, empty)
+    assert 0.05 < abs(gain) < 20
+    miss = dn.anneal(table, Given([worse], table), repair=False)
+    assert not miss.optimal
+    assert miss.annealed.raw.optimum_hits == 0
+    assert dn.anneal(table, Given([better], table), repair=False).optimal
+
+
+def test_figures_of_reads_by_hand():
+    table = dn.score_table(dn.load("lung-cancer").expected(10_000))
+    best = dn.exact(table).dag
+    empty = nx.empty_graph(best.nodes, create_using=nx.DiGraph)
+    sampler = Given([empty, best, empty], table, occurrences=[5, 2, 1])
+    sampler.rows[2, :4] = 1  # Pollution a parent of all, against the limit's slack: still a DAG
+    sampler.rows[0, [0, 4]] = 1  # Pollution and Smoker parents of each other
+    figures = dn.anneal(table, sampler, repair=False).annealed
+    assert figures.reads == 8
+    assert figures.feasible == pytest.approx(3 / 8)
+    assert figures.lowest_energy == pytest.approx(-table.score(best))
+    assert (figures.raw.hits, figures.raw.optimum_hits) == (2, 2)
+    assert figures.repaired.hits >= 2
+
+
+def test_the_baseline_is_the_best_of_as_many_random_orders_as_reads():
+    table = random_table(6, 2, seed=3)
+    found = dn.anneal(table, SimulatedAnnealingSampler(), num_reads=37, num_sweeps=5, seed=11)
+    orders = np.concatenate(list(random_orders(6, 37, seed=11)))
+    assert found.annealed.baseline == score_orders(table, orders).max()
+    assert found.annealed.baseline > score_orders(table, orders[:1]).max()
+
+
+def test_samplers_that_fail():
+    class Failing(dimod.Sampler):
+        parameters, properties = {}, {}
+
+        def sample(self, bqm):
+            raise RuntimeError("the annealer is warm")
+
+    class Silent(dimod.Sampler):
+        parameters, properties = {}, {}
+
+        def sample(self, bqm):
+            nothing = np.empty((0, bqm.num_variables), dtype=np.int8)
+            return dimod.SampleSet.from_samples((nothing, bqm.variables), "BINARY", [])
+
+    table = random_table(3, 2, seed=0)
+    with pytest.raises(dn.InputError, match="Failing refused the problem with no parameters: the annealer is warm"):
+        dn.anneal(table, Failing())
+    with pytest.raises(dn.InputError, match="Silent returned no reads"):
+        dn.anneal(table, Silent())
+
+
+def test_probabilities_are_fitted_only_when_asked_for():
+    """Two columns of 11,000 names: a network, but not one whose table fits anywhere."""
+    codes = np.arange(11_000)
+    data = dn.Dataset.merged(["a", "b"], [[f"s{i}" for i in range(11_000)]] * 2, np.array([codes, codes]))
+    found = dn.learn(data)
+    assert found.optimal
+    if found.edges:
+        with pytest.raises(dn.InputError, match="121,000,000"):
+            _ = found.network
+    with pytest.raises(dn.InputError, match="no Dirichlet prior"):
+        dn.fit(found.dag, data, dn.BIC())

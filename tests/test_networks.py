@@ -153,12 +153,14 @@ BAD = {
     ),
     "negative": (
         COIN + "probability ( a ) { table -0.5, 1.5; }\nprobability ( b ) { table 0.5, 0.5; }",
-        "sum to 1; they must|which sum",
+        "which are no probabilities",
     ),
     "parent": (COIN + "probability ( a | c ) { table 0.5, 0.5; }", "line 4: the variable 'c' is not declared"),
     "child": (COIN + "probability ( c ) { table 0.5, 0.5; }", "line 4: the variable 'c' is not declared"),
     "state": (COIN + "probability ( a | b ) {\n (z) 0.5, 0.5; }", "line 5: 'b' has no state 'z'; it has x, y"),
     "missing row": (COIN + "probability ( a | b ) { (x) 0.5, 0.5; }", r"'a' given \(y\) are missing"),
+    "nan": (COIN + "probability ( a ) { table nan, 1.0; }", "not a number"),
+    "row twice": (COIN + "probability ( a | b ) { (x) 0.5, 0.5; (x) 0.4, 0.6; }", r"the row \(x\) of 'a' is given twice"),
     "no table": (COIN + "probability ( a ) { table 0.5, 0.5; }", "'b' has no probabilities"),
     "count": (COIN + "probability ( a ) { table 0.5; }", "holds 1 numbers where 2 are needed"),
     "word": (COIN + "probability ( a ) { table 0.5, half; }", "not a number"),
@@ -244,6 +246,22 @@ def test_same_seed_same_rows_in_blocks(monkeypatch):
     assert not np.array_equal(network.sample(5000, seed=4).weights, whole.weights)
     monkeypatch.setattr(module, "_BLOCK", 1000)
     assert [block.shape for block in network.sample_codes(2500, seed=3)] == [(9, 1000), (9, 1000), (9, 500)]
+
+
+@pytest.mark.parametrize(("one", "two"), [(0.29, 0.1), (0.3, 0.1), (0.7, 0.1), (0.57, 0.01), (0.58, 0.5)])
+def test_expected_counts_do_not_lose_a_row_to_binary_fractions(one, two):
+    network = dn.BayesianNetwork(
+        {"a": ("x", "y"), "b": ("x", "y")}, {"a": (), "b": ()}, {"a": [one, 1 - one], "b": [two, 1 - two]}
+    )
+    data = network.expected(10_000, "floor")
+    assert data.rows == 10_000
+    assert data.weights[0] == round(10_000 * one * two)
+
+
+def test_the_name_of_a_network_survives():
+    assert parse_bif(DOG, "dog.bif").name == "Dog-Problem"
+    assert parse_bif(format_bif(parse_bif(DOG))).name == "Dog-Problem"
+    assert dn.load("waste").name == "waste"
 
 
 @pytest.mark.parametrize("call", [lambda n: n.sample(0), lambda n: n.expected(0), lambda n: n.expected(10, "up")])

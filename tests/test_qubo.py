@@ -119,26 +119,35 @@ def test_dags_on_four_nodes_have_minus_their_score_as_lowest_energy():
             assert lowest(bqm, table, FOUR[place]) == pytest.approx(-scores[place], rel=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_ground_state_is_exact_is_brute_force(seed):
-    """Half the tables come from data, half are random numbers; half have four variables, half five."""
-    n = 4 + seed % 2
-    table = dn.score_table(random_data(n, 150, seed), max_parents=2) if seed % 4 < 2 else random_table(n, 2, seed)
-    best = dag_scores(table, FOUR if n == 4 else FIVE).max()
-    found = dn.exact(table)
-    assert found.score == pytest.approx(best, rel=1e-12)
+def check_against_brute_force(table: dn.ScoreTable, seed: int) -> None:
+    dags = FOUR if len(table.names) == 4 else FIVE
+    scores = dag_scores(table, dags)
+    best = scores.max()
+    assert dn.exact(table).score == pytest.approx(best, rel=1e-12)
     bqm = dn.encode(table)
     ground = TreeDecompositionSolver().sample(bqm).first
     assert ground.energy == pytest.approx(-best, rel=1e-9)
     reads = dn.decode(table, dimod.SampleSet.from_samples_bqm(ground.sample, bqm))
     assert reads.raw_scores[0] == pytest.approx(best, rel=1e-12)
     rng = np.random.default_rng(seed)
-    for dag in [(FOUR if n == 4 else FIVE)[i] for i in rng.integers(0, len(FOUR if n == 4 else FIVE), 20)]:
-        if max(map(len, dag)) <= 2:
-            graph = as_graph(table, dag)
-            x = dn.qubo_vector(table, graph)
-            assert bqm.energies((x, bqm.variables))[0] == pytest.approx(-table.score(graph), rel=1e-12)
-            assert dn.result_value(bqm, x) == pytest.approx(x @ dn.qubo_matrix(bqm) @ x, rel=1e-9)
+    for place in rng.choice(np.flatnonzero(np.isfinite(scores)), 8, replace=False):
+        graph = as_graph(table, dags[place])
+        left = bqm.copy()  # the lowest energy over all slack and order bits, found by an exact solver
+        left.fix_variables({v: int(graph.has_edge(*v[1:])) for v in bqm.variables if v[0] == "d"})
+        assert TreeDecompositionSolver().sample(left).first.energy == pytest.approx(-scores[place], rel=1e-9)
+        x = dn.qubo_vector(table, graph)
+        assert bqm.energies((x, bqm.variables))[0] == pytest.approx(-scores[place], rel=1e-12)
+        assert dn.result_value(bqm, x) == pytest.approx(x @ dn.qubo_matrix(bqm) @ x, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_ground_state_is_exact_is_brute_force(seed):
+    check_against_brute_force(dn.score_table(random_data(4 + seed % 2, 150, seed), max_parents=2), seed)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_so_it_is_for_numbers_that_are_no_scores_of_data(seed):
+    check_against_brute_force(random_table(4 + seed % 2, 2, seed), seed)
 
 
 @pytest.mark.parametrize("m", [0, 1])

@@ -137,3 +137,49 @@ def test_scores_by_name():
     for bad in ("nothing", "bdeu:x", "bdeu:-1", "bdeu:0", "bic:3", "bdeu:nan"):
         with pytest.raises(dn.InputError):
             score_named(bad)
+
+
+def test_parents_may_be_any_iterable():
+    truth = dn.load("lung-cancer")
+    scorer = dn.Scorer(truth.expected(10_000))
+    listed = scorer.local("Cancer", ["Pollution", "Smoker"])
+    assert scorer.local("Cancer", truth.dag.predecessors("Cancer")) == listed
+    assert scorer.table().local("Cancer", iter(["Smoker", "Pollution"])) == listed
+
+
+def test_threads_may_share_a_scorer():
+    from concurrent.futures import ThreadPoolExecutor
+
+    data = random_data(10, 100, seed=5)
+    sets = [
+        (f"v{i}", [f"v{j}" for j in range(10) if j != i and (k >> j) & 1][:4]) for i in range(10) for k in range(0, 1024, 37)
+    ]
+    alone = dn.Scorer(data, workers=1)
+    expected = [alone.local(*one) for one in sets]
+    for _ in range(3):
+        shared = dn.Scorer(data, workers=1)
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(lambda one, scorer=shared: scorer.local(*one), sets)) == expected
+
+
+def test_a_score_of_ones_own_with_a_penalty():
+    class Charged(dn.BDeu):
+        penalised = True
+
+        def penalties(self, arity, parent_cells, rows):
+            return np.log(parent_cells)
+
+    data = random_data(3, 50, seed=2, arities=[2, 3, 4])
+    free, charged = dn.score_table(data), dn.score_table(data, Charged())
+    assert free.local("v0") == charged.local("v0")
+    assert free.local("v0", ["v1", "v2"]) - charged.local("v0", ["v1", "v2"]) == pytest.approx(np.log(12))
+
+
+def test_how_many_parents_a_key_holds_beyond_64_variables():
+    data = random_data(80, 20, seed=9, arities=[2] * 80)
+    few = {name: ["v0"] if name != "v0" else [] for name in data.names}
+    assert dn.Scorer(data).table(12, few).max_parents == 12  # no child has more than one candidate
+    with pytest.raises(dn.InputError, match="at most 9 parents are possible with 80 variables, not 10"):
+        dn.Scorer(data).table(10, few | {"v1": [f"v{i}" for i in range(2, 14)]})
+    with pytest.raises(dn.InputError, match="at most 9 parents"):
+        dn.Scorer(data).local("v1", [f"v{i}" for i in range(2, 14)])

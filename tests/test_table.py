@@ -1,5 +1,6 @@
 """Tables: completeness, restriction, gathering, errors."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import networkx as nx
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import random_data
+from reference import all_dags, dag_scores, random_data
 
 import dagneal as dn
 
@@ -99,7 +100,16 @@ def test_bad_blocks(call):
         call(dn.score_table(random_data(3, 20, seed=1)))
 
 
-@pytest.mark.parametrize(("limit", "message"), [(-1, "give 0 or more"), (4, "at most 3 parents"), (99, "at most 3 parents")])
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        (-1, "give a whole number from 0"),
+        (1.5, "max_parents is 1.5"),
+        ("two", "max_parents is two"),
+        (4, "at most 3 parents"),
+        (99, "at most 3 parents"),
+    ],
+)
 def test_bad_parent_limits(limit, message):
     with pytest.raises(dn.InputError, match=message):
         dn.score_table(random_data(4, 20, seed=1), max_parents=limit)
@@ -122,3 +132,53 @@ def test_too_many_scores_or_candidates_are_refused_before_the_work():
         dn.score_table(wide)
     with pytest.raises(dn.InputError, match="allow fewer parents"):
         dn.score_table(random_data(60, 5, seed=1), max_parents=6)
+
+
+def without(table: dn.ScoreTable, child: int, forbidden) -> dn.ScoreTable:
+    """The table with some parent sets of one child absent, as background knowledge will have it."""
+    entries = table.entries_of(child)
+    keep = np.ones(len(table.scores), dtype=bool)
+    keep[entries] = [not forbidden(int(mask)) for mask in table.masks[entries]]
+    start = np.concatenate([[0], np.cumsum([keep[table.entries_of(c)].sum() for c in range(len(table.names))])])
+    return replace(table, start=start, masks=table.masks[keep], scores=table.scores[keep])
+
+
+def test_absent_parent_sets_are_obeyed():
+    """v0 must have v1 as a parent (bit 0 of its masks)."""
+    from dagneal.orders import dag_of_order, score_orders
+    from dagneal.qubo.penalties import moebius
+
+    data = random_data(4, 100, seed=4)
+    full = dn.score_table(data)
+    table = without(full, 0, lambda mask: not mask & 1)
+    assert not table.unrestricted
+    best = dn.exact(table)
+    assert ("v1", "v0") in best.edges
+    fitting = [dag for dag in all_dags(4) if 1 in dag[0]]
+    assert best.score == pytest.approx(dag_scores(full, fitting).max(), rel=1e-12)
+    orders = np.array([[0, 1, 2, 3], [1, 0, 2, 3]])
+    assert np.isinf(score_orders(table, orders)).tolist() == [True, False]
+    assert ("v1", "v0") in dag_of_order(table, orders[1]).edges
+    with pytest.raises(dn.InputError, match="no set of parents of 'v0' fits"):
+        dag_of_order(table, orders[0])
+    with pytest.raises(dn.InputError, match="not all its subsets"):
+        moebius(table)
+    assert table.restrict(["v0", "v1"]).local("v0", ["v1"]) == full.local("v0", ["v1"])
+    lonely = table.restrict(["v0", "v2"])  # v0 is left without any set
+    assert np.isinf(lonely.gather([[0, 1]]).scores[0, 0]).all()
+    with pytest.raises(dn.InputError, match="no DAG fits"):
+        dn.exact(lonely)
+
+
+def test_restricting_a_candidate_table_keeps_it_small():
+    data = random_data(80, 30, seed=3, arities=[2] * 80)
+    names = data.names
+    table = dn.Scorer(data).table(2, {n: [names[i - 1], names[i - 2]] if i > 1 else [] for i, n in enumerate(names)})
+    small = table.restrict(names[:66])
+    assert len(small.candidates_of(65)) == 2
+    assert small.local("v65", ["v64", "v63"]) == table.local("v65", ["v63", "v64"])
+    with pytest.raises(dn.InputError, match="use restrict"):
+        table.gather([list(range(66))])
+    for bad in ([[1, 90]], [[-1, 2]]):
+        with pytest.raises(dn.InputError, match="outside 0 to 79"):
+            table.gather(bad)

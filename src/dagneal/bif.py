@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
-from math import prod
+from math import isfinite, prod
 from pathlib import Path
 
 import numpy as np
@@ -70,6 +70,7 @@ class _Parser:
         self.states: dict[str, tuple[str, ...]] = {}
         self.tables: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
         self.title = ""
+        self.rows: set[tuple[int, ...]] = set()  # of the table that is being read
 
     def _tokenised(self, text: str) -> Iterator[tuple[str, str, int]]:
         position, line = 0, 1
@@ -191,6 +192,7 @@ class _Parser:
         if len(shape) > 64 or prod(shape) > LARGEST_CPT:
             raise self.error(f"{child!r} with {len(parents)} parents needs a table that is too large")
         table = np.full(shape, np.nan)
+        self.rows = set()
         self.expect("{")
         while not self.at("}"):
             self.entry(child, parents, table)
@@ -210,6 +212,9 @@ class _Parser:
             if len(given) != len(parents):
                 raise self.error(f"a row of {child!r} names {len(given)} states for {len(parents)} parents")
             row = tuple(self.state(p, s) for p, s in zip(parents, given, strict=True))
+            if row in self.rows:
+                raise self.error(f"the row ({', '.join(given)}) of {child!r} is given twice")
+            self.rows.add(row)
             table[row] = self.numbers(table.shape[-1], f"a row of {child!r}")
             return
         word = self.name("'table', 'default' or a row")
@@ -229,6 +234,8 @@ class _Parser:
         words = self.names_until(";")
         try:
             values = [float(word) for word in words]
+            if not all(map(isfinite, values)):
+                raise ValueError
         except ValueError as error:
             raise self.error(f"{what} holds something that is not a number") from error
         if len(values) != count:

@@ -125,6 +125,8 @@ def without_missing(raw: Raw, missing: Missing, declared: Mapping[str, Sequence[
     if not lost:
         return replace(raw, columns=tuple(_without_unused(c) for c in columns))
     anywhere = np.logical_or.reduce(list(lost.values()))
+    if raw.weights is not None and not raw.weights[anywhere].any():
+        missing = "drop"  # rows that do not count
     if missing == "refuse":
         count = {name: _total(rows, raw.weights) for name, rows in lost.items()}
         listed = []

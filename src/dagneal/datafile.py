@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import csv
+import os
+import re
+import shutil
+import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +21,8 @@ if TYPE_CHECKING:
     import polars
 
 _PARQUET = {".parquet", ".pq"}
+_FOREIGN = {".xlsx", ".xls", ".ods", ".json", ".jsonl", ".feather", ".arrow", ".sav", ".dta", ".rds", ".zip", ".bz2", ".xz"}
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
 @dataclass(frozen=True)
@@ -60,7 +67,14 @@ def scan(path: Path) -> Source:
             return from_frame(pl.scan_parquet(path, glob=False), str(path))
         except (pl.exceptions.PolarsError, OSError) as error:
             raise InputError(f"{path} is not a readable Parquet file: {_first_line(error)}") from error
+    if path.suffix.lower() in _FOREIGN:
+        raise InputError(f"{path}: {path.suffix} files are not read; save it as CSV or Parquet")
     names, separator = _header(path)
+    if len(names) < 2:
+        raise InputError(
+            f"{path}: at least 2 columns are needed to learn a network; the header has one, with {_SEPARATORS[separator]} "
+            "as separators"
+        )
     seen: set[str] = set()
     for position, name in enumerate(names):
         if not name:
@@ -74,6 +88,24 @@ def scan(path: Path) -> Source:
 
 
 @contextmanager
+def regular(source: str | os.PathLike[str]) -> Iterator[Path]:
+    """A path that can be read more than once: a pipe, or `-` for standard input, is copied to a temporary file."""
+    path = Path(source)
+    piped = str(source) == "-"
+    if not piped and (path.is_file() or path.is_dir() or not path.exists()):
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / ("standard input" if piped else path.name)
+        try:
+            with sys.stdin.buffer if piped else path.open("rb") as pipe, copy.open("wb") as file:
+                shutil.copyfileobj(pipe, file)
+        except OSError as error:
+            raise InputError(f"{source} cannot be read: {error.strerror or error}") from error
+        yield copy
+
+
+@contextmanager
 def diagnosed(path: Path) -> Iterator[None]:
     """Turn what goes wrong while a file is read into one line that says where in the file."""
     import polars as pl
@@ -83,6 +115,7 @@ def diagnosed(path: Path) -> Iterator[None]:
     except pl.exceptions.PolarsError as error:
         if path.suffix.lower() not in _PARQUET:
             check_rectangular(path)
+            _check_quotes(path)
         raise InputError(f"{path} cannot be read: {_first_line(error)}") from error
     except (OSError, EOFError) as error:
         raise InputError(f"{path} cannot be read: {_first_line(error)}") from error
@@ -100,6 +133,12 @@ def check_rectangular(path: Path) -> None:
                 )
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: {error}") from error
+
+
+def _check_quotes(path: Path) -> None:
+    for number, line in enumerate(_lines(path), start=1):
+        if line.count('"') % 2:
+            raise InputError(f"{path}, line {number}: a quote that is not closed; write a quote inside a value twice")
 
 
 def blank_lines(path: Path) -> int:
@@ -124,11 +163,11 @@ def _check_file(path: Path) -> None:
 
 
 def _header(path: Path) -> tuple[list[str], str]:
-    """The column names and the separator: a tab in .tsv and .tab, else the commonest of comma, semicolon and tab."""
+    """The column names and the separator: a tab in .tsv and .tab, else the commonest of comma, semicolon, tab and bar."""
     lines = _lines(path)
     first = next((line for line in lines if line.strip()), "")
     tabbed = any(suffix in (".tsv", ".tab") for suffix in path.suffixes)
-    separator = "\t" if tabbed else max(",;\t", key=first.count)
+    separator = "\t" if tabbed else max(_SEPARATORS, key=re.sub(r'"[^"]*"', "", first).count)
     try:
         names = next(csv.reader(chain([first], lines), delimiter=separator, strict=True), [])
     except csv.Error as error:

@@ -53,11 +53,12 @@ def read(
         raise InputError(f"missing={missing!r} is unknown; give 'refuse', 'drop' or 'state'")
     if names is not None and not isinstance(source, np.ndarray):
         raise InputError("names are for arrays; files and frames have their own")
+    if isinstance(source, np.ma.MaskedArray):
+        raise InputError("masked arrays are not read; give a frame with missing values")
     if isinstance(source, np.ndarray):
         raw = _array(source, names, weights, columns)
     elif isinstance(source, str | os.PathLike):
-        path = Path(source)
-        with datafile.diagnosed(path):
+        with datafile.regular(source) as path, datafile.diagnosed(path):
             raw = _frame(datafile.scan(path), weights, columns)
     elif type(source).__module__.split(".")[0] == "polars" and hasattr(source, "lazy"):
         raw = _frame(datafile.from_frame(source.lazy()), weights, columns)
@@ -70,8 +71,12 @@ def read(
     if states is None or isinstance(states, Mapping):
         declared = {name: [str(s) for s in its_states] for name, its_states in (states or {}).items()}
         unknown = [name for name in declared if name not in raw.names]
-    else:  # a network may have more variables than the data
+    elif hasattr(states, "states"):  # a network may have more variables than the data
         declared, unknown = {name: list(its_states) for name, its_states in states.states.items()}, []
+        if not set(declared) & set(raw.names):
+            raise InputError(f"{raw.where}: none of the columns is a variable of the network that should give their states")
+    else:
+        raise InputError(f"states is {type(states).__name__}; give a mapping from columns to states, or a network")
     if unknown:
         raise InputError(f"{raw.where}: states are declared for {unknown[0]!r}, which is not a column")
     return checked(without_missing(raw, missing, declared), declared)
@@ -81,17 +86,17 @@ def _selected(where: str, names: Sequence[str], weights: str | None, columns: Se
     """The columns to learn from: those chosen, without the weights."""
     for wanted in [*(columns or []), *([weights] if weights is not None else [])]:
         if wanted not in names:
-            raise InputError(f"{where}: there is no column {wanted!r}; there are {some(names)}")
+            raise InputError(f"{where}: there is no column {wanted!r}; there are {some([repr(n) for n in names])}")
     chosen = [name for name in (names if columns is None else columns) if name != weights]
     if len(set(chosen)) < len(chosen):
-        raise InputError(f"{where}: a column is chosen twice, or two have the same name: {some(chosen)}")
+        raise InputError(f"{where}: a column is chosen twice, or two have the same name: {some([repr(n) for n in chosen])}")
     if len(chosen) < 2:
         raise InputError(f"{where}: at least 2 columns are needed to learn a network; there are {len(chosen)}")
     return chosen
 
 
-def _as_weights(where: str, name: str, values: NDArray[Any]) -> Ints:
-    """A column of weights as integers; `values` are floats, NaN where there is no number."""
+def _as_weights(where: str, name: str, values: NDArray[np.float64], given: Any) -> Ints:
+    """A column of weights as integers; `values` are the numbers, NaN where there is none, `given` what was written."""
     for bad, what in (
         (~np.isfinite(values), "is not a number"),
         (values < 0, "is negative"),
@@ -100,7 +105,7 @@ def _as_weights(where: str, name: str, values: NDArray[Any]) -> Ints:
         if bad.any():
             row = int(np.argmax(bad))
             raise InputError(
-                f"{where}: the weight in column {name!r}, row {row + 1:,}, {what} ({values[row]:g}); "
+                f"{where}: the weight in column {name!r}, row {row + 1:,}, {what} ({given[row]}); "
                 "weights say how often a row counts: give whole numbers from 0"
             )
     check_total(float(values.sum()))
@@ -113,8 +118,7 @@ def _frame(source: datafile.Source, weights: str | None, columns: Sequence[str] 
 
     where, frame = source.where, source.frame
     chosen = {name: str(source.names.index(name)) for name in _selected(where, source.names, weights, columns)}
-    number = pl.lit(1) if weights is None else pl.nth(source.names.index(weights)).cast(pl.Float64, strict=False)
-    watched = frame.with_columns(number.alias("weight"))
+    watched = frame.with_columns(pl.lit(1).alias("weight") if weights is None else _weight(source, weights).alias("weight"))
     if source.text is not None:  # a row without any value may be a blank line, one without the last may be too short
         watched = watched.with_columns(
             pl.all_horizontal(pl.nth(range(len(source.names))).is_null()).alias("empty"),
@@ -122,8 +126,13 @@ def _frame(source: datafile.Source, weights: str | None, columns: Sequence[str] 
         )
     if weights is not None:
         given = watched.filter(~pl.col("empty")) if source.text else watched
-        _as_weights(where, weights, given.select("weight").collect().to_series().fill_null(float("nan")).to_numpy())
-    figures = [pl.col("weight").cast(pl.Int64).sum(), *([pl.col("empty", "short").sum()] if source.text else [])]
+        written = given.select("weight").collect().to_series()
+        numbers = written.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+        _as_weights(where, weights, numbers, written)
+    figures = [
+        pl.col("weight").cast(pl.Float64, strict=False).cast(pl.Int64).sum(),
+        *([pl.col("empty", "short").sum()] if source.text else []),
+    ]
     table = watched.group_by(*chosen.values()).agg(*figures).collect(engine="streaming")
     if source.text is not None and table["short"].sum():
         datafile.check_rectangular(source.text)
@@ -140,6 +149,19 @@ def _frame(source: datafile.Source, weights: str | None, columns: Sequence[str] 
 
     parts = tuple(_series(where, name, table[place]) for name, place in chosen.items())
     return Raw(where, parts, table["weight"].to_numpy().astype(np.int64), first_missing)
+
+
+def _weight(source: datafile.Source, name: str) -> polars.Expr:
+    """The column of weights, as numbers or as the text that was given for one."""
+    import polars as pl
+
+    place = str(source.names.index(name))
+    kind = source.frame.collect_schema()[place]
+    if kind == pl.String:
+        return pl.col(place).str.strip_chars()
+    if not kind.is_numeric() and kind != pl.Null:
+        raise InputError(f"{source.where}: the weights in column {name!r} are {kind}; give whole numbers")
+    return pl.col(place)
 
 
 def _without_blank_lines(table: polars.DataFrame, path: Path, chosen: list[str], by_row: bool) -> polars.DataFrame:
@@ -164,7 +186,10 @@ def _series(where: str, name: str, values: polars.Series) -> Column:
             raise InputError(f"{where}: column {name!r} holds {values.dtype}, not single values; leave it out")
         if values.dtype.is_float():
             values = values.fill_nan(None)
-        values = values.cast(pl.String)
+        try:
+            values = values.cast(pl.String)
+        except pl.exceptions.PolarsError as error:
+            raise InputError(f"{where}: column {name!r} holds {values.dtype}, which has no states; leave it out") from error
         labels = values.drop_nulls().unique().sort().to_list()
         check_states(where, name, len(labels))
     codes = values.cast(pl.Enum(labels)).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
@@ -182,16 +207,18 @@ def _pandas(frame: Any, weights: str | None, columns: Sequence[str] | None) -> R
         if categories is not None:
             codes, labels = values.cat.codes.to_numpy(), categories
         else:
-            codes, labels = values.factorize()
+            try:
+                codes, labels = values.factorize()
+            except TypeError as error:
+                raise InputError(f"{where}: column {name!r} does not hold single values; leave it out") from error
         check_states(where, name, len(labels))
         return Column(name, tuple(map(_label, labels)), np.asarray(codes, dtype=np.int64), categories is not None)
 
     parts = tuple(column(name) for name in _selected(where, names, weights, columns))
-    if weights is None:
-        counts = None
-    else:
-        given = frame.iloc[:, position[weights]].tolist()
-        counts = _as_weights(where, weights, np.array([_number(value) for value in given]))
+    counts = None
+    if weights is not None:
+        written = frame.iloc[:, position[weights]].tolist()
+        counts = _as_weights(where, weights, np.array([_number(value) for value in written]), written)
     return in_memory(where, parts, counts)
 
 
@@ -221,7 +248,10 @@ def _array(array: NDArray[Any], names: Sequence[str] | None, weights: str | None
     chosen = _selected(where, names, weights, columns)
     if not len(array):
         raise InputError("the array has no rows")
-    counts = None if weights is None else _as_weights(where, weights, array[:, names.index(weights)].astype(float))
+    counts = None
+    if weights is not None:
+        written = array[:, names.index(weights)]
+        counts = _as_weights(where, weights, written.astype(np.float64), written)
     if chosen != names:
         array = array[:, [names.index(name) for name in chosen]]
     if counts is None:

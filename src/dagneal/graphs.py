@@ -45,6 +45,8 @@ def check_variables(first: Iterable[str], second: Iterable[str], one: str = "the
 
 def check_dag(graph: nx.DiGraph, names: Sequence[str]) -> None:
     """Refuse a graph that is not a DAG over exactly these variables."""
+    if not graph.is_directed():
+        raise InputError("the graph has no directions; give a networkx.DiGraph")
     check_variables(graph, names)
     check_acyclic(graph)
 

@@ -12,8 +12,8 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.data import Dataset
-from dagneal.errors import InputError
+from dagneal.data import Dataset, check_total
+from dagneal.errors import InputError, whole_number
 from dagneal.graphs import check_acyclic, check_dag, dag_from_parents, parents_in_order, topological_order
 
 if TYPE_CHECKING:
@@ -92,11 +92,8 @@ class BayesianNetwork:
 
     def sample_codes(self, rows: int, seed: int | None = None) -> Iterator[NDArray[np.uint16]]:
         """Draw independent rows in the order drawn, as blocks of codes of shape (variables, rows of the block)."""
-        if rows < 1:
-            raise InputError(f"rows is {rows}; give 1 or more")
-        if seed is not None and seed < 0:
-            raise InputError(f"seed is {seed}; give 0 or more")
-        generator = np.random.default_rng(seed)
+        rows = whole_number("rows", rows, least=1)
+        generator = np.random.default_rng(None if seed is None else whole_number("seed", seed))
         position = {name: i for i, name in enumerate(self.names)}
         order = topological_order(self.dag, self.names)
         cumulative = {name: np.cumsum(self.cpts[name], axis=-1)[..., :-1] for name in order}
@@ -121,8 +118,8 @@ class BayesianNetwork:
         """
         if rounding not in ("nearest", "floor"):
             raise InputError(f"rounding is {rounding!r}; give 'nearest' or 'floor'")
-        if rows < 1:
-            raise InputError(f"rows is {rows}; give 1 or more")
+        rows = whole_number("rows", rows, least=1)
+        check_total(float(rows))
         shift = 0.5 if rounding == "nearest" else 0.0
 
         def whole(count: Floats) -> Floats:
@@ -153,7 +150,8 @@ def _normalised(network: BayesianNetwork, name: str, table: Floats) -> Floats:
         given = [network.states[p][i] for p, i in zip(network.parents[name], where, strict=True)]
         what = f"the probabilities of {name!r}" + (f" given ({', '.join(given)})" if given else "")
         values = ", ".join(f"{v:g}" for v in table[where])
-        raise InputError(f"{network.name}: {what} are {values}, which sum to {sums[where]:g}; they must sum to 1")
+        wrong = "which are no probabilities" if (table[where] < 0).any() else f"which sum to {sums[where]:g}"
+        raise InputError(f"{network.name}: {what} are {values}, {wrong}; they must be from 0 to 1 and sum to 1")
     exact = np.abs(sums - 1) <= 1e-9  # nothing but the rounding of decimals: leave the digits as they are
     return table if exact.all() else table / sums[..., None]
 

@@ -53,7 +53,7 @@ def random_orders(variables: int, count: int, seed: int | None, block: int = 65_
         seed: the same seed gives the same orders.
         block: how many are in one block.
     """
-    generator = np.random.default_rng(None if seed is None else abs(seed))
+    generator = np.random.default_rng(seed)
     for start in range(0, count, block):
         identity = np.broadcast_to(np.arange(variables), (min(block, count - start), variables))
         yield generator.permuted(identity, axis=1)

@@ -11,7 +11,7 @@ import numpy as np
 
 from dagneal.counts import set_sums
 from dagneal.data import Dataset
-from dagneal.errors import InputError
+from dagneal.errors import InputError, whole_number
 from dagneal.graphs import check_dag
 from dagneal.kernels import Floats, Ints, Masks, Progress
 from dagneal.scores import BDeu, Score
@@ -41,6 +41,10 @@ class Scorer:
     """
 
     def __init__(self, data: Dataset, score: Score | None = None, workers: int | None = None) -> None:
+        if not isinstance(data, Dataset):
+            raise InputError(f"a Dataset is needed, not {type(data).__name__}; dn.read makes one")
+        if score is not None and not hasattr(score, "concentrations"):
+            raise InputError(f"score is {score!r}; give a score such as BDeu(1)")
         self.data = data
         self.rule: Score = score or BDeu()
         self.workers = workers
@@ -205,8 +209,7 @@ def checked_max_parents(max_parents: int | None, variables: int) -> int:
     """The limit as given, or the default, lowered where there are too few variables for it."""
     if max_parents is None:
         return min(DEFAULT_PARENTS, variables - 1)
-    if max_parents < 0:
-        raise InputError(f"max_parents is {max_parents}; give 0 or more")
+    max_parents = whole_number("max_parents", max_parents)
     if max_parents >= variables:
         raise InputError(
             f"max_parents is {max_parents}, but a variable out of {variables} has at most {variables - 1} parents"

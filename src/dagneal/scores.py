@@ -86,8 +86,8 @@ class BDeu(Dirichlet):
     depends_on_child = False
 
     def __post_init__(self) -> None:
-        if not 0 < self.ess < float("inf"):
-            raise InputError(f"the equivalent sample size is {self.ess}; give a number above 0")
+        if not 1e-12 <= self.ess <= 1e12:
+            raise InputError(f"the equivalent sample size is {self.ess}; give a number from 1e-12 to 1e12")
 
     @property
     def name(self) -> str:
@@ -164,7 +164,9 @@ def score_named(text: str) -> Score:
         try:
             return BDeu(float(parameter or 1))
         except ValueError as error:
-            raise InputError(f"the score {text!r} needs a number above 0 after the colon, such as bdeu:1") from error
+            raise InputError(
+                f"the score {text!r} needs a number from 1e-12 to 1e12 after the colon, such as bdeu:1"
+            ) from error
     if text in _BY_NAME:
         return _BY_NAME[text]()
     raise InputError(f"there is no score {text!r}; give bdeu, bdeu:ESS, {', '.join(_BY_NAME)}")

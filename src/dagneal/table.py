@@ -181,7 +181,10 @@ class ScoreTable:
         Args:
             blocks: positions of variables, ascending, one block per line.
         """
-        members = np.asarray(blocks, dtype=np.int64)
+        try:
+            members = np.asarray(blocks, dtype=np.int64)
+        except ValueError as error:
+            raise InputError("blocks hold positions of variables; for names use restrict") from error
         if members.ndim != 2 or members.shape[1] < 2 or (np.diff(members) <= 0).any():
             raise InputError("blocks must be lines of the same length, each at least two different positions, ascending")
         if members.size and (members.min() < 0 or members.max() >= len(self.names)):

@@ -12,13 +12,13 @@ from dagneal.errors import InputError
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Refuse at once what could only fail after the work: a missing folder, a folder as a file."""
-    target = Path(path)
+    target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
-        raise InputError(f"cannot write {target}: there is no folder {target.parent}; create it first")
+        raise InputError(f"cannot write {path}: there is no folder {Path(path).parent}; create it first")
     if target.is_dir():
-        raise InputError(f"cannot write {target}: it is a folder; give a file name")
+        raise InputError(f"cannot write {path}: it is a folder; give a file name")
     if not os.access(target.parent, os.W_OK) and not _is_device(target):
-        raise InputError(f"cannot write {target}: the folder {target.parent} is read-only")
+        raise InputError(f"cannot write {path}: its folder is read-only")
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        raise InputError(f"cannot write {target}: {error.strerror or error}") from error
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 @contextmanager

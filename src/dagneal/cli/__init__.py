@@ -17,6 +17,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     from dagneal.cli.arguments import parser
 
+    if sys.stdout is None:  # closed by the caller
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    elif hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8")  # data and names are UTF-8 whatever the terminal is
     options = parser().parse_args(arguments)
     try:
         from dagneal.cli import commands

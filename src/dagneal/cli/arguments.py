@@ -10,14 +10,15 @@ from dagneal import __version__
 
 LEARNERS = ("auto", "exact", "exhaustive")
 
-SAMPLERS = {
-    # name: class, reads by default, most variables
-    "sa": ("dwave.samplers:SimulatedAnnealingSampler", 1000, None),
-    "sqa": ("dwave.samplers:PathIntegralAnnealingSampler", 100, None),
-    "tabu": ("dwave.samplers:TabuSampler", 100, None),
-    "tree": ("dwave.samplers:TreeDecompositionSolver", 1, 9),
-    "greedy": ("dwave.samplers:SteepestDescentSolver", 1000, None),
-    "random": ("dwave.samplers:RandomSampler", 1000, None),
+SAMPLERS: dict[str, tuple[str, dict[str, int], int | None]] = {
+    # name: class, parameters by default, most variables
+    "sa": ("dwave.samplers:SimulatedAnnealingSampler", {"num_reads": 1000}, None),
+    "sqa": ("dwave.samplers:PathIntegralAnnealingSampler", {"num_reads": 100}, None),
+    # Restarts end a read, not the clock, so that the same seed gives the same answer.
+    "tabu": ("dwave.samplers:TabuSampler", {"num_reads": 100, "num_restarts": 5, "timeout": 600_000}, None),
+    "tree": ("dwave.samplers:TreeDecompositionSolver", {"num_reads": 1}, 9),
+    "greedy": ("dwave.samplers:SteepestDescentSolver", {"num_reads": 1000}, None),
+    "random": ("dwave.samplers:RandomSampler", {"num_reads": 1000}, None),
 }
 
 _SOLVERS = """\
@@ -75,7 +76,9 @@ def _command(commands: argparse._SubParsersAction[_Parser], name: str, summary: 
 def _reading(command: _Parser) -> None:
     """Options of every command that reads data."""
     group = command.add_argument_group("data")
-    group.add_argument("--columns", metavar="A,B,C", type=_listed, help="use only these columns")
+    group.add_argument(
+        "--columns", metavar="A,B,C", type=_listed, help="use only these columns (a name with a comma in quotes)"
+    )
     group.add_argument("--weights", metavar="COLUMN", help="a column that says how often each row counts")
     group.add_argument("--states", metavar="NETWORK", help="take the states, unseen ones too, from a .bif file or network")
     group.add_argument(
@@ -88,9 +91,13 @@ def _reading(command: _Parser) -> None:
 
 def _data(command: _Parser) -> None:
     """The data and options of every command that learns from them."""
-    command.add_argument("data", metavar="DATA", help="a CSV, TSV or Parquet file of discrete data, with column names")
+    command.add_argument(
+        "data", metavar="DATA", help="a CSV, TSV or Parquet file of discrete data, with column names; - for standard input"
+    )
     _reading(command)
-    command.add_argument("--max-parents", type=int, metavar="M", help="most parents of a variable (default 2)")
+    command.add_argument(
+        "--max-parents", type=int, metavar="M", help="most parents of a variable (default 2; samplers take at most 2)"
+    )
 
 
 def _learn(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -109,7 +116,9 @@ def _learn(commands: argparse._SubParsersAction[_Parser]) -> None:
     which = group.add_mutually_exclusive_group()
     which.add_argument("--solver", default="auto", metavar="NAME", help="see below (default auto)")
     which.add_argument("--sampler", metavar="MODULE:CLASS", help="any dimod sampler, made without arguments")
-    group.add_argument("--reads", type=int, metavar="N", help="reads of a sampler (default 1000; sqa and tabu 100)")
+    group.add_argument(
+        "--reads", type=int, metavar="N", help="reads of a sampler (default 1000; sqa and tabu 100; --sampler: its own)"
+    )
     group.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", dest="parameters", help="a parameter of the sampler"
     )
@@ -183,4 +192,6 @@ def _networks(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 
 def _listed(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",")]
+    import csv
+
+    return [part.strip() for part in next(csv.reader([text], skipinitialspace=True), [])]

@@ -17,7 +17,7 @@ from dagneal import kernels
 from dagneal.bif import check_names
 from dagneal.cli import show
 from dagneal.cli.arguments import LEARNERS, SAMPLERS
-from dagneal.errors import InputError
+from dagneal.errors import InputError, whole_number
 from dagneal.graphs import check_variables
 from dagneal.writing import check_writable, replacing
 
@@ -35,6 +35,8 @@ def learn(options: argparse.Namespace) -> None:
         learned.check_format(options.output)
     if options.samples:
         check_writable(options.samples)
+        if options.output and os.path.realpath(options.samples) == os.path.realpath(options.output):
+            raise InputError("--samples and -o name the same file")
     solver, parameters = _solver(options)
     score = score_named(options.score)
     data = _read(options)
@@ -75,14 +77,14 @@ def _solver(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         return getattr(import_module(f"dagneal.learners.{options.solver}"), options.solver), {}
     from dagneal.learners.anneal import check_parameters
 
-    target, reads, _ = (options.sampler, None, None) if options.sampler else SAMPLERS[options.solver]
+    target, defaults, _ = (options.sampler, {}, None) if options.sampler else SAMPLERS[options.solver]
     sampler = _imported(target)
-    parameters = dict(map(_parameter, options.parameters))
-    if options.reads is not None and options.reads < 1:
-        raise InputError(f"--reads is {options.reads}; give 1 or more")
-    reads = options.reads or reads
-    if reads is not None:
-        parameters = {"num_reads": reads} | parameters
+    given = dict(map(_parameter, options.parameters))
+    if options.reads is not None:
+        if "num_reads" in given:
+            raise InputError("--reads and --set num_reads say the same thing; give one")
+        given["num_reads"] = whole_number("--reads", options.reads, least=1)
+    parameters = defaults | given
     check_parameters(sampler, parameters)
     options.seed = parameters.pop("seed", options.seed)
     if "seed" in sampler.parameters:
@@ -111,12 +113,15 @@ def _imported(target: str) -> Any:
     if os.getcwd() not in sys.path:  # as `python -m` does
         sys.path.insert(0, os.getcwd())
     try:
-        sampler = getattr(import_module(module), name)()
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        kind = getattr(import_module(module), name)
+    except Exception as error:  # whatever a module raises
         raise InputError(f"there is no sampler {target!r} ({error}); give package.module:Class") from error
-    if not isinstance(sampler, dimod.Sampler):
+    if not (isinstance(kind, type) and issubclass(kind, dimod.Sampler)):
         raise InputError(f"{target} is not a dimod.Sampler")
-    return sampler
+    try:
+        return kind()
+    except Exception as error:
+        raise InputError(f"{target} could not be made without arguments: {error}") from error
 
 
 def _parameter(text: str) -> tuple[str, Any]:
@@ -237,6 +242,8 @@ def _graph(source: str) -> Any:
         graph = nx.DiGraph()
         graph.add_nodes_from(map(str, found["variables"]))
         graph.add_edges_from((str(parent), str(child)) for parent, child in found["edges"])
+        if len(graph) != len(found["variables"]) or any(graph.has_edge(name, name) for name in graph):
+            raise ValueError
     except OSError as error:
         raise InputError(f"{source} cannot be read: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError) as error:

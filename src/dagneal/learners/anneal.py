@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from numbers import Integral
 from time import perf_counter
 from typing import Any
 
@@ -54,7 +55,7 @@ def anneal(
     (True, 100)
     """
     check_parameters(sampler, parameters)
-    seed = parameters.get("seed")
+    seed = int(parameters["seed"]) if isinstance(parameters.get("seed"), Integral) else None
     begun = perf_counter()
     bqm = encode(table, encoding)
     encoded = perf_counter()
@@ -75,7 +76,7 @@ def anneal(
     decoded = perf_counter()
     baseline = max(
         float(score_orders(table, orders).max())
-        for orders in random_orders(len(table.names), int(reads.occurrences.sum()), seed if isinstance(seed, int) else 0)
+        for orders in random_orders(len(table.names), int(reads.occurrences.sum()), abs(seed or 0))
     )
     optimum = exact(table).score if len(table.names) <= EXACT_BESIDE else None
     compared = perf_counter()
@@ -94,7 +95,7 @@ def anneal(
             "decode": decoded - sampled,
             "compare": compared - decoded,
         },
-        seed=seed if isinstance(seed, int) else None,
+        seed=seed,
         annealed=annealed,
     )
 

@@ -82,7 +82,7 @@ def learn(
     return replace(
         found,
         seconds={"score": scored - begun, **found.seconds},
-        seed=seed,
+        seed=None if seed is None else int(seed),
         data=data,
         prior=score if isinstance(score, Dirichlet) else BDeu(),
     )
