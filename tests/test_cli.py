@@ -162,6 +162,9 @@ def test_saved_results_are_compared(run, lc, ending):
 def test_samples_are_saved(run, lc, tmp_path):
     assert run("learn", lc, "--solver", "sa", "--reads", "4", "--samples", "reads.json")[0] == 0
     assert len(dn.read_samples(tmp_path / "reads.json")) == 4
+    words = ["learn", lc, "--columns", "Smoker,Cancer", "--sampler", "dimod:ExactSolver", "--samples", "all.json"]
+    assert run(*words)[0] == 0
+    assert len(dn.read_samples(tmp_path / "all.json")) == 32
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])

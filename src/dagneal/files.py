@@ -68,18 +68,22 @@ def read(
         raise InputError(
             f"cannot read data from {type(source).__name__}; give a path, a pandas or polars frame or a NumPy array"
         )
-    if states is None or isinstance(states, Mapping):
-        declared = {name: [str(s) for s in its_states] for name, its_states in (states or {}).items()}
-        unknown = [name for name in declared if name not in raw.names]
-    elif hasattr(states, "states"):  # a network may have more variables than the data
-        declared, unknown = {name: list(its_states) for name, its_states in states.states.items()}, []
-        if not set(declared) & set(raw.names):
-            raise InputError(f"{raw.where}: none of the columns is a variable of the network that should give their states")
-    else:
-        raise InputError(f"states is {type(states).__name__}; give a mapping from columns to states, or a network")
-    if unknown:
-        raise InputError(f"{raw.where}: states are declared for {unknown[0]!r}, which is not a column")
+    declared = _declared(states, raw)
     return checked(without_missing(raw, missing, declared), declared)
+
+
+def _declared(states: Any, raw: Raw) -> dict[str, list[str]]:
+    """Declared states by column; a network declares those of its variables, and may have more of them than the data."""
+    if hasattr(states, "states"):
+        if not set(states.states) & set(raw.names):
+            raise InputError(f"{raw.where}: none of the columns is a variable of the network that should give their states")
+        return {name: list(its_states) for name, its_states in states.states.items()}
+    if not isinstance(states, Mapping | None):
+        raise InputError(f"states is {type(states).__name__}; give a mapping from columns to states, or a network")
+    for name in states or {}:
+        if name not in raw.names:
+            raise InputError(f"{raw.where}: states are declared for {name!r}, which is not a column")
+    return {name: [str(state) for state in its_states] for name, its_states in (states or {}).items()}
 
 
 def _selected(where: str, names: Sequence[str], weights: str | None, columns: Sequence[str] | None) -> list[str]:

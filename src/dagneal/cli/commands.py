@@ -41,7 +41,8 @@ def learn(options: argparse.Namespace) -> None:
     score = score_named(options.score)
     data = _read(options)
     _check_size(options, len(data.names))
-    if options.samples and not parameters and (options.solver != "auto" or len(data.names) <= EXACT_BY_DEFAULT):
+    annealed = options.sampler or options.solver in SAMPLERS or (solver is None and len(data.names) > EXACT_BY_DEFAULT)
+    if options.samples and not annealed:
         raise InputError("--samples: exact and exhaustive search have no reads to save; name a sampler, such as --solver sa")
     if options.output and options.output.lower().endswith(".bif"):
         check_names([*data.names, *(state for states in data.states for state in states)])
