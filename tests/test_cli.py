@@ -42,7 +42,7 @@ def test_learn_prints_the_network(run, lc):
     status, out, _ = run("learn", lc, "--truth", "lung-cancer")
     assert status == 0
     assert "Cancer    <- Pollution, Smoker" in out
-    assert "log score -21036.862, optimal (proved), at most 2 parents" in out
+    assert "log score -21036.862, optimal (proved), at most 4 parents" in out
     assert "4 edges right, 0 wrong, 0 missing" in out
 
 
@@ -62,12 +62,31 @@ def test_learn_as_json_prints_one_object_and_nothing_else(run, lc):
     assert found["comparison"]["right"] == 4
 
 
-@pytest.mark.parametrize("solver", ["auto", "exact", "exhaustive", "sa", "sqa", "tabu", "tree", "greedy", "random"])
+def test_divide_et_impera(run, lc):
+    words = ["learn", lc, "--divide", "4", "--solver", "sa", "--reads", "20", "--seed", "2"]
+    status, out, _ = run(*words, "--rule", "penalty", "--raw", "--truth", "lung-cancer")
+    assert status == 0
+    assert "5 blocks of 4 (all) solved by SimulatedAnnealingSampler, put together by penalty" in out
+    status, out, _ = run(*words, "--blocks", "cover:2", "--json", "--journal", "run.db")
+    found = json.loads(out)
+    assert status == 0
+    assert found["acyclic"]
+    assert (found["division"]["scheme"], found["division"]["whole"]) == ("cover:2", "exact")
+    assert json.loads(run(*words, "--blocks", "cover:2", "--json", "--journal", "run.db")[1])["votes"] == found["votes"]
+    status, out, _ = run("learn", lc, "--divide", "3", "--blocks", "sample:0.5")
+    assert status == 0
+    assert "the whole solved by exact" in out
+
+
+@pytest.mark.parametrize("solver", ["auto", "exact", "order", "exhaustive", "sa", "sqa", "tabu", "tree", "greedy", "random"])
 def test_every_solver(run, lc, solver):
     more = ["--reads", "10"] if solver in ("sa", "sqa", "tabu", "greedy", "random") else []
     status, out, _ = run("learn", lc, "--json", "--solver", solver, "--columns", "Smoker,Cancer,Xray", *more)
     assert status == 0
-    assert json.loads(out)["optimal"]
+    assert json.loads(out)["optimal"] == (solver != "order")  # which proves nothing
+    assert json.loads(out)["score"] == pytest.approx(
+        json.loads(run("learn", lc, "--json", "--columns", "Smoker,Cancer,Xray")[1])["score"]
+    )
 
 
 def test_any_other_sampler_and_its_parameters(run, lc):
@@ -300,7 +319,22 @@ BAD = [
     ("learn good.csv --score bdeu:-1", "needs a number from 1e-12 to 1e12"),
     ("learn good.csv -o nowhere/found.json", "there is no folder nowhere"),
     ("learn good.csv -o found.xyz", "end the name in .json"),
-    ("learn good.csv --samples reads.json", "no reads to save"),
+    ("learn good.csv --samples reads.json", "only a sampler that solves the whole"),
+    ("learn good.csv --divide 2", "the size of a block is 2; give 3 to 3"),
+    ("learn good.csv --divide 4", "the size of a block is 4; give 3 to 3"),
+    ("learn six.csv --divide 3 --rule vote", "there is no rule 'vote'; give one of conquer, penalty, count"),
+    ("learn six.csv --divide 3 --blocks some", "there is no block scheme 'some'"),
+    ("learn six.csv --divide 3 --blocks cover:4", "there is no block scheme 'cover:4'"),
+    ("learn six.csv --divide 3 --blocks sample:0", "above 0 and up to 1"),
+    ("learn six.csv --divide 3 --blocks sample:1.5", "above 0 and up to 1"),
+    ("learn six.csv --divide 3 --blocks sample:x", "above 0 and up to 1"),
+    ("learn six.csv --rule penalty", "give their size with --divide K"),
+    ("learn six.csv --direct", "--direct is for a sampler"),
+    (
+        "learn six.csv --divide 6 --solver exhaustive",
+        "no block could be solved; the first failed with: exhaustive search takes",
+    ),
+    ("learn six.csv --divide 3 --journal nowhere/run.db", "there is no folder nowhere"),
     ("learn good.csv --solver sa --samples a.json -o a.json", "name the same file"),
     ("learn good.csv --solver sa --reads 5 --set num_reads=3", "say the same thing"),
     ("learn good.csv --sampler dimod:NullSampler", "NullSampler returned no reads"),

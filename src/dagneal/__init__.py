@@ -11,11 +11,15 @@ if TYPE_CHECKING:
     from dagneal.errors import InputError
     from dagneal.files import read
     from dagneal.graphs import cpdag
-    from dagneal.learned import Annealed, Learned, Outcome
+    from dagneal.journal import SqliteJournal
+    from dagneal.learned import Annealed, Division, Learned, Outcome
     from dagneal.learners.anneal import anneal
+    from dagneal.learners.blocks import choose_blocks
+    from dagneal.learners.divide import divide
     from dagneal.learners.exact import exact
     from dagneal.learners.exhaustive import exhaustive
     from dagneal.learners.learn import learn
+    from dagneal.learners.order import order
     from dagneal.metrics import Comparison, compare
     from dagneal.network import BayesianNetwork, fit
     from dagneal.networks import load
@@ -32,11 +36,15 @@ _NAMES = {
     "errors": ("InputError",),
     "files": ("read",),
     "graphs": ("cpdag",),
-    "learned": ("Annealed", "Learned", "Outcome"),
+    "journal": ("SqliteJournal",),
+    "learned": ("Annealed", "Division", "Learned", "Outcome"),
     "learners.anneal": ("anneal",),
+    "learners.blocks": ("choose_blocks",),
+    "learners.divide": ("divide",),
     "learners.exact": ("exact",),
     "learners.exhaustive": ("exhaustive",),
     "learners.learn": ("learn",),
+    "learners.order": ("order",),
     "metrics": ("Comparison", "compare"),
     "network": ("BayesianNetwork", "fit"),
     "networks": ("load",),

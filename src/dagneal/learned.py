@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import dimod
 
     from dagneal.data import Dataset
+    from dagneal.kernels import Ints
     from dagneal.network import BayesianNetwork
     from dagneal.scores import Dirichlet
 
@@ -96,6 +97,48 @@ class Annealed:
 
 
 @dataclass(frozen=True, eq=False)
+class Division:
+    """How a network was put together from blocks.
+
+    Attributes:
+        rule: `conquer`, `penalty` or `count`.
+        size: variables in a block.
+        scheme: which blocks there are.
+        blocks: how many there are.
+        solver: what solved them.
+        votes: C, in how many solved blocks each edge (row to column) is.
+        against: P, in how many of those that hold both its ends it is not.
+        acyclic: whether the graph has no cycle; the paper's rules may leave some.
+        failed: the blocks that could not be solved, with the reason.
+        finished: how many were solved; fewer than `blocks` if some failed or the division was interrupted.
+        candidates: the possible parents of each variable in the last solve of the whole.
+        rounds: how often the whole was solved.
+        whole: what solved the whole.
+        skipped: what was left out to keep the cost down, in words.
+    """
+
+    rule: str
+    size: int
+    scheme: str
+    blocks: int
+    solver: str
+    votes: Ints
+    against: Ints
+    acyclic: bool
+    failed: dict[str, str] = field(default_factory=dict)
+    finished: int = 0
+    candidates: dict[str, list[str]] | None = None
+    rounds: int | None = None
+    whole: str | None = None
+    skipped: str = ""
+
+    def summary(self) -> dict[str, Any]:
+        """The figures as plain values; `votes` and `against` by row and column in the order of the variables."""
+        found = asdict(self)
+        return found | {"votes": self.votes.tolist(), "against": self.against.tolist()}
+
+
+@dataclass(frozen=True, eq=False)
 class Learned:
     """A learned structure.
 
@@ -109,6 +152,7 @@ class Learned:
         seconds: time spent, by stage.
         seed: the seed of the run, where there was one.
         annealed: the figures of a sampler's reads.
+        division: how it was put together from blocks, if it was.
         data: the data it was learned from, where they are at hand.
         prior: the prior for fitting probabilities to them.
     """
@@ -122,6 +166,7 @@ class Learned:
     seconds: dict[str, float] = field(default_factory=dict)
     seed: int | None = None
     annealed: Annealed | None = None
+    division: Division | None = None
     data: Dataset | None = None
     prior: Dirichlet | None = None
 
@@ -157,6 +202,11 @@ class Learned:
         }
         if self.annealed is not None:
             found["annealed"] = self.annealed.summary()
+        if self.division is not None:
+            division = self.division.summary()
+            found["acyclic"] = division.pop("acyclic")
+            found["votes"] = {"for": division.pop("votes"), "against": division.pop("against")}
+            found["division"] = division
         return found
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -89,7 +89,7 @@ class Scorer:
             candidates=np.concatenate(own),
             start=start,
             masks=np.concatenate(masks),
-            scores=self._scores(list(range(len(names))), own, masks, progress),
+            scores=self.scores_of(list(range(len(names))), own, masks, progress),
         )
 
     def local(self, child: str, parents: Iterable[str] = ()) -> float:
@@ -109,7 +109,24 @@ class Scorer:
             raise InputError(f"{child!r} cannot be its own parent")
         _check_width(len(own), len(self.data.names))
         everything = np.array([(1 << len(own)) - 1], dtype=np.uint64)
-        return float(self._scores([position[child]], [own], [everything])[0])
+        return float(self.scores_of([position[child]], [own], [everything])[0])
+
+    def pair_gains(self, progress: Progress | None = None) -> Floats:
+        """What one parent gains: `gains[parent, child]` is the score with that parent alone minus that with none."""
+        n = len(self.data.names)
+        gains = np.zeros((n, n))
+        step = MOST_CANDIDATES - 1
+        for begin in range(0, n, step):  # a few parents at a time, as bits of one mask
+            own = np.arange(begin, min(begin + step, n))
+            single = np.concatenate([[0], 1 << np.arange(len(own))]).astype(np.uint64)
+            children = list(range(n))
+            masks = [single[np.concatenate([[True], own != child])] for child in children]
+            scores = self.scores_of(children, [own] * n, masks, progress)
+            bounds = np.cumsum([0, *map(len, masks)])
+            for child in children:
+                values = scores[bounds[child] : bounds[child + 1]]
+                gains[own[own != child], child] = values[1:] - values[0]
+        return gains
 
     def score(self, dag: nx.DiGraph) -> float:
         """The log score of any DAG over the variables, also with more parents than a table has.
@@ -120,14 +137,21 @@ class Scorer:
         check_dag(dag, self.data.names)
         return float(sum(self.local(child, dag.predecessors(child)) for child in self.data.names))
 
-    def _scores(
+    def scores_of(
         self,
         children: Sequence[int],
         candidates: Sequence[Ints],
         masks: Sequence[Masks],
         progress: Progress | None = None,
     ) -> Floats:
-        """Scores of the given parent sets of the given children, one child after the other."""
+        """Scores of given parent sets of given children, one child after the other.
+
+        Args:
+            children: positions of variables; one may come several times.
+            candidates: for each, the variables that the bits of its masks stand for, ascending.
+            masks: for each, its parent sets.
+            progress: told how far the counting is.
+        """
         n = len(self.data.names)
         parents = [set_keys(m, c, None, n) for m, c in zip(masks, candidates, strict=True)]
         families = [set_keys(m, c, i, n) for m, c, i in zip(masks, candidates, children, strict=True)]

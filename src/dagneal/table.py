@@ -237,6 +237,23 @@ class Blocks:
     masks: Masks
     scores: Floats
 
+    @property
+    def max_parents(self) -> int:
+        """The parent limit within a block."""
+        return min(self.source.max_parents, int(self.members.shape[1]) - 1)
+
+    def names(self, block: int) -> tuple[str, ...]:
+        """The variables of a block.
+
+        Args:
+            block: its line.
+        """
+        return tuple(self.source.names[i] for i in self.members[block])
+
+    def piece(self, lines: slice) -> Blocks:
+        """Some of the blocks."""
+        return Blocks(self.source, self.members[lines], self.masks, self.scores[lines])
+
     def table(self, block: int) -> ScoreTable:
         """One block as a table of its own.
 
@@ -246,8 +263,8 @@ class Blocks:
         size = self.members.shape[1]
         present = np.isfinite(self.scores[block])
         return ScoreTable(
-            names=tuple(self.source.names[i] for i in self.members[block]),
-            max_parents=min(self.source.max_parents, size - 1),
+            names=self.names(block),
+            max_parents=self.max_parents,
             score_name=self.source.score_name,
             first=np.arange(size + 1) * (size - 1),
             candidates=np.concatenate([np.delete(np.arange(size), child) for child in range(size)]),

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from dagneal import __version__
 
-LEARNERS = ("auto", "exact", "exhaustive")
+LEARNERS = ("auto", "exact", "order", "exhaustive")
 
 SAMPLERS: dict[str, tuple[str, dict[str, int], int | None]] = {
     # name: class, parameters by default, most variables
@@ -23,8 +23,9 @@ SAMPLERS: dict[str, tuple[str, dict[str, int], int | None]] = {
 
 _SOLVERS = """\
 solvers:
-  auto        exact up to 25 variables, sa beyond (the default)
+  auto        the best answer in seconds: exact up to 22 variables, the conquest beyond (the default)
   exact       dynamic programming, proved optimal, up to 28 variables
+  order       ordering search over all sets of parents, up to 65 variables
   exhaustive  the paper's exhaustive search of the QUBO, up to 5 variables
   sa          simulated annealing            sqa     simulated quantum annealing (path integral)
   tabu        tabu search                    tree    exact on the QUBO, up to 9 variables
@@ -96,7 +97,7 @@ def _data(command: _Parser) -> None:
     )
     _reading(command)
     command.add_argument(
-        "--max-parents", type=int, metavar="M", help="most parents of a variable (default 2; samplers take at most 2)"
+        "--max-parents", type=int, metavar="M", help="most parents of a variable (default 4; samplers take at most 2)"
     )
 
 
@@ -109,6 +110,7 @@ def _learn(commands: argparse._SubParsersAction[_Parser]) -> None:
         "  dagneal learn patients.csv\n"
         "  dagneal learn patients.csv --solver sa --reads 100 --seed 7 -o patients.bif\n"
         "  dagneal learn lc.csv --solver sa --set num_sweeps=5000 --truth lung-cancer\n"
+        "  dagneal learn alarm.csv --divide 4 --rule penalty --solver sa --reads 100 --raw   # the paper's\n"
         "  dagneal learn lc.csv --json | python -m json.tool",
     )
     _data(command)
@@ -123,6 +125,18 @@ def _learn(commands: argparse._SubParsersAction[_Parser]) -> None:
         "--set", action="append", default=[], metavar="NAME=VALUE", dest="parameters", help="a parameter of the sampler"
     )
     group.add_argument("--raw", action="store_true", help="report the best raw read, without repair")
+    group.add_argument(
+        "--direct", action="store_true", help="a sampler solves the whole at once (what it does without --divide)"
+    )
+    group.add_argument("--divide", type=int, metavar="K", help="divide et impera: solve blocks of K variables first")
+    group.add_argument(
+        "--blocks", default="all", metavar="SCHEME", help="which blocks: all, cover:2, cover:3 or sample:F (default all)"
+    )
+    group.add_argument(
+        "--rule", default="conquer", metavar="RULE", help="how to put them together: conquer (default), penalty or count"
+    )
+    group.add_argument("--acyclic", action="store_true", help="drop the weakest edge of each cycle that a rule leaves")
+    group.add_argument("--journal", metavar="FILE", help="keep solved blocks in this file, and resume from it")
     group.add_argument("--seed", type=int, metavar="S", help="same seed, same answer (default 0)")
     group = command.add_argument_group("results")
     group.add_argument("-o", "--output", metavar="FILE", help="save the result: .json, .bif, .graphml or .dot")

@@ -8,6 +8,8 @@ import io
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -25,7 +27,7 @@ from dagneal.writing import check_writable, replacing
 def learn(options: argparse.Namespace) -> None:
     """`dagneal learn`."""
     from dagneal import learned
-    from dagneal.learners.learn import EXACT_BY_DEFAULT, learn
+    from dagneal.learners.learn import learn
     from dagneal.metrics import compare as compare_graphs
     from dagneal.scorer import Scorer
     from dagneal.scores import score_named
@@ -38,21 +40,23 @@ def learn(options: argparse.Namespace) -> None:
         if options.output and os.path.realpath(options.samples) == os.path.realpath(options.output):
             raise InputError("--samples and -o name the same file")
     solver, parameters = _solver(options)
+    sampled = options.sampler is not None or options.solver in SAMPLERS
+    if options.samples and (not sampled or options.divide is not None):
+        raise InputError("--samples: only a sampler that solves the whole has reads to save, such as --solver sa")
+    division = _division(options, sampled)
     score = score_named(options.score)
     data = _read(options)
     _check_size(options, len(data.names))
-    annealed = options.sampler or options.solver in SAMPLERS or (solver is None and len(data.names) > EXACT_BY_DEFAULT)
-    if options.samples and not annealed:
-        raise InputError("--samples: exact and exhaustive search have no reads to save; name a sampler, such as --solver sa")
     if options.output and options.output.lower().endswith(".bif"):
         check_names([*data.names, *(state for states in data.states for state in states)])
     truth = _graph(options.truth) if options.truth else None
     if truth is not None:
         check_variables(truth, data.names, options.truth)
-    with show.progress(options.quiet) as progress:
-        if options.solver in ("exact", "exhaustive"):
+    with show.progress(options.quiet) as progress, _journal(options.journal) as journal:
+        if not sampled and solver is not None and options.divide is None:
             solver = partial(solver, progress=progress)
-        found = learn(data, options.max_parents, score, solver, options.seed, progress, **parameters)
+        more = division | {"journal": journal, "progress": progress} | parameters
+        found = learn(data, options.max_parents, score, solver, options.seed, **more)
     against = compare_graphs(found.dag, truth, Scorer(data, score)) if truth is not None else None
     show.learned(found, data, against, options)
     if options.samples and found.annealed is not None:
@@ -63,6 +67,38 @@ def learn(options: argparse.Namespace) -> None:
     if options.output:
         found.save(options.output)
         show.saved(options.output, options)
+    if found.division is not None and found.division.finished + len(found.division.failed) < found.division.blocks:
+        raise KeyboardInterrupt  # a division that was interrupted; what is known has been shown
+
+
+def _division(options: argparse.Namespace, sampled: bool) -> dict[str, Any]:
+    """How the problem should be divided, if at all."""
+    from dagneal.learners.divide import RULES
+
+    if options.rule not in RULES:
+        raise InputError(f"there is no rule {options.rule!r}; give one of {', '.join(RULES)}")
+    if options.direct and (options.divide is not None or not sampled):
+        raise InputError(
+            "--direct is for a sampler that solves the whole; leave --divide out and name one, such as --solver sa"
+        )
+    if options.divide is None:
+        if options.blocks != "all" or options.rule != "conquer" or options.acyclic or options.journal:
+            raise InputError("--blocks, --rule, --acyclic and --journal are for blocks; give their size with --divide K")
+        return {}
+    if options.journal:
+        check_writable(options.journal)
+    return {"divide": options.divide, "blocks": options.blocks, "rule": options.rule, "acyclic": options.acyclic}
+
+
+@contextmanager
+def _journal(path: str | None) -> Iterator[Any]:
+    if path is None:
+        yield None
+        return
+    from dagneal.journal import SqliteJournal
+
+    with SqliteJournal(path) as journal:
+        yield journal
 
 
 def _solver(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
@@ -100,6 +136,7 @@ def _solver(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
 def _check_size(options: argparse.Namespace, variables: int) -> None:
     """Samplers that cannot hold so many variables would not say so, but fill the memory."""
     most = SAMPLERS[options.solver][2] if options.sampler is None and options.solver in SAMPLERS else None
+    variables = options.divide or variables
     if most is not None and variables > most:
         raise InputError(
             f"--solver {options.solver} takes at most {most} variables, not {variables}; use exact (up to 28) or sa"
@@ -198,8 +235,7 @@ def sample(options: argparse.Namespace) -> None:
 def encode(options: argparse.Namespace) -> None:
     """`dagneal encode`."""
     from dagneal.qubo import export
-    from dagneal.qubo.encode import encode
-    from dagneal.qubo.penalties import moebius, paper_penalties
+    from dagneal.qubo.encode import paper_qubos
     from dagneal.scorer import Scorer
     from dagneal.scores import score_named
 
@@ -209,13 +245,13 @@ def encode(options: argparse.Namespace) -> None:
     data = _read(options)
     with show.progress(options.quiet) as progress:
         table = Scorer(data, score).table(options.max_parents, progress=progress)
-    bqm = encode(table)
-    penalties = paper_penalties(table, moebius(table))
+    qubos = paper_qubos(table)
+    bqm = qubos.model(0, table.names)
     if options.ising:
         bqm = bqm.change_vartype("SPIN", inplace=False)
     if options.output:
         export.write_model(bqm, options.output)
-    show.encoded(bqm, table, penalties, options)
+    show.encoded(bqm, table, qubos.penalties, options)
 
 
 def compare(options: argparse.Namespace) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import dimod
 
     from dagneal.data import Dataset
-    from dagneal.learned import Annealed, Learned
+    from dagneal.learned import Annealed, Division, Learned
     from dagneal.metrics import Comparison
     from dagneal.network import BayesianNetwork
     from dagneal.qubo.penalties import Penalties
@@ -63,7 +63,11 @@ def learned(found: Learned, data: Dataset, against: Comparison | None, options: 
     lines = [f"{options.data}: {len(data.names)} variables, {data.rows:,} rows ({data.codes.shape[1]:,} distinct)", ""]
     lines += structure(found.dag)
     standing = "optimal (proved)" if found.optimal else "not proved optimal"
-    if found.score != found.score:
+    if found.division is not None:
+        lines += ["", *divided(found.division)]
+    if found.division is not None and not found.division.acyclic:
+        lines += ["", "not a network: the blocks' votes leave a cycle; --acyclic drops its weakest edge"]
+    elif found.score != found.score:
         lines += ["", f"not a network: none of the reads has at most {found.max_parents} parents and no cycle; see --reads"]
     else:
         lines += ["", f"{found.score_name} log score {found.score:.3f}, {standing}, at most {found.max_parents} parents"]
@@ -89,6 +93,28 @@ def structure(dag: nx.DiGraph) -> list[str]:
     width = max(map(len, names))
     parents = {name: parents_in_order(dag, name, names) for name in names}
     return [f"  {name:{width}} <- {', '.join(parents[name])}" if parents[name] else f"  {name}" for name in names]
+
+
+def divided(division: Division) -> list[str]:
+    """A division as lines."""
+    lines = []
+    if division.blocks:
+        lines.append(
+            f"{division.blocks:,} blocks of {division.size} ({division.scheme}) solved by {division.solver}, "
+            f"put together by {division.rule}"
+        )
+    else:
+        lines.append(f"the whole from {division.scheme}")
+    if division.whole is not None and division.candidates is not None:
+        most = max(map(len, division.candidates.values()))
+        lines.append(f"the whole solved by {division.whole} in {division.rounds} rounds, at most {most} candidate parents")
+    if division.failed:
+        lines.append(f"{len(division.failed):,} blocks failed, the first: {next(iter(division.failed.items()))}")
+    if division.finished + len(division.failed) < division.blocks:
+        lines.append(f"interrupted: {division.finished:,} blocks were solved")
+    if division.skipped:
+        lines.append(f"skipped: {division.skipped}")
+    return lines
 
 
 def annealed(figures: Annealed) -> list[str]:
@@ -121,17 +147,17 @@ def encoded(bqm: dimod.BinaryQuadraticModel, table: ScoreTable, penalties: Penal
         "vartype": bqm.vartype.name,
         "offset": float(bqm.offset),
         "largest_coefficient": float(largest),
-        "delta_max": dict(zip(table.names, penalties.maximum.tolist(), strict=True)),
-        "delta_trans": penalties.transitivity,
-        "delta_consist": penalties.consistency,
+        "delta_max": dict(zip(table.names, penalties.maximum[0].tolist(), strict=True)),
+        "delta_trans": float(penalties.transitivity[0]),
+        "delta_consist": float(penalties.consistency[0]),
         "max_parents": table.max_parents,
         "file": options.output,
     }
     text = (
         f"{bqm.num_variables} {'spins' if options.ising else 'bits'} ({kinds['d']} edges, {kinds['y']} slack, "
         f"{kinds['r']} order), {bqm.num_interactions} interactions, offset {bqm.offset:.6f}\n"
-        f"penalties: delta_max up to {penalties.maximum.max():.3f}, delta_trans {penalties.transitivity:.3f}, "
-        f"delta_consist {penalties.consistency:.3f}; largest coefficient {largest:.3f}"
+        f"penalties: delta_max up to {penalties.maximum.max():.3f}, delta_trans {penalties.transitivity[0]:.3f}, "
+        f"delta_consist {penalties.consistency[0]:.3f}; largest coefficient {largest:.3f}"
     )
     result(report, text + (f"\nwritten to {options.output}" if options.output else ""), options)
 

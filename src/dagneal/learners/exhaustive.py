@@ -47,8 +47,8 @@ def exhaustive(table: ScoreTable, workers: int | None = None, progress: Progress
     check_paper(table)
     begun = perf_counter()
     weights = moebius(table)
-    penalties = paper_penalties(table, weights)
-    families = _family_energies(table, weights, penalties.maximum)
+    penalties = paper_penalties(weights.reshape(1, n, -1), table.masks[table.entries_of(0)])
+    families = _family_energies(table, weights, penalties.maximum[0])
     cycles = _cycle_energies(n, penalties)
     settings = 1 << (n * (n - 1))
     step = max(1, settings // 64)
@@ -56,7 +56,7 @@ def exhaustive(table: ScoreTable, workers: int | None = None, progress: Progress
     pairs = np.array(list(combinations(range(n), 2)), dtype=np.int64)
 
     def work(piece: tuple[int, int]) -> tuple[float, int]:
-        energy, setting = _search(piece[0], piece[1], families, cycles, penalties.consistency, pairs)
+        energy, setting = _search(piece[0], piece[1], families, cycles, float(penalties.consistency[0]), pairs)
         return float(energy), int(setting)
 
     def done(count: int) -> None:
@@ -102,13 +102,13 @@ def _cycle_energies(n: int, penalties: Penalties) -> Floats:
     energy = np.zeros((2,) * len(pairs))
     for i, j, k in combinations(range(n), 3):
         r_ij, r_jk, r_ik = axis[i, j], axis[j, k], axis[i, k]
-        energy = energy + penalties.transitivity * (r_ik + r_ij * r_jk - r_ij * r_ik - r_jk * r_ik)
+        energy = energy + penalties.transitivity[0] * (r_ik + r_ij * r_jk - r_ij * r_ik - r_jk * r_ik)
     for place in range(len(pairs)):
         after, before = np.moveaxis(energy, place, 0)  # r = 0 and r = 1
         wishes = [
             np.minimum(after, before),
-            np.minimum(before, after + penalties.consistency),
-            np.minimum(after, before + penalties.consistency),
+            np.minimum(before, after + penalties.consistency[0]),
+            np.minimum(after, before + penalties.consistency[0]),
         ]
         energy = np.moveaxis(np.array(wishes), 0, place)
     return energy.ravel()

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import Any
 
 import dimod
+import numpy as np
 
 from dagneal.data import Dataset
 from dagneal.errors import InputError
+from dagneal.journal import Journal
 from dagneal.kernels import Progress
-from dagneal.learned import Learned
+from dagneal.learned import Division, Learned
 from dagneal.learners.anneal import anneal
+from dagneal.learners.conquer import COMPLETE_WORK, EXACT_WHOLE, conquer, from_complete, work_of_table
+from dagneal.learners.divide import CONQUER_PARENTS, Rule
+from dagneal.learners.divide import divide as divided
 from dagneal.learners.exact import exact
-from dagneal.scorer import Scorer
+from dagneal.learners.order import order
+from dagneal.scorer import MOST_CANDIDATES, Scorer, checked_max_parents
 from dagneal.scores import BDeu, Dirichlet, Score
 
-EXACT_BY_DEFAULT = 25  # a few seconds
-_READS = 1000
+COMPLETE_PARENTS = 3  # of the tables that are scored in full before candidates are chosen
 
 Learner = Callable[..., Learned]
 
@@ -31,6 +38,12 @@ def learn(
     score: Score | None = None,
     solver: dimod.Sampler | Learner | None = None,
     seed: int | None = None,
+    divide: int | None = None,
+    blocks: str = "all",
+    rule: Rule = "conquer",
+    acyclic: bool = False,
+    executor: Executor | None = None,
+    journal: Journal | None = None,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Learned:
@@ -38,11 +51,17 @@ def learn(
 
     Args:
         data: the data.
-        max_parents: the most parents of a variable; 2 by default.
+        max_parents: the most parents of a variable; by default 4, and 2 where a sampler solves the whole.
         score: what is maximised; `BDeu(1)` by default.
-        solver: a `dimod.Sampler`, or a learner such as `exact`; by default exact search where it takes seconds, and
-            simulated annealing with 1,000 reads beyond.
-        seed: for samplers that take one.
+        solver: nothing for the best answer this machine can give in seconds: exact search where it can be had, else the
+            conquest with an ordering search. Or a `dimod.Sampler`, or a learner such as `exact`.
+        seed: the same seed gives the same answer; 0 by default, except for samplers, which then draw their own.
+        divide: solve blocks of so many variables first, and put the whole together by `rule`.
+        blocks: which blocks; see `divide`.
+        rule: how the whole is put together; see `divide`.
+        acyclic: drop the weakest edge of each cycle that the paper's rules leave.
+        executor: where blocks are solved; threads by default.
+        journal: keeps solved blocks.
         progress: told how far each stage is.
         **parameters: passed to the sampler, or to the learner.
 
@@ -57,32 +76,91 @@ def learn(
     >>> found.optimal
     True
     """
+    if not (solver is None or isinstance(solver, dimod.Sampler) or callable(solver)):
+        raise InputError(f"solver is {type(solver).__name__}; give a dimod sampler, a learner or nothing")
     if solver is None and parameters:
         raise InputError(f"{next(iter(parameters))} is a parameter of a solver; name the solver too")
-    begun = perf_counter()
-    table = Scorer(data, score).table(max_parents, progress=progress)
-    scored = perf_counter()
-    if solver is None and len(data.names) <= EXACT_BY_DEFAULT:
-        solver = partial(exact, progress=progress)
+    scorer = Scorer(data, score)
+    if divide is not None:
+        found = divided(
+            scorer,
+            solver,
+            divide,
+            blocks,
+            rule,
+            max_parents,
+            seed or 0,
+            acyclic=acyclic,
+            executor=executor,
+            journal=journal,
+            progress=progress,
+            **parameters,
+        )
     elif solver is None:
-        from dwave.samplers import SimulatedAnnealingSampler
-
-        solver = SimulatedAnnealingSampler()
-        parameters = {"num_reads": _READS}
-    if isinstance(solver, dimod.Sampler):
+        found = _best(scorer, max_parents, seed or 0, progress)
+    elif isinstance(solver, dimod.Sampler):
         if seed is not None:
             if "seed" not in solver.parameters:
                 raise InputError(f"{type(solver).__name__} takes no seed")
             parameters["seed"] = seed
-        found = anneal(table, solver, progress=progress, **parameters)
-    elif callable(solver):
-        found = solver(table, **parameters)
+        found = _on_table(scorer, max_parents, partial(anneal, sampler=solver, progress=progress, **parameters), progress)
     else:
-        raise InputError(f"solver is {type(solver).__name__}; give a dimod sampler, a learner or nothing")
-    return replace(
-        found,
-        seconds={"score": scored - begun, **found.seconds},
-        seed=None if seed is None else int(seed),
-        data=data,
-        prior=score if isinstance(score, Dirichlet) else BDeu(),
+        if seed is not None and "seed" in inspect.signature(solver).parameters:
+            parameters.setdefault("seed", seed)
+        found = _on_table(scorer, _limit_of(solver, max_parents, len(data.names)), partial(solver, **parameters), progress)
+    prior = score if isinstance(score, Dirichlet) else BDeu()
+    return replace(found, seed=found.seed if seed is None else int(seed), data=data, prior=prior)
+
+
+def _limit_of(solver: Any, max_parents: int | None, variables: int) -> int | None:
+    """The parent limit of a learner on the table of all sets; where none is given, one whose cost it bears."""
+    plain = solver.func if isinstance(solver, partial) else solver
+    if max_parents is None and plain is order:
+        return min(COMPLETE_PARENTS, variables - 1)
+    return _limit(max_parents, variables) if plain is exact else max_parents
+
+
+def _limit(max_parents: int | None, variables: int) -> int:
+    if max_parents is None:
+        return min(CONQUER_PARENTS, variables - 1)
+    return checked_max_parents(max_parents, variables)
+
+
+def _on_table(scorer: Scorer, max_parents: int | None, learner: Learner, progress: Progress | None) -> Learned:
+    """Solve the whole on the table of all parent sets."""
+    begun = perf_counter()
+    table = scorer.table(max_parents, progress=progress)
+    scored = perf_counter()
+    found = learner(table)
+    return replace(found, seconds={"score": scored - begun, **found.seconds})
+
+
+def _best(scorer: Scorer, max_parents: int | None, seed: int, progress: Progress | None) -> Learned:
+    """Exact where that takes seconds; else the conquest, from all small parent sets or from triples, as the cost decides."""
+    n = len(scorer.data.names)
+    limit = _limit(max_parents, n)
+    if n <= EXACT_WHOLE and work_of_table(scorer, limit) <= COMPLETE_WORK:
+        return _on_table(scorer, limit, partial(exact, progress=progress), progress)
+    few = min(COMPLETE_PARENTS, limit)
+    if n > MOST_CANDIDATES + 1 or work_of_table(scorer, few) > COMPLETE_WORK:
+        return divided(scorer, max_parents=limit, seed=seed, progress=progress)
+    begun = perf_counter()
+    allowed, start = from_complete(scorer, few, seed, progress)
+    scored = perf_counter()
+    way = f"all sets of at most {few} parents"
+    found, conquest = conquer(scorer, limit, allowed, way, seed, start, progress=progress)
+    nothing = np.zeros((n, n), dtype=np.int64)
+    division = Division(
+        rule="conquer",
+        size=n,
+        scheme=way,
+        blocks=0,
+        solver="order",
+        votes=nothing,
+        against=nothing,
+        acyclic=True,
+        candidates=conquest.candidates,
+        rounds=conquest.rounds,
+        whole=conquest.solved_by,
     )
+    return replace(found, seconds={"score": scored - begun, **found.seconds}, division=division)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dagneal.errors import InputError
 from dagneal.kernels import Floats, Ints, Masks, kernel
 from dagneal.orders import dag_of_order, score_orders
+from dagneal.qubo.encode import Layout
 from dagneal.table import ScoreTable
 from dagneal.writing import replacing
 
@@ -104,6 +105,27 @@ def decode(table: ScoreTable, sampleset: dimod.SampleSet) -> Reads:
         elif kind == "r":
             wins[:, table.position[rest[0]]] += bits[:, column]
             wins[:, table.position[rest[1]]] += ~bits[:, column]
+    return _reads(table, edges, wins, sampleset)
+
+
+def decode_bits(table: ScoreTable, layout: Layout, sampleset: dimod.SampleSet) -> Reads:
+    """Turn reads whose bits are numbered, in the order of a layout, into graphs.
+
+    Args:
+        table: the table that was encoded.
+        layout: which bit is where.
+        sampleset: what a sampler returned.
+    """
+    place = np.argsort(np.fromiter(sampleset.variables, dtype=np.int64))
+    bits = (np.asarray(sampleset.record.sample) > 0)[:, place]
+    edges = bits[:, np.maximum(layout.d, 0)] & (layout.d >= 0)
+    first = bits[:, np.maximum(layout.r, 0)] & (layout.r >= 0)  # a before b
+    later = ~bits[:, np.maximum(layout.r, 0)] & (layout.r >= 0)
+    wins = first.sum(axis=2, dtype=np.int64) + later.sum(axis=1, dtype=np.int64)
+    return _reads(table, edges, wins, sampleset)
+
+
+def _reads(table: ScoreTable, edges: NDArray[np.bool_], wins: Ints, sampleset: dimod.SampleSet) -> Reads:
     orders, acyclic = _orders(edges, wins)
     raw = _raw_scores(edges, acyclic, table.first, table.candidates, table.start, table.masks, table.scores)
     return Reads(

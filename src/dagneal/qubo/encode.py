@@ -9,7 +9,9 @@ The Hamiltonian is the paper's, H = H_score + H_max + H_trans + H_consist, over 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Literal
 
 import dimod
@@ -18,9 +20,9 @@ import numpy as np
 
 from dagneal.errors import InputError
 from dagneal.graphs import check_dag, topological_order
-from dagneal.kernels import Floats, Ints
-from dagneal.qubo.penalties import Penalties, moebius, paper_penalties
-from dagneal.table import ScoreTable
+from dagneal.kernels import Floats, Ints, Masks
+from dagneal.qubo.penalties import Penalties, inverted, paper_penalties
+from dagneal.table import Blocks, ScoreTable
 
 Label = tuple[str, str, str | int]
 
@@ -60,10 +62,10 @@ class Layout:
     r: Ints
 
     @classmethod
-    def of(cls, table: ScoreTable) -> Layout:
-        """The layout of a table's QUBO."""
-        names, n = table.names, len(table.names)
-        slack = table.max_parents.bit_length()  # mu = ceil(log2(m + 1))
+    def of(cls, names: Sequence[str], max_parents: int) -> Layout:
+        """The layout of the QUBO over these variables."""
+        n = len(names)
+        slack = max_parents.bit_length()  # mu = ceil(log2(m + 1))
         edge = ~np.eye(n, dtype=bool)
         d = np.where(edge, np.cumsum(edge).reshape(n, n) - 1, -1)
         y = n * (n - 1) + np.arange(n * slack).reshape(n, slack)
@@ -93,15 +95,7 @@ def encode(table: ScoreTable, encoding: Encoding = PAPER) -> dimod.BinaryQuadrat
     """
     if not isinstance(encoding, Encoding):
         raise InputError(f"encoding is {encoding!r}; give an Encoding, such as PAPER")
-    check_paper(table)
-    weights = moebius(table)
-    penalties = paper_penalties(table, weights)
-    layout = Layout.of(table)
-    terms = _Terms(len(layout.labels))
-    _score_terms(terms, table, layout, weights)
-    _maximum_terms(terms, table, layout, penalties.maximum)
-    _order_terms(terms, layout, penalties)
-    return terms.model(layout.labels)
+    return paper_qubos(table).model(0, table.names)
 
 
 def check_paper(table: ScoreTable) -> None:
@@ -115,71 +109,132 @@ def check_paper(table: ScoreTable) -> None:
         raise InputError("the paper's encoding needs a table in which every variable may be a parent of every other")
 
 
-class _Terms:
-    """Coefficients as they come, as arrays."""
+@dataclass(frozen=True, eq=False)
+class Qubos:
+    """The paper's QUBOs of one or more problems of the same size, as arrays.
 
-    def __init__(self, bits: int) -> None:
-        self.linear = np.zeros(bits)
-        self.offset = 0.0
-        self.rows: list[Ints] = []
-        self.columns: list[Ints] = []
-        self.values: list[Floats] = []
+    Attributes:
+        max_parents: the parent limit.
+        linear: shape (problems, bits).
+        rows: first bit of each product.
+        columns: second bit of each product.
+        quadratic: shape (problems, products).
+        offset: shape (problems,).
+        penalties: the weights of the constraints.
+    """
 
-    def add(self, rows: Ints, columns: Ints, values: Floats | float) -> None:
-        """Add products of two bits."""
-        self.rows.append(np.ravel(rows))
-        self.columns.append(np.ravel(columns))
-        self.values.append(np.broadcast_to(values, np.shape(rows)).ravel())
+    max_parents: int
+    linear: Floats
+    rows: Ints
+    columns: Ints
+    quadratic: Floats
+    offset: Floats
+    penalties: Penalties
 
-    def model(self, labels: list[Label]) -> dimod.BinaryQuadraticModel:
-        quadratic = tuple(np.concatenate(part) if part else np.empty(0) for part in (self.rows, self.columns, self.values))
+    def model(self, problem: int, names: Sequence[str] | None = None) -> dimod.BinaryQuadraticModel:
+        """One of the problems as a model.
+
+        Args:
+            problem: its line.
+            names: the variables, for the labels of the bits; without them the bits are numbered, which is quicker.
+        """
         return dimod.BinaryQuadraticModel.from_numpy_vectors(
-            self.linear, quadratic, self.offset, dimod.BINARY, variable_order=labels
+            self.linear[problem],
+            (self.rows, self.columns, self.quadratic[problem]),
+            self.offset[problem],
+            dimod.BINARY,
+            variable_order=None if names is None else Layout.of(names, self.max_parents).labels,
         )
 
 
-def _score_terms(terms: _Terms, table: ScoreTable, layout: Layout, weights: Floats) -> None:
+def paper_qubos(problem: ScoreTable | Blocks) -> Qubos:
+    """The paper's QUBO of a table, or of every block of many, in one go.
+
+    Args:
+        problem: a table over all parent sets of at most two parents, or blocks cut from one.
+    """
+    if isinstance(problem, ScoreTable):
+        check_paper(problem)
+        n, m = len(problem.names), problem.max_parents
+        scores, masks = problem.scores.reshape(1, n, -1), problem.masks[problem.entries_of(0)]
+    else:
+        n, m = problem.members.shape[1], problem.max_parents
+        if m > 2:
+            raise InputError(f"the blocks allow {m} parents; the paper's encoding allows 2")
+        scores, masks = problem.scores, problem.masks
+    weights = inverted(scores, masks)
+    penalties = paper_penalties(weights, masks)
+    layout = Layout.of([str(i) for i in range(n)], m)
+    terms = _Terms(len(scores), len(layout.labels))
+    _score_terms(terms, layout, weights, masks)
+    _maximum_terms(terms, layout, m, penalties.maximum)
+    _order_terms(terms, layout, penalties)
+    rows, columns, quadratic = terms.merged()
+    return Qubos(m, terms.linear, rows, columns, quadratic, terms.offset, penalties)
+
+
+class _Terms:
+    """Coefficients of many problems as they come; the first axis is the problem."""
+
+    def __init__(self, problems: int, bits: int) -> None:
+        self.linear = np.zeros((problems, bits))
+        self.offset = np.zeros(problems)
+        self.products: list[Ints] = []
+        self.values: list[Floats] = []
+
+    def add(self, rows: Ints, columns: Ints, values: Floats) -> None:
+        """Add products of two bits, with values of shape (problems, products) or (problems, 1)."""
+        self.products.append(np.minimum(rows, columns) * self.linear.shape[1] + np.maximum(rows, columns))
+        self.values.append(np.broadcast_to(values, (len(self.offset), len(rows))))
+
+    def merged(self) -> tuple[Ints, Ints, Floats]:
+        """Rows, columns and values, equal products added up."""
+        products, place = np.unique(np.concatenate(self.products), return_inverse=True)
+        values = np.zeros((len(self.offset), len(products)))
+        for column, value in zip(place, np.concatenate(self.values, axis=1).T, strict=True):
+            values[:, column] += value
+        return products // self.linear.shape[1], products % self.linear.shape[1], values
+
+
+def _score_terms(terms: _Terms, layout: Layout, weights: Floats, masks: Masks) -> None:
     """H_score, the sum over parent sets J of w_i(J) prod d_ji."""
-    for child in range(len(table.names)):
-        entries = table.entries_of(child)
-        masks, own = table.masks[entries], weights[entries]
-        size = np.bitwise_count(masks)
-        bits = layout.d[table.candidates_of(child), child]
-        terms.offset += float(own[size == 0].sum())
-        lowest = np.bitwise_count((masks & (~masks + np.uint64(1))) - np.uint64(1)).astype(np.int64)  # of the set bits
-        highest = np.floor(np.log2(np.maximum(masks, 1).astype(np.float64))).astype(np.int64)
-        terms.linear[bits[lowest[size == 1]]] += own[size == 1]
-        terms.add(bits[lowest[size == 2]], bits[highest[size == 2]], own[size == 2])
+    size = np.bitwise_count(masks)
+    lowest = np.bitwise_count((masks & (~masks + np.uint64(1))) - np.uint64(1)).astype(np.int64)  # of the bits that are set
+    highest = np.floor(np.log2(np.maximum(masks, 1).astype(np.float64))).astype(np.int64)
+    for child in range(weights.shape[1]):
+        own = weights[:, child]
+        bits = np.delete(layout.d[:, child], child)
+        terms.offset += own[:, size == 0].sum(axis=1)
+        terms.linear[:, bits[lowest[size == 1]]] += own[:, size == 1]
+        terms.add(bits[lowest[size == 2]], bits[highest[size == 2]], own[:, size == 2])
 
 
-def _maximum_terms(terms: _Terms, table: ScoreTable, layout: Layout, delta: Floats) -> None:
+def _maximum_terms(terms: _Terms, layout: Layout, m: int, delta: Floats) -> None:
     """H_max = delta_max (m - d_i - y_i)^2, with the square multiplied out."""
-    m, n = table.max_parents, len(table.names)
+    n = len(layout.d)
+    factor = np.concatenate([np.ones(n - 1), 2.0 ** np.arange(layout.y.shape[1])])
+    a, b = np.triu_indices(len(factor), 1)
     for child in range(n):
         bits = np.concatenate([np.delete(layout.d[:, child], child), layout.y[child]])
-        factor = np.concatenate([np.ones(n - 1), 2.0 ** np.arange(layout.y.shape[1])])
-        terms.offset += delta[child] * m**2
-        terms.linear[bits] += delta[child] * (factor**2 - 2 * m * factor)
-        a, b = np.triu_indices(len(bits), 1)
-        terms.add(bits[a], bits[b], delta[child] * 2 * factor[a] * factor[b])
+        weight = delta[:, child, None]
+        terms.offset += weight[:, 0] * m**2
+        terms.linear[:, bits] += weight * (factor**2 - 2 * m * factor)
+        terms.add(bits[a], bits[b], weight * 2 * factor[a] * factor[b])
 
 
 def _order_terms(terms: _Terms, layout: Layout, penalties: Penalties) -> None:
     """H_trans, which forbids cycles of three in r, and H_consist, which makes d follow r."""
+    consistency, transitivity = penalties.consistency[:, None], penalties.transitivity[:, None]
     n = len(layout.d)
     i, j = np.triu_indices(n, 1)
-    terms.linear[layout.d[i, j]] += penalties.consistency
-    terms.add(layout.d[j, i], layout.r[i, j], penalties.consistency)
-    terms.add(layout.d[i, j], layout.r[i, j], -penalties.consistency)
-    i, j, k = (
-        np.array([(a, b, c) for a in range(n) for b in range(a + 1, n) for c in range(b + 1, n)], dtype=np.int64)
-        .reshape(-1, 3)
-        .T
-    )
-    np.add.at(terms.linear, layout.r[i, k], penalties.transitivity)
-    terms.add(layout.r[i, j], layout.r[j, k], penalties.transitivity)
-    terms.add(layout.r[i, j], layout.r[i, k], -penalties.transitivity)
-    terms.add(layout.r[i, k], layout.r[j, k], -penalties.transitivity)
+    terms.linear[:, layout.d[i, j]] += consistency
+    terms.add(layout.d[j, i], layout.r[i, j], consistency)
+    terms.add(layout.d[i, j], layout.r[i, j], -consistency)
+    i, j, k = np.array(list(combinations(range(n), 3)), dtype=np.int64).reshape(-1, 3).T
+    terms.linear += transitivity * np.bincount(layout.r[i, k], minlength=terms.linear.shape[1])
+    terms.add(layout.r[i, j], layout.r[j, k], transitivity)
+    terms.add(layout.r[i, j], layout.r[i, k], -transitivity)
+    terms.add(layout.r[i, k], layout.r[j, k], -transitivity)
 
 
 def qubo_matrix(bqm: dimod.BinaryQuadraticModel) -> Floats:
@@ -203,7 +258,7 @@ def qubo_vector(table: ScoreTable, dag: nx.DiGraph) -> Ints:
         dag: a DAG over its variables; where a child has more parents than the limit, its slack is 0.
     """
     check_dag(dag, table.names)
-    layout = Layout.of(table)
+    layout = Layout.of(table.names, table.max_parents)
     x = np.zeros(len(layout.labels), dtype=np.int64)
     place = {name: i for i, name in enumerate(topological_order(dag, table.names))}
     for parent, child in dag.edges:

@@ -1,0 +1,156 @@
+"""The tables of docs/divide-et-impera.md.
+
+python benchmarks/division.py paper              the paper's rule with simulated annealing, beside its own figures
+python benchmarks/division.py networks FOLDER    standard networks (.bif or .bif.gz in a folder), default learning
+python benchmarks/division.py blocks FOLDER      the same by size and scheme of the blocks
+"""
+
+import gzip
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from dwave.samplers import SimulatedAnnealingSampler
+
+import dagneal as dn
+from dagneal.bif import parse_bif
+
+# Right and wrong edges per run, simulated annealing, from the paper's Tables 9 to 11 (averages of five runs).
+PLAN = [
+    ("lung-cancer", (3, 4, 5), 5),
+    ("waste", (3, 4, 5, 6, 7, 8, 9), 5),
+    ("alarm-15", (3, 4), 5),
+    ("alarm-15", (5, 6), 1),
+]
+
+
+def padded(data: dn.Dataset) -> dn.Dataset:
+    """The data with as many states for every variable as the one with most has, as in the paper's runs."""
+    most = max(map(len, data.states))
+    states = tuple((*s, *(f"unused {i}" for i in range(most - len(s)))) for s in data.states)
+    return dn.Dataset(data.names, states, data.codes, data.weights)
+
+
+def paper() -> None:
+    print(
+        "| network | arities | k | blocks | right per seed | wrong per seed | mean right / wrong | acyclic | s per run |",
+        flush=True,
+    )
+    print("|---|---|---|---|---|---|---|---|---|", flush=True)
+    for name, sizes, seeds in PLAN:
+        truth = dn.load(name)
+        plain = truth.expected(10_000)
+        kinds = {"true": plain} if len(set(map(len, plain.states))) == 1 else {"true": plain, "padded": padded(plain)}
+        for kind, data in kinds.items():
+            table = dn.score_table(data, max_parents=2)
+            for size in sizes:
+                right, wrong, acyclic, spent = [], [], [], []
+                for seed in range(1, seeds + 1):
+                    begun = time.perf_counter()
+                    found = dn.divide(
+                        table, SimulatedAnnealingSampler(), size, rule="penalty", repair=False, seed=seed, num_reads=100
+                    )
+                    spent.append(time.perf_counter() - begun)
+                    against = dn.compare(found.dag, truth.dag)
+                    right.append(against.right)
+                    wrong.append(against.wrong)
+                    acyclic.append(found.division.acyclic)
+                means = f"{np.mean(right):.1f} / {np.mean(wrong):.1f}"
+                runs = " ".join(map(str, right)), " ".join(map(str, wrong))
+                cells = (
+                    name,
+                    kind,
+                    size,
+                    found.division.blocks,
+                    *runs,
+                    means,
+                    f"{sum(acyclic)} of {seeds}",
+                    f"{np.mean(spent):.1f}",
+                )
+                print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+def read(folder: str, name: str) -> dn.BayesianNetwork:
+    plain, packed = Path(folder) / f"{name}.bif", Path(folder) / f"{name}.bif.gz"
+    text = plain.read_text() if plain.exists() else gzip.open(packed, "rt").read()
+    return parse_bif(text, name)
+
+
+def warm() -> None:
+    for n, rows in ((8, 100), (24, 100)):
+        data = dn.read(np.random.default_rng(0).integers(0, 2, (rows, n)))
+        dn.learn(data)
+        dn.divide(dn.Scorer(data), size=3)
+        dn.divide(dn.Scorer(data), size=4, blocks="cover:2")
+
+
+def networks(folder: str) -> None:
+    os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[0]})
+    warm()
+    print("| network | seed | s | solver | score - true | equals exact | right | wrong | CPDAG distance |", flush=True)
+    print("|---|---|---|---|---|---|---|---|---|", flush=True)
+    for name in ("lung-cancer", "waste-2p-dep", "alarm-15", "asia", "sachs", "child", "insurance", "alarm", "hailfinder"):
+        truth = dn.load(name) if name in ("lung-cancer", "waste-2p-dep", "alarm-15") else read(folder, name)
+        for seed in range(1, 6):
+            data = truth.sample(10_000, seed)
+            limit = 3 if name == "child" else None
+            begun = time.perf_counter()
+            found = dn.learn(data, limit, seed=seed)
+            spent = time.perf_counter() - begun
+            scorer = dn.Scorer(data)
+            against = dn.compare(found.dag, truth.dag, scorer)
+            equal = ""
+            if len(truth.names) <= 20:
+                best = dn.exact(scorer.table(min(limit or 4, len(truth.names) - 1)))
+                equal = "yes" if abs(best.score - found.score) < 1e-6 else f"no, {best.score - found.score:.3f} below"
+            cells = (
+                name,
+                seed,
+                f"{spent:.2f}",
+                found.solver,
+                f"{-against.score_gap:.1f}",
+                equal,
+                against.right,
+                against.wrong,
+                against.cpdag_shd,
+            )
+            print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+def blocks(folder: str) -> None:
+    os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[0]})
+    warm()
+    print("| network | k | blocks | number | s | score - true | right | wrong | CPDAG distance | rounds |", flush=True)
+    print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    for name in ("alarm-15", "child", "insurance", "alarm", "hailfinder"):
+        truth = dn.load(name) if name == "alarm-15" else read(folder, name)
+        for size, scheme in (
+            (3, "all"),
+            (3, "cover:2"),
+            (4, "all"),
+            (4, "cover:2"),
+            (4, "cover:3"),
+            (3, "sample:0.2"),
+            (6, "cover:2"),
+        ):
+            if scheme == "cover:3" and len(truth.names) > 40:
+                continue
+            rows = []
+            for seed in (1, 2, 3):
+                scorer = dn.Scorer(truth.sample(10_000, seed))
+                begun = time.perf_counter()
+                found = dn.divide(scorer, size=size, blocks=scheme, seed=seed)
+                spent = time.perf_counter() - begun
+                against = dn.compare(found.dag, truth.dag, scorer)
+                rows.append(
+                    (spent, -against.score_gap, against.right, against.wrong, against.cpdag_shd, found.division.rounds)
+                )
+            mean = np.mean(rows, axis=0)
+            figures = [f"{mean[0]:.2f}", *(f"{v:.1f}" for v in mean[1:])]
+            print("| " + " | ".join(map(str, (name, size, scheme, found.division.blocks, *figures))) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    {"paper": paper, "networks": networks, "blocks": blocks}[sys.argv[1]](*sys.argv[2:])

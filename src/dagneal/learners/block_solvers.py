@@ -1,0 +1,225 @@
+"""Block solvers: what solves the sub-problems of a division, many at a time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import dimod
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from dagneal.errors import InputError
+from dagneal.kernels import Floats, Ints
+from dagneal.learned import Learned
+from dagneal.learners.anneal import check_parameters
+from dagneal.learners.blocks import solve_exactly
+from dagneal.qubo.decode import decode_bits
+from dagneal.qubo.encode import Layout, Qubos, paper_qubos
+from dagneal.table import Blocks
+
+
+@dataclass(frozen=True, eq=False)
+class Solutions:
+    """What a block solver found.
+
+    Attributes:
+        adjacency: shape (blocks, parent, child); perhaps with cycles where reads are taken raw.
+        scores: the log score of each; NaN where the graph is not a network.
+        failed: for the lines of blocks that could not be solved, why.
+    """
+
+    adjacency: NDArray[np.bool_]
+    scores: Floats
+    failed: dict[int, str] = field(default_factory=dict)
+
+
+@runtime_checkable
+class BlockSolver(Protocol):
+    """Solves many blocks of one size."""
+
+    @property
+    def name(self) -> str:
+        """What to call it in results."""
+        ...
+
+    def solve(self, blocks: Blocks, numbers: Ints) -> Solutions:
+        """Solve blocks.
+
+        Args:
+            blocks: their scores.
+            numbers: the number of each in the whole division, from which seeds are made.
+        """
+        ...
+
+    def fingerprint(self) -> str:
+        """What the solutions depend on besides the scores, for a journal."""
+        ...
+
+
+@dataclass(frozen=True)
+class ExactBlocks:
+    """Dynamic programming, compiled, over all blocks at once."""
+
+    name: str = "exact"
+
+    def solve(self, blocks: Blocks, numbers: Ints) -> Solutions:
+        """Solve blocks; see `BlockSolver`."""
+        return Solutions(*solve_exactly(blocks.scores, blocks.masks))
+
+    def fingerprint(self) -> str:
+        """Nothing but the name."""
+        return self.name
+
+
+@dataclass(frozen=True)
+class LearnedBlocks:
+    """Any learner, one block after the other.
+
+    Args:
+        learner: a function from a table to a `Learned`.
+        parameters: further arguments of the learner.
+    """
+
+    learner: Callable[..., Learned]
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name of the learner."""
+        return getattr(self.learner, "__name__", type(self.learner).__name__)
+
+    def solve(self, blocks: Blocks, numbers: Ints) -> Solutions:
+        """Solve blocks; see `BlockSolver`."""
+        count, size = blocks.members.shape
+        adjacency = np.zeros((count, size, size), dtype=bool)
+        scores = np.full(count, np.nan)
+        failed = {}
+        for line in range(count):
+            try:
+                found = self.learner(blocks.table(line), **self.parameters)
+                adjacency[line] = nx.to_numpy_array(found.dag, nodelist=blocks.names(line)) > 0
+                scores[line] = found.score
+            except Exception as error:  # whatever a learner raises; the block is named, the others go on
+                failed[line] = str(error)
+        return Solutions(adjacency, scores, failed)
+
+    def fingerprint(self) -> str:
+        """The name and the parameters."""
+        return f"{self.name} {sorted(self.parameters.items())}"
+
+
+@dataclass(frozen=True)
+class AnnealedBlocks:
+    """Any dimod sampler on the paper's QUBO of each block.
+
+    Args:
+        sampler: what solves the QUBOs.
+        parameters: passed to the sampler.
+        repair: take the best repaired read; otherwise the read of lowest energy as it stands, as in the paper.
+        seed: each block gets a seed of its own from it, if the sampler takes one.
+    """
+
+    sampler: dimod.Sampler
+    parameters: dict[str, Any] = field(default_factory=dict)
+    repair: bool = True
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        check_parameters(self.sampler, self.parameters)
+
+    @property
+    def name(self) -> str:
+        """The name of the sampler."""
+        return type(self.sampler).__name__
+
+    def solve(self, blocks: Blocks, numbers: Ints) -> Solutions:
+        """Solve blocks; see `BlockSolver`."""
+        count, size = blocks.members.shape
+        qubos = paper_qubos(blocks)
+        layout = Layout.of([str(i) for i in range(size)], blocks.max_parents)
+        ranges = beta_ranges(qubos) if "beta_range" in self.sampler.parameters else None
+        adjacency = np.zeros((count, size, size), dtype=bool)
+        scores = np.full(count, np.nan)
+        failed = {}
+        for line in range(count):
+            parameters = dict(self.parameters)
+            if self.seed is not None and "seed" in self.sampler.parameters:
+                parameters.setdefault("seed", block_seed(self.seed, int(numbers[line])))
+            if ranges is not None and not {"beta_range", "beta_schedule"} & set(parameters):
+                parameters["beta_range"] = ranges[line].tolist()
+            try:
+                samples = self.sampler.sample(qubos.model(line), **parameters)
+                reads = decode_bits(blocks.table(line), layout, samples)
+            except Exception as error:  # whatever a sampler raises; the block is named, the others go on
+                failed[line] = str(error)
+                continue
+            if self.repair:
+                best = int(np.argmax(reads.repaired_scores))
+                adjacency[line] = nx.to_numpy_array(reads.repaired_dag(best), nodelist=blocks.names(line)) > 0
+                scores[line] = reads.repaired_scores[best]
+            else:
+                best = int(np.argmin(reads.energies))
+                adjacency[line], scores[line] = reads.edges[best], reads.raw_scores[best]
+        return Solutions(adjacency, scores, failed)
+
+    def fingerprint(self) -> str:
+        """All that the reads depend on."""
+        return f"{self.name} {sorted(self.parameters.items())} repair={self.repair} seed={self.seed}"
+
+
+def block_seed(seed: int, number: int) -> int:
+    """A seed for one block, the same whoever solves it."""
+    return int.from_bytes(hashlib.blake2b(f"{seed} {number}".encode(), digest_size=4).digest(), "big") >> 1
+
+
+def beta_ranges(qubos: Qubos) -> Floats:
+    """The temperatures that simulated annealing would choose for each problem, for all problems at once.
+
+    Hot: any bit flips with probability one half, log(2) / (2 max field). Cold: the easiest flip from a minimum happens once
+    in a hundred sweeps, log(100 x number of smallest fields) / (2 min field), fields being those of the Ising form.
+    """
+    count, bits = qubos.linear.shape
+    couplings = qubos.quadratic / 4
+    fields = qubos.linear / 2
+    total = np.zeros((count, bits))
+    smallest = np.full((count, bits), np.inf)
+    for ends in (qubos.rows, qubos.columns):
+        for place, bit in enumerate(ends):
+            fields[:, bit] += couplings[:, place]
+    total += np.abs(fields)
+    smallest = np.where(fields != 0, np.abs(fields), smallest)
+    size = np.abs(couplings)
+    present = np.where(size > 0, size, np.inf)
+    for ends in (qubos.rows, qubos.columns):
+        for place, bit in enumerate(ends):
+            total[:, bit] += size[:, place]
+            smallest[:, bit] = np.minimum(smallest[:, bit], present[:, place])
+    least = smallest.min(axis=1)
+    number = (smallest == least[:, None]).sum(axis=1)
+    return np.stack([np.log(2) / (2 * total.max(axis=1)), np.log(number / 0.01) / (2 * least)], axis=1)
+
+
+def block_solver(solver: Any, seed: int | None = None, repair: bool = True, **parameters: Any) -> BlockSolver:
+    """Make a block solver of a block solver, a sampler, a learner, or nothing (exact search).
+
+    Args:
+        solver: what should solve the blocks.
+        seed: for samplers.
+        repair: for samplers.
+        **parameters: of the sampler or the learner.
+    """
+    from dagneal.learners.exact import exact
+
+    if isinstance(solver, BlockSolver):
+        return solver
+    if isinstance(solver, dimod.Sampler):
+        return AnnealedBlocks(solver, parameters, repair, seed)
+    if solver is None or solver is exact:
+        return ExactBlocks()
+    if callable(solver):
+        return LearnedBlocks(solver, parameters)
+    raise InputError(f"solver is {type(solver).__name__}; give a dimod sampler, a learner, a block solver or nothing")

@@ -1,0 +1,228 @@
+"""The conquest: from evidence for adjacency to candidate parents, and from these to the whole network.
+
+Two variables that are adjacent in the network stay adjacent in nearly every block; two that are not are separated in some.
+So the worst margin of a pair over its blocks (best score with the two adjacent minus best without) says whether they may be
+parents of each other. On these candidates, with more parents allowed, the whole network is solved. Then every child looks
+for variables outside its candidates that would raise its score, gets the best few as candidates, and the whole is solved
+again from the last order, until nothing is left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+from time import perf_counter
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from dagneal.graphs import topological_order
+from dagneal.kernels import Floats, Ints, Progress
+from dagneal.learned import Learned
+from dagneal.learners.blocks import solve_small
+from dagneal.learners.exact import exact
+from dagneal.learners.order import pruned, search
+from dagneal.orders import dag_of_order
+from dagneal.scorer import MOST_CANDIDATES, Scorer
+from dagneal.table import ScoreTable
+
+EXACT_WHOLE = 22  # variables that exact search solves in a second or two
+COMPLETE_WORK = 5e9  # rows counted, all sets together: some seconds
+MARGIN = -10.0  # nats; a soft vote, since near-deterministic relations separate true neighbours in some blocks
+MOST_PER_CHILD = 10
+MOST_GROWN = 16
+_ROUNDS = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Conquest:
+    """How the whole was won.
+
+    Attributes:
+        way: where the first candidates came from.
+        candidates: the possible parents of each variable in the last solve.
+        rounds: how often the whole was solved.
+        solved_by: what solved the whole.
+        skipped: what was left out to keep the cost down, in words; empty if nothing was.
+    """
+
+    way: str
+    candidates: dict[str, list[str]]
+    rounds: int
+    solved_by: str
+    skipped: str = ""
+
+
+def work_of_table(scorer: Scorer, max_parents: int) -> float:
+    """How many rows are counted for a table over all parents, all sets together."""
+    n = len(scorer.data.names)
+    return float(sum(comb(n, size) for size in range(max_parents + 2))) * len(scorer.data.weights)
+
+
+def conquer(
+    scorer: Scorer,
+    max_parents: int,
+    allowed: NDArray[np.bool_],
+    way: str,
+    seed: int = 0,
+    start: nx.DiGraph | None = None,
+    skipped: str = "",
+    progress: Progress | None = None,
+) -> tuple[Learned, Conquest]:
+    """Solve the whole network on candidate parents, and iterate.
+
+    Args:
+        scorer: scores whatever the conquest asks for.
+        max_parents: the most parents of a variable.
+        allowed: `allowed[parent, child]`, the first candidates.
+        way: where they came from, for the record.
+        seed: of the ordering search.
+        start: a DAG to begin with; its edges are candidates too.
+        skipped: what was left out before, for the record.
+        progress: told how far it is.
+    """
+    names = scorer.data.names
+    n = len(names)
+    begun = perf_counter()
+    allowed = allowed.copy()
+    position = {name: i for i, name in enumerate(names)}
+    if start is not None:
+        for parent, child in start.edges:
+            allowed[position[parent], position[child]] = True
+    dag, best, rounds, proved = start, -np.inf, 0, False
+    for rounds in range(1, _ROUNDS + 1):
+        candidates = {name: [names[p] for p in np.flatnonzero(allowed[:, i])] for i, name in enumerate(names)}
+        table = scorer.table(min(max_parents, n - 1), candidates, progress)
+        order = None if dag is None else np.array([position[name] for name in topological_order(dag, names)])
+        found, proved = _solve(table, seed + rounds, order, progress)
+        score = table.score(found)
+        if score > best:
+            dag, best = found, score
+        more = outside_gains(scorer, dag, allowed, max_parents)
+        if not more:
+            break
+        for parent, child in more:
+            allowed[parent, child] = True
+    if dag is None:
+        raise AssertionError("at least one round was run")
+    complete = bool(allowed.sum() == n * (n - 1))
+    learned = Learned(
+        dag=dag,
+        score=float(best),
+        score_name=scorer.rule.name,
+        max_parents=max_parents,
+        solver="conquer",
+        optimal=proved and complete,
+        seconds={"conquer": perf_counter() - begun},
+        seed=seed,
+    )
+    return learned, Conquest(way, candidates, rounds, "exact" if proved else "order", skipped)
+
+
+def _solve(table: ScoreTable, seed: int, order: Ints | None, progress: Progress | None) -> tuple[nx.DiGraph, bool]:
+    if len(table.names) <= EXACT_WHOLE:
+        return exact(table, progress).dag, True
+    # The first solve searches widely; the later ones begin where the last ended.
+    best, _ = search(table, seed, 300 if order is None else 100, order, progress=progress)
+    return dag_of_order(table, best), False
+
+
+def outside_gains(
+    scorer: Scorer, dag: nx.DiGraph, allowed: NDArray[np.bool_], max_parents: int, most: int = 3
+) -> list[tuple[int, int]]:
+    """Variables that are no candidates of a child, but would raise its score: beside its parents, or in place of one."""
+    names = scorer.data.names
+    position = {name: i for i, name in enumerate(names)}
+    children, candidate_lists, mask_lists, meaning = [], [], [], []
+    for child, name in enumerate(names):
+        room = MOST_GROWN - int(allowed[:, child].sum())
+        parents = sorted(position[p] for p in dag.predecessors(name))
+        outside = [v for v in range(len(names)) if v != child and not allowed[v, child]]
+        if room <= 0:
+            continue
+        step = MOST_CANDIDATES - len(parents)
+        for begin in range(0, len(outside), step):
+            new = outside[begin : begin + step]
+            own = sorted([*parents, *new])
+            bit = {v: 1 << i for i, v in enumerate(own)}
+            now = sum(bit[p] for p in parents)
+            options = [(v, now | bit[v]) for v in new if len(parents) < max_parents]
+            options += [(v, now ^ bit[p] | bit[v]) for v in new for p in parents]
+            children.append(child)
+            candidate_lists.append(np.array(own, dtype=np.int64))
+            mask_lists.append(np.array([now, *(mask for _, mask in options)], dtype=np.uint64))
+            meaning.append([v for v, _ in options])
+    if not children:
+        return []
+    scores = scorer.scores_of(children, candidate_lists, mask_lists)
+    gains: dict[int, dict[int, float]] = {}
+    begin = 0
+    for child, masks, who in zip(children, mask_lists, meaning, strict=True):
+        values = scores[begin : begin + len(masks)]
+        begin += len(masks)
+        for variable, value in zip(who, values[1:] - values[0], strict=True):
+            if value > 1e-6:
+                best = gains.setdefault(child, {})
+                best[variable] = max(best.get(variable, 0.0), float(value))
+    chosen = []
+    for child, found in gains.items():
+        room = MOST_GROWN - int(allowed[:, child].sum())
+        ranked = sorted(found, key=lambda v: (-found[v], v))[: min(most, room)]
+        chosen += [(variable, child) for variable in ranked]
+    return chosen
+
+
+def allowed_by_margin(margins: Floats, threshold: float = MARGIN, most: int = MOST_PER_CHILD) -> NDArray[np.bool_]:
+    """Candidates from worst margins: pairs above the threshold, the best few of each variable."""
+    n = len(margins)
+    allowed = np.zeros((n, n), dtype=bool)
+    for child in range(n):
+        ranked = np.argsort(-margins[:, child], kind="stable")
+        kept = [v for v in ranked if v != child and margins[v, child] > threshold][:most]
+        allowed[kept, child] = True
+    return allowed
+
+
+def allowed_by_share(votes: Ints, together: Ints, most: int = MOST_PER_CHILD) -> NDArray[np.bool_]:
+    """Candidates from votes: pairs that are adjacent in at least half of the blocks that hold them."""
+    share = np.where(together > 0, (votes + votes.T) / np.maximum(together, 1), 0.0)
+    return allowed_by_margin(share, 0.5 - 1e-9, most)
+
+
+def worst_margins(table: ScoreTable, blocks: Ints) -> Floats:
+    """For each pair, the smallest margin over the blocks of three or four that hold it; minus infinity where none does."""
+    n = len(table.names)
+    worst = np.full((n, n), np.inf)
+    size = blocks.shape[1]
+    limit = min(table.max_parents, size - 1)
+    for begin in range(0, len(blocks), 100_000):
+        piece = blocks[begin : begin + 100_000]
+        _, _, margins = solve_small(table.gather(piece).scores, limit)
+        pair = 0
+        for a in range(size):
+            for b in range(a + 1, size):
+                np.minimum.at(worst, (piece[:, a], piece[:, b]), margins[:, pair])
+                pair += 1
+    both: Floats = np.minimum(worst, worst.T)
+    both[np.isinf(both)] = -np.inf
+    return both
+
+
+def from_complete(
+    scorer: Scorer, parents: int, seed: int, progress: Progress | None
+) -> tuple[NDArray[np.bool_], nx.DiGraph]:
+    """First candidates from all sets of a few parents: nothing can be lost there. Also the best network among them."""
+    table = scorer.table(parents, progress=progress)
+    start, masks, _ = pruned(table)
+    n = len(table.names)
+    allowed = np.zeros((n, n), dtype=bool)
+    for child in range(n):
+        candidates = table.candidates_of(child)
+        for mask in masks[start[child] : start[child + 1]]:
+            members = [v for bit, v in enumerate(candidates) if int(mask) >> bit & 1]
+            if allowed[:, child].sum() + len(members) > MOST_PER_CHILD + 2:
+                break
+            allowed[members, child] = True
+    order, _ = search(table, seed, 200, progress=progress)
+    return allowed, dag_of_order(table, order)

@@ -1,0 +1,334 @@
+"""Divide et impera: solve many small blocks of the variables, and put the whole together from them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Any, Literal
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from dagneal.errors import InputError, whole_number
+from dagneal.journal import Journal
+from dagneal.kernels import Floats, Ints, Progress, cores
+from dagneal.learned import Division, Learned
+from dagneal.learners.block_solvers import BlockSolver, ExactBlocks, Solutions, block_solver
+from dagneal.learners.blocks import ENUMERATED, choose_blocks
+from dagneal.learners.conquer import allowed_by_margin, allowed_by_share, conquer, worst_margins
+from dagneal.learners.exact import exact
+from dagneal.scorer import MOST_CANDIDATES, Scorer
+from dagneal.table import Blocks, ScoreTable
+
+Rule = Literal["conquer", "penalty", "count"]
+RULES = ("conquer", "penalty", "count")
+CONQUER_PARENTS = 4
+MOST_NEIGHBOURS = 40  # of a variable, where not every pair can be kept
+_PIECE = 32  # blocks that a sampler solves before they are recorded
+_EXACT_PIECE = 20_000
+
+
+def divide(
+    problem: Scorer | ScoreTable,
+    solver: Any = None,
+    size: int = 3,
+    blocks: str = "all",
+    rule: Rule = "conquer",
+    max_parents: int | None = None,
+    seed: int = 0,
+    repair: bool = True,
+    acyclic: bool = False,
+    executor: Executor | None = None,
+    journal: Journal | None = None,
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> Learned:
+    """Learn a structure from sub-problems of a few variables each.
+
+    Args:
+        problem: a scorer, which the rule `conquer` needs to ask for more scores; for the paper's rules a table with at most
+            two parents will do.
+        solver: what solves the blocks: nothing for compiled exact search, a dimod sampler, a learner or a block solver.
+        size: how many variables a block has, k in the paper.
+        blocks: `all`, `cover:2`, `cover:3` or `sample:F`; see `choose_blocks`.
+        rule: `penalty` and `count` are the paper's: an edge that is in more blocks than it is not (C - P > 0), or one that
+            occurs, and more often than its reverse. `conquer` takes the blocks as evidence for who may be a parent of whom
+            and solves the whole.
+        max_parents: the most parents in the whole network under `conquer`, 4 by default; blocks have at most 2.
+        seed: of samplers, covers and the ordering search.
+        repair: let samplers report repaired reads; otherwise raw ones, as in the paper.
+        acyclic: drop the weakest edge of each cycle that the paper's rules leave.
+        executor: where blocks are solved; threads by default. The result does not depend on it.
+        journal: keeps solved blocks, so that an interrupted division resumes.
+        progress: told how far it is.
+        **parameters: of the sampler or the learner.
+
+    Returns:
+        The network; its `division` has the votes C and P and all that is to be known about the blocks. The paper's rules may
+        leave cycles: then `division.acyclic` is False and the score NaN.
+
+    >>> from dagneal.networks import load
+    >>> truth = load("lung-cancer")
+    >>> found = divide(Scorer(truth.expected(10_000)), size=4, rule="penalty")
+    >>> found.division.blocks, found.division.acyclic
+    (5, True)
+    """
+    if rule not in RULES:
+        raise InputError(f"there is no rule {rule!r}; give one of {', '.join(RULES)}")
+    scorer = problem if isinstance(problem, Scorer) else None
+    if rule == "conquer" and scorer is None:
+        raise InputError("the rule conquer asks for scores that a table does not have; give a Scorer")
+    names = problem.data.names if isinstance(problem, Scorer) else problem.names
+    limit = min(CONQUER_PARENTS if max_parents is None else whole_number("max_parents", max_parents), len(names) - 1)
+    begun = perf_counter()
+    if len(names) < 3:
+        found = exact(problem.table() if isinstance(problem, Scorer) else problem)
+        nothing = np.zeros((len(names), len(names)), dtype=np.int64)
+        note = "fewer than 3 variables: solved directly"
+        return replace(found, division=Division(rule, size, blocks, 0, "exact", nothing, nothing, True, skipped=note))
+    if len(names) > MOST_CANDIDATES + 1:
+        if scorer is None or rule != "conquer" or solver is not None or size != 3 or blocks != "all":
+            raise InputError(
+                f"with {len(names)} variables only exact triples under the rule conquer are possible; see columns"
+            )
+        return _screened(scorer, limit, seed, progress)
+    chosen = choose_blocks(len(names), size, blocks, seed)
+    table = problem.table(2, progress=progress) if isinstance(problem, Scorer) else problem
+    solves = block_solver(solver, seed, repair, **parameters)
+    scored = perf_counter()
+    if scorer is not None and rule == "conquer" and isinstance(solves, ExactBlocks) and size <= ENUMERATED:
+        allowed = allowed_by_margin(worst_margins(table, chosen))
+    else:
+        allowed = None
+    solved = _solve_all(table, chosen, solves, executor, journal, progress)
+    votes, together = _votes(len(names), chosen, solved)
+    division = Division(
+        rule=rule,
+        size=size,
+        scheme=blocks,
+        blocks=len(chosen),
+        solver=solves.name,
+        votes=votes,
+        against=together - votes,
+        acyclic=True,
+        failed={", ".join(names[v] for v in chosen[line]): why for line, why in sorted(solved.failed.items())},
+        finished=int(solved.done.sum()),
+    )
+    if division.failed and len(division.failed) == len(chosen):
+        raise InputError(f"no block could be solved; the first failed with: {next(iter(division.failed.values()))}")
+    divided = perf_counter()
+    seconds = {"score": scored - begun, "blocks": divided - scored}
+    if rule != "conquer" or scorer is None:
+        found = _by_votes(problem, division, acyclic)
+        return replace(found, seconds=seconds, seed=seed, data=scorer.data if scorer else None)
+    if allowed is None:
+        allowed = allowed_by_share(votes, together)
+    way = f"{len(chosen):,} blocks of {size} ({blocks}), solved by {solves.name}"
+    found, conquest = conquer(scorer, limit, allowed, way, seed, progress=progress)
+    return replace(
+        found,
+        seconds=seconds | found.seconds,
+        data=scorer.data,
+        division=replace(division, candidates=conquest.candidates, rounds=conquest.rounds, whole=conquest.solved_by),
+    )
+
+
+@dataclass(eq=False)
+class _Solved:
+    adjacency: NDArray[np.bool_]
+    done: NDArray[np.bool_]
+    failed: dict[int, str] = field(default_factory=dict)
+
+
+def _solve_all(
+    table: ScoreTable,
+    chosen: Ints,
+    solver: BlockSolver,
+    executor: Executor | None,
+    journal: Journal | None,
+    progress: Progress | None,
+) -> _Solved:
+    """Solve all blocks, piece by piece; Ctrl-C ends it with what is known."""
+    solved = _Solved(np.zeros((*chosen.shape, chosen.shape[1]), dtype=bool), np.zeros(len(chosen), dtype=bool))
+    keys = _keys(table, chosen, solver) if journal is not None else []
+    if journal is not None:
+        known = journal.get(keys)
+        for line, key in enumerate(keys):
+            if key in known:
+                size = chosen.shape[1]
+                bits = np.unpackbits(np.frombuffer(known[key], dtype=np.uint8), count=size * size)
+                solved.adjacency[line] = bits.reshape(size, size).astype(bool)
+                solved.done[line] = True
+    left = np.flatnonzero(~solved.done)
+    step = _EXACT_PIECE if isinstance(solver, ExactBlocks) else _PIECE
+    pieces = [left[begin : begin + step] for begin in range(0, len(left), step)]
+
+    def record(lines: Ints, found: Solutions) -> None:
+        fine = np.array([i for i in range(len(lines)) if i not in found.failed], dtype=np.int64)
+        solved.adjacency[lines[fine]] = found.adjacency[fine]
+        solved.done[lines[fine]] = True
+        solved.failed.update({int(lines[i]): why for i, why in found.failed.items()})
+        if journal is not None and len(fine):
+            journal.put({keys[lines[i]]: np.packbits(found.adjacency[i]).tobytes() for i in fine})
+        if progress is not None:
+            progress("blocks", float((solved.done.sum() + len(solved.failed)) / len(chosen)))
+
+    own = None if executor is not None else ThreadPoolExecutor(cores())
+    pool = executor if executor is not None else own
+    futures: dict[Future[Solutions], Ints] = {}
+    try:
+        for lines, piece in _gathered(table, chosen, pieces):
+            if own is not None and len(pieces) == 1:  # nothing to share out
+                record(lines, solver.solve(piece, lines))
+                continue
+            futures[pool.submit(solve_piece, solver, piece, lines)] = lines  # type: ignore[union-attr]
+        for future in as_completed(futures):
+            record(futures[future], future.result())
+    except KeyboardInterrupt:
+        for future in futures:
+            future.cancel()
+        if not solved.done.any():
+            raise
+    finally:
+        if own is not None:
+            own.shutdown(wait=True, cancel_futures=True)
+    return solved
+
+
+def _gathered(table: ScoreTable, chosen: Ints, pieces: list[Ints]) -> Iterator[tuple[Ints, Blocks]]:
+    for lines in pieces:
+        yield lines, table.gather(chosen[lines])
+
+
+def solve_piece(solver: BlockSolver, blocks: Blocks, numbers: Ints) -> Solutions:
+    """Solve some blocks; a function of its own, so that other processes can be told to call it."""
+    return solver.solve(blocks, numbers)
+
+
+def _keys(table: ScoreTable, chosen: Ints, solver: BlockSolver) -> list[str]:
+    """Where each block is kept in a journal: under what its solution depends on."""
+    state = hashlib.blake2b(digest_size=16)
+    for part in (*table.names, table.score_name, str(table.max_parents), solver.fingerprint()):
+        state.update(part.encode() + b"\0")
+    for array in (table.start, table.masks, table.scores):
+        state.update(np.ascontiguousarray(array).tobytes())
+    run = state.hexdigest()
+    return [f"{run}:{','.join(map(str, members))}" for members in chosen.tolist()]
+
+
+def _votes(n: int, chosen: Ints, solved: _Solved) -> tuple[Ints, Ints]:
+    """C, how often each edge is in a solution, and how many solved blocks hold each pair."""
+    votes = np.zeros((n, n), dtype=np.int64)
+    together = np.zeros((n, n), dtype=np.int64)
+    members = chosen[solved.done]
+    found = solved.adjacency[solved.done]
+    for a in range(chosen.shape[1]):
+        for b in range(chosen.shape[1]):
+            if a != b:
+                np.add.at(votes, (members[:, a], members[:, b]), found[:, a, b].astype(np.int64))
+                np.add.at(together, (members[:, a], members[:, b]), 1)
+    return votes, together
+
+
+def _by_votes(problem: Scorer | ScoreTable, division: Division, acyclic: bool) -> Learned:
+    """The paper's reconstruction of the whole from the votes."""
+    names = problem.data.names if isinstance(problem, Scorer) else problem.names
+    if division.rule == "penalty":
+        strength: Ints = division.votes - division.against
+        edges = strength > 0
+    else:
+        strength = division.votes
+        edges = strength > strength.T
+    graph = nx.DiGraph()
+    graph.add_nodes_from(names)
+    for a, b in np.argwhere(edges):
+        graph.add_edge(names[a], names[b], weight=int(strength[a, b]))
+    while acyclic and not nx.is_directed_acyclic_graph(graph):
+        graph.remove_edge(*min(nx.find_cycle(graph), key=lambda edge: graph.edges[edge]["weight"]))
+    no_cycle = nx.is_directed_acyclic_graph(graph)
+    most = max(degree for _, degree in graph.in_degree)
+    scored = no_cycle and (isinstance(problem, Scorer) or most <= problem.max_parents)
+    return Learned(
+        dag=graph,
+        score=problem.score(graph) if scored else float("nan"),
+        score_name=problem.rule.name if isinstance(problem, Scorer) else problem.score_name,
+        max_parents=most,
+        solver=f"divide ({division.rule})",
+        optimal=False,
+        division=replace(division, acyclic=no_cycle),
+    )
+
+
+def _screened(scorer: Scorer, limit: int, seed: int, progress: Progress | None) -> Learned:
+    """Many variables: only pairs that gain something on their own, and only triples in their neighbourhood."""
+    names = scorer.data.names
+    n = len(names)
+    begun = perf_counter()
+    gains = scorer.pair_gains(progress)
+    gains = np.maximum(gains, gains.T)
+    near = allowed_by_margin(gains, 0.0, MOST_NEIGHBOURS)
+    dropped = int((gains > 0).sum() - near.sum())
+    near |= near.T
+    near = _capped(near, gains)
+    candidates = {name: [names[p] for p in np.flatnonzero(near[:, i])] for i, name in enumerate(names)}
+    table = scorer.table(2, candidates, progress)
+    triples = _triples(near)
+    scored = perf_counter()
+    if len(triples):
+        margins = np.maximum(worst_margins(table, triples), np.where(near & ~_held(triples, n), gains, -np.inf))
+    else:
+        margins = np.where(near, gains, -np.inf)
+    allowed = allowed_by_margin(margins) & near
+    total = n * (n - 1) * (n - 2) // 6
+    skipped = f"{total - len(triples):,} of {total:,} triples, whose pairs gain nothing alone"
+    if dropped > 0:
+        skipped += f"; {dropped:,} pairs beyond the best {MOST_NEIGHBOURS} of a variable"
+    divided = perf_counter()
+    found, conquest = conquer(scorer, limit, allowed, "screened triples", seed, progress=progress)
+    nothing = np.zeros((n, n), dtype=np.int64)
+    division = Division(
+        rule="conquer",
+        size=3,
+        scheme="screened",
+        blocks=len(triples),
+        solver="exact",
+        votes=nothing,
+        against=nothing,
+        acyclic=True,
+        finished=len(triples),
+        candidates=conquest.candidates,
+        rounds=conquest.rounds,
+        whole=conquest.solved_by,
+        skipped=skipped,
+    )
+    seconds = {"score": scored - begun, "blocks": divided - scored} | found.seconds
+    return replace(found, seconds=seconds, data=scorer.data, division=division)
+
+
+def _capped(near: NDArray[np.bool_], gains: Floats) -> NDArray[np.bool_]:
+    """At most as many neighbours as a mask has bits: a variable that many others count as near keeps its best."""
+    return near & allowed_by_margin(np.where(near, gains, -np.inf), -np.inf, MOST_CANDIDATES)
+
+
+def _triples(near: NDArray[np.bool_]) -> Ints:
+    """All triples with at least two near pairs."""
+    either = near | near.T
+    found = []
+    for middle in range(len(near)):
+        ends = np.flatnonzero(either[middle])
+        a, b = np.triu_indices(len(ends), 1)
+        found.append(np.sort(np.stack([np.full(len(a), middle), ends[a], ends[b]], axis=1), axis=1))
+    together = np.concatenate(found) if found else np.empty((0, 3), dtype=np.int64)
+    return np.unique(together, axis=0)
+
+
+def _held(blocks: Ints, n: int) -> NDArray[np.bool_]:
+    held = np.zeros((n, n), dtype=bool)
+    for a in range(blocks.shape[1]):
+        for b in range(blocks.shape[1]):
+            held[blocks[:, a], blocks[:, b]] = True
+    return held
