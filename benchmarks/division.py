@@ -74,7 +74,7 @@ def paper() -> None:
 
 def read(folder: str, name: str) -> dn.BayesianNetwork:
     plain, packed = Path(folder) / f"{name}.bif", Path(folder) / f"{name}.bif.gz"
-    text = plain.read_text() if plain.exists() else gzip.open(packed, "rt").read()
+    text = plain.read_text() if plain.exists() else gzip.decompress(packed.read_bytes()).decode()
     return parse_bif(text, name)
 
 

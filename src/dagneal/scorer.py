@@ -15,7 +15,7 @@ from dagneal.errors import InputError, whole_number
 from dagneal.graphs import check_dag
 from dagneal.kernels import Floats, Ints, Masks, Progress
 from dagneal.scores import BDeu, Score
-from dagneal.sets import bounded_masks, set_keys, set_members, widest_set
+from dagneal.sets import bounded_masks, pair_keys, set_keys, set_members, widest_set
 from dagneal.table import ScoreTable
 
 DEFAULT_PARENTS = 2  # the paper's limit
@@ -114,18 +114,18 @@ class Scorer:
     def pair_gains(self, progress: Progress | None = None) -> Floats:
         """What one parent gains: `gains[parent, child]` is the score with that parent alone minus that with none."""
         n = len(self.data.names)
+        none, single, pair = pair_keys(n)
+        keys, sums = self._count(np.unique(np.concatenate([[none], single, pair.ravel()])), progress)
+        alone, empty = np.searchsorted(keys, single), int(np.searchsorted(keys, none))
         gains = np.zeros((n, n))
-        step = MOST_CANDIDATES - 1
-        for begin in range(0, n, step):  # a few parents at a time, as bits of one mask
-            own = np.arange(begin, min(begin + step, n))
-            single = np.concatenate([[0], 1 << np.arange(len(own))]).astype(np.uint64)
-            children = list(range(n))
-            masks = [single[np.concatenate([[True], own != child])] for child in children]
-            scores = self.scores_of(children, [own] * n, masks, progress)
-            bounds = np.cumsum([0, *map(len, masks)])
-            for child in children:
-                values = scores[bounds[child] : bounds[child + 1]]
-                gains[own[own != child], child] = values[1:] - values[0]
+        for child in range(n):
+            column, arity = self._column(child), int(self.data.arities[child])
+            both = sums[np.searchsorted(keys, pair[:, child]), column]
+            gains[:, child] = both - sums[alone, column + 1] - sums[alone[child], column] + sums[empty, column + 1]
+            if self.rule.penalised:
+                charged = self.rule.penalties(arity, self.data.arities.astype(np.float64), self.data.rows)
+                gains[:, child] -= charged - self.rule.penalties(arity, np.ones(1), self.data.rows)
+        np.fill_diagonal(gains, 0.0)
         return gains
 
     def score(self, dag: nx.DiGraph) -> float:
@@ -158,11 +158,16 @@ class Scorer:
         keys, sums = self._count(np.unique(np.concatenate([*parents, *families])), progress)
         found = []
         for child, own, family, mask, its_candidates in zip(children, parents, families, masks, candidates, strict=True):
-            arity = int(self.data.arities[child])
-            column = 2 * int(np.searchsorted(self._arities, arity)) if self.rule.depends_on_child else 0
+            arity, column = int(self.data.arities[child]), self._column(child)
             value = sums[np.searchsorted(keys, family), column] - sums[np.searchsorted(keys, own), column + 1]
             found.append(value - self._penalties(arity, mask, its_candidates) if self.rule.penalised else value)
         return np.concatenate(found)
+
+    def _column(self, child: int) -> int:
+        """Where the sums of a child's families are; those of its parents are one further."""
+        if not self.rule.depends_on_child:
+            return 0
+        return 2 * int(np.searchsorted(self._arities, self.data.arities[child]))
 
     def _penalties(self, arity: int, masks: Masks, candidates: Ints) -> Floats:
         cells = np.ones(len(masks))

@@ -36,6 +36,19 @@ def set_keys(masks: Masks, candidates: Ints, child: int | None, variables: int) 
     return keys
 
 
+def pair_keys(variables: int) -> tuple[np.uint64, Masks, Masks]:
+    """The keys of the empty set, of every single variable, and of every pair; of a variable with itself, its own."""
+    v = np.arange(variables, dtype=np.uint64)
+    if variables <= 64:
+        single = np.uint64(1) << (np.uint64(63) - v)
+        return np.uint64(0), single, single[:, None] | single[None, :]
+    high, low = (np.uint64((variables + 1) ** (widest_set(variables) - place)) for place in (1, 2))
+    single = (v + np.uint64(1)) * high
+    first, second = np.minimum(v[:, None], v[None, :]), np.maximum(v[:, None], v[None, :])
+    pair = (first + np.uint64(1)) * high + np.where(first == second, np.uint64(0), (second + np.uint64(1)) * low)
+    return np.uint64(0), single, pair
+
+
 def set_members(keys: Masks, variables: int) -> NDArray[np.int32]:
     """The sets behind their keys, one per line, ascending, filled up with -1."""
     if variables <= 64:

@@ -44,14 +44,12 @@ class Conquest:
         candidates: the possible parents of each variable in the last solve.
         rounds: how often the whole was solved.
         solved_by: what solved the whole.
-        skipped: what was left out to keep the cost down, in words; empty if nothing was.
     """
 
     way: str
     candidates: dict[str, list[str]]
     rounds: int
     solved_by: str
-    skipped: str = ""
 
 
 def work_of_table(scorer: Scorer, max_parents: int) -> float:
@@ -67,7 +65,7 @@ def conquer(
     way: str,
     seed: int = 0,
     start: nx.DiGraph | None = None,
-    skipped: str = "",
+    near: NDArray[np.bool_] | None = None,
     progress: Progress | None = None,
 ) -> tuple[Learned, Conquest]:
     """Solve the whole network on candidate parents, and iterate.
@@ -79,7 +77,7 @@ def conquer(
         way: where they came from, for the record.
         seed: of the ordering search.
         start: a DAG to begin with; its edges are candidates too.
-        skipped: what was left out before, for the record.
+        near: which variables may become candidates later; all by default.
         progress: told how far it is.
     """
     names = scorer.data.names
@@ -99,7 +97,7 @@ def conquer(
         score = table.score(found)
         if score > best:
             dag, best = found, score
-        more = outside_gains(scorer, dag, allowed, max_parents)
+        more = outside_gains(scorer, dag, allowed, max_parents, near)
         if not more:
             break
         for parent, child in more:
@@ -117,19 +115,25 @@ def conquer(
         seconds={"conquer": perf_counter() - begun},
         seed=seed,
     )
-    return learned, Conquest(way, candidates, rounds, "exact" if proved else "order", skipped)
+    return learned, Conquest(way, candidates, rounds, "exact" if proved else "order")
 
 
 def _solve(table: ScoreTable, seed: int, order: Ints | None, progress: Progress | None) -> tuple[nx.DiGraph, bool]:
     if len(table.names) <= EXACT_WHOLE:
         return exact(table, progress).dag, True
     # The first solve searches widely; the later ones begin where the last ended.
-    best, _ = search(table, seed, 300 if order is None else 100, order, progress=progress)
+    n = len(table.names)
+    best, _ = search(table, seed, max(300, 5 * n) if order is None else max(100, 3 * n), order, progress=progress)
     return dag_of_order(table, best), False
 
 
 def outside_gains(
-    scorer: Scorer, dag: nx.DiGraph, allowed: NDArray[np.bool_], max_parents: int, most: int = 3
+    scorer: Scorer,
+    dag: nx.DiGraph,
+    allowed: NDArray[np.bool_],
+    max_parents: int,
+    near: NDArray[np.bool_] | None = None,
+    most: int = 3,
 ) -> list[tuple[int, int]]:
     """Variables that are no candidates of a child, but would raise its score: beside its parents, or in place of one."""
     names = scorer.data.names
@@ -138,7 +142,8 @@ def outside_gains(
     for child, name in enumerate(names):
         room = MOST_GROWN - int(allowed[:, child].sum())
         parents = sorted(position[p] for p in dag.predecessors(name))
-        outside = [v for v in range(len(names)) if v != child and not allowed[v, child]]
+        possible = ~allowed[:, child] if near is None else near[:, child] & ~allowed[:, child]
+        outside = [int(v) for v in np.flatnonzero(possible) if v != child]
         if room <= 0:
             continue
         step = MOST_CANDIDATES - len(parents)

@@ -19,7 +19,7 @@ from dagneal.kernels import Floats, Ints, Progress, cores
 from dagneal.learned import Division, Learned
 from dagneal.learners.block_solvers import BlockSolver, ExactBlocks, Solutions, block_solver
 from dagneal.learners.blocks import ENUMERATED, choose_blocks
-from dagneal.learners.conquer import allowed_by_margin, allowed_by_share, conquer, worst_margins
+from dagneal.learners.conquer import COMPLETE_WORK, allowed_by_margin, allowed_by_share, conquer, worst_margins
 from dagneal.learners.exact import exact
 from dagneal.scorer import MOST_CANDIDATES, Scorer
 from dagneal.table import Blocks, ScoreTable
@@ -175,7 +175,9 @@ def _solve_all(
         if journal is not None and len(fine):
             journal.put({keys[lines[i]]: np.packbits(found.adjacency[i]).tobytes() for i in fine})
         if progress is not None:
-            progress("blocks", float((solved.done.sum() + len(solved.failed)) / len(chosen)))
+            progress(
+                f"{len(chosen):,} blocks of {chosen.shape[1]}", float((solved.done.sum() + len(solved.failed)) / len(chosen))
+            )
 
     own = None if executor is not None else ThreadPoolExecutor(cores())
     pool = executor if executor is not None else own
@@ -288,7 +290,11 @@ def _screened(scorer: Scorer, limit: int, seed: int, progress: Progress | None) 
     if dropped > 0:
         skipped += f"; {dropped:,} pairs beyond the best {MOST_NEIGHBOURS} of a variable"
     divided = perf_counter()
-    found, conquest = conquer(scorer, limit, allowed, "screened triples", seed, progress=progress)
+    reach = None  # the iteration looks at all variables, if that takes seconds
+    if 3.0 * n * n * len(scorer.data.weights) > COMPLETE_WORK:
+        reach = near
+        skipped += "; later candidates are looked for among the neighbours of a variable only"
+    found, conquest = conquer(scorer, limit, allowed, "screened triples", seed, near=reach, progress=progress)
     nothing = np.zeros((n, n), dtype=np.int64)
     division = Division(
         rule="conquer",
