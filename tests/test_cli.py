@@ -492,6 +492,34 @@ def test_ctrl_c_ends_with_130(tmp_path):
     assert not (tmp_path / "found.json").exists()
 
 
+def test_ctrl_c_in_a_division_shows_what_is_known(tmp_path):
+    data = tmp_path / "waste.csv"
+    dagneal("sample", "waste", "-o", data)
+    (tmp_path / "slow.py").write_text(
+        "import pathlib, time\n"
+        "from dwave.samplers import SimulatedAnnealingSampler\n"
+        "class Slow(SimulatedAnnealingSampler):\n"
+        "    calls = 0\n"
+        "    def sample(self, bqm, **options):\n"
+        "        Slow.calls += 1\n"
+        "        if Slow.calls == 40:\n"
+        "            pathlib.Path('started').touch()\n"
+        "        time.sleep(0.05)\n"
+        "        return super().sample(bqm, num_reads=1, num_sweeps=10, seed=1)\n"
+    )
+    words = ["learn", "waste.csv", "--sampler", "slow:Slow", "--divide", "4", "--rule", "penalty"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dagneal", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    while not (tmp_path / "started").exists() and process.poll() is None:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert "of 126 blocks were solved" in out
+
+
 def test_help_imports_nothing_heavy():
     script = (
         "import sys\n"

@@ -1,6 +1,7 @@
 """Divide et impera: blocks, votes, rules, the conquest, the ordering search."""
 
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from itertools import combinations
 from math import comb
 from multiprocessing import get_context
@@ -148,7 +149,7 @@ class Circular:
 
     name = "circular"
 
-    def solve(self, blocks, numbers):
+    def solve(self, blocks):
         count, size = blocks.members.shape
         adjacency = np.zeros((count, size, size), dtype=bool)
         for line, members in enumerate(blocks.members.tolist()):
@@ -180,11 +181,9 @@ def test_conquer_gives_a_dag_within_the_limit(seed, n, limit):
     data = random_data(n, 60, seed)
     found = dn.divide(dn.Scorer(data), size=3, max_parents=min(limit, n - 1), seed=seed)
     assert nx.is_directed_acyclic_graph(found.dag)
-    if n > 2:
-        assert max(degree for _, degree in found.dag.in_degree) <= limit
-        assert found.score == pytest.approx(dn.Scorer(data).score(found.dag), rel=1e-12)
-    else:
-        assert "solved directly" in found.division.skipped
+    assert max(degree for _, degree in found.dag.in_degree) <= limit
+    assert found.score == pytest.approx(dn.Scorer(data).score(found.dag), rel=1e-12)
+    assert ("solved directly" in found.division.skipped) == (n == 2)
 
 
 @pytest.mark.parametrize("solver", ["exact", "order"])
@@ -203,7 +202,7 @@ def test_the_conquest_mends_lost_candidates():
     truth = dn.load("lung-cancer")
     scorer = dn.Scorer(truth.expected(10_000))
     nobody = np.zeros((5, 5), dtype=bool)
-    found, conquest = conquering.conquer(scorer, 2, nobody, "nothing")
+    found, conquest = conquering.conquer(scorer, 2, nobody)
     assert found.score == pytest.approx(dn.exact(scorer.table(2)).score)
     assert conquest.rounds > 1
 
@@ -239,10 +238,9 @@ def test_the_result_does_not_depend_on_the_executor(executor):
 def test_blocks_by_a_sampler_raw_and_repaired():
     table = dn.score_table(dn.load("lung-cancer").expected(10_000))
     blocks = table.gather(list(combinations(range(5), 3)))
-    numbers = np.arange(10)
-    exact = ExactBlocks().solve(blocks, numbers)
-    repaired = AnnealedBlocks(SimulatedAnnealingSampler(), {"num_reads": 20}, True, 1).solve(blocks, numbers)
-    raw = AnnealedBlocks(SimulatedAnnealingSampler(), {"num_reads": 20}, False, 1).solve(blocks, numbers)
+    exact = ExactBlocks().solve(blocks)
+    repaired = AnnealedBlocks(SimulatedAnnealingSampler(), {"num_reads": 20}, True, 1).solve(blocks)
+    raw = AnnealedBlocks(SimulatedAnnealingSampler(), {"num_reads": 20}, False, 1).solve(blocks)
     assert repaired.scores == pytest.approx(exact.scores, rel=1e-9)
     assert (raw.scores <= repaired.scores + 1e-9).all()
     for line in range(10):
@@ -368,8 +366,8 @@ def test_many_variables_are_screened():
     assert "triples" in found.division.skipped
     assert found.division.scheme == "screened"
     assert found.score > dn.Scorer(data).score(nx.empty_graph(data.names, create_using=nx.DiGraph))
-    assert max(map(len, found.division.candidates.values())) <= 64
-    with pytest.raises(dn.InputError, match="only exact triples"):
+    assert found.division.votes.sum() > 0
+    with pytest.raises(dn.InputError, match="only exact blocks of 3"):
         dn.learn(data, divide=4)
 
 
@@ -444,7 +442,7 @@ def test_a_block_solver_of_ones_own():
     class Empty:
         name = "empty"
 
-        def solve(self, blocks, numbers):
+        def solve(self, blocks):
             count, size = blocks.members.shape
             return Solutions(np.zeros((count, size, size), dtype=bool), np.zeros(count))
 
@@ -469,3 +467,171 @@ def test_samplers_without_a_seed_solve_blocks_too():
     found = dn.divide(table, Plain(), size=4, rule="penalty", repair=False)
     skeleton = {frozenset(edge) for edge in dn.load("lung-cancer").dag.edges}
     assert {frozenset(edge) for edge in found.dag.edges} == skeleton
+
+
+def quick(**more):
+    return {"size": 4, "rule": "penalty", "num_reads": 3, "num_sweeps": 20, "seed": 1} | more
+
+
+def test_a_journal_changes_no_answer(tmp_path):
+    """Whatever was kept before: blocks of another scheme, of raw reads, of other data, of another learner."""
+    scorer = dn.Scorer(dn.load("waste").expected(10_000))
+    other = dn.Scorer(dn.load("waste").expected(5_000))
+    sampler = SimulatedAnnealingSampler()
+    runs = [
+        lambda **more: dn.divide(scorer, sampler, **quick(), **more),
+        lambda **more: dn.divide(scorer, sampler, **quick(blocks="cover:2"), **more),
+        lambda **more: dn.divide(scorer, sampler, **quick(repair=False), **more),
+        lambda **more: dn.divide(other, sampler, **quick(), **more),
+        lambda **more: dn.divide(scorer, partial(dn.order, rounds=0, seed=3), size=4, rule="penalty", **more),
+        lambda **more: dn.divide(scorer, partial(dn.order, rounds=50, seed=4), size=4, rule="penalty", **more),
+    ]
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:
+        for run in runs:
+            assert np.array_equal(run(journal=journal).division.votes, run().division.votes)
+        with pytest.raises(dn.InputError, match="nameless learner"):
+            dn.divide(scorer, lambda table: dn.exact(table), size=4, rule="penalty", journal=journal)
+
+
+def test_how_blocks_are_cut_into_pieces_makes_no_difference(monkeypatch):
+    from dagneal.learners import divide as module
+
+    table = dn.score_table(dn.load("waste").expected(10_000))
+    expected = dn.divide(table, SimulatedAnnealingSampler(), **quick())
+    monkeypatch.setattr(module, "_PIECE", 1)
+    found = dn.divide(table, SimulatedAnnealingSampler(), **quick())
+    assert np.array_equal(found.division.votes, expected.division.votes)
+
+
+def test_a_sampler_needs_blocks_without_restrictions():
+    table = dn.Scorer(dn.load("lung-cancer").expected(10_000)).table(2, {"Cancer": ["Smoker"]})
+    with pytest.raises(dn.InputError, match="every variable may be a parent"):
+        dn.divide(table, SimulatedAnnealingSampler(), size=3, rule="penalty", num_reads=5)
+    assert dn.divide(table, size=3, rule="penalty").division.finished == 10  # exact search needs nothing of the kind
+
+
+def test_failures_are_kept_by_block():
+    class Moody(SimulatedAnnealingSampler):
+        calls = 0
+
+        def sample(self, bqm, **options):
+            type(self).calls += 1
+            if type(self).calls % 2:
+                nothing = np.empty((0, bqm.num_variables), dtype=np.int8)
+                return dimod.SampleSet.from_samples((nothing, bqm.variables), "BINARY", [])
+            return super().sample(bqm, **options)
+
+    class Broken(Circular):
+        def solve(self, blocks):
+            if 0 in blocks.members:
+                raise RuntimeError
+            return super().solve(blocks)
+
+    table = dn.score_table(dn.load("lung-cancer").expected(10_000))
+    found = dn.divide(table, Moody(), size=3, rule="penalty", num_reads=2, seed=1).division
+    assert (found.finished, len(found.failed)) == (5, 5)
+    assert set(found.failed.values()) == {"Moody returned no reads"}
+    found = dn.divide(table, Broken(), size=3, rule="penalty").division
+    assert (found.finished, set(found.failed.values())) == (4, {"RuntimeError"})
+
+
+def test_numbered_bits_are_decoded_like_labelled_ones():
+    from dagneal.qubo.decode import decode_bits
+    from dagneal.qubo.encode import Layout
+
+    table = random_table(4, 2, seed=3)
+    rng = np.random.default_rng(0)
+    samples = rng.integers(0, 2, (50, 26), dtype=np.int8)
+    labelled = dn.encode(table)
+    numbered = paper_qubos(table).model(0)
+    one = dn.decode(table, dimod.SampleSet.from_samples_bqm((samples, labelled.variables), labelled))
+    two = decode_bits(table, Layout.of(table.names, 2), dimod.SampleSet.from_samples_bqm((samples, range(26)), numbered))
+    assert np.array_equal(one.edges, two.edges)
+    assert np.array_equal(one.orders, two.orders)
+    assert one.energies == pytest.approx(two.energies)
+
+
+def test_pair_gains_of_every_score():
+    data = random_data(5, 80, seed=3, arities=[2, 3, 4, 2, 3])
+    for score in (dn.BDeu(1), dn.K2(), dn.Perks(), dn.BIC()):
+        scorer = dn.Scorer(data, score)
+        gains = scorer.pair_gains()
+        for parent, child in [(0, 1), (1, 0), (2, 4)]:
+            expected = scorer.local(f"v{child}", [f"v{parent}"]) - scorer.local(f"v{child}")
+            assert gains[parent, child] == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_variable_that_all_others_depend_on():
+    """More neighbours than a mask has bits: the best are kept, and the result says that some were not looked at."""
+    rng = np.random.default_rng(2)
+    hub = rng.integers(0, 2, 300)
+    array = np.where(rng.random((300, 90)) < 0.2, rng.integers(0, 2, (300, 90)), hub[:, None])
+    array[:, 7] = hub
+    found = dn.learn(dn.read(array), seed=1)
+    assert nx.is_directed_acyclic_graph(found.dag)
+    assert "pairs are not" in found.division.skipped
+    assert len(found.edges) >= 80
+
+
+def test_optimal_is_claimed_only_where_every_parent_was_allowed():
+    found = dn.divide(dn.Scorer(dn.load("alarm-15").sample(2_000, seed=1)), size=3)
+    assert found.division.whole == "exact"
+    assert not found.optimal
+    scorer = dn.Scorer(dn.load("lung-cancer").expected(10_000))
+    everyone = ~np.eye(5, dtype=bool)
+    assert conquering.conquer(scorer, 2, everyone)[0].optimal
+
+
+def test_a_better_parent_in_place_of_another_is_found():
+    rng = np.random.default_rng(1)
+    a = rng.integers(0, 2, 500)
+    b = np.where(rng.random(500) < 0.2, 1 - a, a)
+    c = np.where(rng.random(500) < 0.02, 1 - b, b)
+    scorer = dn.Scorer(dn.read(np.stack([a, b, c], axis=1), names=["a", "b", "c"]))
+    dag = nx.DiGraph([("a", "c")])
+    dag.add_node("b")
+    allowed = np.zeros((3, 3), dtype=bool)
+    allowed[0, 2] = True
+    more, crowded = conquering.outside_gains(scorer, dag, allowed, max_parents=1)
+    assert (1, 2) in more
+    assert crowded == 0
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda d: dn.divide(d, rule="penalty"),
+        lambda d: dn.divide(dn.Scorer(d), size=3, blocks=0.5),
+        lambda d: dn.divide(dn.Scorer(d), size=3, num_reads=5),
+        lambda d: dn.divide(dn.Scorer(d), size=3, max_parents=50),
+        lambda d: dn.learn(d, rule="penalty"),
+        lambda d: dn.learn(d, blocks="cover:2"),
+        lambda d: dn.learn(d, solver=dn.exact, divide=3, foo=1),
+    ],
+)
+def test_nothing_is_ignored_in_silence(call):
+    with pytest.raises(dn.InputError):
+        call(dn.load("lung-cancer").expected(10_000))
+
+
+def test_an_interrupt_in_the_conquest_keeps_what_was_found(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(conquering, "outside_gains", interrupted)
+    found = dn.divide(dn.Scorer(dn.load("lung-cancer").expected(10_000)), size=3)
+    assert found.division.interrupted
+    assert len(found.edges) == 4
+
+
+def test_a_database_that_is_no_journal(tmp_path):
+    import sqlite3
+
+    with sqlite3.connect(tmp_path / "other.db") as other:
+        other.execute("CREATE TABLE pieces (name TEXT)")
+    other.close()
+    with (
+        dn.SqliteJournal(tmp_path / "other.db") as journal,
+        pytest.raises(dn.InputError, match="cannot be read as a journal"),
+    ):
+        journal.get(["a"])

@@ -48,7 +48,7 @@ def set_sums(
 
     def done(count: int) -> None:
         if progress is not None:
-            progress("scoring", count / len(pieces))
+            progress("scoring", count, len(pieces))
 
     run(work, pieces, workers, done)
     return sums

@@ -59,11 +59,14 @@ class SqliteJournal:
         """
         wanted = list(keys)
         found: dict[str, bytes] = {}
-        with self._lock:
-            for begin in range(0, len(wanted), 500):
-                some = wanted[begin : begin + 500]
-                marks = ",".join("?" * len(some))
-                found.update(self._connection.execute(f"SELECT key, value FROM pieces WHERE key IN ({marks})", some))
+        try:
+            with self._lock:
+                for begin in range(0, len(wanted), 500):
+                    some = wanted[begin : begin + 500]
+                    marks = ",".join("?" * len(some))
+                    found.update(self._connection.execute(f"SELECT key, value FROM pieces WHERE key IN ({marks})", some))
+        except sqlite3.Error as error:
+            raise InputError(f"{self.path} cannot be read as a journal: {error}") from error
         return found
 
     def put(self, pieces: dict[str, bytes]) -> None:

@@ -21,8 +21,8 @@ Ints = NDArray[np.int64]
 Masks = NDArray[np.uint64]
 Codes = NDArray[np.unsignedinteger[Any]]
 
-Progress = Callable[[str, float], None]
-"""Called with the name of a stage and the share of it that is done, between 0 and 1."""
+Progress = Callable[[str, int, int], None]
+"""Called with the name of a stage, how many of its parts are done, and how many there are."""
 
 
 def kernel(function: F) -> F:

@@ -106,7 +106,7 @@ class Division:
         scheme: which blocks there are.
         blocks: how many there are.
         solver: what solved them.
-        votes: C, in how many solved blocks each edge (row to column) is.
+        votes: C, in how many solved blocks each edge (row to column) is; None where there were no blocks.
         against: P, in how many of those that hold both its ends it is not.
         acyclic: whether the graph has no cycle; the paper's rules may leave some.
         failed: the blocks that could not be solved, with the reason.
@@ -115,6 +115,7 @@ class Division:
         rounds: how often the whole was solved.
         whole: what solved the whole.
         skipped: what was left out to keep the cost down, in words.
+        interrupted: whether Ctrl-C ended it early.
     """
 
     rule: str
@@ -122,20 +123,20 @@ class Division:
     scheme: str
     blocks: int
     solver: str
-    votes: Ints
-    against: Ints
-    acyclic: bool
+    votes: Ints | None = None
+    against: Ints | None = None
+    acyclic: bool = True
     failed: dict[str, str] = field(default_factory=dict)
     finished: int = 0
     candidates: dict[str, list[str]] | None = None
     rounds: int | None = None
     whole: str | None = None
     skipped: str = ""
+    interrupted: bool = False
 
     def summary(self) -> dict[str, Any]:
-        """The figures as plain values; `votes` and `against` by row and column in the order of the variables."""
-        found = asdict(self)
-        return found | {"votes": self.votes.tolist(), "against": self.against.tolist()}
+        """The figures as plain values, without the votes."""
+        return {key: value for key, value in asdict(self).items() if key not in ("votes", "against")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +147,7 @@ class Learned:
         dag: the graph; with `repair=False` and no feasible read it may have cycles, and the score is NaN.
         score: its log score, higher is better.
         score_name: which score.
-        max_parents: the parent limit.
+        max_parents: the parent limit; under the paper's rules, which have none, the most parents that occur.
         solver: what found it.
         optimal: True only where it is proved that no graph within the limits scores higher.
         seconds: time spent, by stage.
@@ -177,6 +178,8 @@ class Learned:
 
         if self.data is None:
             raise InputError("probabilities need the data: fit(found.dag, data)")
+        if self.division is not None and not self.division.acyclic:
+            raise InputError("the votes leave a cycle, so there are no probabilities; drop its weakest edge with --acyclic")
         if math.isnan(self.score):
             raise InputError("the best read is not a network, so it has no probabilities; repair it or give more reads")
         return fit(self.dag, self.data, self.prior)
@@ -203,10 +206,10 @@ class Learned:
         if self.annealed is not None:
             found["annealed"] = self.annealed.summary()
         if self.division is not None:
-            division = self.division.summary()
-            found["acyclic"] = division.pop("acyclic")
-            found["votes"] = {"for": division.pop("votes"), "against": division.pop("against")}
-            found["division"] = division
+            found["division"] = self.division.summary()
+            found["acyclic"] = found["division"].pop("acyclic")
+            if self.division.votes is not None and self.division.against is not None:  # by row and column, as the variables
+                found["votes"] = {"for": self.division.votes.tolist(), "against": self.division.against.tolist()}
         return found
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -71,7 +71,7 @@ class Scorer:
         names = self.data.names
         limit = checked_max_parents(max_parents, len(names))
         own = _checked_candidates(names, candidates)
-        _check_width(min(limit, max(map(len, own))), len(names))
+        check_width(min(limit, max(map(len, own))), len(names))
         total = sum(comb(len(c), k) for c in own for k in range(min(limit, len(c)) + 1))
         if total > MOST_SCORES:
             raise InputError(
@@ -107,7 +107,7 @@ class Scorer:
         own = np.array(sorted({position[p] for p in its_parents}), dtype=np.int64)
         if position[child] in own:
             raise InputError(f"{child!r} cannot be its own parent")
-        _check_width(len(own), len(self.data.names))
+        check_width(len(own), len(self.data.names))
         everything = np.array([(1 << len(own)) - 1], dtype=np.uint64)
         return float(self.scores_of([position[child]], [own], [everything])[0])
 
@@ -246,7 +246,8 @@ def checked_max_parents(max_parents: int | None, variables: int) -> int:
     return max_parents
 
 
-def _check_width(parents: int, variables: int) -> None:
+def check_width(parents: int, variables: int) -> None:
+    """Refuse more parents than the key of a set can hold."""
     if parents + 1 > widest_set(variables):
         raise InputError(
             f"at most {widest_set(variables) - 1} parents are possible with {variables} variables, not {parents}"

@@ -200,7 +200,7 @@ class ScoreTable:
                 lines = np.flatnonzero(members[:, place] == child)
                 if len(lines):
                     scores[lines, place] = self._looked_up(child, others[lines], masks)
-        return Blocks(self, members, masks, scores)
+        return Blocks(self.names, self.score_name, min(self.max_parents, size - 1), members, masks, scores)
 
     def _looked_up(self, child: int, others: Ints, masks: Masks) -> Floats:
         """Scores of a child in several blocks: `others[b]` are the other members, `masks` choose among them."""
@@ -226,21 +226,20 @@ class Blocks:
     """The local scores of many blocks of one size.
 
     Attributes:
-        source: the table that they were cut from.
-        members: positions in the source's names, shape (blocks, size).
+        variables: all variables of the table that the blocks were cut from.
+        score_name: its score.
+        max_parents: the parent limit within a block.
+        members: positions among the variables, shape (blocks, size).
         masks: the parent sets, as bits over the other members of a block in their order.
         scores: shape (blocks, size, masks); minus infinity where a set is absent.
     """
 
-    source: ScoreTable
+    variables: tuple[str, ...]
+    score_name: str
+    max_parents: int
     members: Ints
     masks: Masks
     scores: Floats
-
-    @property
-    def max_parents(self) -> int:
-        """The parent limit within a block."""
-        return min(self.source.max_parents, int(self.members.shape[1]) - 1)
 
     def names(self, block: int) -> tuple[str, ...]:
         """The variables of a block.
@@ -248,11 +247,7 @@ class Blocks:
         Args:
             block: its line.
         """
-        return tuple(self.source.names[i] for i in self.members[block])
-
-    def piece(self, lines: slice) -> Blocks:
-        """Some of the blocks."""
-        return Blocks(self.source, self.members[lines], self.masks, self.scores[lines])
+        return tuple(self.variables[i] for i in self.members[block])
 
     def table(self, block: int) -> ScoreTable:
         """One block as a table of its own.
@@ -265,7 +260,7 @@ class Blocks:
         return ScoreTable(
             names=self.names(block),
             max_parents=self.max_parents,
-            score_name=self.source.score_name,
+            score_name=self.score_name,
             first=np.arange(size + 1) * (size - 1),
             candidates=np.concatenate([np.delete(np.arange(size), child) for child in range(size)]),
             start=np.concatenate([[0], np.cumsum(present.sum(axis=1))]),

@@ -67,7 +67,7 @@ def learn(options: argparse.Namespace) -> None:
     if options.output:
         found.save(options.output)
         show.saved(options.output, options)
-    if found.division is not None and found.division.finished + len(found.division.failed) < found.division.blocks:
+    if found.division is not None and found.division.interrupted:
         raise KeyboardInterrupt  # a division that was interrupted; what is known has been shown
 
 

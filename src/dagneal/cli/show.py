@@ -39,18 +39,25 @@ def progress(quiet: bool) -> Iterator[Progress | None]:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
+        MofNCompleteColumn,
         Progress,
+        Task,
         TaskID,
-        TaskProgressColumn,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
+    from rich.text import Text
+
+    class Rate(TextColumn):
+        def render(self, task: Task) -> Text:
+            return Text(f"{task.speed:.1f}/s" if task.speed else "")
 
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        TaskProgressColumn(show_speed=True),
+        MofNCompleteColumn(),
+        Rate(""),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
@@ -58,11 +65,11 @@ def progress(quiet: bool) -> Iterator[Progress | None]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         tasks: dict[str, TaskID] = {}
 
-        def report(stage: str, share: float) -> None:
+        def report(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
                 tasks[stage] = bar.add_task(stage, total=None)
-            if share > 0:
-                bar.update(tasks[stage], total=1.0, completed=share)
+            if done:
+                bar.update(tasks[stage], total=total, completed=done)
 
         yield report
 
@@ -125,8 +132,8 @@ def divided(division: Division) -> list[str]:
         lines.append(f"the whole solved by {division.whole} in {division.rounds} rounds, at most {most} candidate parents")
     if division.failed:
         lines.append(f"{len(division.failed):,} blocks failed, the first: {next(iter(division.failed.items()))}")
-    if division.finished + len(division.failed) < division.blocks:
-        lines.append(f"interrupted: {division.finished:,} blocks were solved")
+    if division.interrupted:
+        lines.append(f"interrupted: {division.finished:,} of {division.blocks:,} blocks were solved")
     if division.skipped:
         lines.append(f"skipped: {division.skipped}")
     return lines

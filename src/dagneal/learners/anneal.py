@@ -60,7 +60,7 @@ def anneal(
     bqm = encode(table, encoding)
     encoded = perf_counter()
     if progress is not None:
-        progress("sampling", 0.0)
+        progress("sampling", 0, 1)
     try:
         sampleset = sampler.sample(bqm, **parameters)
         sampleset.resolve()
@@ -70,7 +70,7 @@ def anneal(
     if not len(sampleset):
         raise InputError(f"{type(sampler).__name__} returned no reads")
     if progress is not None:
-        progress("sampling", 1.0)
+        progress("sampling", 1, 1)
     sampled = perf_counter()
     reads = decode(table, sampleset)
     decoded = perf_counter()

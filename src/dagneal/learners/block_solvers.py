@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import dimod
@@ -13,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.errors import InputError
-from dagneal.kernels import Floats, Ints
+from dagneal.kernels import Floats
 from dagneal.learned import Learned
 from dagneal.learners.anneal import check_parameters
 from dagneal.learners.blocks import solve_exactly
@@ -46,12 +48,11 @@ class BlockSolver(Protocol):
         """What to call it in results."""
         ...
 
-    def solve(self, blocks: Blocks, numbers: Ints) -> Solutions:
-        """Solve blocks.
+    def solve(self, blocks: Blocks) -> Solutions:
+        """Solve blocks; the solution of a block must not depend on the others that it comes with.
 
         Args:
             blocks: their scores.
-            numbers: the number of each in the whole division, from which seeds are made.
         """
         ...
 
@@ -66,7 +67,7 @@ class ExactBlocks:
 
     name: str = "exact"
 
-    def solve(self, blocks: Blocks, numbers: Ints) -> Solutions:
+    def solve(self, blocks: Blocks) -> Solutions:
         """Solve blocks; see `BlockSolver`."""
         return Solutions(*solve_exactly(blocks.scores, blocks.masks))
 
@@ -92,7 +93,7 @@ class LearnedBlocks:
         """The name of the learner."""
         return getattr(self.learner, "__name__", type(self.learner).__name__)
 
-    def solve(self, blocks: Blocks, numbers: Ints) -> Solutions:
+    def solve(self, blocks: Blocks) -> Solutions:
         """Solve blocks; see `BlockSolver`."""
         count, size = blocks.members.shape
         adjacency = np.zeros((count, size, size), dtype=bool)
@@ -104,12 +105,12 @@ class LearnedBlocks:
                 adjacency[line] = nx.to_numpy_array(found.dag, nodelist=blocks.names(line)) > 0
                 scores[line] = found.score
             except Exception as error:  # whatever a learner raises; the block is named, the others go on
-                failed[line] = str(error)
+                failed[line] = str(error) or type(error).__name__
         return Solutions(adjacency, scores, failed)
 
     def fingerprint(self) -> str:
-        """The name and the parameters."""
-        return f"{self.name} {sorted(self.parameters.items())}"
+        """Where the learner is defined, and its parameters."""
+        return f"{_address(self.learner)} {sorted(self.parameters.items())}"
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ class AnnealedBlocks:
         """The name of the sampler."""
         return type(self.sampler).__name__
 
-    def solve(self, blocks: Blocks, numbers: Ints) -> Solutions:
+    def solve(self, blocks: Blocks) -> Solutions:
         """Solve blocks; see `BlockSolver`."""
         count, size = blocks.members.shape
         qubos = paper_qubos(blocks)
@@ -148,14 +149,16 @@ class AnnealedBlocks:
         for line in range(count):
             parameters = dict(self.parameters)
             if self.seed is not None and "seed" in self.sampler.parameters:
-                parameters.setdefault("seed", block_seed(self.seed, int(numbers[line])))
+                parameters.setdefault("seed", block_seed(self.seed, blocks.names(line)))
             if ranges is not None and not {"beta_range", "beta_schedule"} & set(parameters):
                 parameters["beta_range"] = ranges[line].tolist()
             try:
                 samples = self.sampler.sample(qubos.model(line), **parameters)
+                if not len(samples):
+                    raise InputError(f"{self.name} returned no reads")
                 reads = decode_bits(blocks.table(line), layout, samples)
             except Exception as error:  # whatever a sampler raises; the block is named, the others go on
-                failed[line] = str(error)
+                failed[line] = str(error) or type(error).__name__
                 continue
             if self.repair:
                 best = int(np.argmax(reads.repaired_scores))
@@ -168,12 +171,25 @@ class AnnealedBlocks:
 
     def fingerprint(self) -> str:
         """All that the reads depend on."""
-        return f"{self.name} {sorted(self.parameters.items())} repair={self.repair} seed={self.seed}"
+        inner = [f"{type(child).__module__}.{type(child).__qualname__}" for child in getattr(self.sampler, "children", [])]
+        kind = f"{type(self.sampler).__module__}.{type(self.sampler).__qualname__} {inner}"
+        return f"{kind} {sorted(self.parameters.items())} repair={self.repair} seed={self.seed}"
 
 
-def block_seed(seed: int, number: int) -> int:
-    """A seed for one block, the same whoever solves it."""
-    return int.from_bytes(hashlib.blake2b(f"{seed} {number}".encode(), digest_size=4).digest(), "big") >> 1
+def block_seed(seed: int, names: Sequence[str]) -> int:
+    """A seed for one block, the same whoever solves it and whatever other blocks there are."""
+    text = "\0".join([str(seed), *names])
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), "big") >> 1
+
+
+def _address(learner: Any) -> str:
+    """Where a learner is defined, so that a journal can tell it from others."""
+    if isinstance(learner, partial):
+        return f"{_address(learner.func)} {learner.args} {sorted(learner.keywords.items())}"
+    address = f"{getattr(learner, '__module__', '')}.{getattr(learner, '__qualname__', '')}"
+    if "<" in address or not getattr(learner, "__qualname__", ""):
+        raise InputError("a journal cannot tell a nameless learner from another; define it as a function of a module")
+    return address
 
 
 def beta_ranges(qubos: Qubos) -> Floats:
@@ -186,12 +202,11 @@ def beta_ranges(qubos: Qubos) -> Floats:
     couplings = qubos.quadratic / 4
     fields = qubos.linear / 2
     total = np.zeros((count, bits))
-    smallest = np.full((count, bits), np.inf)
     for ends in (qubos.rows, qubos.columns):
         for place, bit in enumerate(ends):
             fields[:, bit] += couplings[:, place]
     total += np.abs(fields)
-    smallest = np.where(fields != 0, np.abs(fields), smallest)
+    smallest = np.where(fields != 0, np.abs(fields), np.inf)
     size = np.abs(couplings)
     present = np.where(size > 0, size, np.inf)
     for ends in (qubos.rows, qubos.columns):
@@ -214,12 +229,15 @@ def block_solver(solver: Any, seed: int | None = None, repair: bool = True, **pa
     """
     from dagneal.learners.exact import exact
 
-    if isinstance(solver, BlockSolver):
-        return solver
     if isinstance(solver, dimod.Sampler):
         return AnnealedBlocks(solver, parameters, repair, seed)
-    if solver is None or solver is exact:
-        return ExactBlocks()
+    ready = isinstance(solver, BlockSolver)
+    if solver is None or solver is exact or ready:
+        if parameters:
+            raise InputError(f"exact search and block solvers take no parameters such as {next(iter(parameters))!r}")
+        return solver if ready else ExactBlocks()
     if callable(solver):
+        if seed is not None and "seed" in inspect.signature(solver).parameters:
+            parameters.setdefault("seed", seed)
         return LearnedBlocks(solver, parameters)
     raise InputError(f"solver is {type(solver).__name__}; give a dimod sampler, a learner, a block solver or nothing")

@@ -36,6 +36,8 @@ def choose_blocks(variables: int, size: int, scheme: str = "all", seed: int = 0)
     """
     if not 3 <= whole_number("the size of a block", size) <= variables:
         raise InputError(f"the size of a block is {size}; give 3 to {variables}, the number of variables")
+    if not isinstance(scheme, str):
+        raise InputError(f"blocks is {scheme!r}; give all, cover:2, cover:3 or sample:F")
     kind, _, value = scheme.partition(":")
     generator = np.random.default_rng(whole_number("seed", seed))
     if scheme == "all":

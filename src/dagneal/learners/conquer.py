@@ -10,6 +10,7 @@ again from the last order, until nothing is left.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from math import comb
 from time import perf_counter
 
@@ -40,16 +41,18 @@ class Conquest:
     """How the whole was won.
 
     Attributes:
-        way: where the first candidates came from.
         candidates: the possible parents of each variable in the last solve.
         rounds: how often the whole was solved.
         solved_by: what solved the whole.
+        stopped: why the iteration ended before nothing was left to try, in words; empty if it did not.
+        interrupted: whether it was ended by Ctrl-C.
     """
 
-    way: str
     candidates: dict[str, list[str]]
     rounds: int
     solved_by: str
+    stopped: str = ""
+    interrupted: bool = False
 
 
 def work_of_table(scorer: Scorer, max_parents: int) -> float:
@@ -62,7 +65,6 @@ def conquer(
     scorer: Scorer,
     max_parents: int,
     allowed: NDArray[np.bool_],
-    way: str,
     seed: int = 0,
     start: nx.DiGraph | None = None,
     near: NDArray[np.bool_] | None = None,
@@ -74,7 +76,6 @@ def conquer(
         scorer: scores whatever the conquest asks for.
         max_parents: the most parents of a variable.
         allowed: `allowed[parent, child]`, the first candidates.
-        way: where they came from, for the record.
         seed: of the ordering search.
         start: a DAG to begin with; its edges are candidates too.
         near: which variables may become candidates later; all by default.
@@ -88,23 +89,31 @@ def conquer(
     if start is not None:
         for parent, child in start.edges:
             allowed[position[parent], position[child]] = True
-    dag, best, rounds, proved = start, -np.inf, 0, False
-    for rounds in range(1, _ROUNDS + 1):
-        candidates = {name: [names[p] for p in np.flatnonzero(allowed[:, i])] for i, name in enumerate(names)}
-        table = scorer.table(min(max_parents, n - 1), candidates, progress)
-        order = None if dag is None else np.array([position[name] for name in topological_order(dag, names)])
-        found, proved = _solve(table, seed + rounds, order, progress)
-        score = table.score(found)
-        if score > best:
-            dag, best = found, score
-        more = outside_gains(scorer, dag, allowed, max_parents, near)
-        if not more:
-            break
-        for parent, child in more:
-            allowed[parent, child] = True
+    dag, best, rounds, proved, complete, interrupted = start, -np.inf, 0, False, False, False
+    stopped = f"{_ROUNDS} rounds were made"
+    candidates: dict[str, list[str]] = {}
+    try:
+        for rounds in range(1, _ROUNDS + 1):
+            candidates = {name: [names[p] for p in np.flatnonzero(allowed[:, i])] for i, name in enumerate(names)}
+            table = scorer.table(min(max_parents, n - 1), candidates, progress)
+            order = None if dag is None else np.array([position[name] for name in topological_order(dag, names)])
+            found, proved = _solve(table, seed + rounds, order, progress)
+            complete = bool(allowed.sum() == n * (n - 1))
+            score = table.score(found)
+            if score > best:
+                dag, best = found, score
+            more, crowded = outside_gains(scorer, dag, allowed, max_parents, near)
+            if not more:
+                stopped = f"{crowded} variables have {MOST_GROWN} candidates and want more" if crowded else ""
+                break
+            for parent, child in more:
+                allowed[parent, child] = True
+    except KeyboardInterrupt:
+        if not np.isfinite(best):
+            raise
+        interrupted = True
     if dag is None:
         raise AssertionError("at least one round was run")
-    complete = bool(allowed.sum() == n * (n - 1))
     learned = Learned(
         dag=dag,
         score=float(best),
@@ -115,7 +124,7 @@ def conquer(
         seconds={"conquer": perf_counter() - begun},
         seed=seed,
     )
-    return learned, Conquest(way, candidates, rounds, "exact" if proved else "order")
+    return learned, Conquest(candidates, rounds, "exact" if proved else "order", stopped, interrupted)
 
 
 def _solve(table: ScoreTable, seed: int, order: Ints | None, progress: Progress | None) -> tuple[nx.DiGraph, bool]:
@@ -134,18 +143,19 @@ def outside_gains(
     max_parents: int,
     near: NDArray[np.bool_] | None = None,
     most: int = 3,
-) -> list[tuple[int, int]]:
-    """Variables that are no candidates of a child, but would raise its score: beside its parents, or in place of one."""
+) -> tuple[list[tuple[int, int]], int]:
+    """Variables that are no candidates of a child, but would raise its score: beside its parents, or in place of one.
+
+    Returns:
+        The best few as (variable, child), and how many children want more but have too many candidates already.
+    """
     names = scorer.data.names
     position = {name: i for i, name in enumerate(names)}
     children, candidate_lists, mask_lists, meaning = [], [], [], []
     for child, name in enumerate(names):
-        room = MOST_GROWN - int(allowed[:, child].sum())
         parents = sorted(position[p] for p in dag.predecessors(name))
         possible = ~allowed[:, child] if near is None else near[:, child] & ~allowed[:, child]
         outside = [int(v) for v in np.flatnonzero(possible) if v != child]
-        if room <= 0:
-            continue
         step = MOST_CANDIDATES - len(parents)
         for begin in range(0, len(outside), step):
             new = outside[begin : begin + step]
@@ -159,7 +169,7 @@ def outside_gains(
             mask_lists.append(np.array([now, *(mask for _, mask in options)], dtype=np.uint64))
             meaning.append([v for v, _ in options])
     if not children:
-        return []
+        return [], 0
     scores = scorer.scores_of(children, candidate_lists, mask_lists)
     gains: dict[int, dict[int, float]] = {}
     begin = 0
@@ -170,12 +180,13 @@ def outside_gains(
             if value > 1e-6:
                 best = gains.setdefault(child, {})
                 best[variable] = max(best.get(variable, 0.0), float(value))
-    chosen = []
+    chosen, crowded = [], 0
     for child, found in gains.items():
-        room = MOST_GROWN - int(allowed[:, child].sum())
+        room = max(MOST_GROWN - int(allowed[:, child].sum()), 0)
+        crowded += room == 0
         ranked = sorted(found, key=lambda v: (-found[v], v))[: min(most, room)]
         chosen += [(variable, child) for variable in ranked]
-    return chosen
+    return chosen, crowded
 
 
 def allowed_by_margin(margins: Floats, threshold: float = MARGIN, most: int = MOST_PER_CHILD) -> NDArray[np.bool_]:
@@ -195,23 +206,30 @@ def allowed_by_share(votes: Ints, together: Ints, most: int = MOST_PER_CHILD) ->
     return allowed_by_margin(share, 0.5 - 1e-9, most)
 
 
-def worst_margins(table: ScoreTable, blocks: Ints) -> Floats:
-    """For each pair, the smallest margin over the blocks of three or four that hold it; minus infinity where none does."""
+def small_evidence(table: ScoreTable, blocks: Ints) -> tuple[Floats, Ints, Ints]:
+    """Solve blocks of three or four variables exactly.
+
+    Returns:
+        For each pair the smallest margin over the blocks that hold it, minus infinity where none does; how many solutions
+        have each edge; and how many blocks hold each pair.
+    """
     n = len(table.names)
     worst = np.full((n, n), np.inf)
+    votes = np.zeros((n, n), dtype=np.int64)
+    together = np.zeros((n, n), dtype=np.int64)
     size = blocks.shape[1]
-    limit = min(table.max_parents, size - 1)
     for begin in range(0, len(blocks), 100_000):
         piece = blocks[begin : begin + 100_000]
-        _, _, margins = solve_small(table.gather(piece).scores, limit)
-        pair = 0
-        for a in range(size):
-            for b in range(a + 1, size):
-                np.minimum.at(worst, (piece[:, a], piece[:, b]), margins[:, pair])
-                pair += 1
+        gathered = table.gather(piece)
+        adjacency, _, margins = solve_small(gathered.scores, gathered.max_parents)
+        for pair, (a, b) in enumerate(combinations(range(size), 2)):
+            np.minimum.at(worst, (piece[:, a], piece[:, b]), margins[:, pair])
+            for p, c in ((a, b), (b, a)):
+                np.add.at(votes, (piece[:, p], piece[:, c]), adjacency[:, p, c].astype(np.int64))
+                np.add.at(together, (piece[:, p], piece[:, c]), 1)
     both: Floats = np.minimum(worst, worst.T)
     both[np.isinf(both)] = -np.inf
-    return both
+    return both, votes, together
 
 
 def from_complete(
@@ -226,8 +244,8 @@ def from_complete(
         candidates = table.candidates_of(child)
         for mask in masks[start[child] : start[child + 1]]:
             members = [v for bit, v in enumerate(candidates) if int(mask) >> bit & 1]
-            if allowed[:, child].sum() + len(members) > MOST_PER_CHILD + 2:
-                break
-            allowed[members, child] = True
+            new = [v for v in members if not allowed[v, child]]
+            if allowed[:, child].sum() + len(new) <= MOST_PER_CHILD + 2:
+                allowed[new, child] = True
     order, _ = search(table, seed, 200, progress=progress)
     return allowed, dag_of_order(table, order)

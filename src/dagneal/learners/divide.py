@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any, Literal
@@ -13,22 +14,23 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.errors import InputError, whole_number
+from dagneal.errors import InputError
 from dagneal.journal import Journal
 from dagneal.kernels import Floats, Ints, Progress, cores
 from dagneal.learned import Division, Learned
 from dagneal.learners.block_solvers import BlockSolver, ExactBlocks, Solutions, block_solver
 from dagneal.learners.blocks import ENUMERATED, choose_blocks
-from dagneal.learners.conquer import COMPLETE_WORK, allowed_by_margin, allowed_by_share, conquer, worst_margins
+from dagneal.learners.conquer import COMPLETE_WORK, Conquest, allowed_by_margin, allowed_by_share, conquer, small_evidence
 from dagneal.learners.exact import exact
-from dagneal.scorer import MOST_CANDIDATES, Scorer
-from dagneal.table import Blocks, ScoreTable
+from dagneal.scorer import MOST_CANDIDATES, Scorer, check_width, checked_max_parents
+from dagneal.table import ScoreTable
 
 Rule = Literal["conquer", "penalty", "count"]
 RULES = ("conquer", "penalty", "count")
 CONQUER_PARENTS = 4
 MOST_NEIGHBOURS = 40  # of a variable, where not every pair can be kept
-_PIECE = 32  # blocks that a sampler solves before they are recorded
+_PIECE = 32  # the most blocks that a sampler solves before they are recorded
+_AHEAD = 4  # pieces handed out for each core
 _EXACT_PIECE = 20_000
 
 
@@ -79,33 +81,35 @@ def divide(
     """
     if rule not in RULES:
         raise InputError(f"there is no rule {rule!r}; give one of {', '.join(RULES)}")
+    if not isinstance(problem, Scorer | ScoreTable):
+        raise InputError(f"a Scorer or a ScoreTable is divided, not {type(problem).__name__}")
     scorer = problem if isinstance(problem, Scorer) else None
     if rule == "conquer" and scorer is None:
         raise InputError("the rule conquer asks for scores that a table does not have; give a Scorer")
     names = problem.data.names if isinstance(problem, Scorer) else problem.names
-    limit = min(CONQUER_PARENTS if max_parents is None else whole_number("max_parents", max_parents), len(names) - 1)
-    begun = perf_counter()
-    if len(names) < 3:
-        found = exact(problem.table() if isinstance(problem, Scorer) else problem)
-        nothing = np.zeros((len(names), len(names)), dtype=np.int64)
-        note = "fewer than 3 variables: solved directly"
-        return replace(found, division=Division(rule, size, blocks, 0, "exact", nothing, nothing, True, skipped=note))
-    if len(names) > MOST_CANDIDATES + 1:
+    n = len(names)
+    limit = checked_limit(max_parents, n)
+    if n < 3:
+        return _undivided(problem, limit, rule, seed)
+    if n > MOST_CANDIDATES + 1:
         if scorer is None or rule != "conquer" or solver is not None or size != 3 or blocks != "all":
             raise InputError(
-                f"with {len(names)} variables only exact triples under the rule conquer are possible; see columns"
+                f"with {n} variables only exact blocks of 3 under the rule conquer are possible; "
+                "choose fewer columns (--columns)"
             )
         return _screened(scorer, limit, seed, progress)
-    chosen = choose_blocks(len(names), size, blocks, seed)
-    table = problem.table(2, progress=progress) if isinstance(problem, Scorer) else problem
+    chosen = choose_blocks(n, size, blocks, seed)
     solves = block_solver(solver, seed, repair, **parameters)
+    begun = perf_counter()
+    table = problem.table(2, progress=progress) if isinstance(problem, Scorer) else problem
     scored = perf_counter()
-    if scorer is not None and rule == "conquer" and isinstance(solves, ExactBlocks) and size <= ENUMERATED:
-        allowed = allowed_by_margin(worst_margins(table, chosen))
+    allowed, solved = None, None
+    if rule == "conquer" and isinstance(solves, ExactBlocks) and size <= ENUMERATED:
+        margins, votes, together = small_evidence(table, chosen)
+        allowed = allowed_by_margin(margins)
     else:
-        allowed = None
-    solved = _solve_all(table, chosen, solves, executor, journal, progress)
-    votes, together = _votes(len(names), chosen, solved)
+        solved = _solve_all(table, chosen, solves, executor, journal, progress)
+        votes, together = _votes(n, chosen, solved)
     division = Division(
         rule=rule,
         size=size,
@@ -114,27 +118,47 @@ def divide(
         solver=solves.name,
         votes=votes,
         against=together - votes,
-        acyclic=True,
-        failed={", ".join(names[v] for v in chosen[line]): why for line, why in sorted(solved.failed.items())},
-        finished=int(solved.done.sum()),
+        finished=len(chosen) if solved is None else int(solved.done.sum()),
+        failed={} if solved is None else solved.reasons(names, chosen),
+        interrupted=solved is not None and solved.interrupted,
     )
-    if division.failed and len(division.failed) == len(chosen):
+    if len(division.failed) == len(chosen):
         raise InputError(f"no block could be solved; the first failed with: {next(iter(division.failed.values()))}")
-    divided = perf_counter()
-    seconds = {"score": scored - begun, "blocks": divided - scored}
+    seconds = {"score": scored - begun, "blocks": perf_counter() - scored}
     if rule != "conquer" or scorer is None:
         found = _by_votes(problem, division, acyclic)
         return replace(found, seconds=seconds, seed=seed, data=scorer.data if scorer else None)
     if allowed is None:
         allowed = allowed_by_share(votes, together)
-    way = f"{len(chosen):,} blocks of {size} ({blocks}), solved by {solves.name}"
-    found, conquest = conquer(scorer, limit, allowed, way, seed, progress=progress)
+    found, conquest = conquer(scorer, limit, allowed, seed, progress=progress)
+    return replace(found, seconds=seconds | found.seconds, data=scorer.data, division=conquered(division, conquest))
+
+
+def checked_limit(max_parents: int | None, variables: int) -> int:
+    """The parent limit of the whole: as given, or 4, or fewer where there are fewer variables."""
+    limit = min(CONQUER_PARENTS, variables - 1) if max_parents is None else checked_max_parents(max_parents, variables)
+    check_width(limit, variables)
+    return limit
+
+
+def conquered(division: Division, conquest: Conquest) -> Division:
+    """The division with how the whole was won."""
     return replace(
-        found,
-        seconds=seconds | found.seconds,
-        data=scorer.data,
-        division=replace(division, candidates=conquest.candidates, rounds=conquest.rounds, whole=conquest.solved_by),
+        division,
+        candidates=conquest.candidates,
+        rounds=conquest.rounds,
+        whole=conquest.solved_by,
+        skipped="; ".join(filter(None, [division.skipped, conquest.stopped])),
+        interrupted=division.interrupted or conquest.interrupted,
     )
+
+
+def _undivided(problem: Scorer | ScoreTable, limit: int, rule: str, seed: int) -> Learned:
+    """Two variables make no block of three."""
+    found = exact(problem.table(limit) if isinstance(problem, Scorer) else problem)
+    note = "fewer than 3 variables: solved directly, by exact search"
+    division = Division(rule=rule, size=len(found.dag), scheme="none", blocks=0, solver="exact", whole="exact", skipped=note)
+    return replace(found, seed=seed, data=problem.data if isinstance(problem, Scorer) else None, division=division)
 
 
 @dataclass(eq=False)
@@ -142,6 +166,11 @@ class _Solved:
     adjacency: NDArray[np.bool_]
     done: NDArray[np.bool_]
     failed: dict[int, str] = field(default_factory=dict)
+    interrupted: bool = False
+
+    def reasons(self, names: Sequence[str], chosen: Ints) -> dict[str, str]:
+        """The failed blocks by the names of their members."""
+        return {", ".join(names[v] for v in chosen[line]): why for line, why in sorted(self.failed.items())}
 
 
 def _solve_all(
@@ -153,21 +182,29 @@ def _solve_all(
     progress: Progress | None,
 ) -> _Solved:
     """Solve all blocks, piece by piece; Ctrl-C ends it with what is known."""
-    solved = _Solved(np.zeros((*chosen.shape, chosen.shape[1]), dtype=bool), np.zeros(len(chosen), dtype=bool))
+    size = chosen.shape[1]
+    solved = _Solved(np.zeros((*chosen.shape, size), dtype=bool), np.zeros(len(chosen), dtype=bool))
     keys = _keys(table, chosen, solver) if journal is not None else []
-    if journal is not None:
-        known = journal.get(keys)
-        for line, key in enumerate(keys):
-            if key in known:
-                size = chosen.shape[1]
-                bits = np.unpackbits(np.frombuffer(known[key], dtype=np.uint8), count=size * size)
-                solved.adjacency[line] = bits.reshape(size, size).astype(bool)
-                solved.done[line] = True
+    known = journal.get(keys) if journal is not None else {}
+    for line, key in enumerate(keys):
+        if key in known:
+            bits = np.unpackbits(np.frombuffer(known[key], dtype=np.uint8), count=size * size)
+            solved.adjacency[line] = bits.reshape(size, size).astype(bool)
+            solved.done[line] = True
     left = np.flatnonzero(~solved.done)
-    step = _EXACT_PIECE if isinstance(solver, ExactBlocks) else _PIECE
-    pieces = [left[begin : begin + step] for begin in range(0, len(left), step)]
+    step = _EXACT_PIECE if isinstance(solver, ExactBlocks) else max(1, min(_PIECE, len(left) // (8 * cores())))
+    pieces = iter([left[begin : begin + step] for begin in range(0, len(left), step)])
 
-    def record(lines: Ints, found: Solutions) -> None:
+    def record(lines: Ints, future: Future[Solutions]) -> None:
+        if future.cancelled():
+            return
+        try:
+            found = future.result()
+        except InputError:
+            raise
+        except Exception as error:  # whatever a block solver raises: its blocks are named, the others go on
+            solved.failed.update({int(line): str(error) or type(error).__name__ for line in lines})
+            return
         fine = np.array([i for i in range(len(lines)) if i not in found.failed], dtype=np.int64)
         solved.adjacency[lines[fine]] = found.adjacency[fine]
         solved.done[lines[fine]] = True
@@ -175,40 +212,33 @@ def _solve_all(
         if journal is not None and len(fine):
             journal.put({keys[lines[i]]: np.packbits(found.adjacency[i]).tobytes() for i in fine})
         if progress is not None:
-            progress(
-                f"{len(chosen):,} blocks of {chosen.shape[1]}", float((solved.done.sum() + len(solved.failed)) / len(chosen))
-            )
+            progress(f"blocks of {size}", int(solved.done.sum()) + len(solved.failed), len(chosen))
 
-    own = None if executor is not None else ThreadPoolExecutor(cores())
-    pool = executor if executor is not None else own
-    futures: dict[Future[Solutions], Ints] = {}
+    pool = executor if executor is not None else ThreadPoolExecutor(cores())
+    waiting: dict[Future[Solutions], Ints] = {}
     try:
-        for lines, piece in _gathered(table, chosen, pieces):
-            if own is not None and len(pieces) == 1:  # nothing to share out
-                record(lines, solver.solve(piece, lines))
-                continue
-            futures[pool.submit(solve_piece, solver, piece, lines)] = lines  # type: ignore[union-attr]
-        for future in as_completed(futures):
-            record(futures[future], future.result())
+        # Only a few pieces are cut and handed out at a time, so that memory does not grow with the number of blocks.
+        for lines in pieces:
+            waiting[pool.submit(solver.solve, table.gather(chosen[lines]))] = lines
+            if len(waiting) >= _AHEAD * cores():
+                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                    record(waiting.pop(future), future)
+        while waiting:
+            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                record(waiting.pop(future), future)
     except KeyboardInterrupt:
-        for future in futures:
+        solved.interrupted = True
+        for future in waiting:
             future.cancel()
+        wait(waiting)  # what has begun is finished and kept
+        for future, lines in waiting.items():
+            record(lines, future)
         if not solved.done.any():
             raise
     finally:
-        if own is not None:
-            own.shutdown(wait=True, cancel_futures=True)
+        if executor is None:
+            pool.shutdown(wait=True, cancel_futures=True)
     return solved
-
-
-def _gathered(table: ScoreTable, chosen: Ints, pieces: list[Ints]) -> Iterator[tuple[Ints, Blocks]]:
-    for lines in pieces:
-        yield lines, table.gather(chosen[lines])
-
-
-def solve_piece(solver: BlockSolver, blocks: Blocks, numbers: Ints) -> Solutions:
-    """Solve some blocks; a function of its own, so that other processes can be told to call it."""
-    return solver.solve(blocks, numbers)
 
 
 def _keys(table: ScoreTable, chosen: Ints, solver: BlockSolver) -> list[str]:
@@ -239,6 +269,8 @@ def _votes(n: int, chosen: Ints, solved: _Solved) -> tuple[Ints, Ints]:
 def _by_votes(problem: Scorer | ScoreTable, division: Division, acyclic: bool) -> Learned:
     """The paper's reconstruction of the whole from the votes."""
     names = problem.data.names if isinstance(problem, Scorer) else problem.names
+    if division.votes is None or division.against is None:
+        raise AssertionError("blocks were solved, so there are votes")
     if division.rule == "penalty":
         strength: Ints = division.votes - division.against
         edges = strength > 0
@@ -252,13 +284,15 @@ def _by_votes(problem: Scorer | ScoreTable, division: Division, acyclic: bool) -
     while acyclic and not nx.is_directed_acyclic_graph(graph):
         graph.remove_edge(*min(nx.find_cycle(graph), key=lambda edge: graph.edges[edge]["weight"]))
     no_cycle = nx.is_directed_acyclic_graph(graph)
-    most = max(degree for _, degree in graph.in_degree)
-    scored = no_cycle and (isinstance(problem, Scorer) or most <= problem.max_parents)
+    score = float("nan")
+    if no_cycle:
+        with suppress(InputError):  # more parents than a table or a key holds
+            score = problem.score(graph)
     return Learned(
         dag=graph,
-        score=problem.score(graph) if scored else float("nan"),
+        score=score,
         score_name=problem.rule.name if isinstance(problem, Scorer) else problem.score_name,
-        max_parents=most,
+        max_parents=max(degree for _, degree in graph.in_degree),
         solver=f"divide ({division.rule})",
         optimal=False,
         division=replace(division, acyclic=no_cycle),
@@ -273,46 +307,37 @@ def _screened(scorer: Scorer, limit: int, seed: int, progress: Progress | None) 
     gains = scorer.pair_gains(progress)
     gains = np.maximum(gains, gains.T)
     near = allowed_by_margin(gains, 0.0, MOST_NEIGHBOURS)
-    dropped = int((gains > 0).sum() - near.sum())
-    near |= near.T
-    near = _capped(near, gains)
+    near = _capped(near | near.T, gains)
     candidates = {name: [names[p] for p in np.flatnonzero(near[:, i])] for i, name in enumerate(names)}
     table = scorer.table(2, candidates, progress)
     triples = _triples(near)
     scored = perf_counter()
-    if len(triples):
-        margins = np.maximum(worst_margins(table, triples), np.where(near & ~_held(triples, n), gains, -np.inf))
-    else:
-        margins = np.where(near, gains, -np.inf)
+    margins, votes, together = small_evidence(table, triples)
+    margins = np.maximum(margins, np.where(near & (together == 0), gains, -np.inf))  # pairs that are in no triple
     allowed = allowed_by_margin(margins) & near
     total = n * (n - 1) * (n - 2) // 6
-    skipped = f"{total - len(triples):,} of {total:,} triples, whose pairs gain nothing alone"
-    if dropped > 0:
-        skipped += f"; {dropped:,} pairs beyond the best {MOST_NEIGHBOURS} of a variable"
-    divided = perf_counter()
+    crowded = int(np.triu((gains > 0) & ~(near | near.T)).sum())
+    skipped = f"{total - len(triples):,} of {total:,} triples, which have fewer than two pairs that gain something alone"
+    if crowded:
+        skipped += f" or are among the best {MOST_NEIGHBOURS} of a variable ({crowded:,} pairs are not)"
+    seconds = {"score": scored - begun, "blocks": perf_counter() - scored}
     reach = None  # the iteration looks at all variables, if that takes seconds
     if 3.0 * n * n * len(scorer.data.weights) > COMPLETE_WORK:
         reach = near
         skipped += "; later candidates are looked for among the neighbours of a variable only"
-    found, conquest = conquer(scorer, limit, allowed, "screened triples", seed, near=reach, progress=progress)
-    nothing = np.zeros((n, n), dtype=np.int64)
+    found, conquest = conquer(scorer, limit, allowed, seed, near=reach, progress=progress)
     division = Division(
         rule="conquer",
         size=3,
         scheme="screened",
         blocks=len(triples),
         solver="exact",
-        votes=nothing,
-        against=nothing,
-        acyclic=True,
+        votes=votes,
+        against=together - votes,
         finished=len(triples),
-        candidates=conquest.candidates,
-        rounds=conquest.rounds,
-        whole=conquest.solved_by,
         skipped=skipped,
     )
-    seconds = {"score": scored - begun, "blocks": divided - scored} | found.seconds
-    return replace(found, seconds=seconds, data=scorer.data, division=division)
+    return replace(found, seconds=seconds | found.seconds, data=scorer.data, division=conquered(division, conquest))
 
 
 def _capped(near: NDArray[np.bool_], gains: Floats) -> NDArray[np.bool_]:
@@ -330,11 +355,3 @@ def _triples(near: NDArray[np.bool_]) -> Ints:
         found.append(np.sort(np.stack([np.full(len(a), middle), ends[a], ends[b]], axis=1), axis=1))
     together = np.concatenate(found) if found else np.empty((0, 3), dtype=np.int64)
     return np.unique(together, axis=0)
-
-
-def _held(blocks: Ints, n: int) -> NDArray[np.bool_]:
-    held = np.zeros((n, n), dtype=bool)
-    for a in range(blocks.shape[1]):
-        for b in range(blocks.shape[1]):
-            held[blocks[:, a], blocks[:, b]] = True
-    return held

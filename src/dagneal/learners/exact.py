@@ -84,7 +84,7 @@ def _solve(table: ScoreTable, progress: Progress | None) -> NDArray[np.uint8]:
         end = min(begin + step, patterns)
         _fill(n, low, begin, end, groups, high[edge], bounds, masks & ((1 << low) - 1), scores, best, sink)
         if progress is not None:
-            progress("exact search", end / patterns)
+            progress("exact search", end, patterns)
     if not np.isfinite(best[-1]):
         raise InputError("no DAG fits the parent sets of this table")
     return sink

@@ -61,7 +61,7 @@ def exhaustive(table: ScoreTable, workers: int | None = None, progress: Progress
 
     def done(count: int) -> None:
         if progress is not None:
-            progress("exhaustive search", count / len(pieces))
+            progress("exhaustive search", count, len(pieces))
 
     _, setting = min(run(work, pieces, workers, done))
     into = [setting >> (n - 1) * child & (1 << (n - 1)) - 1 for child in range(n)]

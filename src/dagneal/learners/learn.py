@@ -11,7 +11,6 @@ from time import perf_counter
 from typing import Any
 
 import dimod
-import numpy as np
 
 from dagneal.data import Dataset
 from dagneal.errors import InputError
@@ -20,11 +19,11 @@ from dagneal.kernels import Progress
 from dagneal.learned import Division, Learned
 from dagneal.learners.anneal import anneal
 from dagneal.learners.conquer import COMPLETE_WORK, EXACT_WHOLE, conquer, from_complete, work_of_table
-from dagneal.learners.divide import CONQUER_PARENTS, Rule
+from dagneal.learners.divide import Rule, checked_limit, conquered
 from dagneal.learners.divide import divide as divided
 from dagneal.learners.exact import exact
 from dagneal.learners.order import order
-from dagneal.scorer import MOST_CANDIDATES, Scorer, checked_max_parents
+from dagneal.scorer import MOST_CANDIDATES, Scorer
 from dagneal.scores import BDeu, Dirichlet, Score
 
 COMPLETE_PARENTS = 3  # of the tables that are scored in full before candidates are chosen
@@ -80,6 +79,8 @@ def learn(
         raise InputError(f"solver is {type(solver).__name__}; give a dimod sampler, a learner or nothing")
     if solver is None and parameters:
         raise InputError(f"{next(iter(parameters))} is a parameter of a solver; name the solver too")
+    if divide is None and (blocks != "all" or rule != "conquer" or acyclic or executor is not None or journal is not None):
+        raise InputError("blocks, rule, acyclic, executor and journal are for blocks; give their size with divide=K")
     scorer = Scorer(data, score)
     if divide is not None:
         found = divided(
@@ -117,13 +118,7 @@ def _limit_of(solver: Any, max_parents: int | None, variables: int) -> int | Non
     plain = solver.func if isinstance(solver, partial) else solver
     if max_parents is None and plain is order:
         return min(COMPLETE_PARENTS, variables - 1)
-    return _limit(max_parents, variables) if plain is exact else max_parents
-
-
-def _limit(max_parents: int | None, variables: int) -> int:
-    if max_parents is None:
-        return min(CONQUER_PARENTS, variables - 1)
-    return checked_max_parents(max_parents, variables)
+    return checked_limit(max_parents, variables) if plain is exact else max_parents
 
 
 def _on_table(scorer: Scorer, max_parents: int | None, learner: Learner, progress: Progress | None) -> Learned:
@@ -138,7 +133,7 @@ def _on_table(scorer: Scorer, max_parents: int | None, learner: Learner, progres
 def _best(scorer: Scorer, max_parents: int | None, seed: int, progress: Progress | None) -> Learned:
     """Exact where that takes seconds; else the conquest, from all small parent sets or from triples, as the cost decides."""
     n = len(scorer.data.names)
-    limit = _limit(max_parents, n)
+    limit = checked_limit(max_parents, n)
     if n <= EXACT_WHOLE and work_of_table(scorer, limit) <= COMPLETE_WORK:
         return _on_table(scorer, limit, partial(exact, progress=progress), progress)
     few = min(COMPLETE_PARENTS, limit)
@@ -147,20 +142,7 @@ def _best(scorer: Scorer, max_parents: int | None, seed: int, progress: Progress
     begun = perf_counter()
     allowed, start = from_complete(scorer, few, seed, progress)
     scored = perf_counter()
+    found, conquest = conquer(scorer, limit, allowed, seed, start, progress=progress)
     way = f"all sets of at most {few} parents"
-    found, conquest = conquer(scorer, limit, allowed, way, seed, start, progress=progress)
-    nothing = np.zeros((n, n), dtype=np.int64)
-    division = Division(
-        rule="conquer",
-        size=n,
-        scheme=way,
-        blocks=0,
-        solver="order",
-        votes=nothing,
-        against=nothing,
-        acyclic=True,
-        candidates=conquest.candidates,
-        rounds=conquest.rounds,
-        whole=conquest.solved_by,
-    )
+    division = conquered(Division(rule="conquer", size=n, scheme=way, blocks=0, solver="order"), conquest)
     return replace(found, seconds={"score": scored - begun, **found.seconds}, division=division)

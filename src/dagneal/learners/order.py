@@ -92,7 +92,7 @@ def search(
 
     def done(count: int) -> None:
         if progress is not None:
-            progress("ordering search", count / CHAINS)
+            progress("ordering search", count, CHAINS)
 
     results = run(work, list(range(CHAINS)), workers, done)
     score, best = max(results, key=lambda result: result[0])

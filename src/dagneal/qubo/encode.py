@@ -161,6 +161,8 @@ def paper_qubos(problem: ScoreTable | Blocks) -> Qubos:
         n, m = problem.members.shape[1], problem.max_parents
         if m > 2:
             raise InputError(f"the blocks allow {m} parents; the paper's encoding allows 2")
+        if not np.isfinite(problem.scores).all():
+            raise InputError("the paper's encoding needs blocks in which every variable may be a parent of every other")
         scores, masks = problem.scores, problem.masks
     weights = inverted(scores, masks)
     penalties = paper_penalties(weights, masks)
