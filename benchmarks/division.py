@@ -42,7 +42,7 @@ def padded(data: dn.Dataset) -> dn.Dataset:
 
 
 def paper() -> None:
-    head = "network | arities | reads | k | blocks | right per seed | wrong per seed | mean right / wrong | the paper | acyclic | s"
+    head = "network | arities | reads | k | blocks | right by seed | wrong by seed | right / wrong | the paper | acyclic | s"
     print(f"| {head} |\n|{'---|' * 11}", flush=True)
     for name, kind, reads, sizes, seeds in PLAN:
         truth = dn.load(name)
