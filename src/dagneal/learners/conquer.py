@@ -9,7 +9,7 @@ again from the last order, until nothing is left.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
 from time import perf_counter
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dagneal.graphs import topological_order
 from dagneal.kernels import Floats, Ints, Progress
-from dagneal.learned import Learned
+from dagneal.learned import Division, Learned
 from dagneal.learners.blocks import solve_small
 from dagneal.learners.exact import exact
 from dagneal.learners.order import pruned, search
@@ -125,6 +125,18 @@ def conquer(
         seed=seed,
     )
     return learned, Conquest(candidates, rounds, "exact" if proved else "order", stopped, interrupted)
+
+
+def conquered(division: Division, conquest: Conquest) -> Division:
+    """The division with how the whole was won."""
+    return replace(
+        division,
+        candidates=conquest.candidates,
+        rounds=conquest.rounds,
+        whole=conquest.solved_by,
+        skipped="; ".join(filter(None, [division.skipped, conquest.stopped])),
+        interrupted=division.interrupted or conquest.interrupted,
+    )
 
 
 def _solve(table: ScoreTable, seed: int, order: Ints | None, progress: Progress | None) -> tuple[nx.DiGraph, bool]:

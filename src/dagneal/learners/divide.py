@@ -16,19 +16,19 @@ from numpy.typing import NDArray
 
 from dagneal.errors import InputError
 from dagneal.journal import Journal
-from dagneal.kernels import Floats, Ints, Progress, cores
+from dagneal.kernels import Ints, Progress, cores
 from dagneal.learned import Division, Learned
 from dagneal.learners.block_solvers import BlockSolver, ExactBlocks, Solutions, block_solver
 from dagneal.learners.blocks import ENUMERATED, choose_blocks
-from dagneal.learners.conquer import COMPLETE_WORK, Conquest, allowed_by_margin, allowed_by_share, conquer, small_evidence
+from dagneal.learners.conquer import allowed_by_margin, allowed_by_share, conquer, conquered, small_evidence
 from dagneal.learners.exact import exact
+from dagneal.learners.screen import screened
 from dagneal.scorer import MOST_CANDIDATES, Scorer, check_width, checked_max_parents
 from dagneal.table import ScoreTable
 
 Rule = Literal["conquer", "penalty", "count"]
 RULES = ("conquer", "penalty", "count")
 CONQUER_PARENTS = 4
-MOST_NEIGHBOURS = 40  # of a variable, where not every pair can be kept
 _PIECE = 32  # the most blocks that a sampler solves before they are recorded
 _AHEAD = 4  # pieces handed out for each core
 _EXACT_PIECE = 20_000
@@ -97,7 +97,7 @@ def divide(
                 f"with {n} variables only exact blocks of 3 under the rule conquer are possible; "
                 "choose fewer columns (--columns)"
             )
-        return _screened(scorer, limit, seed, progress)
+        return screened(scorer, limit, seed, progress)
     chosen = choose_blocks(n, size, blocks, seed)
     solves = block_solver(solver, seed, repair, **parameters)
     begun = perf_counter()
@@ -139,18 +139,6 @@ def checked_limit(max_parents: int | None, variables: int) -> int:
     limit = min(CONQUER_PARENTS, variables - 1) if max_parents is None else checked_max_parents(max_parents, variables)
     check_width(limit, variables)
     return limit
-
-
-def conquered(division: Division, conquest: Conquest) -> Division:
-    """The division with how the whole was won."""
-    return replace(
-        division,
-        candidates=conquest.candidates,
-        rounds=conquest.rounds,
-        whole=conquest.solved_by,
-        skipped="; ".join(filter(None, [division.skipped, conquest.stopped])),
-        interrupted=division.interrupted or conquest.interrupted,
-    )
 
 
 def _undivided(problem: Scorer | ScoreTable, limit: int, rule: str, seed: int) -> Learned:
@@ -297,61 +285,3 @@ def _by_votes(problem: Scorer | ScoreTable, division: Division, acyclic: bool) -
         optimal=False,
         division=replace(division, acyclic=no_cycle),
     )
-
-
-def _screened(scorer: Scorer, limit: int, seed: int, progress: Progress | None) -> Learned:
-    """Many variables: only pairs that gain something on their own, and only triples in their neighbourhood."""
-    names = scorer.data.names
-    n = len(names)
-    begun = perf_counter()
-    gains = scorer.pair_gains(progress)
-    gains = np.maximum(gains, gains.T)
-    near = allowed_by_margin(gains, 0.0, MOST_NEIGHBOURS)
-    near = _capped(near | near.T, gains)
-    candidates = {name: [names[p] for p in np.flatnonzero(near[:, i])] for i, name in enumerate(names)}
-    table = scorer.table(2, candidates, progress)
-    triples = _triples(near)
-    scored = perf_counter()
-    margins, votes, together = small_evidence(table, triples)
-    margins = np.maximum(margins, np.where(near & (together == 0), gains, -np.inf))  # pairs that are in no triple
-    allowed = allowed_by_margin(margins) & near
-    total = n * (n - 1) * (n - 2) // 6
-    crowded = int(np.triu((gains > 0) & ~(near | near.T)).sum())
-    skipped = f"{total - len(triples):,} of {total:,} triples, which have fewer than two pairs that gain something alone"
-    if crowded:
-        skipped += f" or are among the best {MOST_NEIGHBOURS} of a variable ({crowded:,} pairs are not)"
-    seconds = {"score": scored - begun, "blocks": perf_counter() - scored}
-    reach = None  # the iteration looks at all variables, if that takes seconds
-    if 3.0 * n * n * len(scorer.data.weights) > COMPLETE_WORK:
-        reach = near
-        skipped += "; later candidates are looked for among the neighbours of a variable only"
-    found, conquest = conquer(scorer, limit, allowed, seed, near=reach, progress=progress)
-    division = Division(
-        rule="conquer",
-        size=3,
-        scheme="screened",
-        blocks=len(triples),
-        solver="exact",
-        votes=votes,
-        against=together - votes,
-        finished=len(triples),
-        skipped=skipped,
-    )
-    return replace(found, seconds=seconds | found.seconds, data=scorer.data, division=conquered(division, conquest))
-
-
-def _capped(near: NDArray[np.bool_], gains: Floats) -> NDArray[np.bool_]:
-    """At most as many neighbours as a mask has bits: a variable that many others count as near keeps its best."""
-    return near & allowed_by_margin(np.where(near, gains, -np.inf), -np.inf, MOST_CANDIDATES)
-
-
-def _triples(near: NDArray[np.bool_]) -> Ints:
-    """All triples with at least two near pairs."""
-    either = near | near.T
-    found = []
-    for middle in range(len(near)):
-        ends = np.flatnonzero(either[middle])
-        a, b = np.triu_indices(len(ends), 1)
-        found.append(np.sort(np.stack([np.full(len(a), middle), ends[a], ends[b]], axis=1), axis=1))
-    together = np.concatenate(found) if found else np.empty((0, 3), dtype=np.int64)
-    return np.unique(together, axis=0)

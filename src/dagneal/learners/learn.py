@@ -18,8 +18,8 @@ from dagneal.journal import Journal
 from dagneal.kernels import Progress
 from dagneal.learned import Division, Learned
 from dagneal.learners.anneal import anneal
-from dagneal.learners.conquer import COMPLETE_WORK, EXACT_WHOLE, conquer, from_complete, work_of_table
-from dagneal.learners.divide import Rule, checked_limit, conquered
+from dagneal.learners.conquer import COMPLETE_WORK, EXACT_WHOLE, conquer, conquered, from_complete, work_of_table
+from dagneal.learners.divide import Rule, checked_limit
 from dagneal.learners.divide import divide as divided
 from dagneal.learners.exact import exact
 from dagneal.learners.order import order

@@ -1,0 +1,81 @@
+"""Screening: with many variables only pairs that gain something on their own are looked at, and triples around them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagneal.kernels import Floats, Ints, Progress
+from dagneal.learned import Division, Learned
+from dagneal.learners.conquer import COMPLETE_WORK, allowed_by_margin, conquer, conquered, small_evidence
+from dagneal.scorer import MOST_CANDIDATES, Scorer
+
+MOST_NEIGHBOURS = 40  # of a variable, where not every pair can be kept
+
+
+def screened(scorer: Scorer, limit: int, seed: int, progress: Progress | None) -> Learned:
+    """Learn a network of more variables than a table over all parents can hold.
+
+    Args:
+        scorer: scores what is asked for.
+        limit: the most parents of a variable.
+        seed: of the ordering search.
+        progress: told how far it is.
+    """
+    names = scorer.data.names
+    n = len(names)
+    begun = perf_counter()
+    gains = scorer.pair_gains(progress)
+    gains = np.maximum(gains, gains.T)
+    near = allowed_by_margin(gains, 0.0, MOST_NEIGHBOURS)
+    near = _capped(near | near.T, gains)
+    candidates = {name: [names[p] for p in np.flatnonzero(near[:, i])] for i, name in enumerate(names)}
+    table = scorer.table(2, candidates, progress)
+    triples = _triples(near)
+    scored = perf_counter()
+    margins, votes, together = small_evidence(table, triples)
+    margins = np.maximum(margins, np.where(near & (together == 0), gains, -np.inf))  # pairs that are in no triple
+    allowed = allowed_by_margin(margins) & near
+    total = n * (n - 1) * (n - 2) // 6
+    crowded = int(np.triu((gains > 0) & ~(near | near.T)).sum())
+    skipped = f"{total - len(triples):,} of {total:,} triples, which have fewer than two pairs that gain something alone"
+    if crowded:
+        skipped += f" or are among the best {MOST_NEIGHBOURS} of a variable ({crowded:,} pairs are not)"
+    seconds = {"score": scored - begun, "blocks": perf_counter() - scored}
+    reach = None  # the iteration looks at all variables, if that takes seconds
+    if 3.0 * n * n * len(scorer.data.weights) > COMPLETE_WORK:
+        reach = near
+        skipped += "; later candidates are looked for among the neighbours of a variable only"
+    found, conquest = conquer(scorer, limit, allowed, seed, near=reach, progress=progress)
+    division = Division(
+        rule="conquer",
+        size=3,
+        scheme="screened",
+        blocks=len(triples),
+        solver="exact",
+        votes=votes,
+        against=together - votes,
+        finished=len(triples),
+        skipped=skipped,
+    )
+    return replace(found, seconds=seconds | found.seconds, data=scorer.data, division=conquered(division, conquest))
+
+
+def _capped(near: NDArray[np.bool_], gains: Floats) -> NDArray[np.bool_]:
+    """At most as many neighbours as a mask has bits: a variable that many others count as near keeps its best."""
+    return near & allowed_by_margin(np.where(near, gains, -np.inf), -np.inf, MOST_CANDIDATES)
+
+
+def _triples(near: NDArray[np.bool_]) -> Ints:
+    """All triples with at least two near pairs."""
+    either = near | near.T
+    found = []
+    for middle in range(len(near)):
+        ends = np.flatnonzero(either[middle])
+        a, b = np.triu_indices(len(ends), 1)
+        found.append(np.sort(np.stack([np.full(len(a), middle), ends[a], ends[b]], axis=1), axis=1))
+    together = np.concatenate(found) if found else np.empty((0, 3), dtype=np.int64)
+    return np.unique(together, axis=0)
