@@ -45,10 +45,14 @@ class SqliteJournal:
         self._lock = Lock()
         try:
             self._connection = sqlite3.connect(self.path, check_same_thread=False, timeout=30)
+        except sqlite3.Error as error:
+            raise InputError(f"{self.path} cannot be used as a journal: {error}") from error
+        try:
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("CREATE TABLE IF NOT EXISTS pieces (key TEXT PRIMARY KEY, value BLOB NOT NULL)")
             self._connection.commit()
         except sqlite3.Error as error:
+            self._connection.close()
             raise InputError(f"{self.path} cannot be used as a journal: {error}") from error
 
     def get(self, keys: Iterable[str]) -> dict[str, bytes]:
