@@ -470,6 +470,19 @@ def test_a_reader_that_goes_away_is_no_error():
     assert ran.stdout.startswith("Hypovolemia,")
 
 
+def interrupted(words, folder):
+    """Run a command whose sampler touches `started`, send it Ctrl-C then, and give what it printed."""
+    command = [sys.executable, "-m", "dagneal", *words]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder)
+    while not (folder / "started").exists() and process.poll() is None:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    return out
+
+
 def test_ctrl_c_ends_with_130(tmp_path):
     data = tmp_path / "waste.csv"
     dagneal("sample", "waste", "-o", data)
@@ -482,13 +495,7 @@ def test_ctrl_c_ends_with_130(tmp_path):
         "        time.sleep(300)\n"
     )
     words = ["learn", "waste.csv", "--sampler", "slow:Slow", "-o", "found.json"]
-    process = subprocess.Popen([sys.executable, "-m", "dagneal", *words], stderr=subprocess.PIPE, text=True, cwd=tmp_path)
-    while not (tmp_path / "started").exists() and process.poll() is None:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "Traceback" not in err
+    interrupted(words, tmp_path)
     assert not (tmp_path / "found.json").exists()
 
 
@@ -508,15 +515,7 @@ def test_ctrl_c_in_a_division_shows_what_is_known(tmp_path):
         "        return super().sample(bqm, num_reads=1, num_sweeps=10, seed=1)\n"
     )
     words = ["learn", "waste.csv", "--sampler", "slow:Slow", "--divide", "4", "--rule", "penalty"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dagneal", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
-    )
-    while not (tmp_path / "started").exists() and process.poll() is None:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "Traceback" not in err
+    out = interrupted(words, tmp_path)
     assert "of 126 blocks were solved" in out
 
 

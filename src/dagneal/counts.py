@@ -46,11 +46,7 @@ def set_sums(
     def work(piece: slice) -> None:
         _set_sums(codes, weights, arities, members[piece], sizes[piece], concentrations[piece], sums[piece])
 
-    def done(count: int) -> None:
-        if progress is not None:
-            progress("scoring", count, len(pieces))
-
-    run(work, pieces, workers, done)
+    run(work, pieces, workers, "scoring", progress)
     return sums
 
 

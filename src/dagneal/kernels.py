@@ -58,7 +58,8 @@ def run(
     work: Callable[[T], Any],
     pieces: Sequence[T],
     workers: int | None = None,
-    done: Callable[[int], None] | None = None,
+    stage: str = "",
+    progress: Progress | None = None,
 ) -> list[Any]:
     """Run `work` on every piece, in threads, and return the results in the order of the pieces.
 
@@ -66,15 +67,16 @@ def run(
         work: a function that spends its time in kernels, which release the GIL.
         pieces: its arguments, one call each.
         workers: number of threads; all cores by default.
-        done: told after each result how many there are.
+        stage: what to call the work in progress.
+        progress: told after each result how many there are.
     """
 
     def told(results: Iterable[Any]) -> list[Any]:
         collected = []
         for result in results:
             collected.append(result)
-            if done is not None:
-                done(len(collected))
+            if progress is not None:
+                progress(stage, len(collected), len(pieces))
         return collected
 
     workers = min(workers or cores(), len(pieces))

@@ -218,6 +218,13 @@ def beta_ranges(qubos: Qubos) -> Floats:
     return np.stack([np.log(2) / (2 * total.max(axis=1)), np.log(number / 0.01) / (2 * least)], axis=1)
 
 
+def seeded(learner: Callable[..., Learned], seed: int | None, parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a learner with the seed, if there is one and the learner takes it."""
+    if seed is None or "seed" not in inspect.signature(learner).parameters:
+        return parameters
+    return {"seed": seed} | parameters
+
+
 def block_solver(solver: Any, seed: int | None = None, repair: bool = True, **parameters: Any) -> BlockSolver:
     """Make a block solver of a block solver, a sampler, a learner, or nothing (exact search).
 
@@ -237,7 +244,5 @@ def block_solver(solver: Any, seed: int | None = None, repair: bool = True, **pa
             raise InputError(f"exact search and block solvers take no parameters such as {next(iter(parameters))!r}")
         return solver if ready else ExactBlocks()
     if callable(solver):
-        if seed is not None and "seed" in inspect.signature(solver).parameters:
-            parameters.setdefault("seed", seed)
-        return LearnedBlocks(solver, parameters)
+        return LearnedBlocks(solver, seeded(solver, seed, parameters))
     raise InputError(f"solver is {type(solver).__name__}; give a dimod sampler, a learner, a block solver or nothing")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from math import comb
 
 import networkx as nx
@@ -75,12 +75,10 @@ def _cover(variables: int, size: int, strength: int, generator: np.random.Genera
         tries = []
         for _ in range(16):
             block = _grown(open_sets, [int(v) for v in left[generator.integers(len(left))]], size, generator)
-            tries.append((_gain(open_sets, block, strength), block))
+            tries.append((int(open_sets[np.ix_(*[block] * strength)].sum()), block))
         block = max(tries)[1]
         blocks.append(sorted(block))
-        for some in combinations(block, strength):
-            for arranged in set(_arrangements(some)):
-                open_sets[arranged] = False
+        open_sets[np.ix_(*[block] * strength)] = False
 
 
 def _open_sets(variables: int, strength: int) -> NDArray[np.bool_]:
@@ -89,14 +87,6 @@ def _open_sets(variables: int, strength: int) -> NDArray[np.bool_]:
     for a, b in combinations(range(strength), 2):
         distinct &= index[a] != index[b]
     return distinct
-
-
-def _arrangements(some: tuple[int, ...]) -> list[tuple[int, ...]]:
-    return [p for p in product(some, repeat=len(some)) if len(set(p)) == len(some)]
-
-
-def _gain(open_sets: NDArray[np.bool_], block: list[int], strength: int) -> int:
-    return int(open_sets[np.ix_(*[block] * strength)].sum())
 
 
 def _grown(open_sets: NDArray[np.bool_], block: list[int], size: int, generator: np.random.Generator) -> list[int]:
@@ -128,6 +118,22 @@ def _sample(variables: int, size: int, share: float, generator: np.random.Genera
         chosen.add(tuple(sorted(grown)))
         together[np.ix_(grown, grown)] = True
     return np.array(sorted(chosen), dtype=np.int64)
+
+
+def count_votes(variables: int, members: Ints, adjacency: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+    """C, how often each edge is in a solution, and how many blocks hold each pair.
+
+    Args:
+        variables: how many variables there are.
+        members: the blocks, one per line.
+        adjacency: their solutions, shape (blocks, parent, child).
+    """
+    votes = np.zeros((variables, variables), dtype=np.int64)
+    together = np.zeros((variables, variables), dtype=np.int64)
+    for a, b in permutations(range(members.shape[1]), 2):
+        np.add.at(votes, (members[:, a], members[:, b]), adjacency[:, a, b].astype(np.int64))
+        np.add.at(together, (members[:, a], members[:, b]), 1)
+    return votes, together
 
 
 @lru_cache(maxsize=8)

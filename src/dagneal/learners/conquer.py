@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dagneal.graphs import topological_order
 from dagneal.kernels import Floats, Ints, Progress
 from dagneal.learned import Division, Learned
-from dagneal.learners.blocks import solve_small
+from dagneal.learners.blocks import count_votes, solve_small
 from dagneal.learners.exact import exact
 from dagneal.learners.order import pruned, search
 from dagneal.orders import dag_of_order
@@ -94,7 +94,7 @@ def conquer(
     candidates: dict[str, list[str]] = {}
     try:
         for rounds in range(1, _ROUNDS + 1):
-            candidates = {name: [names[p] for p in np.flatnonzero(allowed[:, i])] for i, name in enumerate(names)}
+            candidates = named_candidates(allowed, names)
             table = scorer.table(min(max_parents, n - 1), candidates, progress)
             order = None if dag is None else np.array([position[name] for name in topological_order(dag, names)])
             found, proved = _solve(table, seed + rounds, order, progress)
@@ -201,6 +201,11 @@ def outside_gains(
     return chosen, crowded
 
 
+def named_candidates(allowed: NDArray[np.bool_], names: tuple[str, ...]) -> dict[str, list[str]]:
+    """The candidates of each variable by name; `allowed[parent, child]` says who they are."""
+    return {name: [names[p] for p in np.flatnonzero(allowed[:, child])] for child, name in enumerate(names)}
+
+
 def allowed_by_margin(margins: Floats, threshold: float = MARGIN, most: int = MOST_PER_CHILD) -> NDArray[np.bool_]:
     """Candidates from worst margins: pairs above the threshold, the best few of each variable."""
     n = len(margins)
@@ -236,9 +241,9 @@ def small_evidence(table: ScoreTable, blocks: Ints) -> tuple[Floats, Ints, Ints]
         adjacency, _, margins = solve_small(gathered.scores, gathered.max_parents)
         for pair, (a, b) in enumerate(combinations(range(size), 2)):
             np.minimum.at(worst, (piece[:, a], piece[:, b]), margins[:, pair])
-            for p, c in ((a, b), (b, a)):
-                np.add.at(votes, (piece[:, p], piece[:, c]), adjacency[:, p, c].astype(np.int64))
-                np.add.at(together, (piece[:, p], piece[:, c]), 1)
+        counted = count_votes(n, piece, adjacency)
+        votes += counted[0]
+        together += counted[1]
     both: Floats = np.minimum(worst, worst.T)
     both[np.isinf(both)] = -np.inf
     return both, votes, together

@@ -19,7 +19,7 @@ from dagneal.journal import Journal
 from dagneal.kernels import Ints, Progress, cores
 from dagneal.learned import Division, Learned
 from dagneal.learners.block_solvers import BlockSolver, ExactBlocks, Solutions, block_solver
-from dagneal.learners.blocks import ENUMERATED, choose_blocks
+from dagneal.learners.blocks import ENUMERATED, choose_blocks, count_votes
 from dagneal.learners.conquer import allowed_by_margin, allowed_by_share, conquer, conquered, small_evidence
 from dagneal.learners.exact import exact
 from dagneal.learners.screen import screened
@@ -109,7 +109,7 @@ def divide(
         allowed = allowed_by_margin(margins)
     else:
         solved = _solve_all(table, chosen, solves, executor, journal, progress)
-        votes, together = _votes(n, chosen, solved)
+        votes, together = count_votes(n, chosen[solved.done], solved.adjacency[solved.done])
     division = Division(
         rule=rule,
         size=size,
@@ -238,20 +238,6 @@ def _keys(table: ScoreTable, chosen: Ints, solver: BlockSolver) -> list[str]:
         state.update(np.ascontiguousarray(array).tobytes())
     run = state.hexdigest()
     return [f"{run}:{','.join(map(str, members))}" for members in chosen.tolist()]
-
-
-def _votes(n: int, chosen: Ints, solved: _Solved) -> tuple[Ints, Ints]:
-    """C, how often each edge is in a solution, and how many solved blocks hold each pair."""
-    votes = np.zeros((n, n), dtype=np.int64)
-    together = np.zeros((n, n), dtype=np.int64)
-    members = chosen[solved.done]
-    found = solved.adjacency[solved.done]
-    for a in range(chosen.shape[1]):
-        for b in range(chosen.shape[1]):
-            if a != b:
-                np.add.at(votes, (members[:, a], members[:, b]), found[:, a, b].astype(np.int64))
-                np.add.at(together, (members[:, a], members[:, b]), 1)
-    return votes, together
 
 
 def _by_votes(problem: Scorer | ScoreTable, division: Division, acyclic: bool) -> Learned:

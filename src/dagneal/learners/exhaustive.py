@@ -59,11 +59,7 @@ def exhaustive(table: ScoreTable, workers: int | None = None, progress: Progress
         energy, setting = _search(piece[0], piece[1], families, cycles, float(penalties.consistency[0]), pairs)
         return float(energy), int(setting)
 
-    def done(count: int) -> None:
-        if progress is not None:
-            progress("exhaustive search", count, len(pieces))
-
-    _, setting = min(run(work, pieces, workers, done))
+    _, setting = min(run(work, pieces, workers, "exhaustive search", progress))
     into = [setting >> (n - 1) * child & (1 << (n - 1)) - 1 for child in range(n)]
     parents = {
         name: [other for bit, other in enumerate(o for o in table.names if o != name) if into[child] >> bit & 1]

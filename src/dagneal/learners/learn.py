@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -18,6 +17,7 @@ from dagneal.journal import Journal
 from dagneal.kernels import Progress
 from dagneal.learned import Division, Learned
 from dagneal.learners.anneal import anneal
+from dagneal.learners.block_solvers import seeded
 from dagneal.learners.conquer import COMPLETE_WORK, EXACT_WHOLE, conquer, conquered, from_complete, work_of_table
 from dagneal.learners.divide import Rule, checked_limit
 from dagneal.learners.divide import divide as divided
@@ -106,9 +106,8 @@ def learn(
             parameters["seed"] = seed
         found = _on_table(scorer, max_parents, partial(anneal, sampler=solver, progress=progress, **parameters), progress)
     else:
-        if seed is not None and "seed" in inspect.signature(solver).parameters:
-            parameters.setdefault("seed", seed)
-        found = _on_table(scorer, _limit_of(solver, max_parents, len(data.names)), partial(solver, **parameters), progress)
+        limit = _limit_of(solver, max_parents, len(data.names))
+        found = _on_table(scorer, limit, partial(solver, **seeded(solver, seed, parameters)), progress)
     prior = score if isinstance(score, Dirichlet) else BDeu()
     return replace(found, seed=found.seed if seed is None else int(seed), data=data, prior=prior)
 

@@ -90,11 +90,7 @@ def search(
         score = _climb(found, table.local_bits, entries, masks, scores, rounds, seeds[chain])
         return float(score), found
 
-    def done(count: int) -> None:
-        if progress is not None:
-            progress("ordering search", count, CHAINS)
-
-    results = run(work, list(range(CHAINS)), workers, done)
+    results = run(work, list(range(CHAINS)), workers, "ordering search", progress)
     score, best = max(results, key=lambda result: result[0])
     if not np.isfinite(score):
         raise InputError("no order fits the parent sets of this table")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dagneal.kernels import Floats, Ints, Progress
 from dagneal.learned import Division, Learned
-from dagneal.learners.conquer import COMPLETE_WORK, allowed_by_margin, conquer, conquered, small_evidence
+from dagneal.learners.conquer import COMPLETE_WORK, allowed_by_margin, conquer, conquered, named_candidates, small_evidence
 from dagneal.scorer import MOST_CANDIDATES, Scorer
 
 MOST_NEIGHBOURS = 40  # of a variable, where not every pair can be kept
@@ -32,8 +32,7 @@ def screened(scorer: Scorer, limit: int, seed: int, progress: Progress | None) -
     gains = np.maximum(gains, gains.T)
     near = allowed_by_margin(gains, 0.0, MOST_NEIGHBOURS)
     near = _capped(near | near.T, gains)
-    candidates = {name: [names[p] for p in np.flatnonzero(near[:, i])] for i, name in enumerate(names)}
-    table = scorer.table(2, candidates, progress)
+    table = scorer.table(2, named_candidates(near, names), progress)
     triples = _triples(near)
     scored = perf_counter()
     margins, votes, together = small_evidence(table, triples)
