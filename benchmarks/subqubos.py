@@ -6,14 +6,14 @@ from itertools import combinations
 from measure import line
 
 import dagneal as dn
-from dagneal.qubo.encode import paper_qubos
+from dagneal.qubo.encode import qubos
 
 table = dn.score_table(dn.load("alarm-15").expected(10_000))
 for size in (3, 4, 5, 6, 9, 12):
     begun = time.perf_counter()
     blocks = table.gather(list(combinations(range(15), size)))
-    qubos = paper_qubos(blocks)
-    models = [qubos.model(line) for line in range(len(blocks.members))]
+    encoded = qubos(blocks, dn.PAPER)
+    models = [encoded.model(line) for line in range(len(blocks.members))]
     spent = time.perf_counter() - begun
     line(
         f"{len(models):,} QUBOs of {size} variables",

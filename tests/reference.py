@@ -123,3 +123,39 @@ def as_graph(table: ScoreTable, dag: tuple[frozenset[int], ...]) -> nx.DiGraph:
     graph.add_nodes_from(table.names)
     graph.add_edges_from((table.names[p], table.names[c]) for c, parents in enumerate(dag) for p in parents)
     return graph
+
+
+def candidate_table(n: int, max_parents: int, seed: int, kind: str = "noise") -> ScoreTable:
+    """A table with random candidate parents.
+
+    Kinds: `noise`, nothing to do with scores; `additive`, where every parent helps, so that all want cycles; `oversize`,
+    where only the largest sets are good, so that the polynomial of a set with one more parent looks far too good.
+    """
+    rng = np.random.default_rng(seed)
+    density = rng.uniform(0.4, 1.0)
+    candidates, masks, scores = [], [], []
+    for child in range(n):
+        own = np.array([v for v in range(n) if v != child and rng.random() < density], dtype=np.int64)
+        sets = bounded_masks(len(own), min(max_parents, len(own)))
+        sizes = np.bitwise_count(sets).astype(np.int64)
+        noise = rng.standard_normal(len(sets))
+        if kind == "noise":
+            values = 100 * noise
+        elif kind == "additive":
+            inside = (sets[:, None] >> np.arange(len(own), dtype=np.uint64)) & np.uint64(1)
+            values = inside @ rng.exponential(100, len(own)) + 5 * noise
+        else:
+            values = np.where(sizes == max_parents, 500.0, 0.0) + 10 * noise
+        candidates.append(own)
+        masks.append(sets)
+        scores.append(values - 1000)
+    return ScoreTable(
+        names=tuple(f"v{i}" for i in range(n)),
+        max_parents=max_parents,
+        score_name="random",
+        first=np.cumsum([0, *map(len, candidates)]),
+        candidates=np.concatenate(candidates),
+        start=np.cumsum([0, *map(len, masks)]),
+        masks=np.concatenate(masks),
+        scores=np.concatenate(scores),
+    )

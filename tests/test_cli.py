@@ -56,8 +56,8 @@ def test_learn_as_json_prints_one_object_and_nothing_else(run, lc):
     assert found["variables"] == ["Pollution", "Smoker", "Cancer", "Xray", "Dyspnoea"]
     assert sorted(map(tuple, found["edges"])) == sorted(dn.load("lung-cancer").dag.edges)
     assert found["score"] == pytest.approx(-21036.861963, abs=1e-5)
-    assert (found["score_name"], found["max_parents"], found["seed"], found["optimal"]) == ("BDeu(1)", 2, 7, True)
-    assert set(found["seconds"]) >= {"score", "encode", "sample", "decode"}
+    assert (found["score_name"], found["max_parents"], found["seed"], found["optimal"]) == ("BDeu(1)", 4, 7, True)
+    assert set(found["seconds"]) >= {"score", "blocks", "conquer", "compare"}
     assert found["annealed"]["reads"] == 100
     assert found["comparison"]["right"] == 4
 
@@ -71,7 +71,7 @@ def test_divide_et_impera(run, lc):
     found = json.loads(out)
     assert status == 0
     assert found["acyclic"]
-    assert (found["division"]["scheme"], found["division"]["whole"]) == ("cover:2", "exact")
+    assert (found["division"]["scheme"], found["division"]["whole"]) == ("cover:2", "SimulatedAnnealingSampler")
     assert json.loads(run(*words, "--blocks", "cover:2", "--json", "--journal", "run.db")[1])["votes"] == found["votes"]
     status, out, _ = run("learn", lc, "--divide", "3", "--blocks", "sample:0.5")
     assert status == 0
@@ -183,7 +183,7 @@ def test_samples_are_saved(run, lc, tmp_path):
     assert len(dn.read_samples(tmp_path / "reads.json")) == 4
     words = ["learn", lc, "--columns", "Smoker,Cancer", "--sampler", "dimod:ExactSolver", "--samples", "all.json"]
     assert run(*words)[0] == 0
-    assert len(dn.read_samples(tmp_path / "all.json")) == 32
+    assert len(dn.read_samples(tmp_path / "all.json")) == 4  # two edges, no other bits
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
@@ -210,13 +210,27 @@ def test_sampled_rows_are_in_the_order_drawn(run, tmp_path):
 
 @pytest.mark.parametrize("ending", ["bqm", "coo", "npz"])
 def test_encode(run, lc, tmp_path, ending):
-    status, out, _ = run("encode", lc, "-o", f"lc.{ending}")
+    status, out, _ = run("encode", lc, "-o", f"lc.{ending}", "--encoding", "paper")
     assert status == 0
     assert "40 bits (20 edges, 10 slack, 10 order), 125 interactions, offset 22793.67770" in out
     assert (tmp_path / f"lc.{ending}").stat().st_size > 0
-    found = json.loads(run("encode", lc, "--json", "--ising")[1])
+    found = json.loads(run("encode", lc, "--json", "--ising", "--encoding", "paper")[1])
     assert (found["bits"], found["vartype"]) == (40, "SPIN")
     assert found["delta_consist"] == pytest.approx(393.244599)
+
+
+def test_encodings_side_by_side(run, lc):
+    status, out, _ = run("encode", lc, "--compare")
+    assert status == 0
+    assert [line.split()[3] for line in out.splitlines() if line.startswith(("paper", "tight, chordal, pruned"))] == [
+        "40",
+        "14",
+    ]
+    found = json.loads(run("encode", lc, "--compare", "--json", "--max-parents", "3")[1])
+    assert "refused" in found["encodings"][0]  # the paper's
+    tight = next(e for e in found["encodings"] if e["encoding"] == dn.TIGHT.name)
+    assert tight["bits"] == sum(tight["bits_by_kind"].values())
+    assert tight["largest"] / tight["smallest"] == pytest.approx(2 ** tight["range_bits"])
 
 
 def test_the_written_model_is_the_encoded_one(run, lc, tmp_path):
@@ -293,9 +307,14 @@ BAD = [
     ("learn good.csv --max-parents 3", "at most 2 parents"),
     ("learn good.csv --max-parents x", "invalid int value"),
     ("learn six.csv --solver exhaustive", "at most 5 variables, not 6; use exact"),
-    ("learn ten.csv --solver tree", "at most 9 variables, not 10"),
+    ("learn ten.csv --solver tree --direct --encoding paper", "treewidth at most 25, and this one has about"),
     ("learn thirty.csv --solver exact", "at most 28 variables, not 30; use an annealer (--solver sa)"),
-    ("learn six.csv --solver sa --max-parents 3", "the paper's encoding allows 2"),
+    ("learn six.csv --solver sa --max-parents 3 --encoding paper", "the paper's penalties allow 2"),
+    ("learn six.csv --encoding gap", "--encoding are for samplers"),
+    ("learn six.csv --solver sa --encoding loose", "has the word 'loose'"),
+    ("learn six.csv --solver sa --encoding gap,tight", "says two things of penalties"),
+    ("learn six.csv --solver sa --encoding paper,chordal", "too small for chordal order bits"),
+    ("encode six.csv --compare -o x.bqm", "--compare writes nothing"),
     ("learn negative.csv --weights n", "row 1, is negative"),
     ("learn fraction.csv --weights n", "row 1, is not a whole number"),
     ("learn good.csv --weights m", "no column 'm'"),
@@ -308,7 +327,8 @@ BAD = [
     ("learn good.csv --solver sa --set num_swepes=7", "does not take the parameter 'num_swepes'; it takes"),
     ("learn good.csv --solver sa --set num_sweeps", "write NAME=VALUE"),
     ("learn good.csv --solver sa --set num_sweeps=many", "SimulatedAnnealingSampler refused"),
-    ("learn good.csv --solver sa --seed -5", "SimulatedAnnealingSampler refused"),
+    ("learn good.csv --solver sa --seed -5", "seed is -5"),
+    ("learn good.csv --solver sa --direct --seed -5", "SimulatedAnnealingSampler refused"),
     ("learn good.csv --solver sa --reads 0", "--reads is 0"),
     ("learn good.csv --solver exact --reads 10", "are for samplers; name one"),
     ("learn good.csv --solver tree --seed 5", "takes no seed"),
@@ -329,7 +349,8 @@ BAD = [
     ("learn six.csv --divide 3 --blocks sample:1.5", "above 0 and up to 1"),
     ("learn six.csv --divide 3 --blocks sample:x", "above 0 and up to 1"),
     ("learn six.csv --rule penalty", "give their size with --divide K"),
-    ("learn six.csv --direct", "--direct is for a sampler"),
+    ("learn six.csv --direct", "--direct and --encoding are for samplers"),
+    ("learn six.csv --solver sa --direct --divide 3", "give one of them"),
     (
         "learn six.csv --divide 6 --solver exhaustive",
         "no block could be solved; the first failed with: exhaustive search takes",
@@ -361,7 +382,7 @@ BAD = [
     ("sample waste --seed -1 -o waste.csv", "seed is -1"),
     ("encode good.csv -o nowhere/good.bqm", "there is no folder nowhere"),
     ("encode good.csv -o good.txt", "end the name in .bqm"),
-    ("encode six.csv --max-parents 3", "the paper's encoding allows 2"),
+    ("encode six.csv --max-parents 3 --encoding paper", "the paper's penalties allow 2"),
     ("compare good.csv waste", "there is no network 'good.csv'"),
     ("compare list.json waste", "is not a result"),
     ("compare no.json waste", "No such file"),
@@ -494,7 +515,7 @@ def test_ctrl_c_ends_with_130(tmp_path):
         "        pathlib.Path('started').touch()\n"
         "        time.sleep(300)\n"
     )
-    words = ["learn", "waste.csv", "--sampler", "slow:Slow", "-o", "found.json"]
+    words = ["learn", "waste.csv", "--sampler", "slow:Slow", "--direct", "-o", "found.json"]
     interrupted(words, tmp_path)
     assert not (tmp_path / "found.json").exists()
 

@@ -10,17 +10,19 @@ import dimod
 import networkx as nx
 import numpy as np
 import pytest
-from dwave.samplers import SimulatedAnnealingSampler
+from dwave.samplers import SimulatedAnnealingSampler, TreeDecompositionSolver
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import all_dags, dag_scores, random_data, random_table
 
 import dagneal as dn
 from dagneal.learners import conquer as conquering
-from dagneal.learners.block_solvers import AnnealedBlocks, ExactBlocks, Solutions, beta_ranges
+from dagneal.learners.block_solvers import AnnealedBlocks, ExactBlocks, Solutions
 from dagneal.learners.blocks import small_dags, solve_exactly, solve_small
+from dagneal.learners.candidates import outside_gains
 from dagneal.learners.order import pruned, search
-from dagneal.qubo.encode import paper_qubos
+from dagneal.learners.whole import ClassicalWhole
+from dagneal.qubo.encode import qubos as encoded
 
 
 @given(st.integers(3, 12), st.data())
@@ -86,18 +88,28 @@ def test_ties_make_earlier_variables_parents():
     assert np.argwhere(solve_exactly(blocks.scores, blocks.masks)[0][0]).tolist() == [[0, 1]]
 
 
-def test_all_sub_qubos_at_once_equal_those_one_by_one():
+UNPRUNED = [dn.PAPER, *(dn.Encoding(p, o, prune=False) for p in ("tight", "gap") for o in ("complete", "chordal"))]
+
+
+@pytest.mark.parametrize("encoding", UNPRUNED, ids=lambda encoding: encoding.name)
+def test_all_sub_qubos_at_once_equal_those_one_by_one(encoding):
     table = dn.score_table(dn.load("waste").expected(10_000))
     blocks = table.gather(list(combinations(range(9), 4)))
-    qubos = paper_qubos(blocks)
+    qubos = encoded(blocks, encoding)
     for line in (0, 17, 125):
-        assert qubos.model(line, blocks.names(line)).is_almost_equal(dn.encode(blocks.table(line)), places=6)
+        assert qubos.model(line, blocks.names(line)).is_almost_equal(dn.encode(blocks.table(line), encoding), places=6)
+
+
+def test_blocks_that_differ_in_their_bits_are_not_encoded_at_once():
+    blocks = dn.score_table(dn.load("waste").expected(10_000)).gather([[0, 1, 2]])
+    with pytest.raises(dn.InputError, match="prune=False"):
+        encoded(blocks, dn.TIGHT)
 
 
 def test_temperatures_are_those_that_the_sampler_would_choose():
     table = dn.score_table(dn.load("waste").expected(10_000))
-    qubos = paper_qubos(table.gather(list(combinations(range(9), 4))))
-    ranges = beta_ranges(qubos)
+    qubos = encoded(table.gather(list(combinations(range(9), 4))), dn.PAPER)
+    ranges = qubos.beta_ranges
     for line in (0, 50, 125):
         chosen = SimulatedAnnealingSampler().sample(qubos.model(line), num_reads=1, num_sweeps=1).info["beta_range"]
         assert ranges[line] == pytest.approx(chosen, rel=1e-9)
@@ -189,7 +201,7 @@ def test_conquer_gives_a_dag_within_the_limit(seed, n, limit):
 @pytest.mark.parametrize("solver", ["exact", "order"])
 def test_the_conquest_of_alarm_finds_its_class(solver, monkeypatch):
     if solver == "order":
-        monkeypatch.setattr(conquering, "EXACT_WHOLE", 5)
+        monkeypatch.setattr("dagneal.learners.whole.EXACT_WHOLE", 5)
     truth = dn.load("alarm-15")
     for seed in (1, 2, 3):
         found = dn.divide(dn.Scorer(truth.sample(10_000, seed)), size=3, seed=seed)
@@ -202,7 +214,7 @@ def test_the_conquest_mends_lost_candidates():
     truth = dn.load("lung-cancer")
     scorer = dn.Scorer(truth.expected(10_000))
     nobody = np.zeros((5, 5), dtype=bool)
-    found, conquest = conquering.conquer(scorer, 2, nobody)
+    found, conquest = conquering.conquer(scorer, 2, nobody, ClassicalWhole())
     assert found.score == pytest.approx(dn.exact(scorer.table(2)).score)
     assert conquest.rounds > 1
 
@@ -284,7 +296,7 @@ def test_an_interrupted_division_gives_what_is_known_and_resumes(tmp_path, monke
 
     monkeypatch.setattr(module, "_PIECE", 4)
     table = dn.score_table(dn.load("waste").expected(10_000))
-    options = {"size": 3, "rule": "penalty", "num_reads": 3, "num_sweeps": 20, "seed": 1}
+    options = {"size": 3, "rule": "penalty", "num_reads": 3, "num_sweeps": 20, "seed": 1, "encoding": dn.PAPER}
     whole = dn.divide(table, SimulatedAnnealingSampler(), **options)
     Counting.calls = 0
     with dn.SqliteJournal(tmp_path / "run.db") as journal, ThreadPoolExecutor(1) as pool:
@@ -413,10 +425,58 @@ def test_learn_exact():
         dn.learn(data_of(29), solver=dn.exact, max_parents=1)
 
 
-def test_learn_with_a_sampler_solves_the_whole_qubo():
-    found = dn.learn(data_of(4), solver=SimulatedAnnealingSampler(), num_reads=20, seed=1)
+def test_learn_directly_with_a_sampler_solves_the_whole_qubo():
+    found = dn.learn(data_of(4), solver=SimulatedAnnealingSampler(), direct=True, encoding=dn.PAPER, num_reads=20, seed=1)
     assert found.annealed.bits == 26
     assert found.division is None
+    assert found.max_parents == 2
+
+
+def test_learn_with_a_sampler_solves_blocks_and_the_whole_with_it():
+    found = dn.learn(data_of(6), solver=SimulatedAnnealingSampler(), num_reads=20, seed=1)
+    assert (found.division.rule, found.division.size, found.division.blocks) == ("conquer", 3, 20)
+    assert found.division.solver == found.division.whole == "SimulatedAnnealingSampler"
+    assert found.max_parents == 4
+    assert found.annealed.encoding == dn.TIGHT.name
+    assert found.annealed.optimum == dn.exact(dn.score_table(data_of(6), max_parents=4)).score  # over all parents
+    assert found.annealed.raw is not None
+    assert found.annealed.baseline <= found.annealed.optimum + 1e-9
+    assert found.optimal == (abs(found.score - found.annealed.optimum) < 1e-6)
+
+
+def test_two_variables_are_solved_by_the_sampler_too():
+    found = dn.learn(data_of(2), solver=SimulatedAnnealingSampler(), num_reads=20, seed=1)
+    assert found.division.whole == "SimulatedAnnealingSampler"
+    assert "solved directly" in found.division.skipped
+    assert found.annealed is not None
+
+
+def test_the_whole_pipeline_by_annealing_alone():
+    truth = dn.load("alarm-15")
+    for seed in (1, 2):
+        found = dn.learn(
+            truth.sample(10_000, seed),
+            solver=SimulatedAnnealingSampler(),
+            seed=seed,
+            num_reads=200,
+            block_parameters={"num_reads": 20},
+        )
+        assert dn.compare(found.dag, truth.dag).cpdag_shd == 0
+        assert found.optimal
+        assert found.annealed.bits <= 140
+
+
+def test_raw_reads_that_are_no_network_end_the_conquest():
+    class Everything(dimod.Sampler):
+        parameters, properties = {}, {}
+
+        def sample(self, bqm):
+            return dimod.SampleSet.from_samples_bqm(dict.fromkeys(bqm.variables, 1), bqm)
+
+    found = dn.learn(dn.load("lung-cancer").expected(10_000), solver=Everything(), repair=False)
+    assert np.isnan(found.score)
+    assert found.division.skipped == "no raw read was a network"
+    assert found.annealed.raw is None
 
 
 @pytest.mark.parametrize("rule", ["penalty", "count", "conquer"])
@@ -424,7 +484,7 @@ def test_learn_divided(rule):
     found = dn.learn(data_of(5), solver=SimulatedAnnealingSampler(), divide=3, rule=rule, num_reads=5, num_sweeps=50, seed=1)
     assert (found.division.rule, found.division.blocks) == (rule, 10)
     assert found.division.solver == "SimulatedAnnealingSampler"
-    assert (found.division.whole is None) == (rule != "conquer")  # never a classical search in silence
+    assert found.division.whole == ("SimulatedAnnealingSampler" if rule == "conquer" else None)
 
 
 def test_learn_exhaustive():
@@ -459,8 +519,6 @@ def test_samplers_without_a_seed_solve_blocks_too():
         parameters, properties = {}, {}
 
         def sample(self, bqm):
-            from dwave.samplers import TreeDecompositionSolver
-
             return TreeDecompositionSolver().sample(bqm)
 
     table = dn.score_table(dn.load("lung-cancer").expected(10_000))
@@ -503,11 +561,16 @@ def test_how_blocks_are_cut_into_pieces_makes_no_difference(monkeypatch):
     assert np.array_equal(found.division.votes, expected.division.votes)
 
 
-def test_a_sampler_needs_blocks_without_restrictions():
+def test_blocks_of_a_table_with_restrictions():
     table = dn.Scorer(dn.load("lung-cancer").expected(10_000)).table(2, {"Cancer": ["Smoker"]})
-    with pytest.raises(dn.InputError, match="every variable may be a parent"):
-        dn.divide(table, SimulatedAnnealingSampler(), size=3, rule="penalty", num_reads=5)
-    assert dn.divide(table, size=3, rule="penalty").division.finished == 10  # exact search needs nothing of the kind
+    exact = dn.divide(table, size=3, rule="penalty")
+    for encoding in (dn.TIGHT, dn.Encoding("gap", "complete", prune=False)):
+        found = dn.divide(table, SimulatedAnnealingSampler(), 3, rule="penalty", encoding=encoding, num_reads=20)
+        assert not found.division.failed
+        assert (found.division.votes[[0, 3, 4], 2] == 0).all()  # of Cancer's parents, only Smoker
+        assert (found.division.votes + found.division.votes.T == exact.division.votes + exact.division.votes.T).all()
+    with pytest.raises(dn.InputError, match="every set of a child's candidate parents"):
+        dn.divide(table, SimulatedAnnealingSampler(), size=3, rule="penalty", encoding=dn.PAPER, num_reads=5)
 
 
 def test_failures_are_kept_by_block():
@@ -528,7 +591,7 @@ def test_failures_are_kept_by_block():
             return super().solve(blocks)
 
     table = dn.score_table(dn.load("lung-cancer").expected(10_000))
-    found = dn.divide(table, Moody(), size=3, rule="penalty", num_reads=2, seed=1).division
+    found = dn.divide(table, Moody(), size=3, rule="penalty", encoding=dn.PAPER, num_reads=2, seed=1).division
     assert (found.finished, len(found.failed)) == (5, 5)
     assert set(found.failed.values()) == {"Moody returned no reads"}
     found = dn.divide(table, Broken(), size=3, rule="penalty").division
@@ -537,18 +600,19 @@ def test_failures_are_kept_by_block():
 
 def test_numbered_bits_are_decoded_like_labelled_ones():
     from dagneal.qubo.decode import decode_bits
-    from dagneal.qubo.encode import Layout
 
-    table = random_table(4, 2, seed=3)
     rng = np.random.default_rng(0)
-    samples = rng.integers(0, 2, (50, 26), dtype=np.int8)
-    labelled = dn.encode(table)
-    numbered = paper_qubos(table).model(0)
-    one = dn.decode(table, dimod.SampleSet.from_samples_bqm((samples, labelled.variables), labelled))
-    two = decode_bits(table, Layout.of(table.names, 2), dimod.SampleSet.from_samples_bqm((samples, range(26)), numbered))
-    assert np.array_equal(one.edges, two.edges)
-    assert np.array_equal(one.orders, two.orders)
-    assert one.energies == pytest.approx(two.energies)
+    for encoding in (dn.PAPER, dn.TIGHT):
+        table = random_table(5, 2 if encoding == dn.PAPER else 3, seed=3)
+        qubos = encoded(table, encoding)
+        bits = qubos.layout.bits
+        samples = rng.integers(0, 2, (50, bits), dtype=np.int8)
+        labelled, numbered = qubos.model(0, table.names), qubos.model(0)
+        one = dn.decode(table, dimod.SampleSet.from_samples_bqm((samples, labelled.variables), labelled))
+        two = decode_bits(table, qubos.layout, dimod.SampleSet.from_samples_bqm((samples, range(bits)), numbered))
+        assert np.array_equal(one.edges, two.edges)
+        assert np.array_equal(one.orders, two.orders)
+        assert one.energies == pytest.approx(two.energies)
 
 
 def test_pair_gains_of_every_score():
@@ -579,7 +643,7 @@ def test_optimal_is_claimed_only_where_every_parent_was_allowed():
     assert not found.optimal
     scorer = dn.Scorer(dn.load("lung-cancer").expected(10_000))
     everyone = ~np.eye(5, dtype=bool)
-    assert conquering.conquer(scorer, 2, everyone)[0].optimal
+    assert conquering.conquer(scorer, 2, everyone, ClassicalWhole())[0].optimal
 
 
 def test_a_better_parent_in_place_of_another_is_found():
@@ -592,7 +656,7 @@ def test_a_better_parent_in_place_of_another_is_found():
     dag.add_node("b")
     allowed = np.zeros((3, 3), dtype=bool)
     allowed[0, 2] = True
-    more, crowded = conquering.outside_gains(scorer, dag, allowed, max_parents=1)
+    more, crowded = outside_gains(scorer, dag, allowed, max_parents=1)
     assert (1, 2) in more
     assert crowded == 0
 
@@ -607,6 +671,12 @@ def test_a_better_parent_in_place_of_another_is_found():
         lambda d: dn.learn(d, rule="penalty"),
         lambda d: dn.learn(d, blocks="cover:2"),
         lambda d: dn.learn(d, solver=dn.exact, divide=3, foo=1),
+        lambda d: dn.learn(d, direct=True),
+        lambda d: dn.learn(d, solver=dn.exact, encoding=dn.PAPER),
+        lambda d: dn.learn(d, solver=SimulatedAnnealingSampler(), direct=True, divide=3),
+        lambda d: dn.learn(d, solver=SimulatedAnnealingSampler(), direct=True, rule="penalty"),
+        lambda d: dn.learn(d, solver=SimulatedAnnealingSampler(), encoding=dn.PAPER, max_parents=3, num_reads=2),
+        lambda d: dn.learn(d, solver=TreeDecompositionSolver(), seed=1),
     ],
 )
 def test_nothing_is_ignored_in_silence(call):

@@ -146,7 +146,7 @@ def without(table: dn.ScoreTable, child: int, forbidden) -> dn.ScoreTable:
 def test_absent_parent_sets_are_obeyed():
     """v0 must have v1 as a parent (bit 0 of its masks)."""
     from dagneal.orders import dag_of_order, score_orders
-    from dagneal.qubo.penalties import moebius
+    from dagneal.qubo.polynomial import moebius
 
     data = random_data(4, 100, seed=4)
     full = dn.score_table(data)
@@ -161,8 +161,10 @@ def test_absent_parent_sets_are_obeyed():
     assert ("v1", "v0") in dag_of_order(table, orders[1]).edges
     with pytest.raises(dn.InputError, match="no set of parents of 'v0' fits"):
         dag_of_order(table, orders[0])
-    with pytest.raises(dn.InputError, match="not all its subsets"):
+    with pytest.raises(dn.InputError, match="not have all sets"):
         moebius(table)
+    with pytest.raises(dn.InputError, match="not all its subsets"):
+        dn.encode(table)
     assert table.restrict(["v0", "v1"]).local("v0", ["v1"]) == full.local("v0", ["v1"])
     lonely = table.restrict(["v0", "v2"])  # v0 is left without any set
     assert np.isinf(lonely.gather([[0, 1]]).scores[0, 0]).all()

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from dagneal.network import BayesianNetwork, fit
     from dagneal.networks import load
     from dagneal.qubo.decode import Reads, decode, read_samples, write_samples
-    from dagneal.qubo.encode import PAPER, Encoding, encode, qubo_matrix, qubo_vector, result_value
+    from dagneal.qubo.encode import PAPER, TIGHT, Encoding, encode, qubo_matrix, qubo_vector, result_value
+    from dagneal.qubo.verify import Verified, verify
     from dagneal.scorer import Scorer, score_table
     from dagneal.scores import BIC, K2, BDeu, BDeuRows, Perks
     from dagneal.table import Blocks, ScoreTable
@@ -49,7 +50,8 @@ _NAMES = {
     "network": ("BayesianNetwork", "fit"),
     "networks": ("load",),
     "qubo.decode": ("Reads", "decode", "read_samples", "write_samples"),
-    "qubo.encode": ("PAPER", "Encoding", "encode", "qubo_matrix", "qubo_vector", "result_value"),
+    "qubo.encode": ("PAPER", "TIGHT", "Encoding", "encode", "qubo_matrix", "qubo_vector", "result_value"),
+    "qubo.verify": ("Verified", "verify"),
     "scorer": ("Scorer", "score_table"),
     "scores": ("BIC", "K2", "BDeu", "BDeuRows", "Perks"),
     "table": ("Blocks", "ScoreTable"),

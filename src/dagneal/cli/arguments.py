@@ -10,16 +10,17 @@ from dagneal import __version__
 
 LEARNERS = ("auto", "exact", "order", "exhaustive")
 
-SAMPLERS: dict[str, tuple[str, dict[str, int], int | None]] = {
-    # name: class, parameters by default, most variables
-    "sa": ("dwave.samplers:SimulatedAnnealingSampler", {"num_reads": 1000}, None),
-    "sqa": ("dwave.samplers:PathIntegralAnnealingSampler", {"num_reads": 100}, None),
+SAMPLERS: dict[str, tuple[str, dict[str, int]]] = {
+    # name: class, parameters by default
+    "sa": ("dwave.samplers:SimulatedAnnealingSampler", {"num_reads": 1000}),
+    "sqa": ("dwave.samplers:PathIntegralAnnealingSampler", {"num_reads": 100}),
     # Restarts end a read, not the clock, so that the same seed gives the same answer.
-    "tabu": ("dwave.samplers:TabuSampler", {"num_reads": 100, "num_restarts": 5, "timeout": 600_000}, None),
-    "tree": ("dwave.samplers:TreeDecompositionSolver", {"num_reads": 1}, 9),
-    "greedy": ("dwave.samplers:SteepestDescentSolver", {"num_reads": 1000}, None),
-    "random": ("dwave.samplers:RandomSampler", {"num_reads": 1000}, None),
+    "tabu": ("dwave.samplers:TabuSampler", {"num_reads": 100, "num_restarts": 5, "timeout": 600_000}),
+    "tree": ("dwave.samplers:TreeDecompositionSolver", {"num_reads": 1}),
+    "greedy": ("dwave.samplers:SteepestDescentSolver", {"num_reads": 1000}),
+    "random": ("dwave.samplers:RandomSampler", {"num_reads": 1000}),
 }
+BLOCK_READS = 100  # of a block, which is small, where no number is given
 
 _SOLVERS = """\
 solvers:
@@ -28,10 +29,14 @@ solvers:
   order       ordering search over all sets of parents, up to 65 variables
   exhaustive  the paper's exhaustive search of the QUBO, up to 5 variables
   sa          simulated annealing            sqa     simulated quantum annealing (path integral)
-  tabu        tabu search                    tree    exact on the QUBO, up to 9 variables
+  tabu        tabu search                    tree    exact on the QUBO, if its treewidth is at most 25
   greedy      steepest descent               random  random bits, the weakest baseline
 Any other dimod sampler: --sampler package.module:Class
+A sampler solves blocks of three variables, then the whole on the candidate parents that these suggest, again and again with
+more candidates until none is missing; --direct makes it solve the whole at once.
 """
+
+_ENCODING = "tight (default), gap or paper; also complete or chordal, pruned or unpruned, with commas between"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -97,7 +102,7 @@ def _data(command: _Parser) -> None:
     )
     _reading(command)
     command.add_argument(
-        "--max-parents", type=int, metavar="M", help="most parents of a variable (default 4; samplers take at most 2)"
+        "--max-parents", type=int, metavar="M", help="most parents of a variable (default 4; encode and --direct: 2)"
     )
 
 
@@ -109,8 +114,8 @@ def _learn(commands: argparse._SubParsersAction[_Parser]) -> None:
         _SOLVERS + "\nexamples:\n"
         "  dagneal learn patients.csv\n"
         "  dagneal learn patients.csv --solver sa --reads 100 --seed 7 -o patients.bif\n"
-        "  dagneal learn lc.csv --solver sa --set num_sweeps=5000 --truth lung-cancer\n"
-        "  dagneal learn alarm.csv --divide 4 --rule penalty --solver sa --reads 100 --raw   # the paper's\n"
+        "  dagneal learn lc.csv --solver sa --direct --set num_sweeps=5000 --truth lung-cancer\n"
+        "  dagneal learn alarm.csv --solver sa --encoding paper --divide 4 --rule penalty --reads 100 --raw  # the paper's\n"
         "  dagneal learn lc.csv --json | python -m json.tool",
     )
     _data(command)
@@ -119,16 +124,20 @@ def _learn(commands: argparse._SubParsersAction[_Parser]) -> None:
     which.add_argument("--solver", default="auto", metavar="NAME", help="see below (default auto)")
     which.add_argument("--sampler", metavar="MODULE:CLASS", help="any dimod sampler, made without arguments")
     group.add_argument(
-        "--reads", type=int, metavar="N", help="reads of a sampler (default 1000; sqa and tabu 100; --sampler: its own)"
+        "--reads",
+        type=int,
+        metavar="N",
+        help="reads of a sampler (default 1000; sqa, tabu and blocks 100; --sampler: its own)",
     )
     group.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", dest="parameters", help="a parameter of the sampler"
     )
     group.add_argument("--raw", action="store_true", help="report the best raw read, without repair")
+    group.add_argument("--encoding", default="tight", metavar="WORDS", help="how the QUBO is made: " + _ENCODING)
+    group.add_argument("--direct", action="store_true", help="let a sampler solve the whole at once, without blocks")
     group.add_argument(
-        "--direct", action="store_true", help="a sampler solves the whole at once (what it does without --divide)"
+        "--divide", type=int, metavar="K", help="divide et impera: solve blocks of K variables first (samplers: default 3)"
     )
-    group.add_argument("--divide", type=int, metavar="K", help="divide et impera: solve blocks of K variables first")
     group.add_argument(
         "--blocks", default="all", metavar="SCHEME", help="which blocks: all, cover:2, cover:3 or sample:F (default all)"
     )
@@ -171,11 +180,15 @@ def _encode(commands: argparse._SubParsersAction[_Parser]) -> None:
         "encode",
         "write the search for the best network as a QUBO",
         "examples:\n"
+        "  dagneal encode lc.csv --compare           # the encodings side by side\n"
         "  dagneal encode lc.csv -o lc.bqm           # dimod.BinaryQuadraticModel.from_file\n"
+        "  dagneal encode lc.csv -o lc.bqm --encoding paper\n"
         "  dagneal encode lc.csv -o lc.coo --ising   # text: row, column, value, over spins\n"
         "  dagneal encode lc.csv -o lc.npz           # arrays row, column, value, offset, labels",
     )
     _data(command)
+    command.add_argument("--encoding", default="tight", metavar="WORDS", help="how: " + _ENCODING)
+    command.add_argument("--compare", action="store_true", help="show what each encoding would need, and write nothing")
     command.add_argument("--ising", action="store_true", help="over spins -1 and +1 instead of bits")
     command.add_argument("-o", "--output", metavar="FILE", help="where to write it: .bqm, .coo or .npz")
 

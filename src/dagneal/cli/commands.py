@@ -18,7 +18,7 @@ from typing import Any
 from dagneal import kernels
 from dagneal.bif import check_names
 from dagneal.cli import show
-from dagneal.cli.arguments import LEARNERS, SAMPLERS
+from dagneal.cli.arguments import BLOCK_READS, LEARNERS, SAMPLERS
 from dagneal.errors import InputError, whole_number
 from dagneal.graphs import check_variables
 from dagneal.writing import check_writable, replacing
@@ -41,12 +41,11 @@ def learn(options: argparse.Namespace) -> None:
             raise InputError("--samples and -o name the same file")
     solver, parameters = _solver(options)
     sampled = options.sampler is not None or options.solver in SAMPLERS
-    if options.samples and (not sampled or options.divide is not None):
+    if options.samples and (not sampled or options.rule != "conquer"):
         raise InputError("--samples: only a sampler that solves the whole has reads to save, such as --solver sa")
     division = _division(options, sampled)
     score = score_named(options.score)
     data = _read(options)
-    _check_size(options, len(data.names))
     if options.output and options.output.lower().endswith(".bif"):
         check_names([*data.names, *(state for states in data.states for state in states)])
     truth = _graph(options.truth) if options.truth else None
@@ -77,17 +76,21 @@ def _division(options: argparse.Namespace, sampled: bool) -> dict[str, Any]:
 
     if options.rule not in RULES:
         raise InputError(f"there is no rule {options.rule!r}; give one of {', '.join(RULES)}")
-    if options.direct and (options.divide is not None or not sampled):
-        raise InputError(
-            "--direct is for a sampler that solves the whole; leave --divide out and name one, such as --solver sa"
-        )
-    if options.divide is None:
+    from dagneal.qubo.encode import encoding_named
+
+    encoding = {"encoding": encoding_named(options.encoding)}
+    if not sampled and (options.direct or options.encoding != "tight"):
+        raise InputError("--direct and --encoding are for samplers; name one, such as --solver sa")
+    if options.direct and options.divide is not None:
+        raise InputError("--direct solves the whole at once, --divide in blocks; give one of them")
+    if options.divide is None and (options.direct or not sampled):
         if options.blocks != "all" or options.rule != "conquer" or options.acyclic or options.journal:
             raise InputError("--blocks, --rule, --acyclic and --journal are for blocks; give their size with --divide K")
-        return {}
+        return encoding | {"direct": True} if sampled else {}
     if options.journal:
         check_writable(options.journal)
-    return {"divide": options.divide, "blocks": options.blocks, "rule": options.rule, "acyclic": options.acyclic}
+    found = {"divide": options.divide, "blocks": options.blocks, "rule": options.rule, "acyclic": options.acyclic}
+    return found | encoding if sampled else found
 
 
 @contextmanager
@@ -114,7 +117,7 @@ def _solver(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         return getattr(import_module(f"dagneal.learners.{options.solver}"), options.solver), {}
     from dagneal.learners.anneal import check_parameters
 
-    target, defaults, _ = (options.sampler, {}, None) if options.sampler else SAMPLERS[options.solver]
+    target, defaults = (options.sampler, {}) if options.sampler else SAMPLERS[options.solver]
     sampler = _imported(target)
     given = dict(map(_parameter, options.parameters))
     if options.reads is not None:
@@ -130,17 +133,9 @@ def _solver(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         raise InputError(f"{type(sampler).__name__} takes no seed; leave --seed out")
     if options.raw:
         parameters["repair"] = False
+    if not options.direct and "num_reads" in defaults and "num_reads" not in given:
+        parameters["block_parameters"] = {"num_reads": min(BLOCK_READS, defaults["num_reads"])}
     return sampler, parameters
-
-
-def _check_size(options: argparse.Namespace, variables: int) -> None:
-    """Samplers that cannot hold so many variables would not say so, but fill the memory."""
-    most = SAMPLERS[options.solver][2] if options.sampler is None and options.solver in SAMPLERS else None
-    variables = options.divide or variables
-    if most is not None and variables > most:
-        raise InputError(
-            f"--solver {options.solver} takes at most {most} variables, not {variables}; use exact (up to 28) or sa"
-        )
 
 
 def _imported(target: str) -> Any:
@@ -235,23 +230,30 @@ def sample(options: argparse.Namespace) -> None:
 def encode(options: argparse.Namespace) -> None:
     """`dagneal encode`."""
     from dagneal.qubo import export
-    from dagneal.qubo.encode import paper_qubos
+    from dagneal.qubo.encode import encoding_named, qubos
+    from dagneal.qubo.report import side_by_side
     from dagneal.scorer import Scorer
     from dagneal.scores import score_named
 
     if options.output:
+        if options.compare:
+            raise InputError("--compare writes nothing; leave -o out, or choose with --encoding")
         export.check_format(options.output)
+    encoding = encoding_named(options.encoding)
     score = score_named(options.score)
     data = _read(options)
     with show.progress(options.quiet) as progress:
         table = Scorer(data, score).table(options.max_parents, progress=progress)
-    qubos = paper_qubos(table)
-    bqm = qubos.model(0, table.names)
+    if options.compare:
+        show.encodings(side_by_side(table, options.ising), table, options)
+        return
+    found = qubos(table, encoding)
+    bqm = found.model(0, table.names)
     if options.ising:
         bqm = bqm.change_vartype("SPIN", inplace=False)
     if options.output:
         export.write_model(bqm, options.output)
-    show.encoded(bqm, table, qubos.penalties, options)
+    show.encoded(bqm, table, encoding, found.penalties, options)
 
 
 def compare(options: argparse.Namespace) -> None:

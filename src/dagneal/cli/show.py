@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from dagneal.learned import Annealed, Division, Learned
     from dagneal.metrics import Comparison
     from dagneal.network import BayesianNetwork
+    from dagneal.qubo.encode import Encoding
     from dagneal.qubo.penalties import Penalties
+    from dagneal.qubo.report import Figures
     from dagneal.table import ScoreTable
 
 
@@ -131,7 +133,8 @@ def divided(division: Division) -> list[str]:
         most = max(map(len, division.candidates.values()))
         lines.append(f"the whole solved by {division.whole} in {division.rounds} rounds, at most {most} candidate parents")
     if division.failed:
-        lines.append(f"{len(division.failed):,} blocks failed, the first: {next(iter(division.failed.items()))}")
+        name, why = next(iter(division.failed.items()))
+        lines.append(f"{len(division.failed):,} blocks failed, the first ({name}): {why}")
     if division.interrupted:
         lines.append(f"interrupted: {division.finished:,} of {division.blocks:,} blocks were solved")
     if division.skipped:
@@ -149,7 +152,7 @@ def annealed(figures: Annealed) -> list[str]:
     raw = figures.raw
     repaired = figures.repaired
     lines = [
-        f"QUBO of {figures.bits} bits and {figures.interactions} interactions ({figures.encoding} penalties), "
+        f"QUBO of {figures.bits} bits and {figures.interactions} interactions ({figures.encoding}), "
         f"{figures.reads:,} reads, {figures.feasible:.1%} of them networks as they stand",
         f"  raw       {score(raw.score)}, in {raw.hits:,} reads" if raw else "  raw       no read is a network",
         f"  repaired  {score(repaired.score)}, in {repaired.hits:,} reads",
@@ -158,30 +161,68 @@ def annealed(figures: Annealed) -> list[str]:
     return lines if best is None else [*lines, f"  optimum   {best:14.3f}  (exact search)"]
 
 
-def encoded(bqm: dimod.BinaryQuadraticModel, table: ScoreTable, penalties: Penalties, options: argparse.Namespace) -> None:
+def encoded(
+    bqm: dimod.BinaryQuadraticModel,
+    table: ScoreTable,
+    encoding: Encoding,
+    penalties: Penalties,
+    options: argparse.Namespace,
+) -> None:
     """Print what a QUBO is like."""
-    kinds = {kind: sum(label[0] == kind for label in bqm.variables) for kind in "dyr"}
-    largest = max(max(map(abs, bqm.linear.values())), max(map(abs, bqm.quadratic.values()), default=0.0))
-    report = {
-        "bits": bqm.num_variables,
-        "bits_by_kind": kinds,
-        "interactions": bqm.num_interactions,
+    from dagneal.qubo.layout import KINDS
+    from dagneal.qubo.report import figures
+
+    found = figures(bqm)
+    weights = [float(values.max(initial=0.0)) for values in (penalties.transitivity, penalties.consistency)]
+    report = found.to_dict() | {
+        "encoding": encoding.name,
         "vartype": bqm.vartype.name,
         "offset": float(bqm.offset),
-        "largest_coefficient": float(largest),
         "delta_max": dict(zip(table.names, penalties.maximum[0].tolist(), strict=True)),
-        "delta_trans": float(penalties.transitivity[0]),
-        "delta_consist": float(penalties.consistency[0]),
+        "delta_trans": weights[0],  # the largest, where they differ
+        "delta_consist": weights[1],
         "max_parents": table.max_parents,
         "file": options.output,
     }
+    kinds = ", ".join(f"{found.bits_by_kind[kind]} {name}" for kind, name in KINDS.items() if found.bits_by_kind[kind])
     text = (
-        f"{bqm.num_variables} {'spins' if options.ising else 'bits'} ({kinds['d']} edges, {kinds['y']} slack, "
-        f"{kinds['r']} order), {bqm.num_interactions} interactions, offset {bqm.offset:.6f}\n"
-        f"penalties: delta_max up to {penalties.maximum.max():.3f}, delta_trans {penalties.transitivity[0]:.3f}, "
-        f"delta_consist {penalties.consistency[0]:.3f}; largest coefficient {largest:.3f}"
+        f"{found.bits} {'spins' if options.ising else 'bits'} ({kinds}), {found.interactions} interactions, "
+        f"offset {bqm.offset:.6f}\n"
+        f"{encoding.name}: delta_max up to {penalties.maximum.max():.3f}, delta_trans {weights[0]:.3f}, "
+        f"delta_consist {weights[1]:.3f}\n"
+        f"coefficients {found.smallest:.3f} to {found.largest:.3f} ({found.range_bits:.1f} bits), "
+        f"treewidth {found.treewidth}"
     )
     result(report, text + (f"\nwritten to {options.output}" if options.output else ""), options)
+
+
+def encodings(found: dict[Encoding, Figures | str], table: ScoreTable, options: argparse.Namespace) -> None:
+    """Print the encodings of a table side by side."""
+    unit = "spins" if options.ising else "bits"
+    lines = [
+        f"{len(table.names)} variables, at most {table.max_parents} parents, {len(table.scores):,} scores; "
+        f"coefficients over {unit}",
+        "",
+        f"{'encoding':26} {unit:>6} {'edge':>6} {'slack':>6} {'order':>6} {'aux.':>6} {'products':>9} "
+        f"{'largest':>12} {'smallest':>12} {'range':>9} {'treewidth':>10}",
+    ]
+    report: list[dict[str, Any]] = []
+    for encoding, figures in found.items():
+        if isinstance(figures, str):
+            report.append({"encoding": encoding.name, "refused": figures})
+            lines.append(f"{encoding.name:26} {figures}")
+            continue
+        report.append({"encoding": encoding.name} | figures.to_dict())
+        kinds = " ".join(f"{count:6}" for count in figures.bits_by_kind.values())
+        lines.append(
+            f"{encoding.name:26} {figures.bits:6} {kinds} {figures.interactions:9} {figures.largest:12.3f} "
+            f"{figures.smallest:12.6f} {figures.range_bits:4.1f} bits {figures.treewidth:10}"
+        )
+    result(
+        {"max_parents": table.max_parents, "vartype": "SPIN" if options.ising else "BINARY", "encodings": report},
+        "\n".join(lines),
+        options,
+    )
 
 
 def comparison(found: Comparison, options: argparse.Namespace) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import dataclass
 from numbers import Integral
 from time import perf_counter
 from typing import Any
@@ -17,7 +18,8 @@ from dagneal.learned import Annealed, Learned, Outcome
 from dagneal.learners.exact import exact
 from dagneal.orders import random_orders, score_orders
 from dagneal.qubo.decode import Reads, decode
-from dagneal.qubo.encode import PAPER, Encoding, encode
+from dagneal.qubo.encode import TIGHT, Encoding, encode
+from dagneal.qubo.report import treewidth
 from dagneal.table import ScoreTable
 
 EXACT_BESIDE = 20  # up to this many variables the optimum costs a fraction of a second
@@ -27,14 +29,14 @@ def anneal(
     table: ScoreTable,
     sampler: dimod.Sampler,
     repair: bool = True,
-    encoding: Encoding = PAPER,
+    encoding: Encoding = TIGHT,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Learned:
     """Learn a structure with any sampler of Ocean's dimod interface.
 
     Args:
-        table: local scores with at most two parents.
+        table: local scores, with any parent limit and any candidate parents.
         sampler: what solves the QUBO.
         repair: report the best repaired read; otherwise the best raw one.
         encoding: how the table is written as a QUBO.
@@ -54,50 +56,112 @@ def anneal(
     >>> found.optimal, found.annealed.reads
     (True, 100)
     """
-    check_parameters(sampler, parameters)
     seed = int(parameters["seed"]) if isinstance(parameters.get("seed"), Integral) else None
+    sampling = sample(table, sampler, encoding, parameters, progress)
     begun = perf_counter()
-    bqm = encode(table, encoding)
-    encoded = perf_counter()
-    if progress is not None:
-        progress("sampling", 0, 1)
-    try:
-        sampleset = sampler.sample(bqm, **parameters)
-        sampleset.resolve()
-    except Exception as error:  # whatever a sampler raises; the original stays attached
-        given = ", ".join(f"{name}={value!r}" for name, value in parameters.items()) or "no parameters"
-        raise InputError(f"{type(sampler).__name__} refused the problem with {given}: {error}") from error
-    if not len(sampleset):
-        raise InputError(f"{type(sampler).__name__} returned no reads")
-    if progress is not None:
-        progress("sampling", 1, 1)
-    sampled = perf_counter()
-    reads = decode(table, sampleset)
-    decoded = perf_counter()
-    baseline = max(
-        float(score_orders(table, orders).max())
-        for orders in random_orders(len(table.names), int(reads.occurrences.sum()), abs(seed or 0))
-    )
     optimum = exact(table).score if len(table.names) <= EXACT_BESIDE else None
-    compared = perf_counter()
-    annealed = _summarised(reads, bqm, sampleset, encoding, baseline, optimum)
-    dag, score = _chosen(annealed, reads, repair)
+    annealed = summarised(sampling, optimum, seed)
+    dag, score = sampling.best(repair)
     return Learned(
         dag=dag,
         score=score,
         score_name=table.score_name,
         max_parents=table.max_parents,
         solver=type(sampler).__name__,
-        optimal=optimum is not None and bool(_equal(score, optimum)),
-        seconds={
-            "encode": encoded - begun,
-            "sample": sampled - encoded,
-            "decode": decoded - sampled,
-            "compare": compared - decoded,
-        },
+        optimal=optimum is not None and bool(equal_scores(score, optimum)),
+        seconds=sampling.seconds | {"compare": perf_counter() - begun},
         seed=seed,
         annealed=annealed,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Sampling:
+    """One call of a sampler, with what its reads mean.
+
+    Attributes:
+        encoding: how the table was encoded.
+        bqm: the QUBO.
+        sampleset: what the sampler returned.
+        reads: what that means.
+        seconds: time spent, by stage.
+    """
+
+    encoding: Encoding
+    bqm: dimod.BinaryQuadraticModel
+    sampleset: dimod.SampleSet
+    reads: Reads
+    seconds: dict[str, float]
+
+    def best(self, repair: bool) -> tuple[nx.DiGraph, float]:
+        """The best graph and its score: repaired, or raw; if no raw read is a network, that of lowest energy, with NaN.
+
+        Args:
+            repair: which.
+        """
+        scores = self.reads.repaired_scores if repair else self.reads.raw_scores
+        if repair or self.reads.feasible.any():
+            read = int(np.nanargmax(scores))
+            return self.reads.repaired_dag(read) if repair else self.reads.raw_graph(read), float(scores[read])
+        return self.reads.raw_graph(int(np.argmin(self.reads.energies))), float("nan")
+
+
+def sample(
+    table: ScoreTable,
+    sampler: dimod.Sampler,
+    encoding: Encoding,
+    parameters: dict[str, Any],
+    progress: Progress | None = None,
+) -> Sampling:
+    """Encode a table, sample the QUBO, and decode the reads.
+
+    Args:
+        table: local scores.
+        sampler: what solves the QUBO.
+        encoding: how the table is written as a QUBO.
+        parameters: passed to the sampler.
+        progress: told when the sampler starts and ends.
+    """
+    check_parameters(sampler, parameters)
+    begun = perf_counter()
+    bqm = encode(table, encoding)
+    encoded = perf_counter()
+    if progress is not None:
+        progress("sampling", 0, 1)
+    sampleset = sampled(sampler, bqm, parameters)
+    if progress is not None:
+        progress("sampling", 1, 1)
+    done = perf_counter()
+    reads = decode(table, sampleset)
+    seconds = {"encode": encoded - begun, "sample": done - encoded, "decode": perf_counter() - done}
+    return Sampling(encoding, bqm, sampleset, reads, seconds)
+
+
+def sampled(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> dimod.SampleSet:
+    """Sample a QUBO, and say in one line what went wrong if something does.
+
+    Args:
+        sampler: what solves it.
+        bqm: the QUBO; one without bits has one state, and the sampler is not asked.
+        parameters: passed to the sampler.
+    """
+    name = type(sampler).__name__
+    if not bqm.num_variables:
+        return dimod.SampleSet.from_samples(([[]], []), energy=[bqm.offset], vartype=bqm.vartype)
+    widest = sampler.properties.get("max_treewidth")
+    if widest is not None and treewidth(bqm) > widest:
+        raise InputError(
+            f"{name} takes QUBOs of treewidth at most {widest}, and this one has about {treewidth(bqm)}: use another"
+        )
+    try:
+        sampleset = sampler.sample(bqm, **parameters)
+        sampleset.resolve()
+    except Exception as error:  # whatever a sampler raises; the original stays attached
+        given = ", ".join(f"{name}={value!r}" for name, value in parameters.items()) or "no parameters"
+        raise InputError(f"{name} refused the problem with {given}: {error}") from error
+    if not len(sampleset):
+        raise InputError(f"{name} returned no reads")
+    return sampleset
 
 
 def check_parameters(sampler: dimod.Sampler, parameters: dict[str, Any]) -> None:
@@ -113,47 +177,44 @@ def check_parameters(sampler: dimod.Sampler, parameters: dict[str, Any]) -> None
             raise InputError(f"{type(sampler).__name__} does not take the parameter {name!r}; it takes {taken}")
 
 
-def _summarised(
-    reads: Reads,
-    bqm: dimod.BinaryQuadraticModel,
-    sampleset: dimod.SampleSet,
-    encoding: Encoding,
-    baseline: float,
-    optimum: float | None,
-) -> Annealed:
-    def hits(scores: Floats, wanted: float) -> int:
-        return int(reads.occurrences[_equal(scores, wanted)].sum())
+def summarised(sampling: Sampling, optimum: float | None, seed: int | None) -> Annealed:
+    """What the reads came to, beside the proved optimum and as many random orders.
 
-    def outcome(scores: Floats, raw: bool) -> Outcome:
-        best = int(np.nanargmax(scores))
-        dag = reads.raw_graph(best) if raw else reads.repaired_dag(best)
-        score = float(scores[best])
+    Args:
+        sampling: the reads.
+        optimum: the proved optimum, where it is known.
+        seed: of the random orders.
+    """
+    reads = sampling.reads
+    total = int(reads.occurrences.sum())
+    baseline = max(
+        float(score_orders(reads.table, orders).max())
+        for orders in random_orders(len(reads.table.names), total, abs(seed or 0))
+    )
+
+    def hits(scores: Floats, wanted: float) -> int:
+        return int(reads.occurrences[equal_scores(scores, wanted)].sum())
+
+    def outcome(repair: bool) -> Outcome:
+        dag, score = sampling.best(repair)
+        scores = reads.repaired_scores if repair else reads.raw_scores
         return Outcome(dag, score, hits(scores, score), None if optimum is None else hits(scores, optimum))
 
-    total = int(reads.occurrences.sum())
     return Annealed(
-        sampleset=sampleset,
-        encoding=encoding.penalties,
+        sampleset=sampling.sampleset,
+        encoding=sampling.encoding.name,
         reads=total,
-        bits=bqm.num_variables,
-        interactions=bqm.num_interactions,
+        bits=sampling.bqm.num_variables,
+        interactions=sampling.bqm.num_interactions,
         lowest_energy=float(reads.energies.min()),
         feasible=float(reads.occurrences[reads.feasible].sum()) / total,
-        raw=outcome(reads.raw_scores, raw=True) if reads.feasible.any() else None,
-        repaired=outcome(reads.repaired_scores, raw=False),
+        raw=outcome(repair=False) if reads.feasible.any() else None,
+        repaired=outcome(repair=True),
         baseline=baseline,
         optimum=optimum,
     )
 
 
-def _chosen(annealed: Annealed, reads: Reads, repair: bool) -> tuple[nx.DiGraph, float]:
-    if repair:
-        return annealed.repaired.dag, annealed.repaired.score
-    if annealed.raw is not None:
-        return annealed.raw.dag, annealed.raw.score
-    return reads.raw_graph(int(np.argmin(reads.energies))), float("nan")
-
-
-def _equal(scores: Floats | float, wanted: float) -> Any:
+def equal_scores(scores: Floats | float, wanted: float) -> Any:
     """Equal up to the rounding of sums of local scores: at 10^10 nats, which are 10^9 rows, a thousandth of one."""
     return np.abs(np.asarray(scores) - wanted) <= 1e-9 + 1e-13 * abs(wanted)

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from dagneal.errors import InputError
 from dagneal.kernels import Floats
 from dagneal.learned import Learned
-from dagneal.learners.anneal import check_parameters
+from dagneal.learners.anneal import check_parameters, sampled
 from dagneal.learners.blocks import solve_exactly
 from dagneal.qubo.decode import decode_bits
-from dagneal.qubo.encode import Layout, Qubos, paper_qubos
+from dagneal.qubo.encode import TIGHT, Encoding, qubos
+from dagneal.qubo.hamiltonian import Qubos
 from dagneal.table import Blocks
 
 
@@ -115,19 +116,21 @@ class LearnedBlocks:
 
 @dataclass(frozen=True)
 class AnnealedBlocks:
-    """Any dimod sampler on the paper's QUBO of each block.
+    """Any dimod sampler on the QUBO of each block.
 
     Args:
         sampler: what solves the QUBOs.
         parameters: passed to the sampler.
         repair: take the best repaired read; otherwise the read of lowest energy as it stands, as in the paper.
         seed: each block gets a seed of its own from it, if the sampler takes one.
+        encoding: how the blocks are encoded.
     """
 
     sampler: dimod.Sampler
     parameters: dict[str, Any] = field(default_factory=dict)
     repair: bool = True
     seed: int | None = None
+    encoding: Encoding = TIGHT
 
     def __post_init__(self) -> None:
         check_parameters(self.sampler, self.parameters)
@@ -140,23 +143,18 @@ class AnnealedBlocks:
     def solve(self, blocks: Blocks) -> Solutions:
         """Solve blocks; see `BlockSolver`."""
         count, size = blocks.members.shape
-        qubos = paper_qubos(blocks)
-        layout = Layout.of([str(i) for i in range(size)], blocks.max_parents)
-        ranges = beta_ranges(qubos) if "beta_range" in self.sampler.parameters else None
+        # Without pruning all blocks have the same bits, and are encoded at once.
+        together = None if self.encoding.prune else qubos(blocks, self.encoding)
         adjacency = np.zeros((count, size, size), dtype=bool)
         scores = np.full(count, np.nan)
         failed = {}
         for line in range(count):
-            parameters = dict(self.parameters)
-            if self.seed is not None and "seed" in self.sampler.parameters:
-                parameters.setdefault("seed", block_seed(self.seed, blocks.names(line)))
-            if ranges is not None and not {"beta_range", "beta_schedule"} & set(parameters):
-                parameters["beta_range"] = ranges[line].tolist()
             try:
-                samples = self.sampler.sample(qubos.model(line), **parameters)
-                if not len(samples):
-                    raise InputError(f"{self.name} returned no reads")
-                reads = decode_bits(blocks.table(line), layout, samples)
+                table = blocks.table(line)
+                encoded, problem = (qubos(table, self.encoding), 0) if together is None else (together, line)
+                parameters = self._parameters(encoded, problem, blocks.names(line))
+                samples = sampled(self.sampler, encoded.model(problem), parameters)
+                reads = decode_bits(table, encoded.layout, samples)
             except Exception as error:  # whatever a sampler raises; the block is named, the others go on
                 failed[line] = str(error) or type(error).__name__
                 continue
@@ -169,11 +167,21 @@ class AnnealedBlocks:
                 adjacency[line], scores[line] = reads.edges[best], reads.raw_scores[best]
         return Solutions(adjacency, scores, failed)
 
+    def _parameters(self, encoded: Qubos, problem: int, names: Sequence[str]) -> dict[str, Any]:
+        """The parameters for one block: with its own seed, and with its temperatures, costly to find one by one."""
+        found = dict(self.parameters)
+        if self.seed is not None and "seed" in self.sampler.parameters:
+            found.setdefault("seed", block_seed(self.seed, names))
+        takes_range = "beta_range" in self.sampler.parameters and encoded.layout.bits > 0
+        if takes_range and not {"beta_range", "beta_schedule"} & set(found):
+            found["beta_range"] = encoded.beta_ranges[problem].tolist()
+        return found
+
     def fingerprint(self) -> str:
         """All that the reads depend on."""
         inner = [f"{type(child).__module__}.{type(child).__qualname__}" for child in getattr(self.sampler, "children", [])]
         kind = f"{type(self.sampler).__module__}.{type(self.sampler).__qualname__} {inner}"
-        return f"{kind} {sorted(self.parameters.items())} repair={self.repair} seed={self.seed}"
+        return f"{kind} {sorted(self.parameters.items())} repair={self.repair} seed={self.seed} {self.encoding}"
 
 
 def block_seed(seed: int, names: Sequence[str]) -> int:
@@ -192,32 +200,6 @@ def _address(learner: Any) -> str:
     return address
 
 
-def beta_ranges(qubos: Qubos) -> Floats:
-    """The temperatures that simulated annealing would choose for each problem, for all problems at once.
-
-    Hot: any bit flips with probability one half, log(2) / (2 max field). Cold: the easiest flip from a minimum happens once
-    in a hundred sweeps, log(100 x number of smallest fields) / (2 min field), fields being those of the Ising form.
-    """
-    count, bits = qubos.linear.shape
-    couplings = qubos.quadratic / 4
-    fields = qubos.linear / 2
-    total = np.zeros((count, bits))
-    for ends in (qubos.rows, qubos.columns):
-        for place, bit in enumerate(ends):
-            fields[:, bit] += couplings[:, place]
-    total += np.abs(fields)
-    smallest = np.where(fields != 0, np.abs(fields), np.inf)
-    size = np.abs(couplings)
-    present = np.where(size > 0, size, np.inf)
-    for ends in (qubos.rows, qubos.columns):
-        for place, bit in enumerate(ends):
-            total[:, bit] += size[:, place]
-            smallest[:, bit] = np.minimum(smallest[:, bit], present[:, place])
-    least = smallest.min(axis=1)
-    number = (smallest == least[:, None]).sum(axis=1)
-    return np.stack([np.log(2) / (2 * total.max(axis=1)), np.log(number / 0.01) / (2 * least)], axis=1)
-
-
 def seeded(learner: Callable[..., Learned], seed: int | None, parameters: dict[str, Any]) -> dict[str, Any]:
     """The parameters of a learner with the seed, if there is one and the learner takes it."""
     if seed is None or "seed" not in inspect.signature(learner).parameters:
@@ -225,19 +207,22 @@ def seeded(learner: Callable[..., Learned], seed: int | None, parameters: dict[s
     return {"seed": seed} | parameters
 
 
-def block_solver(solver: Any, seed: int | None = None, repair: bool = True, **parameters: Any) -> BlockSolver:
+def block_solver(
+    solver: Any, seed: int | None = None, repair: bool = True, encoding: Encoding = TIGHT, **parameters: Any
+) -> BlockSolver:
     """Make a block solver of a block solver, a sampler, a learner, or nothing (exact search).
 
     Args:
         solver: what should solve the blocks.
         seed: for samplers.
         repair: for samplers.
+        encoding: for samplers.
         **parameters: of the sampler or the learner.
     """
     from dagneal.learners.exact import exact
 
     if isinstance(solver, dimod.Sampler):
-        return AnnealedBlocks(solver, parameters, repair, seed)
+        return AnnealedBlocks(solver, parameters, repair, seed, encoding)
     ready = isinstance(solver, BlockSolver)
     if solver is None or solver is exact or ready:
         if parameters:

@@ -1,16 +1,14 @@
 """The conquest: from evidence for adjacency to candidate parents, and from these to the whole network.
 
 Two variables that are adjacent in the network stay adjacent in nearly every block; two that are not are separated in some.
-So the worst margin of a pair over its blocks (best score with the two adjacent minus best without) says whether they may be
-parents of each other. On these candidates, with more parents allowed, the whole network is solved. Then every child looks
-for variables outside its candidates that would raise its score, gets the best few as candidates, and the whole is solved
-again from the last order, until nothing is left.
+So the blocks say who may be a parent of whom. On these candidates, with more parents allowed, the whole network is solved.
+Then every child looks for variables outside its candidates that would raise its score, gets the best few as candidates, and
+the whole is solved again from the last order, until nothing is left.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations
 from math import comb
 from time import perf_counter
 
@@ -19,20 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.graphs import topological_order
-from dagneal.kernels import Floats, Ints, Progress
+from dagneal.kernels import Progress
 from dagneal.learned import Division, Learned
-from dagneal.learners.blocks import count_votes, solve_small
-from dagneal.learners.exact import exact
-from dagneal.learners.order import pruned, search
-from dagneal.orders import dag_of_order
-from dagneal.scorer import MOST_CANDIDATES, Scorer
-from dagneal.table import ScoreTable
+from dagneal.learners.candidates import MOST_GROWN, named_candidates, outside_gains
+from dagneal.learners.whole import Solved, WholeSolver
+from dagneal.scorer import Scorer
 
-EXACT_WHOLE = 22  # variables that exact search solves in a second or two
 COMPLETE_WORK = 5e9  # rows counted, all sets together: some seconds
-MARGIN = -10.0  # nats; a soft vote, since near-deterministic relations separate true neighbours in some blocks
-MOST_PER_CHILD = 10
-MOST_GROWN = 16
 _ROUNDS = 30
 
 
@@ -43,14 +34,14 @@ class Conquest:
     Attributes:
         candidates: the possible parents of each variable in the last solve.
         rounds: how often the whole was solved.
-        solved_by: what solved the whole.
+        best: the best solution of the whole.
         stopped: why the iteration ended before nothing was left to try, in words; empty if it did not.
         interrupted: whether it was ended by Ctrl-C.
     """
 
     candidates: dict[str, list[str]]
     rounds: int
-    solved_by: str
+    best: Solved
     stopped: str = ""
     interrupted: bool = False
 
@@ -65,7 +56,7 @@ def conquer(
     scorer: Scorer,
     max_parents: int,
     allowed: NDArray[np.bool_],
-    seed: int = 0,
+    whole: WholeSolver,
     start: nx.DiGraph | None = None,
     near: NDArray[np.bool_] | None = None,
     progress: Progress | None = None,
@@ -76,7 +67,7 @@ def conquer(
         scorer: scores whatever the conquest asks for.
         max_parents: the most parents of a variable.
         allowed: `allowed[parent, child]`, the first candidates.
-        seed: of the ordering search.
+        whole: what solves the whole in each round.
         start: a DAG to begin with; its edges are candidates too.
         near: which variables may become candidates later; all by default.
         progress: told how far it is.
@@ -89,7 +80,8 @@ def conquer(
     if start is not None:
         for parent, child in start.edges:
             allowed[position[parent], position[child]] = True
-    dag, best, rounds, proved, complete, interrupted = start, -np.inf, 0, False, False, False
+    dag, rounds, interrupted = start, 0, False
+    best: Solved | None = None
     stopped = f"{_ROUNDS} rounds were made"
     candidates: dict[str, list[str]] = {}
     try:
@@ -97,11 +89,13 @@ def conquer(
             candidates = named_candidates(allowed, names)
             table = scorer.table(min(max_parents, n - 1), candidates, progress)
             order = None if dag is None else np.array([position[name] for name in topological_order(dag, names)])
-            found, proved = _solve(table, seed + rounds, order, progress)
-            complete = bool(allowed.sum() == n * (n - 1))
-            score = table.score(found)
-            if score > best:
-                dag, best = found, score
+            found = whole.solve(table, rounds, order, progress)
+            if best is None or not found.score <= best.score:
+                best = replace(found, proved=found.proved and bool(allowed.sum() == n * (n - 1)))
+            if np.isnan(found.score):
+                stopped = "no raw read was a network"
+                break
+            dag = best.dag
             more, crowded = outside_gains(scorer, dag, allowed, max_parents, near)
             if not more:
                 stopped = f"{crowded} variables have {MOST_GROWN} candidates and want more" if crowded else ""
@@ -109,22 +103,21 @@ def conquer(
             for parent, child in more:
                 allowed[parent, child] = True
     except KeyboardInterrupt:
-        if not np.isfinite(best):
+        if best is None:
             raise
         interrupted = True
-    if dag is None:
+    if best is None:
         raise AssertionError("at least one round was run")
     learned = Learned(
-        dag=dag,
-        score=float(best),
+        dag=best.dag,
+        score=best.score,
         score_name=scorer.rule.name,
         max_parents=max_parents,
         solver="conquer",
-        optimal=proved and complete,
+        optimal=best.proved,
         seconds={"conquer": perf_counter() - begun},
-        seed=seed,
     )
-    return learned, Conquest(candidates, rounds, "exact" if proved else "order", stopped, interrupted)
+    return learned, Conquest(candidates, rounds, best, stopped, interrupted)
 
 
 def conquered(division: Division, conquest: Conquest) -> Division:
@@ -133,136 +126,7 @@ def conquered(division: Division, conquest: Conquest) -> Division:
         division,
         candidates=conquest.candidates,
         rounds=conquest.rounds,
-        whole=conquest.solved_by,
+        whole=conquest.best.solver,
         skipped="; ".join(filter(None, [division.skipped, conquest.stopped])),
         interrupted=division.interrupted or conquest.interrupted,
     )
-
-
-def _solve(table: ScoreTable, seed: int, order: Ints | None, progress: Progress | None) -> tuple[nx.DiGraph, bool]:
-    if len(table.names) <= EXACT_WHOLE:
-        return exact(table, progress).dag, True
-    # The first solve searches widely; the later ones begin where the last ended.
-    n = len(table.names)
-    best, _ = search(table, seed, max(300, 5 * n) if order is None else max(100, 3 * n), order, progress=progress)
-    return dag_of_order(table, best), False
-
-
-def outside_gains(
-    scorer: Scorer,
-    dag: nx.DiGraph,
-    allowed: NDArray[np.bool_],
-    max_parents: int,
-    near: NDArray[np.bool_] | None = None,
-    most: int = 3,
-) -> tuple[list[tuple[int, int]], int]:
-    """Variables that are no candidates of a child, but would raise its score: beside its parents, or in place of one.
-
-    Returns:
-        The best few as (variable, child), and how many children want more but have too many candidates already.
-    """
-    names = scorer.data.names
-    position = {name: i for i, name in enumerate(names)}
-    children, candidate_lists, mask_lists, meaning = [], [], [], []
-    for child, name in enumerate(names):
-        parents = sorted(position[p] for p in dag.predecessors(name))
-        possible = ~allowed[:, child] if near is None else near[:, child] & ~allowed[:, child]
-        outside = [int(v) for v in np.flatnonzero(possible) if v != child]
-        step = MOST_CANDIDATES - len(parents)
-        for begin in range(0, len(outside), step):
-            new = outside[begin : begin + step]
-            own = sorted([*parents, *new])
-            bit = {v: 1 << i for i, v in enumerate(own)}
-            now = sum(bit[p] for p in parents)
-            options = [(v, now | bit[v]) for v in new if len(parents) < max_parents]
-            options += [(v, now ^ bit[p] | bit[v]) for v in new for p in parents]
-            children.append(child)
-            candidate_lists.append(np.array(own, dtype=np.int64))
-            mask_lists.append(np.array([now, *(mask for _, mask in options)], dtype=np.uint64))
-            meaning.append([v for v, _ in options])
-    if not children:
-        return [], 0
-    scores = scorer.scores_of(children, candidate_lists, mask_lists)
-    gains: dict[int, dict[int, float]] = {}
-    begin = 0
-    for child, masks, who in zip(children, mask_lists, meaning, strict=True):
-        values = scores[begin : begin + len(masks)]
-        begin += len(masks)
-        for variable, value in zip(who, values[1:] - values[0], strict=True):
-            if value > 1e-6:
-                best = gains.setdefault(child, {})
-                best[variable] = max(best.get(variable, 0.0), float(value))
-    chosen, crowded = [], 0
-    for child, found in gains.items():
-        room = max(MOST_GROWN - int(allowed[:, child].sum()), 0)
-        crowded += room == 0
-        ranked = sorted(found, key=lambda v: (-found[v], v))[: min(most, room)]
-        chosen += [(variable, child) for variable in ranked]
-    return chosen, crowded
-
-
-def named_candidates(allowed: NDArray[np.bool_], names: tuple[str, ...]) -> dict[str, list[str]]:
-    """The candidates of each variable by name; `allowed[parent, child]` says who they are."""
-    return {name: [names[p] for p in np.flatnonzero(allowed[:, child])] for child, name in enumerate(names)}
-
-
-def allowed_by_margin(margins: Floats, threshold: float = MARGIN, most: int = MOST_PER_CHILD) -> NDArray[np.bool_]:
-    """Candidates from worst margins: pairs above the threshold, the best few of each variable."""
-    n = len(margins)
-    allowed = np.zeros((n, n), dtype=bool)
-    for child in range(n):
-        ranked = np.argsort(-margins[:, child], kind="stable")
-        kept = [v for v in ranked if v != child and margins[v, child] > threshold][:most]
-        allowed[kept, child] = True
-    return allowed
-
-
-def allowed_by_share(votes: Ints, together: Ints, most: int = MOST_PER_CHILD) -> NDArray[np.bool_]:
-    """Candidates from votes: pairs that are adjacent in at least half of the blocks that hold them."""
-    share = np.where(together > 0, (votes + votes.T) / np.maximum(together, 1), 0.0)
-    return allowed_by_margin(share, 0.5 - 1e-9, most)
-
-
-def small_evidence(table: ScoreTable, blocks: Ints) -> tuple[Floats, Ints, Ints]:
-    """Solve blocks of three or four variables exactly.
-
-    Returns:
-        For each pair the smallest margin over the blocks that hold it, minus infinity where none does; how many solutions
-        have each edge; and how many blocks hold each pair.
-    """
-    n = len(table.names)
-    worst = np.full((n, n), np.inf)
-    votes = np.zeros((n, n), dtype=np.int64)
-    together = np.zeros((n, n), dtype=np.int64)
-    size = blocks.shape[1]
-    for begin in range(0, len(blocks), 100_000):
-        piece = blocks[begin : begin + 100_000]
-        gathered = table.gather(piece)
-        adjacency, _, margins = solve_small(gathered.scores, gathered.max_parents)
-        for pair, (a, b) in enumerate(combinations(range(size), 2)):
-            np.minimum.at(worst, (piece[:, a], piece[:, b]), margins[:, pair])
-        counted = count_votes(n, piece, adjacency)
-        votes += counted[0]
-        together += counted[1]
-    both: Floats = np.minimum(worst, worst.T)
-    both[np.isinf(both)] = -np.inf
-    return both, votes, together
-
-
-def from_complete(
-    scorer: Scorer, parents: int, seed: int, progress: Progress | None
-) -> tuple[NDArray[np.bool_], nx.DiGraph]:
-    """First candidates from all sets of a few parents: nothing can be lost there. Also the best network among them."""
-    table = scorer.table(parents, progress=progress)
-    start, masks, _ = pruned(table)
-    n = len(table.names)
-    allowed = np.zeros((n, n), dtype=bool)
-    for child in range(n):
-        candidates = table.candidates_of(child)
-        for mask in masks[start[child] : start[child + 1]]:
-            members = [v for bit, v in enumerate(candidates) if int(mask) >> bit & 1]
-            new = [v for v in members if not allowed[v, child]]
-            if allowed[:, child].sum() + len(new) <= MOST_PER_CHILD + 2:
-                allowed[new, child] = True
-    order, _ = search(table, seed, 200, progress=progress)
-    return allowed, dag_of_order(table, order)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any, Literal
 
+import dimod
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +18,16 @@ from numpy.typing import NDArray
 from dagneal.errors import InputError
 from dagneal.journal import Journal
 from dagneal.kernels import Ints, Progress, cores
-from dagneal.learned import Division, Learned
+from dagneal.learned import Annealed, Division, Learned
+from dagneal.learners.anneal import EXACT_BESIDE, anneal, equal_scores, summarised
 from dagneal.learners.block_solvers import BlockSolver, ExactBlocks, Solutions, block_solver
 from dagneal.learners.blocks import ENUMERATED, choose_blocks, count_votes
-from dagneal.learners.conquer import allowed_by_margin, allowed_by_share, conquer, conquered, small_evidence
+from dagneal.learners.candidates import allowed_by_margin, allowed_by_share, small_evidence
+from dagneal.learners.conquer import COMPLETE_WORK, conquer, conquered, work_of_table
 from dagneal.learners.exact import exact
 from dagneal.learners.screen import screened
+from dagneal.learners.whole import AnnealedWhole, ClassicalWhole, Solved, WholeSolver
+from dagneal.qubo.encode import TIGHT, Encoding
 from dagneal.scorer import MOST_CANDIDATES, Scorer, check_width, checked_max_parents
 from dagneal.table import ScoreTable
 
@@ -44,6 +49,8 @@ def divide(
     seed: int = 0,
     repair: bool = True,
     acyclic: bool = False,
+    encoding: Encoding = TIGHT,
+    block_parameters: Mapping[str, Any] | None = None,
     executor: Executor | None = None,
     journal: Journal | None = None,
     progress: Progress | None = None,
@@ -59,11 +66,13 @@ def divide(
         blocks: `all`, `cover:2`, `cover:3` or `sample:F`; see `choose_blocks`.
         rule: `penalty` and `count` are the paper's: an edge that is in more blocks than it is not (C - P > 0), or one that
             occurs, and more often than its reverse. `conquer` takes the blocks as evidence for who may be a parent of whom
-            and solves the whole.
+            and solves the whole: with the sampler, if one was given, otherwise by exact or ordering search.
         max_parents: the most parents in the whole network under `conquer`, 4 by default; blocks have at most 2.
         seed: of samplers, covers and the ordering search.
         repair: let samplers report repaired reads; otherwise raw ones, as in the paper.
         acyclic: drop the weakest edge of each cycle that the paper's rules leave.
+        encoding: how blocks and the whole are encoded for a sampler.
+        block_parameters: parameters of the sampler that differ for the blocks, such as `{"num_reads": 100}`.
         executor: where blocks are solved; threads by default. The result does not depend on it.
         journal: keeps solved blocks, so that an interrupted division resumes.
         progress: told how far it is.
@@ -88,9 +97,11 @@ def divide(
         raise InputError("the rule conquer asks for scores that a table does not have; give a Scorer")
     names = problem.data.names if isinstance(problem, Scorer) else problem.names
     n = len(names)
-    limit = checked_limit(max_parents, n)
+    paper = encoding.penalties == "paper" and isinstance(solver, dimod.Sampler)
+    limit = checked_limit(min(2, n - 1) if paper and max_parents is None else max_parents, n)
+    sampler = AnnealedWhole(solver, parameters, repair, seed, encoding) if isinstance(solver, dimod.Sampler) else None
     if n < 3:
-        return _undivided(problem, limit, rule, seed)
+        return _undivided(problem, sampler, limit, rule, seed)
     if n > MOST_CANDIDATES + 1:
         if scorer is None or rule != "conquer" or solver is not None or size != 3 or blocks != "all":
             raise InputError(
@@ -99,7 +110,7 @@ def divide(
             )
         return screened(scorer, limit, seed, progress)
     chosen = choose_blocks(n, size, blocks, seed)
-    solves = block_solver(solver, seed, repair, **parameters)
+    solves = block_solver(solver, seed, repair, encoding, **parameters | dict(block_parameters or {}))
     begun = perf_counter()
     table = problem.table(2, progress=progress) if isinstance(problem, Scorer) else problem
     scored = perf_counter()
@@ -128,10 +139,30 @@ def divide(
     if rule != "conquer" or scorer is None:
         found = _by_votes(problem, division, acyclic)
         return replace(found, seconds=seconds, seed=seed, data=scorer.data if scorer else None)
+    whole: WholeSolver = ClassicalWhole(seed) if sampler is None else sampler
     if allowed is None:
-        allowed = allowed_by_share(votes, together)
-    found, conquest = conquer(scorer, limit, allowed, seed, progress=progress)
-    return replace(found, seconds=seconds | found.seconds, data=scorer.data, division=conquered(division, conquest))
+        # Every candidate costs a sampler bits; what is missing at first comes with the iteration.
+        allowed = allowed_by_share(votes, together, 0.5 if sampler is None else 1.0)
+    found, conquest = conquer(scorer, limit, allowed, whole, progress=progress)
+    found = replace(found, seed=seed, seconds=seconds | found.seconds, data=scorer.data)
+    found = replace(found, division=conquered(division, conquest))
+    return found if conquest.best.sampling is None else _beside(found, scorer, conquest.best, seed)
+
+
+def _beside(found: Learned, scorer: Scorer, best: Solved, seed: int) -> Learned:
+    """What a sampler found with the figures that it is measured by: random orders, and the optimum over all parents."""
+    begun = perf_counter()
+    optimum = None
+    if len(scorer.data.names) <= EXACT_BESIDE and work_of_table(scorer, found.max_parents) <= COMPLETE_WORK:
+        optimum = exact(scorer.table(found.max_parents)).score
+    annealed: Annealed | None = None if best.sampling is None else summarised(best.sampling, optimum, seed)
+    return replace(
+        found,
+        solver=best.solver,
+        annealed=annealed,
+        optimal=optimum is not None and bool(equal_scores(found.score, optimum)),
+        seconds=found.seconds | {"compare": perf_counter() - begun},
+    )
 
 
 def checked_limit(max_parents: int | None, variables: int) -> int:
@@ -141,11 +172,18 @@ def checked_limit(max_parents: int | None, variables: int) -> int:
     return limit
 
 
-def _undivided(problem: Scorer | ScoreTable, limit: int, rule: str, seed: int) -> Learned:
+def _undivided(problem: Scorer | ScoreTable, sampler: AnnealedWhole | None, limit: int, rule: str, seed: int) -> Learned:
     """Two variables make no block of three."""
-    found = exact(problem.table(limit) if isinstance(problem, Scorer) else problem)
-    note = "fewer than 3 variables: solved directly, by exact search"
-    division = Division(rule=rule, size=len(found.dag), scheme="none", blocks=0, solver="exact", whole="exact", skipped=note)
+    table = problem.table(limit) if isinstance(problem, Scorer) else problem
+    if sampler is None:
+        found = exact(table)
+    else:
+        seeded = {"seed": seed} if "seed" in sampler.sampler.parameters else {}
+        found = anneal(table, sampler.sampler, sampler.repair, sampler.encoding, **seeded | sampler.parameters)
+    note = f"fewer than 3 variables: solved directly, by {found.solver}"
+    division = Division(
+        rule=rule, size=len(found.dag), scheme="none", blocks=0, solver=found.solver, whole=found.solver, skipped=note
+    )
     return replace(found, seed=seed, data=problem.data if isinstance(problem, Scorer) else None, division=division)
 
 

@@ -17,8 +17,8 @@ from dagneal.errors import InputError
 from dagneal.graphs import dag_from_parents
 from dagneal.kernels import Floats, Ints, Progress, kernel, run
 from dagneal.learned import Learned
-from dagneal.qubo.encode import check_paper
-from dagneal.qubo.penalties import Penalties, moebius, paper_penalties
+from dagneal.qubo.encode import PAPER, qubos
+from dagneal.qubo.polynomial import moebius
 from dagneal.table import ScoreTable
 
 MOST_VARIABLES = 5  # 2^20 settings; six variables would be 2^30
@@ -44,19 +44,20 @@ def exhaustive(table: ScoreTable, workers: int | None = None, progress: Progress
     n = len(table.names)
     if n > MOST_VARIABLES:
         raise InputError(f"exhaustive search takes at most {MOST_VARIABLES} variables, not {n}; use exact (up to 28)")
-    check_paper(table)
+    if not table.unrestricted:
+        raise InputError("exhaustive search needs a table in which every variable may be a parent of every other")
     begun = perf_counter()
-    weights = moebius(table)
-    penalties = paper_penalties(weights.reshape(1, n, -1), table.masks[table.entries_of(0)])
-    families = _family_energies(table, weights, penalties.maximum[0])
-    cycles = _cycle_energies(n, penalties)
+    penalties = qubos(table, PAPER).penalties
+    transitivity, consistency = float(penalties.transitivity.max(initial=0.0)), float(penalties.consistency.max())
+    families = _family_energies(table, moebius(table), penalties.maximum[0])
+    cycles = _cycle_energies(n, transitivity, consistency)
     settings = 1 << (n * (n - 1))
     step = max(1, settings // 64)
     pieces = [(start, min(start + step, settings)) for start in range(0, settings, step)]
     pairs = np.array(list(combinations(range(n), 2)), dtype=np.int64)
 
     def work(piece: tuple[int, int]) -> tuple[float, int]:
-        energy, setting = _search(piece[0], piece[1], families, cycles, float(penalties.consistency[0]), pairs)
+        energy, setting = _search(piece[0], piece[1], families, cycles, consistency, pairs)
         return float(energy), int(setting)
 
     _, setting = min(run(work, pieces, workers, "exhaustive search", progress))
@@ -90,7 +91,7 @@ def _family_energies(table: ScoreTable, weights: Floats, delta: Floats) -> Float
     return energies
 
 
-def _cycle_energies(n: int, penalties: Penalties) -> Floats:
+def _cycle_energies(n: int, transitivity: float, consistency: float) -> Floats:
     """H_cycle with the best order bits, for every wish: one axis per pair (nothing, first before second, reverse)."""
     pairs = list(combinations(range(n), 2))
     bit = np.indices((2,) * len(pairs)) if pairs else np.zeros((0,))
@@ -98,13 +99,13 @@ def _cycle_energies(n: int, penalties: Penalties) -> Floats:
     energy = np.zeros((2,) * len(pairs))
     for i, j, k in combinations(range(n), 3):
         r_ij, r_jk, r_ik = axis[i, j], axis[j, k], axis[i, k]
-        energy = energy + penalties.transitivity[0] * (r_ik + r_ij * r_jk - r_ij * r_ik - r_jk * r_ik)
+        energy = energy + transitivity * (r_ik + r_ij * r_jk - r_ij * r_ik - r_jk * r_ik)
     for place in range(len(pairs)):
         after, before = np.moveaxis(energy, place, 0)  # r = 0 and r = 1
         wishes = [
             np.minimum(after, before),
-            np.minimum(before, after + penalties.consistency[0]),
-            np.minimum(after, before + penalties.consistency[0]),
+            np.minimum(before, after + consistency),
+            np.minimum(after, before + consistency),
         ]
         energy = np.moveaxis(np.array(wishes), 0, place)
     return energy.ravel()

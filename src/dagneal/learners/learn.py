@@ -18,11 +18,14 @@ from dagneal.kernels import Progress
 from dagneal.learned import Division, Learned
 from dagneal.learners.anneal import anneal
 from dagneal.learners.block_solvers import seeded
-from dagneal.learners.conquer import COMPLETE_WORK, EXACT_WHOLE, conquer, conquered, from_complete, work_of_table
+from dagneal.learners.candidates import from_complete
+from dagneal.learners.conquer import COMPLETE_WORK, conquer, conquered, work_of_table
 from dagneal.learners.divide import Rule, checked_limit
 from dagneal.learners.divide import divide as divided
 from dagneal.learners.exact import exact
 from dagneal.learners.order import order
+from dagneal.learners.whole import EXACT_WHOLE, ClassicalWhole
+from dagneal.qubo.encode import TIGHT, Encoding
 from dagneal.scorer import MOST_CANDIDATES, Scorer
 from dagneal.scores import BDeu, Dirichlet, Score
 
@@ -41,6 +44,8 @@ def learn(
     blocks: str = "all",
     rule: Rule = "conquer",
     acyclic: bool = False,
+    direct: bool = False,
+    encoding: Encoding = TIGHT,
     executor: Executor | None = None,
     journal: Journal | None = None,
     progress: Progress | None = None,
@@ -50,15 +55,19 @@ def learn(
 
     Args:
         data: the data.
-        max_parents: the most parents of a variable; by default 4, and 2 where a sampler solves the whole.
+        max_parents: the most parents of a variable; by default 4, and 2 where a sampler solves the whole directly.
         score: what is maximised; `BDeu(1)` by default.
         solver: nothing for the best answer this machine can give in seconds: exact search where it can be had, else the
-            conquest with an ordering search. Or a `dimod.Sampler`, or a learner such as `exact`.
-        seed: the same seed gives the same answer; 0 by default, except for samplers, which then draw their own.
-        divide: solve blocks of so many variables first, and put the whole together by `rule`.
+            conquest with an ordering search. Or a `dimod.Sampler`: it solves blocks of three variables, which say who may
+            be a parent of whom, then the whole on these candidates, and again with more candidates until none is missing.
+            Or a learner such as `exact`.
+        seed: the same seed gives the same answer; 0 by default, but none for a sampler that solves the whole directly.
+        divide: solve blocks of so many variables first, and put the whole together by `rule`; with a sampler 3 by default.
         blocks: which blocks; see `divide`.
         rule: how the whole is put together; see `divide`.
         acyclic: drop the weakest edge of each cycle that the paper's rules leave.
+        direct: let the sampler solve the whole at once, with all variables as candidate parents.
+        encoding: how tables are encoded for a sampler.
         executor: where blocks are solved; threads by default.
         journal: keeps solved blocks.
         progress: told how far each stage is.
@@ -79,19 +88,29 @@ def learn(
         raise InputError(f"solver is {type(solver).__name__}; give a dimod sampler, a learner or nothing")
     if solver is None and parameters:
         raise InputError(f"{next(iter(parameters))} is a parameter of a solver; name the solver too")
-    if divide is None and (blocks != "all" or rule != "conquer" or acyclic or executor is not None or journal is not None):
+    sampled = isinstance(solver, dimod.Sampler)
+    if not sampled and (direct or encoding != TIGHT):
+        raise InputError("direct and encoding are for samplers; give one as solver")
+    if direct and divide is not None:
+        raise InputError("direct solves the whole at once, divide in blocks; give one of them")
+    divided_up = divide is not None or (sampled and not direct)
+    if not divided_up and (blocks != "all" or rule != "conquer" or acyclic or executor is not None or journal is not None):
         raise InputError("blocks, rule, acyclic, executor and journal are for blocks; give their size with divide=K")
+    takes_seed = not isinstance(solver, dimod.Sampler) or "seed" in solver.parameters
+    if seed is not None and blocks == "all" and not takes_seed:
+        raise InputError(f"{type(solver).__name__} takes no seed")
     scorer = Scorer(data, score)
-    if divide is not None:
+    if divided_up:
         found = divided(
             scorer,
             solver,
-            divide,
+            3 if divide is None else divide,
             blocks,
             rule,
             max_parents,
             seed or 0,
             acyclic=acyclic,
+            encoding=encoding,
             executor=executor,
             journal=journal,
             progress=progress,
@@ -100,11 +119,9 @@ def learn(
     elif solver is None:
         found = _best(scorer, max_parents, seed or 0, progress)
     elif isinstance(solver, dimod.Sampler):
-        if seed is not None:
-            if "seed" not in solver.parameters:
-                raise InputError(f"{type(solver).__name__} takes no seed")
-            parameters["seed"] = seed
-        found = _on_table(scorer, max_parents, partial(anneal, sampler=solver, progress=progress, **parameters), progress)
+        seeds = {} if seed is None else {"seed": seed}
+        annealed = partial(anneal, sampler=solver, encoding=encoding, progress=progress, **parameters | seeds)
+        found = _on_table(scorer, max_parents, annealed, progress)
     else:
         limit = _limit_of(solver, max_parents, len(data.names))
         found = _on_table(scorer, limit, partial(solver, **seeded(solver, seed, parameters)), progress)
@@ -141,7 +158,7 @@ def _best(scorer: Scorer, max_parents: int | None, seed: int, progress: Progress
     begun = perf_counter()
     allowed, start = from_complete(scorer, few, seed, progress)
     scored = perf_counter()
-    found, conquest = conquer(scorer, limit, allowed, seed, start, progress=progress)
+    found, conquest = conquer(scorer, limit, allowed, ClassicalWhole(seed), start, progress=progress)
     way = f"all sets of at most {few} parents"
     division = conquered(Division(rule="conquer", size=n, scheme=way, blocks=0, solver="order"), conquest)
-    return replace(found, seconds={"score": scored - begun, **found.seconds}, division=division)
+    return replace(found, seed=seed, seconds={"score": scored - begun, **found.seconds}, division=division)

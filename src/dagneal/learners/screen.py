@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from dagneal.kernels import Floats, Ints, Progress
 from dagneal.learned import Division, Learned
-from dagneal.learners.conquer import COMPLETE_WORK, allowed_by_margin, conquer, conquered, named_candidates, small_evidence
+from dagneal.learners.candidates import allowed_by_margin, named_candidates, small_evidence
+from dagneal.learners.conquer import COMPLETE_WORK, conquer, conquered
+from dagneal.learners.whole import ClassicalWhole
 from dagneal.scorer import MOST_CANDIDATES, Scorer
 
 MOST_NEIGHBOURS = 40  # of a variable, where not every pair can be kept
@@ -48,7 +50,7 @@ def screened(scorer: Scorer, limit: int, seed: int, progress: Progress | None) -
     if 3.0 * n * n * len(scorer.data.weights) > COMPLETE_WORK:
         reach = near
         skipped += "; later candidates are looked for among the neighbours of a variable only"
-    found, conquest = conquer(scorer, limit, allowed, seed, near=reach, progress=progress)
+    found, conquest = conquer(scorer, limit, allowed, ClassicalWhole(seed), near=reach, progress=progress)
     division = Division(
         rule="conquer",
         size=3,
@@ -60,7 +62,9 @@ def screened(scorer: Scorer, limit: int, seed: int, progress: Progress | None) -
         finished=len(triples),
         skipped=skipped,
     )
-    return replace(found, seconds=seconds | found.seconds, data=scorer.data, division=conquered(division, conquest))
+    return replace(
+        found, seed=seed, seconds=seconds | found.seconds, data=scorer.data, division=conquered(division, conquest)
+    )
 
 
 def _capped(near: NDArray[np.bool_], gains: Floats) -> NDArray[np.bool_]:

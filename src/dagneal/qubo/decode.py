@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dagneal.errors import InputError
 from dagneal.kernels import Floats, Ints, Masks, kernel
 from dagneal.orders import dag_of_order, score_orders
-from dagneal.qubo.encode import Layout
+from dagneal.qubo.layout import KINDS, Layout
 from dagneal.table import ScoreTable
 from dagneal.writing import replacing
 
@@ -80,8 +80,8 @@ def decode(table: ScoreTable, sampleset: dimod.SampleSet) -> Reads:
         table: the table that was encoded.
         sampleset: what a sampler returned.
 
-    The order of a read comes from its d bits where these have no cycle, ties going to the variable that wins more
-    often in the r bits; else from those wins alone (which is the order itself where r is one); then by column.
+    The order of a read follows its d and r bits together where these have no cycle; else the d bits; else the r bits; else
+    nothing. What that leaves open goes to the variable that comes first in more r bits, then by column.
 
     >>> from dwave.samplers import TreeDecompositionSolver
     >>> from dagneal.networks import load
@@ -95,17 +95,18 @@ def decode(table: ScoreTable, sampleset: dimod.SampleSet) -> Reads:
     n = len(table.names)
     bits = np.asarray(sampleset.record.sample) > 0  # 1 is set in both vartypes
     edges = np.zeros((len(bits), n, n), dtype=np.bool_)
-    wins = np.zeros((len(bits), n), dtype=np.int64)
+    before = np.zeros_like(edges)
     for column, label in enumerate(sampleset.variables):
         kind, *rest = label if isinstance(label, tuple) else (None,)
-        if kind not in ("d", "y", "r") or any(name not in table.position for name in (rest[:1] if kind == "y" else rest)):
+        if kind not in KINDS or any(name not in table.position for name in (rest[:1] if kind == "y" else rest)):
             raise InputError(f"the samples have a bit {label!r}, which is none of this table's")
-        if kind == "d":
-            edges[:, table.position[rest[0]], table.position[rest[1]]] = bits[:, column]
-        elif kind == "r":
-            wins[:, table.position[rest[0]]] += bits[:, column]
-            wins[:, table.position[rest[1]]] += ~bits[:, column]
-    return _reads(table, edges, wins, sampleset)
+        if kind in ("d", "r"):
+            a, b = (table.position[name] for name in rest)
+            if kind == "d":
+                edges[:, a, b] = bits[:, column]
+            else:
+                before[:, a, b], before[:, b, a] = bits[:, column], ~bits[:, column]
+    return _reads(table, edges, before, sampleset)
 
 
 def decode_bits(table: ScoreTable, layout: Layout, sampleset: dimod.SampleSet) -> Reads:
@@ -117,16 +118,15 @@ def decode_bits(table: ScoreTable, layout: Layout, sampleset: dimod.SampleSet) -
         sampleset: what a sampler returned.
     """
     place = np.argsort(np.fromiter(sampleset.variables, dtype=np.int64))
-    bits = (np.asarray(sampleset.record.sample) > 0)[:, place]
-    edges = bits[:, np.maximum(layout.d, 0)] & (layout.d >= 0)
-    first = bits[:, np.maximum(layout.r, 0)] & (layout.r >= 0)  # a before b
-    later = ~bits[:, np.maximum(layout.r, 0)] & (layout.r >= 0)
-    wins = first.sum(axis=2, dtype=np.int64) + later.sum(axis=1, dtype=np.int64)
-    return _reads(table, edges, wins, sampleset)
+    bits = np.zeros((len(sampleset), layout.bits + 1), dtype=np.bool_)  # one more, which -1 points to
+    bits[:, :-1] = (np.asarray(sampleset.record.sample) > 0)[:, place]
+    before = bits[:, layout.r]
+    before |= (~before & (layout.r >= 0)).transpose(0, 2, 1)
+    return _reads(table, bits[:, layout.d], before, sampleset)
 
 
-def _reads(table: ScoreTable, edges: NDArray[np.bool_], wins: Ints, sampleset: dimod.SampleSet) -> Reads:
-    orders, acyclic = _orders(edges, wins)
+def _reads(table: ScoreTable, edges: NDArray[np.bool_], before: NDArray[np.bool_], sampleset: dimod.SampleSet) -> Reads:
+    orders, acyclic = _orders(edges, before)
     raw = _raw_scores(edges, acyclic, table.first, table.candidates, table.start, table.masks, table.scores)
     return Reads(
         table=table,
@@ -140,40 +140,43 @@ def _reads(table: ScoreTable, edges: NDArray[np.bool_], wins: Ints, sampleset: d
 
 
 @kernel
-def _orders(edges: NDArray[np.bool_], wins: Ints) -> tuple[Ints, NDArray[np.bool_]]:
-    """Kahn's algorithm on each read; among the variables that may come next the one with most wins is taken."""
-    reads, n = wins.shape
+def _orders(edges: NDArray[np.bool_], before: NDArray[np.bool_]) -> tuple[Ints, NDArray[np.bool_]]:
+    """An order for each read, and whether its edges have no cycle."""
+    reads, n, _ = edges.shape
     orders = np.empty((reads, n), dtype=np.int64)
     acyclic = np.ones(reads, dtype=np.bool_)
-    waiting = np.empty(n, dtype=np.int64)
-    placed = np.empty(n, dtype=np.bool_)
+    wins = np.empty(n, dtype=np.int64)
     for read in range(reads):
-        use_edges = True
-        finished = False
-        while not finished:
-            placed[:] = False
-            for child in range(n):
-                waiting[child] = 0
-                for parent in range(n):
-                    if use_edges and edges[read, parent, child]:
-                        waiting[child] += 1
-            finished = True
-            for position in range(n):
-                best = -1
-                for v in range(n):
-                    if not placed[v] and waiting[v] == 0 and (best < 0 or wins[read, v] > wins[read, best]):
-                        best = v
-                if best < 0:  # a cycle: start again from the order bits alone
-                    acyclic[read] = False
-                    use_edges = False
-                    finished = False
-                    break
-                orders[read, position] = best
-                placed[best] = True
-                for child in range(n):
-                    if use_edges and edges[read, best, child]:
-                        waiting[child] -= 1
+        for v in range(n):
+            wins[v] = before[read, v].sum()
+        if _sort(edges[read] | before[read], wins, orders[read]) or _sort(edges[read], wins, orders[read]):
+            continue
+        acyclic[read] = False
+        if not _sort(before[read], wins, orders[read]):
+            _sort(np.zeros((n, n), dtype=np.bool_), wins, orders[read])
     return orders, acyclic
+
+
+@kernel
+def _sort(precedes: NDArray[np.bool_], wins: Ints, order: Ints) -> bool:
+    """Kahn's algorithm; of the variables that may come next the one with most wins is taken. False if there is a cycle."""
+    n = len(wins)
+    waiting = np.empty(n, dtype=np.int64)
+    for v in range(n):
+        waiting[v] = precedes[:, v].sum()
+    for position in range(n):
+        best = -1
+        for v in range(n):
+            if waiting[v] == 0 and (best < 0 or wins[v] > wins[best]):
+                best = v
+        if best < 0:
+            return False
+        order[position] = best
+        waiting[best] = -1
+        for v in range(n):
+            if precedes[best, v]:
+                waiting[v] -= 1
+    return True
 
 
 @kernel

@@ -1,0 +1,104 @@
+"""What solves the whole network on candidate parents: classical search, or a sampler."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import dimod
+import networkx as nx
+
+from dagneal.kernels import Ints, Progress
+from dagneal.learners.anneal import Sampling, sample
+from dagneal.learners.block_solvers import block_seed
+from dagneal.learners.exact import exact
+from dagneal.learners.order import search
+from dagneal.orders import dag_of_order
+from dagneal.qubo.encode import TIGHT, Encoding
+from dagneal.table import ScoreTable
+
+EXACT_WHOLE = 22  # variables that exact search solves in a second or two
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """A solution of the whole on one set of candidates.
+
+    Attributes:
+        dag: the graph.
+        score: its log score; NaN where it is not a network, as raw reads can be.
+        solver: what found it.
+        proved: whether no network on these candidates scores higher.
+        sampling: the reads that it comes from, where a sampler found it.
+    """
+
+    dag: nx.DiGraph
+    score: float
+    solver: str
+    proved: bool = False
+    sampling: Sampling | None = None
+
+
+class WholeSolver(Protocol):
+    """Solves the whole on candidate parents."""
+
+    def solve(self, table: ScoreTable, turn: int, order: Ints | None, progress: Progress | None) -> Solved:
+        """Solve a table.
+
+        Args:
+            table: the scores on the candidates of this round.
+            turn: which round it is, from 1; seeds may depend on it.
+            order: a good order of the variables, from the round before.
+            progress: told how far it is.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class ClassicalWhole:
+    """Exact search up to 22 variables, ordering search beyond.
+
+    Args:
+        seed: of the ordering search.
+    """
+
+    seed: int = 0
+
+    def solve(self, table: ScoreTable, turn: int, order: Ints | None, progress: Progress | None) -> Solved:
+        """Solve a table; see `WholeSolver`."""
+        n = len(table.names)
+        if n <= EXACT_WHOLE:
+            found = exact(table, progress)
+            return Solved(found.dag, found.score, "exact", proved=True)
+        # The first solve searches widely; the later ones begin where the last ended.
+        rounds = max(300, 5 * n) if order is None else max(100, 3 * n)
+        best, _ = search(table, self.seed + turn, rounds, order, progress=progress)
+        dag = dag_of_order(table, best)
+        return Solved(dag, table.score(dag), "order")
+
+
+@dataclass(frozen=True)
+class AnnealedWhole:
+    """Any dimod sampler on the QUBO of the whole.
+
+    Args:
+        sampler: what solves the QUBO.
+        parameters: passed to the sampler.
+        repair: take the best repaired read; otherwise the best raw one.
+        seed: each round gets a seed of its own from it, if the sampler takes one.
+        encoding: how the whole is encoded.
+    """
+
+    sampler: dimod.Sampler
+    parameters: dict[str, Any] = field(default_factory=dict)
+    repair: bool = True
+    seed: int | None = None
+    encoding: Encoding = TIGHT
+
+    def solve(self, table: ScoreTable, turn: int, order: Ints | None, progress: Progress | None) -> Solved:
+        """Solve a table; see `WholeSolver`."""
+        parameters = dict(self.parameters)
+        if self.seed is not None and "seed" in self.sampler.parameters:
+            parameters.setdefault("seed", block_seed(self.seed, ("the whole", str(turn))))
+        sampling = sample(table, self.sampler, self.encoding, parameters, progress)
+        return Solved(*sampling.best(self.repair), type(self.sampler).__name__, sampling=sampling)
