@@ -31,6 +31,7 @@ PLAN = [
     ("alarm-15", "padded", "raw", (3, 4), 5),
     ("alarm-15", "padded", "repaired", (4,), 5),
     ("alarm-15", "true", "raw", (5, 6), 1),
+    ("alarm-15", "padded", "raw", (5, 6), 1),
 ]
 
 
@@ -53,7 +54,16 @@ def paper() -> None:
             for seed in range(1, seeds + 1):
                 begun = time.perf_counter()
                 sampler = SimulatedAnnealingSampler()
-                found = dn.divide(table, sampler, size, rule="penalty", repair=reads == "repaired", seed=seed, num_reads=100)
+                found = dn.divide(
+                    table,
+                    sampler,
+                    size,
+                    rule="penalty",
+                    repair=reads == "repaired",
+                    encoding=dn.PAPER,
+                    seed=seed,
+                    num_reads=100,
+                )
                 spent.append(time.perf_counter() - begun)
                 against = dn.compare(found.dag, truth.dag)
                 right.append(against.right)

@@ -44,7 +44,8 @@ from dagneal.qubo.reduction import Reduction
 Weights = Literal["paper", "tight", "gap"]
 _MARGIN = 10.0  # nats above the bounds: with less, annealers end in more states that break a constraint by a hair
 _PAPER_MARGIN = 1.0
-_GRID = 1024.0  # weights of the order are multiples of 1 / this; see `_on_grid`
+_GRID = 2.0**-10  # weights of the order are multiples of this; see `_on_grid`
+_PAPER_GRID = 2.0**-26
 _KNOWN_ORDERS = 200  # tried for a known network
 
 
@@ -115,13 +116,13 @@ def penalties(kind: Weights, children: list[Child], limit: int, order: Ordering,
     return Penalties(maximum, consistency, transitivity, exclusion, products)
 
 
-def _on_grid(weights: Floats) -> Floats:
-    """Rounded up, so that equal weights that differ by rounding become equal.
+def _on_grid(weights: Floats, grid: float = _GRID) -> Floats:
+    """Rounded up to multiples of a power of two, so that their sums are exact, and equal weights equal.
 
-    In the Ising form the weights of a pair's two edges meet in one field. What rounding leaves there in place of zero, 1e-12
-    or so, would make simulated annealing cool to that scale.
+    In the Ising form weights meet in one field, and many cancel. What rounding leaves there in place of zero, 1e-12 or so,
+    makes simulated annealing cool to that scale, and spend most of its schedule frozen.
     """
-    rounded: Floats = np.ceil(weights * _GRID) / _GRID
+    rounded: Floats = np.ceil(weights / grid) * grid
     return rounded
 
 
@@ -210,7 +211,7 @@ def _paper(children: list[Child], order: Ordering) -> Penalties:
             best_pairs = np.minimum(child.weights[:, having[~single]], 0.0).sum(axis=1)
             own[:, place] = -child.weights[:, having[single]].sum(axis=1) - best_pairs
         gains.append(np.maximum(own, 0.0))
-    maximum = np.stack([own.max(axis=1, initial=0.0) for own in gains], axis=1)
+    maximum = _on_grid(np.stack([own.max(axis=1, initial=0.0) for own in gains], axis=1), _PAPER_GRID)
     transitivity = maximum.max(axis=1, keepdims=True) + _PAPER_MARGIN
     consistency = (n - 2) * transitivity + _PAPER_MARGIN if n > 2 else transitivity
     return Penalties(
