@@ -11,8 +11,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from dwave.samplers import SimulatedAnnealingSampler, TreeDecompositionSolver
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from reference import all_dags, dag_scores, random_data, random_table
 
 import dagneal as dn

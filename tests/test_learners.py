@@ -12,8 +12,7 @@ from dwave.samplers import (
     TabuSampler,
     TreeDecompositionSolver,
 )
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from reference import all_dags, as_graph, dag_scores, random_data, random_table
 
 import dagneal as dn

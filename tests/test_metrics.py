@@ -4,8 +4,7 @@ from itertools import combinations
 
 import networkx as nx
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from reference import all_dags, random_data, random_table
 
 import dagneal as dn

@@ -6,8 +6,7 @@ import dimod
 import numpy as np
 import pytest
 from dwave.samplers import TreeDecompositionSolver
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from reference import all_dags, as_graph, dag_scores, random_data, random_table
 
 import dagneal as dn

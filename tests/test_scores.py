@@ -3,8 +3,7 @@
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from reference import bic_score, local_score, random_data
 
 import dagneal as dn

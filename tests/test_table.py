@@ -6,8 +6,7 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from reference import all_dags, dag_scores, random_data
 
 import dagneal as dn

@@ -5,30 +5,43 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-if TYPE_CHECKING:
-    from dagneal.bif import read_bif, write_bif
-    from dagneal.data import Dataset
-    from dagneal.errors import InputError
-    from dagneal.files import read
-    from dagneal.graphs import cpdag
-    from dagneal.journal import SqliteJournal
-    from dagneal.learned import Annealed, Division, Learned, Outcome
-    from dagneal.learners.anneal import anneal
-    from dagneal.learners.blocks import choose_blocks
-    from dagneal.learners.divide import divide
-    from dagneal.learners.exact import exact
-    from dagneal.learners.exhaustive import exhaustive
-    from dagneal.learners.learn import learn
-    from dagneal.learners.order import order
-    from dagneal.metrics import Comparison, compare
-    from dagneal.network import BayesianNetwork, fit
-    from dagneal.networks import load
-    from dagneal.qubo.decode import Reads, decode, read_samples, write_samples
-    from dagneal.qubo.encode import PAPER, TIGHT, Encoding, encode, qubo_matrix, qubo_vector, result_value
-    from dagneal.qubo.verify import Verified, verify
-    from dagneal.scorer import Scorer, score_table
-    from dagneal.scores import BIC, K2, BDeu, BDeuRows, Perks
-    from dagneal.table import Blocks, ScoreTable
+if TYPE_CHECKING:  # `X as X`: type checkers take it as exported
+    from dagneal.bif import read_bif as read_bif, write_bif as write_bif
+    from dagneal.data import Dataset as Dataset
+    from dagneal.errors import InputError as InputError
+    from dagneal.files import read as read
+    from dagneal.graphs import cpdag as cpdag
+    from dagneal.journal import SqliteJournal as SqliteJournal
+    from dagneal.learned import Annealed as Annealed, Division as Division, Learned as Learned, Outcome as Outcome
+    from dagneal.learners.anneal import anneal as anneal
+    from dagneal.learners.blocks import choose_blocks as choose_blocks
+    from dagneal.learners.divide import divide as divide
+    from dagneal.learners.exact import exact as exact
+    from dagneal.learners.exhaustive import exhaustive as exhaustive
+    from dagneal.learners.learn import learn as learn
+    from dagneal.learners.order import order as order
+    from dagneal.metrics import Comparison as Comparison, compare as compare
+    from dagneal.network import BayesianNetwork as BayesianNetwork, fit as fit
+    from dagneal.networks import load as load
+    from dagneal.qubo.decode import (
+        Reads as Reads,
+        decode as decode,
+        read_samples as read_samples,
+        write_samples as write_samples,
+    )
+    from dagneal.qubo.encode import (
+        PAPER as PAPER,
+        TIGHT as TIGHT,
+        Encoding as Encoding,
+        encode as encode,
+        qubo_matrix as qubo_matrix,
+        qubo_vector as qubo_vector,
+        result_value as result_value,
+    )
+    from dagneal.qubo.verify import Verified as Verified, verify as verify
+    from dagneal.scorer import Scorer as Scorer, score_table as score_table
+    from dagneal.scores import BIC as BIC, K2 as K2, BDeu as BDeu, BDeuRows as BDeuRows, Perks as Perks
+    from dagneal.table import Blocks as Blocks, ScoreTable as ScoreTable
 
 # The same names again, by module: each is imported when it is first used (PEP 562), so `import dagneal` costs nothing.
 _NAMES = {

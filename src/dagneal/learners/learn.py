@@ -20,8 +20,7 @@ from dagneal.learners.anneal import anneal
 from dagneal.learners.block_solvers import seeded
 from dagneal.learners.candidates import from_complete
 from dagneal.learners.conquer import COMPLETE_WORK, conquer, conquered, work_of_table
-from dagneal.learners.divide import Rule, checked_limit
-from dagneal.learners.divide import divide as divided
+from dagneal.learners.divide import Rule, checked_limit, divide as divided
 from dagneal.learners.exact import exact
 from dagneal.learners.order import order
 from dagneal.learners.whole import EXACT_WHOLE, ClassicalWhole

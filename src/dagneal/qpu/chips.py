@@ -1,0 +1,151 @@
+"""Chips: the graphs of D-Wave's annealers, and how long a call takes on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from dagneal.errors import InputError
+
+
+def check_installed() -> None:
+    """Say how to install what the QPU needs, if it is not there."""
+    missing = [name for name in ("dwave.system", "dwave.graphs", "minorminer") if not _present(name)]
+    if missing:
+        raise InputError(f"the QPU needs {', '.join(missing)}: pip install 'dagneal[qpu]' (some 400 MB)")
+
+
+def _present(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What a call costs, in microseconds, as D-Wave documents it.
+
+    Attributes:
+        programming: to program the chip.
+        delay: after each read.
+        readout: points (qubits, microseconds) of the time to read out, straight between them on logarithmic scales.
+        thermalization: after programming.
+    """
+
+    programming: float
+    delay: float
+    readout: tuple[tuple[float, float], ...]
+    thermalization: float = 1000.0
+
+    @classmethod
+    def of(cls, data: dict[str, Any]) -> Timing:
+        """From a solver's `problem_timing_data`.
+
+        Args:
+            data: the property of the solver.
+        """
+        parameters = np.asarray(data["readout_time_model_parameters"], dtype=float)
+        half = len(parameters) // 2
+        points = 10.0**parameters if data["readout_time_model"] == "pwl_log_log" else parameters
+        return cls(
+            programming=float(data["typical_programming_time"]),
+            delay=float(data["qpu_delay_time_per_sample"]),
+            readout=tuple(zip(points[:half].tolist(), points[half:].tolist(), strict=True)),
+            thermalization=float(data["default_programming_thermalization"]),
+        )
+
+    def per_read(self, qubits: int, annealing_time: float) -> float:
+        """The time of one read.
+
+        Args:
+            qubits: how many are used.
+            annealing_time: of one read.
+        """
+        x, y = np.log(np.array(self.readout)).T
+        return annealing_time + float(np.exp(np.interp(np.log(max(qubits, 1)), x, y))) + self.delay
+
+    def access_time(self, qubits: int, reads: int, annealing_time: float = 20.0) -> float:
+        """The time that is charged for one call.
+
+        Args:
+            qubits: how many are used.
+            reads: how many reads.
+            annealing_time: of one read.
+
+        >>> round(SYSTEMS["Advantage_system4"].timing.access_time(15, 100) / 1000, 1)
+        28.7
+        """
+        return self.programming + self.thermalization + reads * self.per_read(qubits, annealing_time)
+
+
+@dataclass(frozen=True)
+class System:
+    """A system as D-Wave documents it (July 2026).
+
+    Attributes:
+        topology: chimera, pegasus or zephyr.
+        shape: the size of its graph.
+        qubits: how many of the graph's qubits work.
+        timing: what calls cost.
+        retired: whether it is gone.
+    """
+
+    topology: str
+    shape: tuple[int, ...]
+    qubits: int
+    timing: Timing = field(repr=False)
+    retired: bool = False
+
+
+# The readout of Advantage_system4 is its published model of 2022; of the others only the range is known.
+_ADVANTAGE_READOUT = ((1.0, 34.6), (5.888, 74.59), (53.0, 133.55), (515.2, 215.12), (1458.5, 235.29), (5627.0, 235.30))
+
+SYSTEMS = {
+    "Advantage_system4": System("pegasus", (16,), 5627, Timing(14072.88, 20.54, _ADVANTAGE_READOUT)),
+    "Advantage_system6": System("pegasus", (16,), 5612, Timing(14200.0, 20.5, ((1.0, 18.0), (5612.0, 173.0)))),
+    "Advantage2_system1": System("zephyr", (12,), 4577, Timing(33600.0, 60.6, ((1.0, 17.0), (4577.0, 101.0)))),
+    "Advantage2_system2": System("zephyr", (12,), 4514, Timing(24500.0, 20.6, ((1.0, 17.0), (4514.0, 95.0)))),
+    "Advantage2_system4": System("zephyr", (6,), 1202, Timing(8000.0, 20.6, ((1.0, 17.0), (1202.0, 45.0)))),
+    "DW_2000Q_6": System("chimera", (16,), 2041, Timing(10536.81, 20.54, ((1.0, 198.4), (2041.0, 198.4))), retired=True),
+}
+# What a topology alone stands for.
+USUAL = {"pegasus": "Advantage_system4", "zephyr": "Advantage2_system1", "chimera": "DW_2000Q_6"}
+
+
+@lru_cache(maxsize=16)
+def chip_graph(topology: str, shape: tuple[int, ...]) -> nx.Graph:
+    """The graph of an ideal chip, all qubits working.
+
+    Args:
+        topology: chimera, pegasus or zephyr.
+        shape: the size of its graph, such as `(16,)`.
+
+    >>> graph = chip_graph("pegasus", (16,))
+    >>> graph.number_of_nodes(), graph.number_of_edges()
+    (5640, 40484)
+    """
+    check_installed()
+    import dwave.graphs as graphs
+
+    makers = {"chimera": graphs.chimera_graph, "pegasus": graphs.pegasus_graph, "zephyr": graphs.zephyr_graph}
+    if topology not in makers:
+        raise InputError(f"there is no topology {topology!r}; give one of {', '.join(makers)}")
+    return makers[topology](*shape)
+
+
+def system_named(name: str) -> tuple[str, System]:
+    """A system by its name, or the usual one of a topology.
+
+    Args:
+        name: such as `pegasus` or `Advantage2_system1`.
+    """
+    full = USUAL.get(name, name)
+    if full not in SYSTEMS:
+        raise InputError(f"there is no system {name!r}; give one of {', '.join([*USUAL, *SYSTEMS])}")
+    return full, SYSTEMS[full]
