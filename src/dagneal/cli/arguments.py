@@ -31,6 +31,8 @@ solvers:
   sa          simulated annealing            sqa     simulated quantum annealing (path integral)
   tabu        tabu search                    tree    exact on the QUBO, if its treewidth is at most 25
   greedy      steepest descent               random  random bits, the weakest baseline
+  qpu         D-Wave's quantum annealer      qpu-emulated  the same, emulated on this machine
+  leap-hybrid D-Wave's hybrid solver         (these three need pip install 'dagneal[qpu]')
 Any other dimod sampler: --sampler package.module:Class
 A sampler solves blocks of three variables, then the whole on the candidate parents that these suggest, again and again with
 more candidates until none is missing; --direct makes it solve the whole at once.
@@ -61,6 +63,7 @@ def parser() -> argparse.ArgumentParser:
     _sample(commands)
     _encode(commands)
     _compare(commands)
+    _plan(commands)
     _networks(commands)
     return top
 
@@ -147,6 +150,13 @@ def _learn(commands: argparse._SubParsersAction[_Parser]) -> None:
     group.add_argument("--acyclic", action="store_true", help="drop the weakest edge of each cycle that a rule leaves")
     group.add_argument("--journal", metavar="FILE", help="keep solved blocks in this file, and resume from it")
     group.add_argument("--seed", type=int, metavar="S", help="same seed, same answer (default 0)")
+    group = command.add_argument_group("quantum annealer")
+    group.add_argument("--annealing-time", type=float, metavar="US", help="microseconds of a read (default: the chip's)")
+    group.add_argument("--chain-strength", metavar="X", help="times Ocean's usual strength (default 1.414), or scan")
+    group.add_argument("--no-gauges", action="store_true", help="do not turn spins at random")
+    group.add_argument("--profile", metavar="NAME", help="of your dwave.conf; tokens are read by Ocean alone")
+    group.add_argument("--system", metavar="NAME", help="the chip: a solver's name; emulated also pegasus, zephyr, chimera")
+    group.add_argument("--embedding", metavar="FILE", help="an embedding of your own, JSON, for --direct")
     group = command.add_argument_group("results")
     group.add_argument("-o", "--output", metavar="FILE", help="save the result: .json, .bif, .graphml or .dot")
     group.add_argument("--samples", metavar="FILE", help="save all reads of a sampler as JSON")
@@ -208,6 +218,33 @@ def _compare(commands: argparse._SubParsersAction[_Parser]) -> None:
     _reading(command)
 
 
+def _plan(commands: argparse._SubParsersAction[_Parser]) -> None:
+    command = _command(
+        commands,
+        "plan",
+        "work out what a quantum annealer would need, before anything is paid for",
+        "examples:\n"
+        "  dagneal plan --variables 15 --divide 3,4,5 --topology pegasus,zephyr\n"
+        "  dagneal plan patients.csv --divide 4 --blocks cover:2 --reads 100 -o plan.svg",
+    )
+    command.add_argument("data", nargs="?", metavar="DATA", help="a data file, for its number of variables")
+    command.add_argument("--variables", type=int, metavar="N", help="the number of variables")
+    command.add_argument("--divide", type=_numbers, metavar="K,...", help="sizes of blocks (default: the whole at once)")
+    command.add_argument("--blocks", default="all", metavar="SCHEME", help="which blocks (default all)")
+    command.add_argument(
+        "--topology",
+        type=_listed,
+        default=["pegasus"],
+        metavar="NAME,...",
+        help="chips: pegasus, zephyr, chimera, or names of systems (default pegasus)",
+    )
+    command.add_argument("--encoding", default="tight", metavar="WORDS", help="of blocks: tight (default), gap or paper")
+    command.add_argument("--max-parents", type=int, default=2, metavar="M", help="most parents in a block (default 2)")
+    command.add_argument("--reads", type=int, default=100, metavar="N", help="reads of a call (default 100)")
+    command.add_argument("--annealing-time", type=float, default=20.0, metavar="US", help="of a read (default 20)")
+    command.add_argument("-o", "--output", metavar="FILE", help="draw the copies on the chip: .png or .svg")
+
+
 def _networks(commands: argparse._SubParsersAction[_Parser]) -> None:
     command = _command(
         commands,
@@ -216,6 +253,10 @@ def _networks(commands: argparse._SubParsersAction[_Parser]) -> None:
         "examples:\n  dagneal networks\n  dagneal networks lung-cancer > lung-cancer.bif",
     )
     command.add_argument("network", nargs="?", metavar="NETWORK", help="print this one as BIF, or what it holds as JSON")
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(part) for part in text.split(",")]
 
 
 def _listed(text: str) -> list[str]:

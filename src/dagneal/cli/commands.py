@@ -17,7 +17,7 @@ from typing import Any
 
 from dagneal import kernels
 from dagneal.bif import check_names
-from dagneal.cli import show
+from dagneal.cli import quantum, show
 from dagneal.cli.arguments import BLOCK_READS, LEARNERS, SAMPLERS
 from dagneal.errors import InputError, whole_number
 from dagneal.graphs import check_variables
@@ -40,7 +40,8 @@ def learn(options: argparse.Namespace) -> None:
         if options.output and os.path.realpath(options.samples) == os.path.realpath(options.output):
             raise InputError("--samples and -o name the same file")
     solver, parameters = _solver(options)
-    sampled = options.sampler is not None or options.solver in SAMPLERS
+    sampled = options.sampler is not None or options.solver in (*SAMPLERS, *quantum.SOLVERS)
+    options.direct = options.direct or (options.solver == "leap-hybrid" and options.divide is None)  # a call takes seconds
     if options.samples and (not sampled or options.rule != "conquer"):
         raise InputError("--samples: only a sampler that solves the whole has reads to save, such as --solver sa")
     division = _division(options, sampled)
@@ -51,7 +52,9 @@ def learn(options: argparse.Namespace) -> None:
     truth = _graph(options.truth) if options.truth else None
     if truth is not None:
         check_variables(truth, data.names, options.truth)
-    with show.progress(options.quiet) as progress, _journal(options.journal) as journal:
+    with show.progress(options.quiet) as progress, _journal(options.journal) as journal, _closing(solver):
+        if hasattr(solver, "line"):
+            solver.line.journal = journal
         if not sampled and solver is not None and options.divide is None:
             solver = partial(solver, progress=progress)
         more = division | {"journal": journal, "progress": progress} | parameters
@@ -94,6 +97,16 @@ def _division(options: argparse.Namespace, sampled: bool) -> dict[str, Any]:
 
 
 @contextmanager
+def _closing(solver: Any) -> Iterator[None]:
+    """Let go of a connection when the work is done."""
+    try:
+        yield
+    finally:
+        if hasattr(solver, "close"):
+            solver.close()
+
+
+@contextmanager
 def _journal(path: str | None) -> Iterator[Any]:
     if path is None:
         yield None
@@ -106,8 +119,10 @@ def _journal(path: str | None) -> Iterator[Any]:
 
 def _solver(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     """The solver that was asked for and its parameters; the seed is settled too."""
-    if options.sampler is None and options.solver not in (*LEARNERS, *SAMPLERS):
-        raise InputError(f"there is no solver {options.solver!r}; give one of {', '.join([*LEARNERS, *SAMPLERS])}")
+    known = [*LEARNERS, *SAMPLERS, *quantum.SOLVERS]
+    if options.sampler is None and options.solver not in known:
+        raise InputError(f"there is no solver {options.solver!r}; give one of {', '.join(known)}")
+    quantum.check_options(options)
     if options.sampler is None and options.solver in LEARNERS:
         if options.reads is not None or options.parameters or options.raw:
             raise InputError("--reads, --set and --raw are for samplers; name one, such as --solver sa")
@@ -117,8 +132,11 @@ def _solver(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         return getattr(import_module(f"dagneal.learners.{options.solver}"), options.solver), {}
     from dagneal.learners.anneal import check_parameters
 
-    target, defaults = (options.sampler, {}) if options.sampler else SAMPLERS[options.solver]
-    sampler = _imported(target)
+    if options.solver in quantum.SOLVERS:
+        sampler, defaults = quantum.sampler(options)
+    else:
+        target, defaults = (options.sampler, {}) if options.sampler else SAMPLERS[options.solver]
+        sampler = _imported(target)
     given = dict(map(_parameter, options.parameters))
     if options.reads is not None:
         if "num_reads" in given:
@@ -183,6 +201,9 @@ def _read(options: argparse.Namespace) -> Any:
     if data.constant and not options.quiet:
         show.note(f"{', '.join(data.constant)}: the same state in all rows")
     return data
+
+
+plan = quantum.plan
 
 
 def sample(options: argparse.Namespace) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dagneal.learned import Annealed, Division, Learned
     from dagneal.metrics import Comparison
     from dagneal.network import BayesianNetwork
+    from dagneal.qpu.plan import Plan
     from dagneal.qubo.encode import Encoding
     from dagneal.qubo.penalties import Penalties
     from dagneal.qubo.report import Figures
@@ -223,6 +224,27 @@ def encodings(found: dict[Encoding, Figures | str], table: ScoreTable, options: 
         "\n".join(lines),
         options,
     )
+
+
+def plans(found: Sequence[Plan], options: argparse.Namespace) -> None:
+    """Print plans as a table."""
+    first = found[0]
+    lines = [
+        f"{first.variables} variables, blocks {options.blocks}, {first.encoding}, {first.reads:,} reads of "
+        f"{first.annealing_time:g} microseconds; ideal chips, all qubits working",
+        "",
+        f"{'system':20} {'k':>3} {'blocks':>10} {'bits':>5} {'products':>9} {'qubits':>7} {'chains':>13} {'copies':>7} "
+        f"{'calls':>9} {'QPU time':>11} {'one by one':>11} {'fits':>5}",
+    ]
+    for plan in found:
+        chains = f"{plan.mean_chain:.2f}, max {plan.longest_chain}"
+        lines.append(
+            f"{plan.system:20} {plan.size:3} {plan.blocks:10,} {plan.bits:5} {plan.interactions:9} {plan.qubits:7} "
+            f"{chains:>13} {plan.copies:7} {plan.calls:9,} {plan.seconds:9.2f} s {plan.seconds_one_by_one:9.2f} s "
+            f"{plan.fits_directly:5}"
+        )
+    lines += ["", "fits: variables of the largest problem that surely fits undivided, as part of the largest clique"]
+    result({"plans": [plan.to_dict() for plan in found], "file": options.output}, "\n".join(lines), options)
 
 
 def comparison(found: Comparison, options: argparse.Namespace) -> None:

@@ -19,7 +19,7 @@ from dagneal.kernels import Floats
 from dagneal.learned import Learned
 from dagneal.learners.anneal import check_parameters, sampled
 from dagneal.learners.blocks import solve_exactly
-from dagneal.qubo.decode import decode_bits
+from dagneal.qubo.decode import Reads, decode_bits
 from dagneal.qubo.encode import TIGHT, Encoding, qubos
 from dagneal.qubo.hamiltonian import Qubos
 from dagneal.table import Blocks
@@ -158,13 +158,7 @@ class AnnealedBlocks:
             except Exception as error:  # whatever a sampler raises; the block is named, the others go on
                 failed[line] = str(error) or type(error).__name__
                 continue
-            if self.repair:
-                best = int(np.argmax(reads.repaired_scores))
-                adjacency[line] = nx.to_numpy_array(reads.repaired_dag(best), nodelist=blocks.names(line)) > 0
-                scores[line] = reads.repaired_scores[best]
-            else:
-                best = int(np.argmin(reads.energies))
-                adjacency[line], scores[line] = reads.edges[best], reads.raw_scores[best]
+            adjacency[line], scores[line] = taken(reads, self.repair)
         return Solutions(adjacency, scores, failed)
 
     def _parameters(self, encoded: Qubos, problem: int, names: Sequence[str]) -> dict[str, Any]:
@@ -182,6 +176,21 @@ class AnnealedBlocks:
         inner = [f"{type(child).__module__}.{type(child).__qualname__}" for child in getattr(self.sampler, "children", [])]
         kind = f"{type(self.sampler).__module__}.{type(self.sampler).__qualname__} {inner}"
         return f"{kind} {sorted(self.parameters.items())} repair={self.repair} seed={self.seed} {self.encoding}"
+
+
+def taken(reads: Reads, repair: bool) -> tuple[NDArray[np.bool_], float]:
+    """The edges that are taken from a block's reads, and their score.
+
+    Args:
+        reads: of one block.
+        repair: take the best repaired read; otherwise the read of lowest energy as it stands, as in the paper.
+    """
+    if repair:
+        best = int(np.argmax(reads.repaired_scores))
+        edges = nx.to_numpy_array(reads.repaired_dag(best), nodelist=reads.table.names) > 0
+        return edges, float(reads.repaired_scores[best])
+    best = int(np.argmin(reads.energies))
+    return reads.edges[best], float(reads.raw_scores[best])
 
 
 def block_seed(seed: int, names: Sequence[str]) -> int:
@@ -221,13 +230,16 @@ def block_solver(
     """
     from dagneal.learners.exact import exact
 
+    if isinstance(solver, dimod.Sampler) and hasattr(solver, "block_solver"):  # it can solve many in one call
+        check_parameters(solver, parameters)
+        ready: BlockSolver = solver.block_solver(parameters, repair, seed, encoding)
+        return ready
     if isinstance(solver, dimod.Sampler):
         return AnnealedBlocks(solver, parameters, repair, seed, encoding)
-    ready = isinstance(solver, BlockSolver)
-    if solver is None or solver is exact or ready:
+    if solver is None or solver is exact or isinstance(solver, BlockSolver):
         if parameters:
             raise InputError(f"exact search and block solvers take no parameters such as {next(iter(parameters))!r}")
-        return solver if ready else ExactBlocks()
+        return solver if isinstance(solver, BlockSolver) else ExactBlocks()
     if callable(solver):
         return LearnedBlocks(solver, seeded(solver, seed, parameters))
     raise InputError(f"solver is {type(solver).__name__}; give a dimod sampler, a learner, a block solver or nothing")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from time import perf_counter
@@ -217,9 +217,11 @@ def _solve_all(
             bits = np.unpackbits(np.frombuffer(known[key], dtype=np.uint8), count=size * size)
             solved.adjacency[line] = bits.reshape(size, size).astype(bool)
             solved.done[line] = True
-    left = np.flatnonzero(~solved.done)
-    step = _EXACT_PIECE if isinstance(solver, ExactBlocks) else max(1, min(_PIECE, len(left) // (8 * cores())))
-    pieces = iter([left[begin : begin + step] for begin in range(0, len(left), step)])
+    step = _EXACT_PIECE if isinstance(solver, ExactBlocks) else max(1, min(_PIECE, len(chosen) // (8 * cores())))
+    if hasattr(solver, "piece"):  # a solver that takes many in one call knows how many
+        step = solver.piece(table.gather(chosen[:1]))
+    # Pieces are cut from all blocks, known or not: a call that was interrupted is made again as it was.
+    pieces = (np.arange(begin, min(begin + step, len(chosen))) for begin in range(0, len(chosen), step))
 
     def record(lines: Ints, future: Future[Solutions]) -> None:
         if future.cancelled():
@@ -228,6 +230,8 @@ def _solve_all(
             found = future.result()
         except InputError:
             raise
+        except CancelledError:
+            return
         except Exception as error:  # whatever a block solver raises: its blocks are named, the others go on
             solved.failed.update({int(line): str(error) or type(error).__name__ for line in lines})
             return
@@ -244,7 +248,10 @@ def _solve_all(
     waiting: dict[Future[Solutions], Ints] = {}
     try:
         # Only a few pieces are cut and handed out at a time, so that memory does not grow with the number of blocks.
-        for lines in pieces:
+        for piece in pieces:
+            lines = piece[~solved.done[piece]]
+            if not len(lines):
+                continue
             waiting[pool.submit(solver.solve, table.gather(chosen[lines]))] = lines
             if len(waiting) >= _AHEAD * cores():
                 for future in wait(waiting, return_when=FIRST_COMPLETED).done:
@@ -254,6 +261,8 @@ def _solve_all(
                 record(waiting.pop(future), future)
     except KeyboardInterrupt:
         solved.interrupted = True
+        if hasattr(solver, "cancel"):
+            solver.cancel()
         for future in waiting:
             future.cancel()
         wait(waiting)  # what has begun is finished and kept

@@ -33,13 +33,14 @@ def find_copies(source: nx.Graph, target: nx.Graph, topology: str, shape: tuple[
     40
     """
     best: list[Chains] = []
+    ideal = chip_graph(topology, shape)  # knows its coordinates
     for size in _SIZES[topology]:
         tile = chip_graph(topology, (min(size, shape[0]), *shape[1:]))
         for together in range(1, 5 if len(source) <= _SMALL else 2):  # several in one tile leave less of it unused
             if together * len(source) > len(tile) or len(target) // len(source) <= len(best):
                 break
             for group in _in_tile(source, tile, together, seed):
-                copies = _moved(group, source, tile, target, topology)
+                copies = _moved(group, source, tile, ideal, target, topology)
                 if len(copies) > len(best):
                     best = copies
         if best and len(tile) >= 6 * len(source):  # larger tiles waste what lies between the copies
@@ -70,7 +71,9 @@ def _in_tile(source: nx.Graph, tile: nx.Graph, together: int, seed: int) -> Iter
             break
 
 
-def _moved(group: list[Chains], source: nx.Graph, tile: nx.Graph, target: nx.Graph, topology: str) -> list[Chains]:
+def _moved(
+    group: list[Chains], source: nx.Graph, tile: nx.Graph, ideal: nx.Graph, target: nx.Graph, topology: str
+) -> list[Chains]:
     """Copies of embeddings at all places of their tile, the first that fit."""
     import dwave.graphs as graphs
 
@@ -81,7 +84,7 @@ def _moved(group: list[Chains], source: nx.Graph, tile: nx.Graph, target: nx.Gra
     }[topology]
     used: set[int] = set()
     found: list[Chains] = []
-    for mapping in mappings(tile, target):
+    for mapping in mappings(tile, ideal):
         for chains in group:
             moved = {bit: tuple(mapping(qubit) for qubit in chain) for bit, chain in chains.items()}
             qubits = {qubit for chain in moved.values() for qubit in chain}

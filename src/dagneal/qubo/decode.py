@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dagneal.errors import InputError
 from dagneal.kernels import Floats, Ints, Masks, kernel
 from dagneal.orders import dag_of_order, score_orders
+from dagneal.qubo.hamiltonian import Qubos
 from dagneal.qubo.layout import KINDS, Layout
 from dagneal.table import ScoreTable
 from dagneal.writing import replacing
@@ -123,6 +124,22 @@ def decode_bits(table: ScoreTable, layout: Layout, sampleset: dimod.SampleSet) -
     before = bits[:, layout.r]
     before |= (~before & (layout.r >= 0)).transpose(0, 2, 1)
     return _reads(table, bits[:, layout.d], before, sampleset)
+
+
+def decode_spins(table: ScoreTable, encoded: Qubos, problem: int, spins: NDArray[np.int8]) -> Reads:
+    """Turn the spins of a problem that was encoded with others into graphs.
+
+    Args:
+        table: the table of the problem.
+        encoded: the QUBOs.
+        problem: its line among them.
+        spins: shape (reads, bits).
+    """
+    bits = (spins + 1) // 2
+    energies = bits @ encoded.linear[problem] + encoded.offset[problem]
+    energies = energies + (bits[:, encoded.rows] * bits[:, encoded.columns]) @ encoded.quadratic[problem]
+    variables = range(spins.shape[1])
+    return decode_bits(table, encoded.layout, dimod.SampleSet.from_samples((bits, variables), "BINARY", energies))
 
 
 def _reads(table: ScoreTable, edges: NDArray[np.bool_], before: NDArray[np.bool_], sampleset: dimod.SampleSet) -> Reads:

@@ -1,0 +1,111 @@
+"""Commands and options of the quantum annealer."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from dagneal.cli import show
+from dagneal.errors import InputError
+
+SOLVERS = {"qpu": {"num_reads": 1000}, "qpu-emulated": {"num_reads": 1000}, "leap-hybrid": {}}
+_ONLY = ("annealing_time", "chain_strength", "no_gauges", "profile", "system", "embedding")
+
+
+def check_options(options: argparse.Namespace) -> None:
+    """Refuse options of the quantum annealer where there is none."""
+    given = [name for name in _ONLY if getattr(options, name)]
+    if given and options.solver not in SOLVERS:
+        raise InputError(f"--{given[0].replace('_', '-')} is for a quantum annealer: --solver qpu or qpu-emulated")
+    for name in ("profile", "embedding"):
+        if options.solver == "qpu-emulated" and getattr(options, name):
+            raise InputError(f"--{name} is for --solver qpu; the emulator has none")
+    if options.solver == "leap-hybrid" and set(given) - {"profile"}:
+        raise InputError("leap-hybrid takes none of the options of the QPU but --profile")
+
+
+def sampler(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+    """The quantum annealer that was asked for, and its parameters by default."""
+    from dagneal.qpu.chips import check_installed
+
+    check_installed()
+    strength = options.chain_strength
+    if strength not in (None, "scan"):
+        try:
+            strength = float(strength)
+        except ValueError as error:
+            raise InputError(f"--chain-strength is {strength!r}; give a number or scan") from error
+    defaults: dict[str, Any] = dict(SOLVERS[options.solver])
+    if options.annealing_time is not None:
+        defaults["annealing_time"] = options.annealing_time
+    if options.solver == "qpu-emulated":
+        from dagneal.qpu.emulate import emulated_qpu
+
+        return emulated_qpu(options.system or "pegasus", chain_strength=strength, gauges=not options.no_gauges), defaults
+    if options.solver == "qpu":
+        from dagneal.qpu.sampler import qpu
+
+        embedding = _embedding(options.embedding) if options.embedding else None
+        defaults["label"] = "dagneal"
+        return qpu(options.profile, options.system, strength, not options.no_gauges, embedding), defaults
+    from dagneal.qpu.cloud import hybrid
+
+    return hybrid(options.profile), defaults
+
+
+def _embedding(path: str) -> dict[Any, list[int]]:
+    """An embedding from JSON: a list of pairs, the label of a bit and its qubits."""
+    try:
+        pairs = json.loads(Path(path).read_text(encoding="utf-8"))
+        return {tuple(label) if isinstance(label, list) else label: [int(q) for q in chain] for label, chain in pairs}
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+    except (ValueError, TypeError) as error:
+        raise InputError(f'{path} is no embedding; give a JSON list such as [[["d", "a", "b"], [17, 18]], ...]') from error
+
+
+def plan(options: argparse.Namespace) -> None:
+    """`dagneal plan`."""
+    from dagneal.qpu.chips import check_installed, system_named
+
+    check_installed()
+    from dagneal.qpu import picture
+    from dagneal.qpu.plan import plan
+    from dagneal.qubo.encode import encoding_named
+
+    if options.output:
+        picture.check_format(options.output)
+    if (options.data is None) == (options.variables is None):
+        raise InputError("give a data file or --variables N")
+    variables = options.variables
+    if options.data is not None:
+        from dagneal.files import read
+
+        variables = len(read(options.data).names)
+    from dataclasses import replace
+
+    encoding = replace(encoding_named(options.encoding), prune=False)
+    sizes = options.divide or [variables]
+    plans = []
+    copies: list[Any] = []
+    for name in options.topology:
+        system = system_named(name)
+        for size in sizes:
+            found, copies = plan(
+                variables,
+                size,
+                system,
+                encoding,
+                options.blocks,
+                options.max_parents,
+                options.reads,
+                options.annealing_time,
+            )
+            plans.append(found)
+    if options.output:
+        if len(plans) > 1:
+            raise InputError("a picture shows one plan; give one --divide and one --topology")
+        picture.write_picture(copies, system[1], plans[0], options.output)
+    show.plans(plans, options)

@@ -1,0 +1,146 @@
+"""D-Wave's cloud as a backend. No token is read, kept or shown here: Ocean finds it in the user's own configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import dimod
+import networkx as nx
+
+from dagneal.errors import InputError
+from dagneal.qpu.embed import graph_name
+from dagneal.qpu.submit import TransientError, UnknownProblemError
+
+_SETUP = "run `dwave setup` (or `dwave auth login`) and try `dwave ping`"
+_ID_TIMEOUT = 120.0
+
+
+@dataclass(eq=False)
+class CloudBackend:
+    """A solver of D-Wave's service.
+
+    Args:
+        sampler: a `dwave.system.DWaveSampler`.
+    """
+
+    sampler: Any
+    emulated: bool = False
+    _futures: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.graph = nx.Graph()
+        self.graph.add_nodes_from(self.sampler.nodelist)
+        self.graph.add_edges_from(self.sampler.edgelist)
+        self.properties: dict[str, Any] = self.sampler.properties
+        self.parameters: dict[str, Any] = self.sampler.parameters
+        solver = self.sampler.solver
+        self.name = f"{solver.name}-{getattr(solver, 'graph_id', None) or graph_name(self.graph)}"
+
+    @classmethod
+    def connected(cls, profile: str | None, solver: str | dict[str, Any] | None) -> CloudBackend:
+        """Connect with the user's own configuration.
+
+        Args:
+            profile: of `dwave.conf`.
+            solver: the name of a system, or features that it must have.
+        """
+        from dwave.system import DWaveSampler
+
+        config = {key: value for key, value in {"profile": profile, "solver": solver}.items() if value is not None}
+        wanted = "quantum annealer" if solver is None else f"quantum annealer like {solver!r}"
+        return cls(_reached(lambda: DWaveSampler(**config), wanted))
+
+    def submit(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> str:
+        """Send a problem; see `Backend`."""
+        with _translated():
+            future = self.sampler.solver.sample_bqm(bqm, **{"auto_scale": False} | parameters)
+            ident = str(future.wait_id(timeout=_ID_TIMEOUT))
+        self._futures[ident] = future
+        return ident
+
+    def fetch(self, ident: str, timeout: float) -> dimod.SampleSet:
+        """Wait for an answer, or ask for it by its id; see `Backend`."""
+        with _translated():
+            future = self._futures.pop(ident, None) or self.sampler.client.retrieve_answer(ident)
+            if not future.wait(timeout=timeout):
+                self._futures[ident] = future
+                raise TransientError(f"no answer within {timeout:g} s")
+            found: dimod.SampleSet = future.sampleset
+            found.resolve()
+        return found
+
+    def cancel(self, ident: str) -> None:
+        """Give a problem up; see `Backend`."""
+        future = self._futures.pop(ident, None)
+        if future is not None:
+            future.cancel()
+
+    def close(self) -> None:
+        """Close the client; see `Backend`."""
+        self.sampler.close()
+
+
+def _reached(connect: Callable[[], Any], wanted: str) -> Any:
+    """Connect, and say in one line what is in the way. Nothing of the configuration is repeated: it holds the token."""
+    from dwave.cloud.exceptions import (
+        ConfigFileError,
+        SolverAuthenticationError,
+        SolverError,
+        SolverNotFoundError,
+        SolverOfflineError,
+    )
+
+    try:
+        return connect()
+    except SolverAuthenticationError:
+        raise InputError(f"D-Wave does not accept the token of your configuration; {_SETUP}") from None
+    except SolverNotFoundError:
+        raise InputError(f"no {wanted} is open to your account; `dwave solvers` lists what is") from None
+    except SolverOfflineError:
+        raise InputError(f"the {wanted} is offline, perhaps for maintenance; try later, or another one") from None
+    except (ConfigFileError, SolverError, ValueError) as error:
+        raise InputError(f"there is no usable D-Wave configuration ({type(error).__name__}); {_SETUP}") from None
+    except OSError as error:  # requests' exceptions are of this kind
+        raise InputError(f"D-Wave cannot be reached ({type(error).__name__}); check the connection, then {_SETUP}") from None
+
+
+def hybrid(profile: str | None = None) -> dimod.Sampler:
+    """Leap's hybrid solver for binary quadratic models, reached with your own configuration.
+
+    Args:
+        profile: of your `dwave.conf`; its default by default.
+    """
+    from dwave.system import LeapHybridSampler
+
+    return _reached(lambda: LeapHybridSampler(**({} if profile is None else {"profile": profile})), "hybrid solver")
+
+
+class _translated:  # noqa: N801 - reads like a statement
+    """Ocean's exceptions as ours: what may be tried again, what is unknown, what is final."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if error is None or not isinstance(error, Exception) or isinstance(error, TransientError | UnknownProblemError):
+            return
+        from dwave.cloud import exceptions as cloud
+        from dwave.cloud.api import exceptions as api
+
+        if isinstance(error, cloud.ProblemNotFoundError | api.ResourceNotFoundError):
+            raise UnknownProblemError(str(error)) from error
+        final = (
+            cloud.SolverAuthenticationError,
+            cloud.InvalidProblemError,
+            api.ResourceAuthenticationError,
+            api.ResourceAccessForbiddenError,
+            api.ResourceBadRequestError,
+        )
+        if isinstance(error, cloud.SolverFailureError):
+            raise InputError(f"the quantum annealer refused the problem: {error}") from error
+        if isinstance(error, final):
+            raise InputError(f"D-Wave refused the problem ({type(error).__name__}): {error}") from error
+        if isinstance(error, OSError | TimeoutError | cloud.PollingTimeout | cloud.SolverOfflineError | cloud.SolverError):
+            raise TransientError(f"{type(error).__name__}: {error}") from error

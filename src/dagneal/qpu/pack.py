@@ -1,0 +1,244 @@
+"""Packing: several problems of one layout on one chip, each on its own copy of the embedding, as one physical problem."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import dimod
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from dagneal.kernels import Floats, Ints
+from dagneal.qpu.embed import Chains
+
+Spins = NDArray[np.int8]
+CHAIN_STRENGTH = 1.414  # times the root mean square of the couplings and the root of the mean degree, as Ocean does
+
+
+@dataclass(frozen=True, eq=False)
+class Copy:
+    """One embedding as arrays.
+
+    Attributes:
+        qubits: its qubits, chain after chain in the order of the bits.
+        starts: where the chain of each bit begins.
+        owner: the bit of each qubit.
+        couplers: for every coupler between chains, the places of its two qubits, shape (couplers, 2).
+        product: the product of two bits that each coupler carries.
+        share: one by the number of couplers of that product.
+        links: the couplers within chains, as places, shape (links, 2).
+    """
+
+    qubits: Ints
+    starts: Ints
+    owner: Ints
+    couplers: Ints
+    product: Ints
+    share: Floats
+    links: Ints
+
+    @classmethod
+    def of(cls, chains: Chains, rows: Ints, columns: Ints, target: nx.Graph) -> Copy:
+        """Lay out one copy.
+
+        Args:
+            chains: for each bit its qubits.
+            rows: the first bit of each product.
+            columns: the second.
+            target: the graph of the working qubits.
+        """
+        bits = len(chains)
+        qubits = np.array([qubit for bit in range(bits) for qubit in chains[bit]], dtype=np.int64)
+        lengths = np.array([len(chains[bit]) for bit in range(bits)], dtype=np.int64)
+        place = {int(qubit): i for i, qubit in enumerate(qubits)}
+        couplers, product, share = [], [], []
+        for number, (a, b) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
+            own = [(place[p], place[q]) for p in chains[a] for q in chains[b] if target.has_edge(p, q)]
+            couplers += own
+            product += [number] * len(own)
+            share += [1.0 / len(own)] * len(own)
+        links = [
+            (place[p], place[q])
+            for chain in chains.values()
+            for i, p in enumerate(chain)
+            for q in chain[i + 1 :]
+            if target.has_edge(p, q)
+        ]
+        return cls(
+            qubits=qubits,
+            starts=np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64),
+            owner=np.repeat(np.arange(bits), lengths),
+            couplers=np.array(couplers, dtype=np.int64).reshape(-1, 2),
+            product=np.array(product, dtype=np.int64),
+            share=np.array(share),
+            links=np.array(links, dtype=np.int64).reshape(-1, 2),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Ising:
+    """Problems of one layout over spins.
+
+    Attributes:
+        fields: h, shape (problems, bits).
+        couplings: J, shape (problems, products).
+        rows: first bit of each product.
+        columns: second bit of each product.
+    """
+
+    fields: Floats
+    couplings: Floats
+    rows: Ints
+    columns: Ints
+
+    @classmethod
+    def of(cls, linear: Floats, rows: Ints, columns: Ints, quadratic: Floats) -> Ising:
+        """From QUBOs over bits, with x = (1 + s) / 2.
+
+        Args:
+            linear: shape (problems, bits).
+            rows: first bit of each product.
+            columns: second bit of each product.
+            quadratic: shape (problems, products).
+        """
+        couplings = quadratic / 4
+        fields = linear / 2
+        np.add.at(fields.T, rows, couplings.T)
+        np.add.at(fields.T, columns, couplings.T)
+        return cls(fields, couplings, rows, columns)
+
+    def chain_strengths(self, prefactor: float) -> Floats:
+        """How strongly chains are coupled, for each problem.
+
+        Args:
+            prefactor: times the root mean square of the couplings and the root of the mean degree.
+        """
+        if not len(self.rows):
+            return np.ones(len(self.fields))
+        degree = 2 * len(self.rows) / max(self.fields.shape[1], 1)
+        strength: Floats = prefactor * np.sqrt((self.couplings**2).mean(axis=1)) * np.sqrt(degree)
+        return np.where(strength > 0, strength, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """What a chip can be programmed with.
+
+    Attributes:
+        field: the largest |h|.
+        coupling: the largest |J| between chains, both ways, since gauges turn signs.
+        chain: the largest |J| within chains.
+    """
+
+    field: float = 4.0
+    coupling: float = 1.0
+    chain: float = 2.0
+
+    @classmethod
+    def of(cls, properties: dict[str, list[float]]) -> Ranges:
+        """From the properties of a solver.
+
+        Args:
+            properties: with `h_range`, `j_range` and perhaps `extended_j_range`.
+        """
+        low, high = properties["j_range"]
+        coupling = min(-low, high)
+        return cls(
+            min(map(abs, properties["h_range"])), coupling, max(coupling, -properties.get("extended_j_range", [low])[0])
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """Problems on a chip.
+
+    Attributes:
+        bqm: over spins, labelled by qubits.
+        copies: where each problem lies.
+        gauges: the signs that each problem's spins were turned by, shape (problems, bits).
+    """
+
+    bqm: dimod.BinaryQuadraticModel
+    copies: list[Copy]
+    gauges: Spins
+
+    def unpacked(self, sampleset: dimod.SampleSet) -> tuple[Spins, Floats]:
+        """The spins of each problem, chains by majority, and the share of broken chains.
+
+        A chain with as many spins up as down takes its first.
+
+        Args:
+            sampleset: of the physical problem.
+
+        Returns:
+            Spins of shape (problems, reads, bits), one line per occurrence, and shares of shape (problems,).
+        """
+        column = {qubit: i for i, qubit in enumerate(sampleset.variables)}
+        record = sampleset.record
+        samples = np.repeat(np.asarray(record.sample, dtype=np.int8), record.num_occurrences, axis=0)
+        samples = np.where(samples > 0, np.int8(1), np.int8(-1))
+        bits = len(self.copies[0].starts)
+        spins = np.empty((len(self.copies), len(samples), bits), dtype=np.int8)
+        broken = np.zeros(len(self.copies))
+        for number, copy in enumerate(self.copies):
+            own = samples[:, [column[int(qubit)] for qubit in copy.qubits]]
+            sums = np.add.reduceat(own.astype(np.int64), copy.starts, axis=1)
+            lengths = np.diff(np.append(copy.starts, len(copy.qubits)))
+            broken[number] = float((np.abs(sums) != lengths).mean())
+            spins[number] = np.where(sums == 0, own[:, copy.starts], np.sign(sums)) * self.gauges[number]
+        return spins, broken
+
+
+def packed(
+    problems: Ising,
+    copies: Sequence[Copy],
+    ranges: Ranges,
+    chain_strength: float = CHAIN_STRENGTH,
+    gauges: np.random.Generator | None = None,
+) -> Packed:
+    """Put problems on copies, each scaled to the chip's ranges on its own and turned by a gauge of its own.
+
+    Args:
+        problems: no more than there are copies.
+        copies: embeddings of the problems' layout.
+        ranges: what the chip can be programmed with.
+        chain_strength: times the usual; see `Ising.chain_strengths`.
+        gauges: draws the spin reversals; none without it.
+    """
+    count, bits = problems.fields.shape
+    strengths = problems.chain_strengths(chain_strength)
+    turned = np.ones((count, bits), dtype=np.int8)
+    if gauges is not None:
+        turned = (2 * gauges.integers(0, 2, (count, bits)) - 1).astype(np.int8)
+    labels, fields, rows, columns, values = [], [], [], [], []
+    begin = 0
+    for number in range(count):
+        copy = copies[number]
+        lengths = np.diff(np.append(copy.starts, len(copy.qubits)))
+        h = (problems.fields[number] / lengths)[copy.owner]
+        j = problems.couplings[number][copy.product] * copy.share
+        link = strengths[number] if len(copy.links) else 0.0
+        largest = max(
+            np.abs(h).max(initial=0.0) / ranges.field,
+            np.abs(j).max(initial=0.0) / ranges.coupling,
+            link / ranges.chain,
+            1e-300,
+        )
+        sign = turned[number].astype(np.float64)
+        ends = copy.owner[copy.couplers]
+        labels += copy.qubits.tolist()
+        fields.append(h * sign[copy.owner] / largest)
+        rows += [begin + copy.couplers[:, 0], begin + copy.links[:, 0]]
+        columns += [begin + copy.couplers[:, 1], begin + copy.links[:, 1]]
+        values += [j * sign[ends[:, 0]] * sign[ends[:, 1]] / largest, np.full(len(copy.links), -link / largest)]
+        begin += len(copy.qubits)
+    bqm = dimod.BinaryQuadraticModel.from_numpy_vectors(
+        np.concatenate(fields),
+        (np.concatenate(rows), np.concatenate(columns), np.concatenate(values)),
+        0.0,
+        dimod.SPIN,
+        variable_order=labels,
+    )
+    return Packed(bqm, list(copies[:count]), turned)

@@ -1,0 +1,236 @@
+"""Submission that survives: retries, answers fetched again by id, and a journal of what was paid for."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from uuid import uuid4
+
+import dimod
+import networkx as nx
+import numpy as np
+
+from dagneal.errors import InputError
+from dagneal.journal import Journal
+from dagneal.qpu.chips import Timing
+
+
+class TransientError(Exception):
+    """Something failed that may be tried again: a time-out, a server error, a lost connection."""
+
+
+class UnknownProblemError(Exception):
+    """The service does not know the problem that was asked for."""
+
+
+class Backend(Protocol):
+    """A chip that problems are sent to."""
+
+    name: str  # of the solver and its working graph
+    graph: nx.Graph
+    properties: dict[str, Any]
+    parameters: dict[str, Any]
+    emulated: bool
+
+    def submit(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> str:
+        """Send a problem over the qubits, and return its id.
+
+        Args:
+            bqm: over spins, labelled by qubits.
+            parameters: of the solver.
+        """
+        ...
+
+    def fetch(self, ident: str, timeout: float) -> dimod.SampleSet:
+        """Wait for the answer to a problem.
+
+        Args:
+            ident: its id.
+            timeout: seconds; `TransientError` is raised when they are over.
+        """
+        ...
+
+    def cancel(self, ident: str) -> None:
+        """Give a problem up.
+
+        Args:
+            ident: its id.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        ...
+
+
+@dataclass(eq=False)
+class LocalBackend:
+    """A structured sampler on this machine, such as Ocean's mock or the emulator, in the clothes of a service.
+
+    Args:
+        sampler: with `nodelist`, `edgelist` and `properties` like a QPU's.
+        name: of the solver.
+        emulated: whether it stands for hardware.
+    """
+
+    sampler: Any
+    name: str
+    emulated: bool = True
+    _answers: dict[str, dimod.SampleSet] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.graph = nx.Graph()
+        self.graph.add_nodes_from(self.sampler.nodelist)
+        self.graph.add_edges_from(self.sampler.edgelist)
+        self.properties: dict[str, Any] = self.sampler.properties
+        self.parameters: dict[str, Any] = self.sampler.parameters
+
+    def submit(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> str:
+        """Sample at once; see `Backend`."""
+        ident = str(uuid4())
+        self._answers[ident] = self.sampler.sample(bqm, **parameters)
+        return ident
+
+    def fetch(self, ident: str, timeout: float) -> dimod.SampleSet:
+        """Give the answer; see `Backend`."""
+        if ident not in self._answers:
+            raise UnknownProblemError(ident)
+        return self._answers.pop(ident)
+
+    def cancel(self, ident: str) -> None:
+        """Forget the answer; see `Backend`."""
+        self._answers.pop(ident, None)
+
+    def close(self) -> None:
+        """Nothing to let go of; see `Backend`."""
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to wait and how often to try again.
+
+    Args:
+        attempts: in a row without an answer, after which a call is given up.
+        pause: seconds before the second attempt; each next pause is twice as long, up to a minute.
+        timeout: seconds to wait for one answer before it is asked for again.
+        sleep: how to wait.
+    """
+
+    attempts: int = 10
+    pause: float = 0.5
+    timeout: float = 300.0
+    sleep: Callable[[float], None] = time.sleep
+
+
+@dataclass(eq=False)
+class Line:
+    """The way to a backend: what is sent is written down, what is lost is fetched again, what fails is tried again.
+
+    Args:
+        backend: where problems go.
+        journal: keeps the ids of problems that were sent, so that nobody pays twice.
+        patience: how long to wait and how often to try again.
+    """
+
+    backend: Backend
+    journal: Journal | None = None
+    patience: Patience = field(default_factory=Patience)
+    submitted: int = 0  # problems that got an id
+    _pending: set[str] = field(default_factory=set)
+    _stopped: threading.Event = field(default_factory=threading.Event)
+
+    def answer(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> dimod.SampleSet:
+        """Send a problem and wait for its reads, in several calls where one would pass the limits of the chip.
+
+        Args:
+            bqm: over spins, labelled by qubits.
+            parameters: of the solver, with `num_reads`.
+        """
+        parts = split_reads(self.backend.properties, bqm.num_variables, parameters)
+        answers = [self._answer(bqm, part, number) for number, part in enumerate(parts)]
+        if len(answers) == 1:
+            return answers[0]
+        together = dimod.concatenate(answers)
+        together.info.update(parts=[dict(answer.info) for answer in answers])
+        return together
+
+    def _answer(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any], part: int) -> dimod.SampleSet:
+        key = f"qpu:{_digest(self.backend.name, bqm, parameters, part)}"
+        known = self.journal.get([key]).get(key) if self.journal is not None else None
+        ident = None if known is None else known.decode()
+        failures = 0
+        why = ""
+        while failures < self.patience.attempts:
+            if self._stopped.is_set():
+                raise CancelledError
+            if failures:
+                self.patience.sleep(min(60.0, self.patience.pause * 2 ** (failures - 1)))
+            try:
+                if ident is None:
+                    ident = self.backend.submit(bqm, parameters)
+                    self.submitted += 1
+                    if self.journal is not None:  # before anything else can go wrong
+                        self.journal.put({key: ident.encode()})
+                self._pending.add(ident)
+                found = self.backend.fetch(ident, self.patience.timeout)
+                found.resolve()
+                found.info.setdefault("problem_id", ident)
+                self._pending.discard(ident)
+                return found
+            except TransientError as error:
+                failures += 1
+                why = str(error) or type(error).__name__
+            except UnknownProblemError:
+                ident = None  # the service forgot it: only now it is sent again
+                failures += 1
+                why = "the service does not know the problem"
+            except KeyboardInterrupt:
+                self.cancel()
+                raise
+        raise InputError(f"{self.backend.name} gave no answer in {failures} attempts; the last: {why}")
+
+    def cancel(self) -> None:
+        """Give up all that is pending; what comes later is refused."""
+        self._stopped.set()
+        for ident in list(self._pending):
+            self.backend.cancel(ident)
+        self._pending.clear()
+
+
+def split_reads(properties: dict[str, Any], qubits: int, parameters: dict[str, Any]) -> list[dict[str, Any]]:
+    """The parameters of as many calls as the limits of a chip need for the reads that are wanted.
+
+    Args:
+        properties: of the solver: the most reads of a call, and the longest time that it may run.
+        qubits: how many are used.
+        parameters: with `num_reads`.
+    """
+    reads = int(parameters.get("num_reads", 1))
+    most = int(properties.get("num_reads_range", [1, 10_000])[1])
+    limit = properties.get("problem_run_duration_range")
+    timing = properties.get("problem_timing_data")
+    annealing = float(parameters.get("annealing_time", properties.get("default_annealing_time", 20.0)))
+    if limit is not None:
+        chip = Timing.of(timing) if timing else None
+        each = chip.per_read(qubits, annealing) - chip.delay if chip else annealing
+        room = float(limit[1]) - (chip.thermalization if chip else 1000.0)
+        most = max(1, min(most, int(room // each)))
+    calls = -(-reads // most)
+    sizes = [reads // calls + (number < reads % calls) for number in range(calls)]
+    return [parameters | {"num_reads": size} for size in sizes]
+
+
+def _digest(name: str, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any], part: int) -> str:
+    """A name for a call: the same problem with the same parameters on the same chip."""
+    state = hashlib.blake2b(digest_size=16)
+    linear, (rows, columns, quadratic), _ = bqm.to_numpy_vectors(variable_order=list(bqm.variables))
+    for text in (name, repr(sorted(parameters.items())), str(part), repr(list(bqm.variables))):
+        state.update(text.encode() + b"\0")
+    for array in (linear, rows, columns, quadratic):
+        state.update(np.ascontiguousarray(array).tobytes())
+    return state.hexdigest()
