@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import dimod
-import networkx as nx
 import numpy as np
 
 from dagneal.errors import InputError
 from dagneal.journal import Journal
-from dagneal.qpu.chips import System, chip_graph, system_named
+from dagneal.qpu.chips import check_installed, chip_graph, system_named
 from dagneal.qpu.sampler import QPU
 from dagneal.qpu.submit import LocalBackend, Patience
 
@@ -50,6 +49,7 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
     ) -> None:
         if not (noise >= 0 and sweeps > 0 and cold > 0):
             raise InputError("an emulated chip needs noise of at least 0, and sweeps and cold above 0")
+        check_installed()
         self.name, self.system = system_named(system)
         self.noise, self.sweeps, self.cold = noise, sweeps, cold
         graph = chip_graph(self.system.topology, self.system.shape)
@@ -130,7 +130,7 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
             beta_schedule_type="linear",
             seed=int(generator.integers(2**31)),
         )
-        answer = dimod.SampleSet.from_samples_bqm((found.record.sample, names), bqm.spin)
+        answer = dimod.SampleSet.from_samples_bqm((found.record.sample, found.variables), bqm.spin)
         qubits = len(names)
         each = self.system.timing
         answer.info.update(
@@ -179,12 +179,3 @@ def emulated_qpu(
     chip = EmulatedChip(system, noise, sweeps, cold)
     backend = LocalBackend(chip, f"emulated-{chip.name}")
     return EmulatedQPU(backend, chain_strength, gauges, None, cache, journal, patience)
-
-
-def ideal_graph(system: System) -> nx.Graph:
-    """The graph of a system with all qubits working.
-
-    Args:
-        system: the system.
-    """
-    return chip_graph(system.topology, system.shape)

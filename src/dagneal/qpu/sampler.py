@@ -61,7 +61,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         self.line = Line(backend, journal, patience or Patience())
         self.ranges = Ranges.of(backend.properties)
         self.notes: list[str] = []  # what was noticed about cached embeddings
-        self._copies: dict[tuple[str, str], list[Copy]] = {}
+        self._copies: dict[tuple[str, str, bytes], list[Copy]] = {}
 
     @property
     def properties(self) -> dict[str, Any]:
@@ -147,7 +147,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         """
         source = bit_graph(zip(rows, columns, strict=True), bits)
         graph = self.backend.graph
-        key = (kind, graph_name(source))
+        key = (kind, graph_name(source), rows.tobytes() + columns.tobytes())  # copies number the products in their order
         if kind == "one" and self.embedding is not None and names is not None:
             chains = {bit: tuple(self.embedding.get(name, ())) for bit, name in enumerate(names)}
             if why := fault(chains, source, graph):

@@ -10,9 +10,9 @@ from dagneal.errors import InputError
 from dagneal.qpu.chips import chip_graph
 from dagneal.qpu.embed import Chains, fault
 
-_RESTARTS = 24  # searches for a good embedding in a tile
+_RESTARTS = 400  # searches for a good embedding in a tile, by bits: a larger problem has fewer
 _SMALL = 16  # bits up to which a place without chains is looked for, and several copies in one tile
-_SIZES = {"chimera": range(1, 7), "pegasus": range(2, 6), "zephyr": range(1, 5)}
+_SIZES = {"chimera": range(1, 9), "pegasus": range(2, 9), "zephyr": range(1, 7)}
 
 
 def find_copies(source: nx.Graph, target: nx.Graph, topology: str, shape: tuple[int, ...], seed: int = 0) -> list[Chains]:
@@ -30,12 +30,14 @@ def find_copies(source: nx.Graph, target: nx.Graph, topology: str, shape: tuple[
 
     >>> from dagneal.qpu.chips import chip_graph
     >>> len(find_copies(nx.complete_graph(3), chip_graph("pegasus", (3,)), "pegasus", (3,)))
-    40
+    18
     """
     best: list[Chains] = []
     ideal = chip_graph(topology, shape)  # knows its coordinates
     for size in _SIZES[topology]:
         tile = chip_graph(topology, (min(size, shape[0]), *shape[1:]))
+        if len(tile) < 1.4 * len(source):
+            continue
         for together in range(1, 5 if len(source) <= _SMALL else 2):  # several in one tile leave less of it unused
             if together * len(source) > len(tile) or len(target) // len(source) <= len(best):
                 break
@@ -61,8 +63,8 @@ def _in_tile(source: nx.Graph, tile: nx.Graph, together: int, seed: int) -> Iter
         if found:
             yield [{bit: found[copy * bits + bit] for bit in range(bits)} for copy in range(together)]
             return
-    for turn in range(_RESTARTS):
-        found = minorminer.find_embedding(several, tile, random_seed=seed * _RESTARTS + turn, timeout=10, tries=1)
+    for turn in range(max(3, min(24, _RESTARTS // bits))):
+        found = minorminer.find_embedding(several, tile, random_seed=seed * 24 + turn, timeout=20, tries=1)
         used = sum(map(len, found.values()))
         if found and used < fewest:
             fewest = used
