@@ -71,7 +71,7 @@ def calibrate() -> None:
     problems = {name: Problem(name) for name in ("monty-hall", "lung-cancer-4", "lung-cancer", "waste", "waste-2p-dep")}
     reads, seeds = 2_000, range(4)
     print(f"| noise | sweeps | cold | error | expected solutions in 10,000 reads; ratios |\n|{'---|' * 5}")
-    for noise, sweeps, cold in product((0.05, 0.1, 0.15), (10.0, 30.0), (3.0, 6.0, 12.0)):
+    for noise, sweeps, cold in product((0.03, 0.06), (30.0, 60.0), (1.0, 1.5, 2.0)):
         sampler = emulated_qpu("pegasus", noise, sweeps, cold, gauges=False)
         error, cells = 0.0, []
         for name, problem in problems.items():

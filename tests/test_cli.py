@@ -315,6 +315,16 @@ BAD = [
     ("learn six.csv --solver sa --encoding gap,tight", "says two things of penalties"),
     ("learn six.csv --solver sa --encoding paper,chordal", "too small for chordal order bits"),
     ("encode six.csv --compare -o x.bqm", "--compare writes nothing"),
+    ("encode six.csv --compare --encoding gap", "--compare shows all encodings"),
+    ("learn six.csv --solver sa --direct --rule penalty", "leave --direct out"),
+    ("learn six.csv --annealing-time 5", "for a quantum annealer"),
+    ("learn six.csv --solver qpu-emulated --profile x", "--profile is for --solver qpu"),
+    ("learn six.csv --solver qpu-emulated --system abacus", "no system 'abacus'"),
+    ("learn six.csv --solver qpu-emulated --chain-strength strong", "give a number or scan"),
+    ("plan", "a data file or --variables"),
+    ("plan --variables 5 --divide 6", "do not go into 5"),
+    ("plan --variables 5 --divide 3,4 -o x.svg", "shows one plan"),
+    ("plan --variables 5 -o x.txt", "end the name in .png, .svg"),
     ("learn negative.csv --weights n", "row 1, is negative"),
     ("learn fraction.csv --weights n", "row 1, is not a whole number"),
     ("learn good.csv --weights m", "no column 'm'"),
@@ -552,7 +562,7 @@ def test_help_imports_nothing_heavy():
     assert "--solver" in ran.stdout
 
 
-@pytest.mark.parametrize("command", ["learn", "sample", "encode", "compare", "networks"])
+@pytest.mark.parametrize("command", ["learn", "sample", "encode", "compare", "plan", "networks"])
 def test_every_command_has_help_with_examples(run, command):
     status, out, _ = run(command, "--help")
     assert status == 0

@@ -474,8 +474,47 @@ def test_raw_reads_that_are_no_network_end_the_conquest():
 
     found = dn.learn(dn.load("lung-cancer").expected(10_000), solver=Everything(), repair=False)
     assert np.isnan(found.score)
-    assert found.division.skipped == "no raw read was a network"
+    assert found.division.skipped == "in round 1 no raw read was a network"
     assert found.annealed.raw is None
+
+
+def test_a_later_round_without_a_network_loses_nothing():
+    class Once(TreeDecompositionSolver):
+        """The ground state at first; then, for the whole, every bit set."""
+
+        wholes = 0
+
+        def sample(self, bqm, **options):
+            if bqm.num_variables < 10:
+                return super().sample(bqm, **options)
+            type(self).wholes += 1
+            if type(self).wholes > 1:
+                return dimod.SampleSet.from_samples_bqm(dict.fromkeys(bqm.variables, 1), bqm)
+            return super().sample(bqm, **options)
+
+    found = dn.learn(dn.load("waste").expected(10_000), solver=Once(), repair=False)
+    assert np.isfinite(found.score)
+    assert "no raw read was a network" in found.division.skipped
+
+
+def test_an_interrupt_before_the_whole_is_solved_keeps_the_votes(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ClassicalWhole, "solve", interrupted)
+    found = dn.divide(dn.Scorer(dn.load("lung-cancer").expected(10_000)), size=3)
+    assert found.division.interrupted
+    assert "put together from the votes" in found.division.skipped
+    assert nx.is_directed_acyclic_graph(found.dag)
+    assert found.division.votes.sum() > 0
+
+
+def test_the_parent_limit_of_blocks_under_the_papers_rules():
+    scorer = dn.Scorer(dn.load("alarm-15").expected(10_000))
+    one = dn.divide(scorer, size=4, rule="penalty", max_parents=1)
+    assert not np.array_equal(one.division.votes, dn.divide(scorer, size=4, rule="penalty").division.votes)
+    three = dn.divide(scorer, SimulatedAnnealingSampler(), 4, "cover:2", "penalty", 3, num_reads=2, num_sweeps=20)
+    assert not three.division.failed
 
 
 @pytest.mark.parametrize("rule", ["penalty", "count", "conquer"])
@@ -671,6 +710,10 @@ def test_a_better_parent_in_place_of_another_is_found():
         lambda d: dn.learn(d, blocks="cover:2"),
         lambda d: dn.learn(d, solver=dn.exact, divide=3, foo=1),
         lambda d: dn.learn(d, direct=True),
+        lambda d: dn.divide(dn.Scorer(d), encoding=dn.PAPER),
+        lambda d: dn.divide(dn.Scorer(d), repair=False),
+        lambda d: dn.divide(dn.Scorer(d), block_parameters={}),
+        lambda d: dn.divide(dn.score_table(d), rule="penalty", max_parents=1),
         lambda d: dn.learn(d, solver=dn.exact, encoding=dn.PAPER),
         lambda d: dn.learn(d, solver=SimulatedAnnealingSampler(), direct=True, divide=3),
         lambda d: dn.learn(d, solver=SimulatedAnnealingSampler(), direct=True, rule="penalty"),

@@ -10,12 +10,13 @@ from dagneal import __version__
 
 LEARNERS = ("auto", "exact", "order", "exhaustive")
 
+_SOON = {"lower_bound_z": 10_000}  # without it a problem of four bits takes as long as one of a hundred
 SAMPLERS: dict[str, tuple[str, dict[str, int]]] = {
     # name: class, parameters by default
     "sa": ("dwave.samplers:SimulatedAnnealingSampler", {"num_reads": 1000}),
     "sqa": ("dwave.samplers:PathIntegralAnnealingSampler", {"num_reads": 100}),
     # Restarts end a read, not the clock, so that the same seed gives the same answer.
-    "tabu": ("dwave.samplers:TabuSampler", {"num_reads": 100, "num_restarts": 5, "timeout": 600_000}),
+    "tabu": ("dwave.samplers:TabuSampler", {"num_reads": 100, "num_restarts": 5, "timeout": 600_000} | _SOON),
     "tree": ("dwave.samplers:TreeDecompositionSolver", {"num_reads": 1}),
     "greedy": ("dwave.samplers:SteepestDescentSolver", {"num_reads": 1000}),
     "random": ("dwave.samplers:RandomSampler", {"num_reads": 1000}),
@@ -159,7 +160,7 @@ def _learn(commands: argparse._SubParsersAction[_Parser]) -> None:
     group.add_argument("--embedding", metavar="FILE", help="an embedding of your own, JSON, for --direct")
     group = command.add_argument_group("results")
     group.add_argument("-o", "--output", metavar="FILE", help="save the result: .json, .bif, .graphml or .dot")
-    group.add_argument("--samples", metavar="FILE", help="save all reads of a sampler as JSON")
+    group.add_argument("--samples", metavar="FILE", help="save the reads of the whole, as a sampler gave them, as JSON")
     group.add_argument("--truth", metavar="NETWORK", help="compare with this network (a .bif file or a bundled name)")
 
 

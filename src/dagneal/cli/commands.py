@@ -88,7 +88,8 @@ def _division(options: argparse.Namespace, sampled: bool) -> dict[str, Any]:
         raise InputError("--direct solves the whole at once, --divide in blocks; give one of them")
     if options.divide is None and (options.direct or not sampled):
         if options.blocks != "all" or options.rule != "conquer" or options.acyclic or options.journal:
-            raise InputError("--blocks, --rule, --acyclic and --journal are for blocks; give their size with --divide K")
+            what = "leave --direct out" if options.direct else "give their size with --divide K"
+            raise InputError(f"--blocks, --rule, --acyclic and --journal are for blocks; {what}")
         return encoding | {"direct": True} if sampled else {}
     if options.journal:
         check_writable(options.journal)
@@ -147,7 +148,7 @@ def _solver(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     options.seed = parameters.pop("seed", options.seed)
     if "seed" in sampler.parameters:
         options.seed = 0 if options.seed is None else options.seed
-    elif options.seed is not None:
+    elif options.seed is not None and options.blocks == "all":
         raise InputError(f"{type(sampler).__name__} takes no seed; leave --seed out")
     if options.raw:
         parameters["repair"] = False
@@ -260,6 +261,8 @@ def encode(options: argparse.Namespace) -> None:
         if options.compare:
             raise InputError("--compare writes nothing; leave -o out, or choose with --encoding")
         export.check_format(options.output)
+    if options.compare and options.encoding != "tight":
+        raise InputError("--compare shows all encodings; leave --encoding out")
     encoding = encoding_named(options.encoding)
     score = score_named(options.score)
     data = _read(options)

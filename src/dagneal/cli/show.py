@@ -95,7 +95,10 @@ def learned(found: Learned, data: Dataset, against: Comparison | None, options: 
     elif found.score != found.score:
         lines += ["", f"not a network: none of the reads has at most {found.max_parents} parents and no cycle; see --reads"]
     else:
-        lines += ["", f"{found.score_name} log score {found.score:.3f}, {standing}, at most {found.max_parents} parents"]
+        lines += [
+            "",
+            f"{found.score_name} log score {found.score:.3f}, {standing}, at most {_many(found.max_parents, 'parent')}",
+        ]
     if found.annealed is not None:
         lines += annealed(found.annealed)
     seconds = ", ".join(f"{stage} {value:.2f} s" for stage, value in found.seconds.items())
@@ -110,6 +113,10 @@ def saved(path: str, options: argparse.Namespace) -> None:
     """Say where something was saved; a JSON object stays alone."""
     if not options.json:
         print(f"saved to {path}")
+
+
+def _many(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
 def structure(dag: nx.DiGraph) -> list[str]:
@@ -132,12 +139,17 @@ def divided(division: Division) -> list[str]:
         lines.append(f"the whole from {division.scheme}")
     if division.whole is not None and division.candidates is not None:
         most = max(map(len, division.candidates.values()))
-        lines.append(f"the whole solved by {division.whole} in {division.rounds} rounds, at most {most} candidate parents")
+        lines.append(
+            f"the whole solved by {division.whole} in {_many(division.rounds or 0, 'round')}, "
+            f"at most {_many(most, 'candidate parent')}"
+        )
     if division.failed:
         name, why = next(iter(division.failed.items()))
         lines.append(f"{len(division.failed):,} blocks failed, the first ({name}): {why}")
     if division.interrupted:
-        lines.append(f"interrupted: {division.finished:,} of {division.blocks:,} blocks were solved")
+        lines.append(
+            f"interrupted: {division.finished:,} of {division.blocks:,} blocks were solved; the whole is as far as it came"
+        )
     if division.skipped:
         lines.append(f"skipped: {division.skipped}")
     return lines
@@ -155,8 +167,8 @@ def annealed(figures: Annealed) -> list[str]:
     lines = [
         f"QUBO of {figures.bits} bits and {figures.interactions} interactions ({figures.encoding}), "
         f"{figures.reads:,} reads, {figures.feasible:.1%} of them networks as they stand",
-        f"  raw       {score(raw.score)}, in {raw.hits:,} reads" if raw else "  raw       no read is a network",
-        f"  repaired  {score(repaired.score)}, in {repaired.hits:,} reads",
+        f"  raw       {score(raw.score)}, in {_many(raw.hits, 'read')}" if raw else "  raw       no read is a network",
+        f"  repaired  {score(repaired.score)}, in {_many(repaired.hits, 'read')}",
         f"  baseline  {score(figures.baseline)}, best of {figures.reads:,} random orders",
     ]
     return lines if best is None else [*lines, f"  optimum   {best:14.3f}  (exact search)"]
@@ -174,14 +186,16 @@ def encoded(
     from dagneal.qubo.report import figures
 
     found = figures(bqm)
-    weights = [float(values.max(initial=0.0)) for values in (penalties.transitivity, penalties.consistency)]
+    kinds_of = (penalties.transitivity, penalties.consistency, penalties.exclusion)
+    weights = [float(values.max(initial=0.0)) for values in kinds_of]  # the largest, where they differ
     report = found.to_dict() | {
         "encoding": encoding.name,
         "vartype": bqm.vartype.name,
         "offset": float(bqm.offset),
-        "delta_max": dict(zip(table.names, penalties.maximum[0].tolist(), strict=True)),
-        "delta_trans": weights[0],  # the largest, where they differ
+        "delta_max": dict(zip(table.names, penalties.maximum[0].tolist(), strict=True)),  # 0 where there is no H_max
+        "delta_trans": weights[0],
         "delta_consist": weights[1],
+        "delta_exclude": weights[2],
         "max_parents": table.max_parents,
         "file": options.output,
     }
@@ -190,8 +204,9 @@ def encoded(
         f"{found.bits} {'spins' if options.ising else 'bits'} ({kinds}), {found.interactions} interactions, "
         f"offset {bqm.offset:.6f}\n"
         f"{encoding.name}: delta_max up to {penalties.maximum.max():.3f}, delta_trans {weights[0]:.3f}, "
-        f"delta_consist {weights[1]:.3f}\n"
-        f"coefficients {found.smallest:.3f} to {found.largest:.3f} ({found.range_bits:.1f} bits), "
+        f"delta_consist {weights[1]:.3f}"
+        + (f", delta_exclude {weights[2]:.3f}\n" if weights[2] else "\n")
+        + f"coefficients {found.smallest:.3f} to {found.largest:.3f} ({found.range_bits:.1f} bits), "
         f"treewidth {found.treewidth}"
     )
     result(report, text + (f"\nwritten to {options.output}" if options.output else ""), options)

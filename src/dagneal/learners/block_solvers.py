@@ -42,7 +42,12 @@ class Solutions:
 
 @runtime_checkable
 class BlockSolver(Protocol):
-    """Solves many blocks of one size."""
+    """Solves many blocks of one size.
+
+    One that solves many in one call may also have `piece(blocks) -> int`, how many it wants at once, and `cancel()`, called
+    on Ctrl-C before what has begun is waited for. A sampler may offer one of its own with `block_solver(parameters, repair,
+    seed, encoding)`.
+    """
 
     @property
     def name(self) -> str:

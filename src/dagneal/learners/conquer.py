@@ -24,7 +24,7 @@ from dagneal.learners.whole import Solved, WholeSolver
 from dagneal.scorer import Scorer
 
 COMPLETE_WORK = 5e9  # rows counted, all sets together: some seconds
-_ROUNDS = 30
+MOST_ROUNDS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +59,7 @@ def conquer(
     whole: WholeSolver,
     start: nx.DiGraph | None = None,
     near: NDArray[np.bool_] | None = None,
+    most_rounds: int = MOST_ROUNDS,
     progress: Progress | None = None,
 ) -> tuple[Learned, Conquest]:
     """Solve the whole network on candidate parents, and iterate.
@@ -70,6 +71,7 @@ def conquer(
         whole: what solves the whole in each round.
         start: a DAG to begin with; its edges are candidates too.
         near: which variables may become candidates later; all by default.
+        most_rounds: after so many it ends, whatever is left.
         progress: told how far it is.
     """
     names = scorer.data.names
@@ -82,18 +84,19 @@ def conquer(
             allowed[position[parent], position[child]] = True
     dag, rounds, interrupted = start, 0, False
     best: Solved | None = None
-    stopped = f"{_ROUNDS} rounds were made"
+    stopped = ""
     candidates: dict[str, list[str]] = {}
     try:
-        for rounds in range(1, _ROUNDS + 1):
-            candidates = named_candidates(allowed, names)
-            table = scorer.table(min(max_parents, n - 1), candidates, progress)
+        for turn in range(1, most_rounds + 1):
+            tried = named_candidates(allowed, names)
+            table = scorer.table(min(max_parents, n - 1), tried, progress)
             order = None if dag is None else np.array([position[name] for name in topological_order(dag, names)])
-            found = whole.solve(table, rounds, order, progress)
-            if best is None or not found.score <= best.score:
+            found = whole.solve(table, turn, order, progress)
+            rounds, candidates = turn, tried
+            if best is None or found.score > best.score or np.isnan(best.score):
                 best = replace(found, proved=found.proved and bool(allowed.sum() == n * (n - 1)))
             if np.isnan(found.score):
-                stopped = "no raw read was a network"
+                stopped = f"in round {turn} no raw read was a network"
                 break
             dag = best.dag
             more, crowded = outside_gains(scorer, dag, allowed, max_parents, near)
@@ -102,6 +105,8 @@ def conquer(
                 break
             for parent, child in more:
                 allowed[parent, child] = True
+        else:
+            stopped = f"the conquest ended after {most_rounds} round{'s' * (most_rounds > 1)} with candidates left to try"
     except KeyboardInterrupt:
         if best is None:
             raise

@@ -15,6 +15,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from dagneal import __version__
 from dagneal.errors import InputError
 from dagneal.journal import Journal
 from dagneal.kernels import Ints, Progress, cores
@@ -23,7 +24,7 @@ from dagneal.learners.anneal import EXACT_BESIDE, anneal, equal_scores, summaris
 from dagneal.learners.block_solvers import BlockSolver, ExactBlocks, Solutions, block_solver
 from dagneal.learners.blocks import ENUMERATED, choose_blocks, count_votes
 from dagneal.learners.candidates import allowed_by_margin, allowed_by_share, small_evidence
-from dagneal.learners.conquer import COMPLETE_WORK, conquer, conquered, work_of_table
+from dagneal.learners.conquer import COMPLETE_WORK, MOST_ROUNDS, conquer, conquered, work_of_table
 from dagneal.learners.exact import exact
 from dagneal.learners.screen import screened
 from dagneal.learners.whole import AnnealedWhole, ClassicalWhole, Solved, WholeSolver
@@ -67,7 +68,8 @@ def divide(
         rule: `penalty` and `count` are the paper's: an edge that is in more blocks than it is not (C - P > 0), or one that
             occurs, and more often than its reverse. `conquer` takes the blocks as evidence for who may be a parent of whom
             and solves the whole: with the sampler, if one was given, otherwise by exact or ordering search.
-        max_parents: the most parents in the whole network under `conquer`, 4 by default; blocks have at most 2.
+        max_parents: the most parents in the whole network under `conquer`, 4 by default, where blocks have at most 2; under
+            the paper's rules the most in a block, 2 by default.
         seed: of samplers, covers and the ordering search.
         repair: let samplers report repaired reads; otherwise raw ones, as in the paper.
         acyclic: drop the weakest edge of each cycle that the paper's rules leave.
@@ -97,8 +99,12 @@ def divide(
         raise InputError("the rule conquer asks for scores that a table does not have; give a Scorer")
     names = problem.data.names if isinstance(problem, Scorer) else problem.names
     n = len(names)
-    paper = encoding.penalties == "paper" and isinstance(solver, dimod.Sampler)
-    limit = checked_limit(min(2, n - 1) if paper and max_parents is None else max_parents, n)
+    if not isinstance(solver, dimod.Sampler) and (encoding != TIGHT or not repair or block_parameters is not None):
+        raise InputError("encoding, repair and block_parameters are for samplers; give one as solver")
+    if scorer is None and max_parents is not None:
+        raise InputError("max_parents is settled by the table; give a Scorer to choose it")
+    two = max_parents is None and (rule != "conquer" or encoding.penalties == "paper")
+    limit = checked_limit(min(2, n - 1) if two else max_parents, n)
     sampler = AnnealedWhole(solver, parameters, repair, seed, encoding) if isinstance(solver, dimod.Sampler) else None
     if n < 3:
         return _undivided(problem, sampler, limit, rule, seed)
@@ -112,7 +118,8 @@ def divide(
     chosen = choose_blocks(n, size, blocks, seed)
     solves = block_solver(solver, seed, repair, encoding, **parameters | dict(block_parameters or {}))
     begun = perf_counter()
-    table = problem.table(2, progress=progress) if isinstance(problem, Scorer) else problem
+    in_blocks = 2 if rule == "conquer" else limit
+    table = problem.table(in_blocks, progress=progress) if isinstance(problem, Scorer) else problem
     scored = perf_counter()
     allowed, solved = None, None
     if rule == "conquer" and isinstance(solves, ExactBlocks) and size <= ENUMERATED:
@@ -143,7 +150,13 @@ def divide(
     if allowed is None:
         # Every candidate costs a sampler bits; what is missing at first comes with the iteration.
         allowed = allowed_by_share(votes, together, 0.5 if sampler is None else 1.0)
-    found, conquest = conquer(scorer, limit, allowed, whole, progress=progress)
+    most = 1 if division.interrupted else MOST_ROUNDS  # whoever pressed Ctrl-C wants an answer soon
+    try:
+        found, conquest = conquer(scorer, limit, allowed, whole, most_rounds=most, progress=progress)
+    except KeyboardInterrupt:  # before there was a network: what the blocks say is not lost
+        note = "interrupted before the whole was solved: put together from the votes"
+        found = _by_votes(scorer, replace(division, interrupted=True, skipped=note), acyclic=True)
+        return replace(found, seconds=seconds, seed=seed, data=scorer.data)
     found = replace(found, seed=seed, seconds=seconds | found.seconds, data=scorer.data)
     found = replace(found, division=conquered(division, conquest))
     return found if conquest.best.sampling is None else _beside(found, scorer, conquest.best, seed)
@@ -153,8 +166,10 @@ def _beside(found: Learned, scorer: Scorer, best: Solved, seed: int) -> Learned:
     """What a sampler found with the figures that it is measured by: random orders, and the optimum over all parents."""
     begun = perf_counter()
     optimum = None
-    if len(scorer.data.names) <= EXACT_BESIDE and work_of_table(scorer, found.max_parents) <= COMPLETE_WORK:
-        optimum = exact(scorer.table(found.max_parents)).score
+    cheap = len(scorer.data.names) <= EXACT_BESIDE and work_of_table(scorer, found.max_parents) <= COMPLETE_WORK
+    if cheap and not (found.division and found.division.interrupted):
+        with suppress(KeyboardInterrupt):  # the network is found: what it is compared with can be done without
+            optimum = exact(scorer.table(found.max_parents)).score
     annealed: Annealed | None = None if best.sampling is None else summarised(best.sampling, optimum, seed)
     return replace(
         found,
@@ -279,7 +294,7 @@ def _solve_all(
 def _keys(table: ScoreTable, chosen: Ints, solver: BlockSolver) -> list[str]:
     """Where each block is kept in a journal: under what its solution depends on."""
     state = hashlib.blake2b(digest_size=16)
-    for part in (*table.names, table.score_name, str(table.max_parents), solver.fingerprint()):
+    for part in (__version__, *table.names, table.score_name, str(table.max_parents), solver.fingerprint()):
         state.update(part.encode() + b"\0")
     for array in (table.start, table.masks, table.scores):
         state.update(np.ascontiguousarray(array).tobytes())

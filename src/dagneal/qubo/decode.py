@@ -99,7 +99,9 @@ def decode(table: ScoreTable, sampleset: dimod.SampleSet) -> Reads:
     before = np.zeros_like(edges)
     for column, label in enumerate(sampleset.variables):
         kind, *rest = label if isinstance(label, tuple) else (None,)
-        if kind not in KINDS or any(name not in table.position for name in (rest[:1] if kind == "y" else rest)):
+        named = rest[:1] if kind == "y" else rest
+        short = len(rest) != 2 and kind != "a"
+        if kind not in KINDS or short or any(name not in table.position for name in named):
             raise InputError(f"the samples have a bit {label!r}, which is none of this table's")
         if kind in ("d", "r"):
             a, b = (table.position[name] for name in rest)

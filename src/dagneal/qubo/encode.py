@@ -11,6 +11,7 @@ The Hamiltonian is the paper's, H = H_score + H_max + H_trans + H_consist, over 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 from typing import get_args
 
 import dimod
@@ -24,7 +25,7 @@ from dagneal.qubo.hamiltonian import Qubos, assembled
 from dagneal.qubo.layout import Layout
 from dagneal.qubo.ordering import Order, ordering
 from dagneal.qubo.penalties import Weights, oversize_gain, penalties
-from dagneal.qubo.polynomial import Child, polynomials
+from dagneal.qubo.polynomial import ROUNDING, Child, polynomials
 from dagneal.qubo.reduction import Reduction, reduction
 from dagneal.table import Blocks, ScoreTable
 
@@ -35,9 +36,11 @@ class Encoding:
 
     Args:
         penalties: the weights of the constraints: `"paper"` (the bounds of O'Gorman et al. plus one, for at most two
-            parents), `"tight"` (the smallest that are proved) or `"gap"` (one weight, above what a violated order can win).
+            parents), `"tight"` (for each constraint what its own violation can win) or `"gap"` (one weight, above what a
+            violated order can win in all).
         order: which pairs of variables have an order bit: `"complete"`, all, or `"chordal"`, those that can be in a cycle.
-        prune: leave out parent sets no better than one of their subsets, edges in no other set, and needless slack.
+        prune: leave out parent sets no better than one of their subsets, edges in no other set, and, but for the paper's
+            penalties, needless slack.
         scale: all penalties times this; below 1 nothing is proved, and `verify` tells what holds.
     """
 
@@ -52,9 +55,11 @@ class Encoding:
             if value not in allowed:
                 raise InputError(f"{field}={value!r} is unknown; give one of {', '.join(map(repr, allowed))}")
         if self.penalties == "paper" and self.order != "complete":
-            raise InputError("the paper's penalties are too small for chordal order bits; give order='complete', or 'tight'")
-        if not self.scale > 0:
-            raise InputError(f"scale={self.scale!r} must be above 0")
+            raise InputError(
+                "the paper's penalties are too small for chordal order bits; choose complete, or tight penalties"
+            )
+        if not isinstance(self.scale, int | float) or not 0 < self.scale < inf:
+            raise InputError(f"scale={self.scale!r} must be a number above 0")
 
     @property
     def name(self) -> str:
@@ -145,6 +150,8 @@ def qubos(problem: ScoreTable | Blocks, encoding: Encoding = TIGHT) -> Qubos:
     reductions = [_reduced(child, encoding.prune) for child in children]
     weights = penalties(encoding.penalties, children, limit, order, reductions).each(lambda values: values * encoding.scale)
     layout = Layout.of(children, slack, order, reductions)
+    ordered = (layout.r >= 0) | (layout.r >= 0).T
+    weights = replace(weights, maximum=weights.maximum * limited, consistency=weights.consistency * (ordered & edges))
     return assembled(layout, children, limit, np.flatnonzero(limited), order, reductions, weights, squared=paper)
 
 
@@ -153,7 +160,7 @@ def check_paper(problem: ScoreTable | Blocks) -> None:
     if problem.max_parents > 2:
         raise InputError(
             f"{problem.max_parents} parents are allowed; the paper's penalties allow 2, since they cannot be computed for "
-            "more: make the table with max_parents=2, or use the encoding TIGHT"
+            "more: allow at most 2, or choose the encoding tight"
         )
     complete = np.isfinite(problem.scores).all() if isinstance(problem, Blocks) else _holds_all_sets(problem)
     if not complete:
@@ -169,7 +176,8 @@ def _holds_all_sets(table: ScoreTable) -> bool:
 
 def _needs_limit(child: Child, limit: int, prune: bool) -> bool:
     """Whether a child needs H_max: it could have too many parents and, where that is looked at, would like to."""
-    return len(child.parents) > limit and not (prune and bool((oversize_gain(child, limit) < 0).all()))
+    rounding = ROUNDING * float(np.abs(child.costs[np.isfinite(child.costs)]).max())
+    return len(child.parents) > limit and not (prune and bool((oversize_gain(child, limit) < -rounding).all()))
 
 
 def _reduced(child: Child, prune: bool) -> Reduction:

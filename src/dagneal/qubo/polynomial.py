@@ -22,7 +22,7 @@ from dagneal.table import Blocks, ScoreTable
 
 MARGIN = 3.0  # nats by which a forbidden state lies above an allowed one: at temperature 1, one read in twenty
 MOST_ENUMERATED = 18  # possible parents of a child up to which all sets of them are looked at
-_ROUNDING = 1e-12  # of the largest cost: coefficients below are what sums of costs leave of zero
+ROUNDING = 1e-14  # of the largest cost: coefficients below are what sums of costs leave of zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +142,7 @@ def polynomials(problem: ScoreTable | Blocks, prune: bool) -> list[Child]:
     for place, (parents, sets, costs) in enumerate(_costs(problem)):
         if not np.isfinite(costs[:, 0]).all():
             name = problem.names[place] if isinstance(problem, ScoreTable) else f"member {place} of the blocks"
-            raise InputError(f"{name!r} may have a set of parents but not all its subsets; such a table cannot be encoded")
+            raise InputError(f"{name!r} may not be without parents; such a table cannot be encoded")
         found.append(_pruned(parents, sets, costs) if prune else _complete(parents, sets, costs))
     return found
 
@@ -182,7 +182,7 @@ def _pruned(parents: Ints, sets: Family, costs: Floats) -> Child:
     place = np.searchsorted(sets.masks, spread)
     costs = costs[:, place]
     weights = _level_by_level(fewer, costs, needed[None, place])
-    weights[np.abs(weights) <= _ROUNDING * np.abs(costs[np.isfinite(costs)]).max()] = 0.0
+    weights[np.abs(weights) <= ROUNDING * np.abs(costs[np.isfinite(costs)]).max()] = 0.0
     return Child(parents[kept], fewer, costs, weights)
 
 
