@@ -54,14 +54,12 @@ class Problem:
         self.bqm = dn.encode(self.table, dn.PAPER)
         x = dn.qubo_vector(self.table, self.truth.dag, dn.PAPER)
         self.value = dn.result_value(self.bqm, x)
-        names = self.table.names
-        self.edges = np.array([[self.truth.dag.has_edge(a, b) for b in names] for a in names])
 
     def run(self, sampler, reads: int, microseconds: float, seed: int) -> tuple[int, float, float]:
         """How many reads are the expected solution, the best read's result value by that of this, and its raw score."""
         found = sampler.sample(self.bqm, num_reads=reads, annealing_time=microseconds, seed=seed)
         decoded = dn.decode(self.table, found)
-        hits = int((decoded.edges == self.edges).all(axis=(1, 2)).sum())
+        hits = int((np.abs(decoded.energies - self.bqm.offset - self.value) < 1e-6).sum())  # slack and order bits right too
         best = int(np.argmin(decoded.energies))
         ratio = (decoded.energies[best] - self.bqm.offset) / self.value
         return hits, float(ratio), float(decoded.raw_scores[best])
@@ -71,7 +69,7 @@ def calibrate() -> None:
     problems = {name: Problem(name) for name in ("monty-hall", "lung-cancer-4", "lung-cancer", "waste", "waste-2p-dep")}
     reads, seeds = 2_000, range(4)
     print(f"| noise | sweeps | cold | error | expected solutions in 10,000 reads; ratios |\n|{'---|' * 5}")
-    for noise, sweeps, cold in product((0.03, 0.06), (30.0, 60.0), (1.0, 1.5, 2.0)):
+    for noise, sweeps, cold in product((0.02, 0.04, 0.08), (10.0, 30.0), (2.0, 4.0, 8.0)):
         sampler = emulated_qpu("pegasus", noise, sweeps, cold, gauges=False)
         error, cells = 0.0, []
         for name, problem in problems.items():

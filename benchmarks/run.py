@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-NAMES = ("qubo", "table", "exact", "exhaustive", "subqubos", "learn", "start")
+NAMES = ("qubo", "table", "exact", "exhaustive", "subqubos", "tiles", "learn", "start")
 
 if __name__ == "__main__":
     folder = Path(__file__).parent

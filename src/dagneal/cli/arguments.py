@@ -157,6 +157,9 @@ def _learn(commands: argparse._SubParsersAction[_Parser]) -> None:
     group.add_argument("--no-gauges", action="store_true", help="do not turn spins at random")
     group.add_argument("--profile", metavar="NAME", help="of your dwave.conf; tokens are read by Ocean alone")
     group.add_argument("--system", metavar="NAME", help="the chip: a solver's name; emulated also pegasus, zephyr, chimera")
+    group.add_argument(
+        "--noise", type=float, metavar="X", help="control error of the emulator, the largest coupling being 1"
+    )
     group.add_argument("--embedding", metavar="FILE", help="an embedding of your own, JSON, for --direct")
     group = command.add_argument_group("results")
     group.add_argument("-o", "--output", metavar="FILE", help="save the result: .json, .bif, .graphml or .dot")

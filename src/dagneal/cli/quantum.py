@@ -11,17 +11,19 @@ from dagneal.cli import show
 from dagneal.errors import InputError
 
 SOLVERS = {"qpu": {"num_reads": 1000}, "qpu-emulated": {"num_reads": 1000}, "leap-hybrid": {}}
-_ONLY = ("annealing_time", "chain_strength", "no_gauges", "profile", "system", "embedding")
+_ONLY = ("annealing_time", "chain_strength", "no_gauges", "profile", "system", "embedding", "noise")
 
 
 def check_options(options: argparse.Namespace) -> None:
     """Refuse options of the quantum annealer where there is none."""
-    given = [name for name in _ONLY if getattr(options, name)]
+    given = [name for name in _ONLY if getattr(options, name) not in (None, False)]
     if given and options.solver not in SOLVERS:
         raise InputError(f"--{given[0].replace('_', '-')} is for a quantum annealer: --solver qpu or qpu-emulated")
     for name in ("profile", "embedding"):
         if options.solver == "qpu-emulated" and getattr(options, name):
             raise InputError(f"--{name} is for --solver qpu; the emulator has none")
+    if options.solver == "qpu" and options.noise is not None:
+        raise InputError("--noise is for --solver qpu-emulated; hardware has its own")
     if options.solver == "leap-hybrid" and set(given) - {"profile"}:
         raise InputError("leap-hybrid takes none of the options of the QPU but --profile")
 
@@ -41,9 +43,11 @@ def sampler(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     if options.annealing_time is not None:
         defaults["annealing_time"] = options.annealing_time
     if options.solver == "qpu-emulated":
-        from dagneal.qpu.emulate import emulated_qpu
+        from dagneal.qpu.emulate import NOISE, emulated_qpu
 
-        return emulated_qpu(options.system or "pegasus", chain_strength=strength, gauges=not options.no_gauges), defaults
+        noise = NOISE if options.noise is None else options.noise
+        gauges = not options.no_gauges
+        return emulated_qpu(options.system or "pegasus", noise, chain_strength=strength, gauges=gauges), defaults
     if options.solver == "qpu":
         from dagneal.qpu.sampler import qpu
 

@@ -44,9 +44,9 @@ class Solutions:
 class BlockSolver(Protocol):
     """Solves many blocks of one size.
 
-    One that solves many in one call may also have `piece(blocks) -> int`, how many it wants at once, and `cancel()`, called
-    on Ctrl-C before what has begun is waited for. A sampler may offer one of its own with `block_solver(parameters, repair,
-    seed, encoding)`.
+    One that solves many in one call may also have `piece(blocks) -> int`, how many it wants at once, `in_flight`, how many
+    calls to make at a time, and `cancel()`, called on Ctrl-C before what has begun is waited for. A sampler may offer one of
+    its own with `block_solver(parameters, repair, seed, encoding)`.
     """
 
     @property

@@ -259,7 +259,8 @@ def _solve_all(
         if progress is not None:
             progress(f"blocks of {size}", int(solved.done.sum()) + len(solved.failed), len(chosen))
 
-    pool = executor if executor is not None else ThreadPoolExecutor(cores())
+    workers = getattr(solver, "in_flight", cores())
+    pool = executor if executor is not None else ThreadPoolExecutor(workers)
     waiting: dict[Future[Solutions], Ints] = {}
     try:
         # Only a few pieces are cut and handed out at a time, so that memory does not grow with the number of blocks.
@@ -268,7 +269,7 @@ def _solve_all(
             if not len(lines):
                 continue
             waiting[pool.submit(solver.solve, table.gather(chosen[lines]))] = lines
-            if len(waiting) >= _AHEAD * cores():
+            if len(waiting) >= _AHEAD * workers:
                 for future in wait(waiting, return_when=FIRST_COMPLETED).done:
                     record(waiting.pop(future), future)
         while waiting:

@@ -24,6 +24,7 @@ from dagneal.qubo.decode import decode_spins
 from dagneal.qubo.encode import Encoding, qubos
 from dagneal.table import Blocks
 
+IN_FLIGHT = 4  # calls that are waited for at a time
 SCAN = (0.7, 1.0, CHAIN_STRENGTH, 2.0, 3.0)
 
 
@@ -216,6 +217,7 @@ class TiledBlocks:
     def __init__(self, qpu: QPU, parameters: dict[str, Any], repair: bool, seed: int | None, encoding: Encoding) -> None:
         self.qpu, self.parameters, self.repair, self.seed, self.encoding = qpu, parameters, repair, seed, encoding
         self.calls = 0
+        self.in_flight = IN_FLIGHT
 
     @property
     def name(self) -> str:

@@ -12,6 +12,7 @@ from dagneal.qpu.embed import Chains, fault
 
 _RESTARTS = 400  # searches for a good embedding in a tile, by bits: a larger problem has fewer
 _SMALL = 16  # bits up to which a place without chains is looked for, and several copies in one tile
+_CHAINED = 60  # bits beyond which chains take up more than the bits themselves
 _SIZES = {"chimera": range(1, 9), "pegasus": range(2, 9), "zephyr": range(1, 7)}
 
 
@@ -36,7 +37,7 @@ def find_copies(source: nx.Graph, target: nx.Graph, topology: str, shape: tuple[
     ideal = chip_graph(topology, shape)  # knows its coordinates
     for size in _SIZES[topology]:
         tile = chip_graph(topology, (min(size, shape[0]), *shape[1:]))
-        if len(tile) < 1.4 * len(source):
+        if len(tile) < (1.4 if len(source) <= _CHAINED else 2.5) * len(source):
             continue
         for together in range(1, 5 if len(source) <= _SMALL else 2):  # several in one tile leave less of it unused
             if together * len(source) > len(tile) or len(target) // len(source) <= len(best):
@@ -45,8 +46,8 @@ def find_copies(source: nx.Graph, target: nx.Graph, topology: str, shape: tuple[
                 copies = _moved(group, source, tile, ideal, target, topology)
                 if len(copies) > len(best):
                     best = copies
-        if best and len(tile) >= 6 * len(source):  # larger tiles waste what lies between the copies
-            break
+        if best and (len(tile) >= 6 * len(source) or len(source) > _CHAINED):
+            break  # larger tiles waste what lies between the copies
     return best
 
 
