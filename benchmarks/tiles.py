@@ -1,4 +1,4 @@
-"""Many blocks in one call: the client's time on Ocean's mock, and what one block-diagonal call does for simulated annealing."""
+"""Many blocks in one call: the client's time on Ocean's mock, and what one call for all does for simulated annealing."""
 
 import tempfile
 import time

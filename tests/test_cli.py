@@ -319,6 +319,8 @@ BAD = [
     ("learn six.csv --solver sa --direct --rule penalty", "leave --direct out"),
     ("learn six.csv --annealing-time 5", "for a quantum annealer"),
     ("learn six.csv --solver qpu-emulated --profile x", "--profile is for --solver qpu"),
+    ("learn six.csv --solver qpu --noise 0.1", "--noise is for --solver qpu-emulated"),
+    ("learn six.csv --solver qpu-emulated --noise -1", "noise of at least 0"),
     ("learn six.csv --solver qpu-emulated --system abacus", "no system 'abacus'"),
     ("learn six.csv --solver qpu-emulated --chain-strength strong", "give a number or scan"),
     ("plan", "a data file or --variables"),

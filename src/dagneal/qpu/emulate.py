@@ -23,8 +23,8 @@ from dagneal.qpu.submit import LocalBackend, Patience
 
 # The knobs, set on the paper's Table 6 (1 and 99 microseconds) and on nothing else; see docs/qpu.md.
 NOISE = 0.04  # standard deviation of fields and couplings, in units of the largest coupling
-SWEEPS = 2.0  # of simulated annealing for a microsecond
-COLD = 4.0  # inverse temperature at the end, in units of the largest coupling
+SWEEPS = 30.0  # of simulated annealing for a microsecond
+COLD = 2.0  # inverse temperature at the end, in units of the largest coupling
 HOT = 0.1
 
 
