@@ -257,36 +257,34 @@ def test_all_blocks_of_alarm_in_a_few_calls(size, most, alarm, mock, cache):
 
 
 def test_tiled_blocks_are_solved_as_well_as_alone(alarm, cache):
-    """Hits of the optimum in each of 50 blocks, together and alone: no difference after Holm's correction."""
+    """Hits of the optimum in each of 50 blocks, together and alone: no difference after Holm's correction.
+
+    Without control error: it is drawn once for a call, so that the reads of one call would not be independent.
+    """
     from scipy.stats import fisher_exact
 
     blocks = alarm.gather(list(combinations(range(15), 3))[::9][:50])
     encoded = qubos(blocks, dn.PAPER)
-    reads = 200
-    qpu = emulated_qpu("pegasus", cache=cache)
+    reads = 400
+    qpu = emulated_qpu("pegasus", noise=0.0, cache=cache)
     copies = qpu.copies(encoded.rows, encoded.columns, encoded.layout.bits, "copies")
     best = [dn.exact(blocks.table(line)).score for line in range(50)]
 
     def hits(lines, seed):
         problems = Ising.of(encoded.linear[lines], encoded.rows, encoded.columns, encoded.quadratic[lines])
-        spins, _ = qpu.reads(problems, copies, {"num_reads": reads, "annealing_time": 20.0}, 1.414, seed)
+        spins, _ = qpu.reads(problems, copies, {"num_reads": reads, "annealing_time": 2.0}, 1.414, seed)
         found = []
         for place, line in enumerate(lines):
             scores = decode_spins(blocks.table(line), encoded, line, spins[place]).raw_scores
             found.append(int((np.abs(scores - best[line]) < 1e-6).sum()))
         return np.array(found)
 
-    turns = 4  # control errors differ from call to call, so hits are pooled over some
-    together = sum(hits(list(range(50)), seed) for seed in range(turns))
-    alone = sum(np.concatenate([hits([line], 1000 + 50 * seed + line) for line in range(50)]) for seed in range(turns))
-    total = turns * reads
-    overdispersed = 4.0  # errors that are drawn once for a call make its reads alike: fewer independent draws than reads
-    values = sorted(
-        fisher_exact(np.round(np.array([[a, total - a], [b, total - b]]) / overdispersed).astype(int))[1]
-        for a, b in zip(together, alone, strict=True)
-    )
+    together = hits(list(range(50)), 1)
+    alone = np.concatenate([hits([line], 100 + line) for line in range(50)])
+    values = sorted(fisher_exact([[a, reads - a], [b, reads - b]])[1] for a, b in zip(together, alone, strict=True))
     assert all(p * (50 - rank) > 0.01 for rank, p in enumerate(values))
-    assert abs(together.sum() - alone.sum()) < 0.1 * (together.sum() + alone.sum())
+    assert 0 < together.sum() < 50 * reads  # there is something to compare
+    assert abs(together.sum() - alone.sum()) < 0.05 * (together.sum() + alone.sum())
 
 
 # Submission
@@ -437,11 +435,11 @@ def test_reads_are_split_within_the_limits(reads, annealing, qubits):
 
 
 def test_split_reads_come_together(cache):
-    chip = small_chip()
+    chip = small_chip(sweeps=0.1)
     qpu = QPU(LocalBackend(chip, "chip"), cache=cache)
     bqm = dn.encode(dn.score_table(dn.load("lung-cancer").expected(10_000)))
-    found = qpu.sample(bqm, num_reads=1500, annealing_time=900.0, seed=1)
-    assert found.record.num_occurrences.sum() == 1500
+    found = qpu.sample(bqm, num_reads=600, annealing_time=2000.0, seed=1)
+    assert found.record.num_occurrences.sum() == 600
     assert qpu.line.submitted > 1
 
 
@@ -577,7 +575,7 @@ def test_no_token_is_ever_shown_and_what_is_wrong_is_said(solver, tmp_path):
     home = tmp_path / "home"
     home.mkdir()
     config = home / "dwave.conf"
-    config.write_text(f"[defaults]\nendpoint = http://127.0.0.1:9/sapi/v2/\ntoken = {token}\nconnection_close = true\n")
+    config.write_text(f"[defaults]\nendpoint = http://127.0.0.1:9/sapi/v2/\ntoken = {token}\nhttp_retry_total = 0\n")
     environment = {k: v for k, v in os.environ.items() if not k.startswith("DWAVE")}
     environment |= {
         "DWAVE_CONFIG_FILE": str(config),
