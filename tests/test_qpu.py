@@ -486,6 +486,7 @@ class Future:
 
     def __init__(self, answer=None, error=None, done=True):
         self.answer, self.error, self.done, self.cancelled = answer, error, done, False
+        self.solver = None  # as the client leaves it for an answer that is retrieved by id
 
     def wait_id(self, timeout=None):
         if isinstance(self.error, TimeoutError):
@@ -535,7 +536,8 @@ def test_the_cloud_is_asked_again_by_id():
     bqm = dimod.BinaryQuadraticModel({node: 1.0}, {}, 0.0, "SPIN")
     answer = dimod.SampleSet.from_samples_bqm({node: -1}, bqm)
     slow = Future(done=False)
-    cloud = Cloud([slow, Future(error=PollingTimeout()), Future(answer)])
+    last = Future(answer)
+    cloud = Cloud([slow, Future(error=PollingTimeout()), last])
     backend = CloudBackend(cloud)
     assert backend.name == "Advantage2_system4.1-abc"
     line = Line(backend, patience=AT_ONCE)
@@ -545,6 +547,7 @@ def test_the_cloud_is_asked_again_by_id():
     assert line.answer(bqm, {"num_reads": 1}).first.energy == -1.0
     assert cloud.sent == [{"auto_scale": False, "num_reads": 1}]  # sent once
     assert cloud.asked == ["id-1", "id-1"]
+    assert last.solver is cloud  # decodes the answer
     backend.close()
     assert cloud.closed
 

@@ -56,14 +56,21 @@ class CloudBackend:
         """Send a problem; see `Backend`."""
         with _translated():
             future = self.sampler.solver.sample_bqm(bqm, **{"auto_scale": False} | parameters)
-            ident = str(future.wait_id(timeout=_ID_TIMEOUT))
+            try:
+                ident = str(future.wait_id(timeout=_ID_TIMEOUT))
+            except TimeoutError:
+                future.cancel()  # it may yet arrive, and would be paid for in vain
+                raise
         self._futures[ident] = future
         return ident
 
     def fetch(self, ident: str, timeout: float) -> dimod.SampleSet:
         """Wait for an answer, or ask for it by its id; see `Backend`."""
         with _translated():
-            future = self._futures.pop(ident, None) or self.sampler.client.retrieve_answer(ident)
+            future = self._futures.pop(ident, None)
+            if future is None:
+                future = self.sampler.client.retrieve_answer(ident)
+                future.solver = self.sampler.solver  # which decodes the answer; the client leaves it out
             if not future.wait(timeout=timeout):
                 self._futures[ident] = future
                 raise TransientError(f"no answer within {timeout:g} s")
