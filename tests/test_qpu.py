@@ -440,6 +440,9 @@ def test_split_reads_come_together(cache):
     bqm = dn.encode(dn.score_table(dn.load("lung-cancer").expected(10_000)))
     found = qpu.sample(bqm, num_reads=600, annealing_time=2000.0, seed=1)
     assert found.record.num_occurrences.sum() == 600
+    half = len(found.record.sample) // 2
+    assert not np.array_equal(found.record.sample[:half], found.record.sample[half:])  # other reads, not the same again
+    assert found.info["timing"]["qpu_access_time"] > 1e6
     assert qpu.line.submitted > 1
 
 
@@ -552,6 +555,76 @@ def test_the_cloud_is_asked_again_by_id():
     assert cloud.closed
 
 
+def test_a_submission_that_failed_has_no_id(tmp_path):
+    """Ocean's own Future: a failed submission ends the wait for an id without one."""
+    from dwave.cloud.api.exceptions import InternalServerError
+    from dwave.cloud.computation import Future as OceansFuture
+
+    cloud = Cloud([])
+    node = cloud.nodelist[0]
+    bqm = dimod.BinaryQuadraticModel({node: 1.0}, {}, 0.0, "SPIN")
+    failed = OceansFuture(cloud, None)
+    failed._set_exception(InternalServerError())
+    cloud.futures = [failed, Future(dimod.SampleSet.from_samples_bqm({node: -1}, bqm))]
+    with dn.SqliteJournal(tmp_path / "ids.db") as journal:
+        line = Line(CloudBackend(cloud), journal, AT_ONCE)
+        assert line.answer(bqm, {"num_reads": 1}).first.energy == -1.0
+    assert (line.submitted, len(cloud.sent), cloud.asked) == (1, 2, [])
+
+
+def test_what_is_waited_for_can_be_cancelled_from_another_thread():
+    from concurrent.futures import CancelledError, ThreadPoolExecutor
+    from threading import Event
+
+    waiting, over = Event(), Event()
+
+    class Endless(Future):
+        def wait(self, timeout=None):
+            waiting.set()
+            return over.wait(20)
+
+        def cancel(self):
+            from dwave.cloud.exceptions import CanceledFutureError
+
+            self.cancelled, self.error = True, CanceledFutureError()
+            over.set()
+
+    future = Endless()
+    cloud = Cloud([future])
+    line = Line(CloudBackend(cloud), patience=AT_ONCE)
+    bqm = dimod.BinaryQuadraticModel({cloud.nodelist[0]: 1.0}, {}, 0.0, "SPIN")
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(line.answer, bqm, {"num_reads": 1})
+        waiting.wait(20)
+        line.cancel()
+        with pytest.raises(CancelledError):
+            answer.result(20)
+    assert future.cancelled
+
+
+def test_a_cancelled_problem_is_sent_again_when_the_run_goes_on(tmp_path):
+    class Interrupted(Flaky):
+        def fetch(self, ident, timeout):
+            raise KeyboardInterrupt
+
+    bqm = dimod.BinaryQuadraticModel({small_chip().nodelist[0]: 1.0}, {}, 0.0, "SPIN")
+    with dn.SqliteJournal(tmp_path / "ids.db") as journal:
+        with pytest.raises(KeyboardInterrupt):
+            Line(Interrupted(LocalBackend(small_chip(), "chip"), 0, 0.0), journal, AT_ONCE).answer(bqm, {"num_reads": 2})
+        again = Line(Flaky(LocalBackend(small_chip(), "chip"), 0, 0.0), journal, AT_ONCE)
+        again.answer(bqm, {"num_reads": 2})
+    assert again.submitted == 1
+
+
+def test_the_knobs_of_the_emulator_are_part_of_what_a_journal_keeps(tmp_path, cache):
+    table = dn.score_table(dn.load("waste").expected(10_000))
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:
+        calm, _ = run(LocalBackend(small_chip(noise=0.0), "chip"), table, journal, cache)
+        wild, qpu = run(LocalBackend(small_chip(noise=5.0), "chip"), table, journal, cache)
+    assert qpu.line.submitted > 0
+    assert not np.array_equal(calm.division.votes, wild.division.votes)
+
+
 @pytest.mark.parametrize(
     ("name", "kind", "message"),
     [
@@ -559,14 +632,17 @@ def test_the_cloud_is_asked_again_by_id():
         ("SolverAuthenticationError", dn.InputError, "refused the problem"),
         ("PollingTimeout", TransientError, "PollingTimeout"),
         ("RequestTimeout", TransientError, "RequestTimeout"),
-        ("SolverOfflineError", TransientError, "SolverOfflineError"),
+        ("SolverOfflineError", UnknownProblemError, "SolverOfflineError"),
+        ("CanceledFutureError", UnknownProblemError, "CanceledFutureError"),
         ("ProblemNotFoundError", UnknownProblemError, "secret-free"),
     ],
 )
 def test_what_oceans_exceptions_mean(name, kind, message):
     import dwave.cloud.exceptions as exceptions
 
-    backend = CloudBackend(Cloud([Future(error=getattr(exceptions, name)("secret-free"))]))
+    error = getattr(exceptions, name)
+    words = () if name == "CanceledFutureError" else ("secret-free",)
+    backend = CloudBackend(Cloud([Future(error=error(*words))]))
     with pytest.raises(kind, match=message):
         backend.fetch("id-9", 1.0)
 

@@ -59,6 +59,8 @@ def learn(options: argparse.Namespace) -> None:
             solver = partial(solver, progress=progress)
         more = division | {"journal": journal, "progress": progress} | parameters
         found = learn(data, options.max_parents, score, solver, options.seed, **more)
+    for text in getattr(solver, "notes", ()):
+        show.note(text)
     against = compare_graphs(found.dag, truth, Scorer(data, score)) if truth is not None else None
     show.learned(found, data, against, options)
     if options.samples and found.annealed is not None:

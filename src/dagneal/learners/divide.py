@@ -116,6 +116,9 @@ def divide(
             )
         return screened(scorer, limit, seed, progress)
     chosen = choose_blocks(n, size, blocks, seed)
+    line = getattr(solver, "line", None)  # of a sampler that sends problems away
+    if line is not None and line.journal is None:
+        line.journal = journal  # what is paid for is written down
     solves = block_solver(solver, seed, repair, encoding, **parameters | dict(block_parameters or {}))
     begun = perf_counter()
     in_blocks = 2 if rule == "conquer" else limit
@@ -152,6 +155,8 @@ def divide(
         allowed = allowed_by_share(votes, together, 0.5 if sampler is None else 1.0)
     most = 1 if division.interrupted else MOST_ROUNDS  # whoever pressed Ctrl-C wants an answer soon
     try:
+        if division.interrupted and hasattr(solves, "cancel"):  # and no more calls that cost something
+            raise KeyboardInterrupt
         found, conquest = conquer(scorer, limit, allowed, whole, most_rounds=most, progress=progress)
     except KeyboardInterrupt:  # before there was a network: what the blocks say is not lost
         note = "interrupted before the whole was solved: put together from the votes"

@@ -57,23 +57,27 @@ class CloudBackend:
         with _translated():
             future = self.sampler.solver.sample_bqm(bqm, **{"auto_scale": False} | parameters)
             try:
-                ident = str(future.wait_id(timeout=_ID_TIMEOUT))
+                ident = future.wait_id(timeout=_ID_TIMEOUT)
             except TimeoutError:
                 future.cancel()  # it may yet arrive, and would be paid for in vain
                 raise
-        self._futures[ident] = future
-        return ident
+            if ident is None:  # the submission failed; the reason is in the future
+                future.result()
+                raise TransientError("the problem got no id")
+        self._futures[str(ident)] = future
+        return str(ident)
 
     def fetch(self, ident: str, timeout: float) -> dimod.SampleSet:
         """Wait for an answer, or ask for it by its id; see `Backend`."""
         with _translated():
-            future = self._futures.pop(ident, None)
+            future = self._futures.get(ident)
             if future is None:
                 future = self.sampler.client.retrieve_answer(ident)
-                future.solver = self.sampler.solver  # which decodes the answer; the client leaves it out
+                future.solver = self.sampler.solver  # which decodes and cancels; the client leaves it out
+                self._futures[ident] = future  # while it is waited for it can be cancelled
             if not future.wait(timeout=timeout):
-                self._futures[ident] = future
                 raise TransientError(f"no answer within {timeout:g} s")
+            self._futures.pop(ident, None)
             found: dimod.SampleSet = future.sampleset
             found.resolve()
         return found
@@ -136,8 +140,9 @@ class _translated:  # noqa: N801 - reads like a statement
         from dwave.cloud import exceptions as cloud
         from dwave.cloud.api import exceptions as api
 
-        if isinstance(error, cloud.ProblemNotFoundError | api.ResourceNotFoundError):
-            raise UnknownProblemError(str(error)) from error
+        ended = (cloud.ProblemNotFoundError, api.ResourceNotFoundError, cloud.CanceledFutureError, cloud.SolverOfflineError)
+        if isinstance(error, ended):  # there will never be an answer
+            raise UnknownProblemError(f"{type(error).__name__}: {error}") from error
         final = (
             cloud.SolverAuthenticationError,
             cloud.InvalidProblemError,
@@ -149,5 +154,5 @@ class _translated:  # noqa: N801 - reads like a statement
             raise InputError(f"the quantum annealer refused the problem: {error}") from error
         if isinstance(error, final):
             raise InputError(f"D-Wave refused the problem ({type(error).__name__}): {error}") from error
-        if isinstance(error, OSError | TimeoutError | cloud.PollingTimeout | cloud.SolverOfflineError | cloud.SolverError):
+        if isinstance(error, OSError | TimeoutError | cloud.PollingTimeout | cloud.SolverError):
             raise TransientError(f"{type(error).__name__}: {error}") from error

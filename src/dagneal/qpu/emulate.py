@@ -86,6 +86,7 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
             "default_annealing_time": 20.0,
             "problem_run_duration_range": [0.0, 1e6],
             "emulated": True,
+            "emulator": f"noise {self.noise:g}, sweeps {self.sweeps:g}, cold {self.cold:g}",
         }
 
     def sample(

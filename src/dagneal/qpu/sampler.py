@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,8 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
     ) -> None:
         if isinstance(chain_strength, str) and chain_strength != "scan":
             raise InputError(f"chain_strength is {chain_strength!r}; give a number or 'scan'")
+        if isinstance(chain_strength, int | float) and not 0 < chain_strength < inf:
+            raise InputError(f"chain_strength is {chain_strength!r}; it must be above 0")
         self.backend = backend
         self.chain_strength = CHAIN_STRENGTH if chain_strength is None else chain_strength
         self.gauges = gauges
@@ -101,6 +104,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             seed: of the gauges, and of an emulator.
             label: shown by the service.
         """
+        self.line.reopen()
         names = list(bqm.variables)
         linear, (rows, columns, quadratic), _ = bqm.binary.to_numpy_vectors(variable_order=names)
         problem = Ising.of(linear[None], rows, columns, quadratic[None])
@@ -200,6 +204,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             seed: of the gauges, and of an emulator.
             encoding: of the blocks; nothing is pruned, since all must have the same bits.
         """
+        self.line.reopen()
         return TiledBlocks(self, parameters, repair, seed, replace(encoding, prune=False))
 
 
@@ -261,7 +266,8 @@ class TiledBlocks:
 
     def fingerprint(self) -> str:
         """All that the reads depend on."""
-        where = f"{self.qpu.backend.name} {self.qpu.chain_strength} gauges={self.qpu.gauges}"
+        emulator = self.qpu.properties.get("emulator", "")
+        where = f"{self.qpu.backend.name} {emulator} {self.qpu.chain_strength} gauges={self.qpu.gauges}"
         return f"{self.name} {where} {sorted(self.parameters.items())} repair={self.repair} seed={self.seed} {self.encoding}"
 
 

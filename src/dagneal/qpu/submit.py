@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 from uuid import uuid4
@@ -156,26 +157,29 @@ class Line:
         if len(answers) == 1:
             return answers[0]
         together = dimod.concatenate(answers)
-        together.info.update(parts=[dict(answer.info) for answer in answers])
+        times = [answer.info.get("timing", {}) for answer in answers]
+        total = {"qpu_access_time": sum(float(each.get("qpu_access_time", 0.0)) for each in times)}
+        together.info.update(parts=[dict(answer.info) for answer in answers], timing=total)
         return together
 
     def _answer(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any], part: int) -> dimod.SampleSet:
-        key = f"qpu:{_digest(self.backend.name, bqm, parameters, part)}"
+        chip = f"{self.backend.name} {self.backend.properties.get('emulator', '')}"
+        key = f"qpu:{_digest(chip, bqm, parameters, part)}"
         known = self.journal.get([key]).get(key) if self.journal is not None else None
-        ident = None if known is None else known.decode()
+        ident = known.decode() if known else None  # empty where there will be no answer
         failures = 0
         why = ""
         while failures < self.patience.attempts:
             if self._stopped.is_set():
-                raise CancelledError
+                raise CancelledError("the call was given up")
             if failures:
-                self.patience.sleep(min(60.0, self.patience.pause * 2 ** (failures - 1)))
+                self._pause(min(60.0, self.patience.pause * 2 ** (failures - 1)))
             try:
                 if ident is None:
                     ident = self.backend.submit(bqm, parameters)
+                    self._pending.add(ident)
                     self.submitted += 1
-                    if self.journal is not None:  # before anything else can go wrong
-                        self.journal.put({key: ident.encode()})
+                    self._write(key, ident)
                 self._pending.add(ident)
                 found = self.backend.fetch(ident, self.patience.timeout)
                 found.resolve()
@@ -185,21 +189,40 @@ class Line:
             except TransientError as error:
                 failures += 1
                 why = str(error) or type(error).__name__
-            except UnknownProblemError:
-                ident = None  # the service forgot it: only now it is sent again
+            except UnknownProblemError as error:  # forgotten or ended without an answer: only now it is sent again
+                self._pending.discard(ident or "")
+                ident = None
                 failures += 1
-                why = "the service does not know the problem"
-            except KeyboardInterrupt:
-                self.cancel()
+                why = f"the service has no answer ({error})"
+            except (InputError, KeyboardInterrupt) as error:  # refused, or given up: there will be no answer
+                self._write(key, "")
+                if isinstance(error, KeyboardInterrupt):
+                    self.cancel()
                 raise
         raise InputError(f"{self.backend.name} gave no answer in {failures} attempts; the last: {why}")
 
+    def _pause(self, seconds: float) -> None:
+        """Wait, but not on after a `cancel`."""
+        if self.patience.sleep is time.sleep:
+            self._stopped.wait(seconds)
+        else:
+            self.patience.sleep(seconds)
+
+    def _write(self, key: str, ident: str) -> None:
+        if self.journal is not None:
+            self.journal.put({key: ident.encode()})
+
     def cancel(self) -> None:
-        """Give up all that is pending; what comes later is refused."""
+        """Give up all that is pending; what comes later is refused until `reopen`."""
         self._stopped.set()
         for ident in list(self._pending):
-            self.backend.cancel(ident)
+            with suppress(Exception):  # whatever the service says, the others are cancelled too
+                self.backend.cancel(ident)
         self._pending.clear()
+
+    def reopen(self) -> None:
+        """Take problems again after a `cancel`."""
+        self._stopped.clear()
 
 
 def split_reads(properties: dict[str, Any], qubits: int, parameters: dict[str, Any]) -> list[dict[str, Any]]:
@@ -222,7 +245,10 @@ def split_reads(properties: dict[str, Any], qubits: int, parameters: dict[str, A
         most = max(1, min(most, int(room // each)))
     calls = -(-reads // most)
     sizes = [reads // calls + (number < reads % calls) for number in range(calls)]
-    return [parameters | {"num_reads": size} for size in sizes]
+    parts = [parameters | {"num_reads": size} for size in sizes]
+    if parameters.get("seed") is not None:  # the parts are different reads
+        parts = [part | {"seed": (part["seed"] + 7919 * number) % 2**31} for number, part in enumerate(parts)]
+    return parts
 
 
 def _digest(name: str, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any], part: int) -> str:
