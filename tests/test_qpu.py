@@ -446,7 +446,7 @@ def test_split_reads_come_together(cache):
     assert qpu.line.submitted > 1
 
 
-@pytest.mark.parametrize("moment", [0.1, 0.4, 0.8])
+@pytest.mark.parametrize("moment", [0.1, 0.4, 0.7])
 def test_killed_and_restarted_it_ends_with_the_same_network(moment, tmp_path, cache):
     script = (
         "import sys, time, dagneal as dn\n"
@@ -455,7 +455,7 @@ def test_killed_and_restarted_it_ends_with_the_same_network(moment, tmp_path, ca
         "from dagneal.qpu.submit import LocalBackend\n"
         "class Slow(EmulatedChip):\n"
         "    def sample(self, bqm, **options):\n"
-        "        Path('started').touch(); time.sleep(0.3); return super().sample(bqm, **options)\n"
+        "        Path('started').touch(); time.sleep(0.5); return super().sample(bqm, **options)\n"
         "class Few(EmulatedQPU):\n"
         "    def copies(self, *args):\n"
         "        return super().copies(*args)[:12]\n"
