@@ -53,8 +53,6 @@ def learn(options: argparse.Namespace) -> None:
     if truth is not None:
         check_variables(truth, data.names, options.truth)
     with show.progress(options.quiet) as progress, _journal(options.journal) as journal, _closing(solver):
-        if hasattr(solver, "line"):
-            solver.line.journal = journal
         if not sampled and solver is not None and options.divide is None:
             solver = partial(solver, progress=progress)
         more = division | {"journal": journal, "progress": progress} | parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ def sampler(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
             strength = float(strength)
         except ValueError as error:
             raise InputError(f"--chain-strength is {strength!r}; give a number or scan") from error
+    common = {"chain_strength": strength, "gauges": not options.no_gauges}
     defaults: dict[str, Any] = dict(SOLVERS[options.solver])
     if options.annealing_time is not None:
         defaults["annealing_time"] = options.annealing_time
@@ -46,14 +48,13 @@ def sampler(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         from dagneal.qpu.emulate import NOISE, emulated_qpu
 
         noise = NOISE if options.noise is None else options.noise
-        gauges = not options.no_gauges
-        return emulated_qpu(options.system or "pegasus", noise, chain_strength=strength, gauges=gauges), defaults
+        return emulated_qpu(options.system or "pegasus", noise, **common), defaults
     if options.solver == "qpu":
         from dagneal.qpu.sampler import qpu
 
         embedding = _embedding(options.embedding) if options.embedding else None
         defaults["label"] = "dagneal"
-        return qpu(options.profile, options.system, strength, not options.no_gauges, embedding), defaults
+        return qpu(options.profile, options.system, embedding=embedding, **common), defaults
     from dagneal.qpu.cloud import hybrid
 
     return hybrid(options.profile), defaults
@@ -88,8 +89,6 @@ def plan(options: argparse.Namespace) -> None:
         from dagneal.files import read
 
         variables = len(read(options.data).names)
-    from dataclasses import replace
-
     encoding = replace(encoding_named(options.encoding), prune=False)
     sizes = options.divide or [variables]
     plans = []

@@ -149,10 +149,8 @@ def sampled(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parameters:
     if not bqm.num_variables:
         return dimod.SampleSet.from_samples(([[]], []), energy=[bqm.offset], vartype=bqm.vartype)
     widest = sampler.properties.get("max_treewidth")
-    if widest is not None and treewidth(bqm) > widest:
-        raise InputError(
-            f"{name} takes QUBOs of treewidth at most {widest}, and this one has about {treewidth(bqm)}: use another"
-        )
+    if widest is not None and (width := treewidth(bqm)) > widest:
+        raise InputError(f"{name} takes QUBOs of treewidth at most {widest}, and this one has about {width}: use another")
     try:
         sampleset = sampler.sample(bqm, **parameters)
         sampleset.resolve()

@@ -120,15 +120,15 @@ class LearnedBlocks:
 
 
 @dataclass(frozen=True)
-class AnnealedBlocks:
-    """Any dimod sampler on the QUBO of each block.
+class Annealing:
+    """A dimod sampler and how it is used, on blocks or on the whole.
 
     Args:
         sampler: what solves the QUBOs.
         parameters: passed to the sampler.
-        repair: take the best repaired read; otherwise the read of lowest energy as it stands, as in the paper.
-        seed: each block gets a seed of its own from it, if the sampler takes one.
-        encoding: how the blocks are encoded.
+        repair: take the best repaired read; otherwise a raw one, as it stands.
+        seed: each problem gets a seed of its own from it, if the sampler takes one.
+        encoding: how problems are encoded.
     """
 
     sampler: dimod.Sampler
@@ -144,6 +144,21 @@ class AnnealedBlocks:
     def name(self) -> str:
         """The name of the sampler."""
         return type(self.sampler).__name__
+
+    def seeded(self, names: Sequence[str]) -> dict[str, Any]:
+        """The parameters with the seed of one problem.
+
+        Args:
+            names: what tells the problem from others.
+        """
+        if self.seed is None or "seed" not in self.sampler.parameters:
+            return dict(self.parameters)
+        return {"seed": block_seed(self.seed, names)} | self.parameters
+
+
+@dataclass(frozen=True)
+class AnnealedBlocks(Annealing):
+    """Any dimod sampler on the QUBO of each block; raw reads are those of lowest energy, as in the paper."""
 
     def solve(self, blocks: Blocks) -> Solutions:
         """Solve blocks; see `BlockSolver`."""
@@ -168,9 +183,7 @@ class AnnealedBlocks:
 
     def _parameters(self, encoded: Qubos, problem: int, names: Sequence[str]) -> dict[str, Any]:
         """The parameters for one block: with its own seed, and with its temperatures, costly to find one by one."""
-        found = dict(self.parameters)
-        if self.seed is not None and "seed" in self.sampler.parameters:
-            found.setdefault("seed", block_seed(self.seed, names))
+        found = self.seeded(names)
         takes_range = "beta_range" in self.sampler.parameters and encoded.layout.bits > 0
         if takes_range and not {"beta_range", "beta_schedule"} & set(found):
             found["beta_range"] = encoded.beta_ranges[problem].tolist()

@@ -19,15 +19,15 @@ from dagneal import __version__
 from dagneal.errors import InputError
 from dagneal.journal import Journal
 from dagneal.kernels import Ints, Progress, cores
-from dagneal.learned import Annealed, Division, Learned
-from dagneal.learners.anneal import EXACT_BESIDE, anneal, equal_scores, summarised
+from dagneal.learned import Division, Learned
+from dagneal.learners.anneal import EXACT_BESIDE, Sampling, anneal, equal_scores, summarised
 from dagneal.learners.block_solvers import BlockSolver, ExactBlocks, Solutions, block_solver
 from dagneal.learners.blocks import ENUMERATED, choose_blocks, count_votes
 from dagneal.learners.candidates import allowed_by_margin, allowed_by_share, small_evidence
 from dagneal.learners.conquer import COMPLETE_WORK, MOST_ROUNDS, conquer, conquered, work_of_table
 from dagneal.learners.exact import exact
 from dagneal.learners.screen import screened
-from dagneal.learners.whole import AnnealedWhole, ClassicalWhole, Solved, WholeSolver
+from dagneal.learners.whole import AnnealedWhole, ClassicalWhole, WholeSolver
 from dagneal.qubo.encode import TIGHT, Encoding
 from dagneal.scorer import MOST_CANDIDATES, Scorer, check_width, checked_max_parents
 from dagneal.table import ScoreTable
@@ -153,21 +153,27 @@ def divide(
     if allowed is None:
         # Every candidate costs a sampler bits; what is missing at first comes with the iteration.
         allowed = allowed_by_share(votes, together, 0.5 if sampler is None else 1.0)
+    if division.interrupted and hasattr(solves, "cancel"):  # no more calls that cost something
+        return _unsolved(scorer, division, seconds, seed)
     most = 1 if division.interrupted else MOST_ROUNDS  # whoever pressed Ctrl-C wants an answer soon
     try:
-        if division.interrupted and hasattr(solves, "cancel"):  # and no more calls that cost something
-            raise KeyboardInterrupt
         found, conquest = conquer(scorer, limit, allowed, whole, most_rounds=most, progress=progress)
     except KeyboardInterrupt:  # before there was a network: what the blocks say is not lost
-        note = "interrupted before the whole was solved: put together from the votes"
-        found = _by_votes(scorer, replace(division, interrupted=True, skipped=note), acyclic=True)
-        return replace(found, seconds=seconds, seed=seed, data=scorer.data)
+        return _unsolved(scorer, division, seconds, seed)
     found = replace(found, seed=seed, seconds=seconds | found.seconds, data=scorer.data)
     found = replace(found, division=conquered(division, conquest))
-    return found if conquest.best.sampling is None else _beside(found, scorer, conquest.best, seed)
+    sampling = conquest.best.sampling
+    return found if sampling is None else _beside(found, scorer, conquest.best.solver, sampling, seed)
 
 
-def _beside(found: Learned, scorer: Scorer, best: Solved, seed: int) -> Learned:
+def _unsolved(scorer: Scorer, division: Division, seconds: dict[str, float], seed: int) -> Learned:
+    """What the blocks say, where Ctrl-C came before the whole was solved."""
+    note = "interrupted before the whole was solved: put together from the votes"
+    found = _by_votes(scorer, replace(division, interrupted=True, skipped=note), acyclic=True)
+    return replace(found, seconds=seconds, seed=seed, data=scorer.data)
+
+
+def _beside(found: Learned, scorer: Scorer, solver: str, sampling: Sampling, seed: int) -> Learned:
     """What a sampler found with the figures that it is measured by: random orders, and the optimum over all parents."""
     begun = perf_counter()
     optimum = None
@@ -175,11 +181,10 @@ def _beside(found: Learned, scorer: Scorer, best: Solved, seed: int) -> Learned:
     if cheap and not (found.division and found.division.interrupted):
         with suppress(KeyboardInterrupt):  # the network is found: what it is compared with can be done without
             optimum = exact(scorer.table(found.max_parents)).score
-    annealed: Annealed | None = None if best.sampling is None else summarised(best.sampling, optimum, seed)
     return replace(
         found,
-        solver=best.solver,
-        annealed=annealed,
+        solver=solver,
+        annealed=summarised(sampling, optimum, seed),
         optimal=optimum is not None and bool(equal_scores(found.score, optimum)),
         seconds=found.seconds | {"compare": perf_counter() - begun},
     )

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
-import dimod
 import networkx as nx
 
 from dagneal.kernels import Ints, Progress
 from dagneal.learners.anneal import Sampling, sample
-from dagneal.learners.block_solvers import block_seed
+from dagneal.learners.block_solvers import Annealing
 from dagneal.learners.exact import exact
 from dagneal.learners.order import search
 from dagneal.orders import dag_of_order
-from dagneal.qubo.encode import TIGHT, Encoding
 from dagneal.table import ScoreTable
 
 EXACT_WHOLE = 22  # variables that exact search solves in a second or two
@@ -78,27 +76,11 @@ class ClassicalWhole:
 
 
 @dataclass(frozen=True)
-class AnnealedWhole:
-    """Any dimod sampler on the QUBO of the whole.
-
-    Args:
-        sampler: what solves the QUBO.
-        parameters: passed to the sampler.
-        repair: take the best repaired read; otherwise the best raw one.
-        seed: each round gets a seed of its own from it, if the sampler takes one.
-        encoding: how the whole is encoded.
-    """
-
-    sampler: dimod.Sampler
-    parameters: dict[str, Any] = field(default_factory=dict)
-    repair: bool = True
-    seed: int | None = None
-    encoding: Encoding = TIGHT
+class AnnealedWhole(Annealing):
+    """Any dimod sampler on the QUBO of the whole; raw reads are the best that are networks."""
 
     def solve(self, table: ScoreTable, turn: int, order: Ints | None, progress: Progress | None) -> Solved:
         """Solve a table; see `WholeSolver`."""
-        parameters = dict(self.parameters)
-        if self.seed is not None and "seed" in self.sampler.parameters:
-            parameters.setdefault("seed", block_seed(self.seed, ("the whole", str(turn))))
+        parameters = self.seeded(("the whole", str(turn)))
         sampling = sample(table, self.sampler, self.encoding, parameters, progress)
-        return Solved(*sampling.best(self.repair), type(self.sampler).__name__, sampling=sampling)
+        return Solved(*sampling.best(self.repair), self.name, sampling=sampling)

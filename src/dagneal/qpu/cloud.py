@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import dimod
-import networkx as nx
 
 from dagneal.errors import InputError
-from dagneal.qpu.embed import graph_name
+from dagneal.qpu.embed import graph_name, working_graph
 from dagneal.qpu.submit import TransientError, UnknownProblemError
 
 _SETUP = "run `dwave setup` (or `dwave auth login`) and try `dwave ping`"
@@ -30,9 +29,7 @@ class CloudBackend:
     _futures: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.graph = nx.Graph()
-        self.graph.add_nodes_from(self.sampler.nodelist)
-        self.graph.add_edges_from(self.sampler.edgelist)
+        self.graph = working_graph(self.sampler)
         self.properties: dict[str, Any] = self.sampler.properties
         self.parameters: dict[str, Any] = self.sampler.parameters
         solver = self.sampler.solver

@@ -33,6 +33,18 @@ def bit_graph(edges: Iterable[tuple[int, int]], bits: int) -> nx.Graph:
     return graph
 
 
+def working_graph(sampler: Any) -> nx.Graph:
+    """The graph of the qubits and couplers that work.
+
+    Args:
+        sampler: with `nodelist` and `edgelist`.
+    """
+    graph = nx.Graph()
+    graph.add_nodes_from(sampler.nodelist)
+    graph.add_edges_from(sampler.edgelist)
+    return graph
+
+
 def graph_name(graph: nx.Graph) -> str:
     """A name that only graphs with the same nodes and edges share.
 

@@ -9,17 +9,15 @@ on the physical graph, with sweeps in proportion to the annealing time, down to 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import dimod
 import numpy as np
 
 from dagneal.errors import InputError
-from dagneal.journal import Journal
 from dagneal.qpu.chips import check_installed, chip_graph, system_named
 from dagneal.qpu.sampler import QPU
-from dagneal.qpu.submit import LocalBackend, Patience
+from dagneal.qpu.submit import LocalBackend
 
 # The knobs, set on the paper's Table 6 (1 and 99 microseconds) and on nothing else; see docs/qpu.md.
 NOISE = 0.04  # standard deviation of fields and couplings, in units of the largest coupling
@@ -154,15 +152,7 @@ class EmulatedQPU(QPU):
 
 
 def emulated_qpu(
-    system: str = "pegasus",
-    noise: float = NOISE,
-    sweeps: float = SWEEPS,
-    cold: float = COLD,
-    chain_strength: float | str | None = None,
-    gauges: bool = True,
-    cache: Path | None = None,
-    journal: Journal | None = None,
-    patience: Patience | None = None,
+    system: str = "pegasus", noise: float = NOISE, sweeps: float = SWEEPS, cold: float = COLD, **options: Any
 ) -> EmulatedQPU:
     """A quantum annealer that is emulated on this machine.
 
@@ -171,12 +161,7 @@ def emulated_qpu(
         noise: standard deviation of the control error on fields and couplings, the largest coupling being 1.
         sweeps: of simulated annealing for each microsecond.
         cold: inverse temperature at the end.
-        chain_strength: see `QPU`.
-        gauges: see `QPU`.
-        cache: see `QPU`.
-        journal: see `QPU`.
-        patience: see `QPU`.
+        **options: of `QPU`.
     """
     chip = EmulatedChip(system, noise, sweeps, cold)
-    backend = LocalBackend(chip, f"emulated-{chip.name}")
-    return EmulatedQPU(backend, chain_strength, gauges, None, cache, journal, patience)
+    return EmulatedQPU(LocalBackend(chip, f"emulated-{chip.name}"), **options)

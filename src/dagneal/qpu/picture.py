@@ -8,7 +8,7 @@ from pathlib import Path
 from dagneal.errors import InputError
 from dagneal.qpu.chips import System, chip_graph
 from dagneal.qpu.embed import Chains
-from dagneal.qpu.plan import Plan, couplings
+from dagneal.qpu.plan import Plan
 from dagneal.writing import check_writable, replacing
 
 FORMATS = (".png", ".svg")
@@ -46,10 +46,10 @@ def write_picture(copies: list[Chains], system: System, plan: Plan, path: str | 
     palette = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2")
     for number, chains in enumerate(copies):
         colour = palette[number % len(palette)]
-        own = [place[qubit] for chain in chains.values() for qubit in chain]
-        x, y = zip(*own, strict=True)
+        qubits = [qubit for chain in chains.values() for qubit in chain]
+        x, y = zip(*(place[qubit] for qubit in qubits), strict=True)
         axes.scatter(x, y, s=5, color=colour, linewidths=0)
-        lines = [(place[a], place[b]) for a, b in couplings([chains], graph)]
+        lines = [(place[a], place[b]) for a, b in graph.subgraph(qubits).edges]
         axes.add_collection(LineCollection(lines, colors=colour, linewidths=0.4))
     axes.set_axis_off()
     axes.set_aspect("equal")

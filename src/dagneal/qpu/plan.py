@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from itertools import combinations
 from math import ceil, comb
 from pathlib import Path
 from typing import Any
@@ -184,26 +183,3 @@ def fits_directly(graph: nx.Graph, max_parents: int, encoding: Encoding) -> int:
     while len(block_graph(n + 1, max_parents, encoding)) <= clique:
         n += 1
     return n
-
-
-def colours(copies: list[Chains]) -> dict[int, tuple[int, int]]:
-    """For each qubit that is used, its copy and its bit, for a picture.
-
-    Args:
-        copies: embeddings.
-    """
-    return {qubit: (number, bit) for number, chains in enumerate(copies) for bit, chain in chains.items() for qubit in chain}
-
-
-def couplings(copies: list[Chains], graph: nx.Graph) -> list[tuple[int, int]]:
-    """The couplers within each copy.
-
-    Args:
-        copies: embeddings.
-        graph: of the chip.
-    """
-    found = []
-    for chains in copies:
-        qubits = [qubit for chain in chains.values() for qubit in chain]
-        found += [(a, b) for a, b in combinations(qubits, 2) if graph.has_edge(a, b)]
-    return found

@@ -275,29 +275,15 @@ def _without_none(**parameters: Any) -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if value is not None}
 
 
-def qpu(
-    profile: str | None = None,
-    solver: str | dict[str, Any] | None = None,
-    chain_strength: float | str | None = None,
-    gauges: bool = True,
-    embedding: Mapping[Any, Sequence[int]] | None = None,
-    cache: Path | None = None,
-    journal: Journal | None = None,
-    patience: Patience | None = None,
-) -> QPU:
+def qpu(profile: str | None = None, solver: str | dict[str, Any] | None = None, **options: Any) -> QPU:
     """D-Wave's quantum annealer, reached with your own configuration (`dwave setup`).
 
     Args:
         profile: of your `dwave.conf`; its default by default.
         solver: the name of a system, or features that it must have, such as `{"topology__type": "zephyr"}`.
-        chain_strength: see `QPU`.
-        gauges: see `QPU`.
-        embedding: see `QPU`.
-        cache: see `QPU`.
-        journal: see `QPU`.
-        patience: see `QPU`.
+        **options: of `QPU`.
     """
     check_installed()
     from dagneal.qpu.cloud import CloudBackend
 
-    return QPU(CloudBackend.connected(profile, solver), chain_strength, gauges, embedding, cache, journal, patience)
+    return QPU(CloudBackend.connected(profile, solver), **options)

@@ -19,6 +19,7 @@ import numpy as np
 from dagneal.errors import InputError
 from dagneal.journal import Journal
 from dagneal.qpu.chips import Timing
+from dagneal.qpu.embed import working_graph
 
 
 class TransientError(Exception):
@@ -85,9 +86,7 @@ class LocalBackend:
     _answers: dict[str, dimod.SampleSet] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.graph = nx.Graph()
-        self.graph.add_nodes_from(self.sampler.nodelist)
-        self.graph.add_edges_from(self.sampler.edgelist)
+        self.graph = working_graph(self.sampler)
         self.properties: dict[str, Any] = self.sampler.properties
         self.parameters: dict[str, Any] = self.sampler.parameters
 
