@@ -291,7 +291,7 @@ class Counting(SimulatedAnnealingSampler):
 
 
 def test_an_interrupted_division_gives_what_is_known_and_resumes(tmp_path, monkeypatch):
-    from dagneal.learners import divide as module
+    from dagneal.learners import running as module
 
     monkeypatch.setattr(module, "_PIECE", 4)
     table = dn.score_table(dn.load("waste").expected(10_000))
@@ -590,7 +590,7 @@ def test_a_journal_changes_no_answer(tmp_path):
 
 
 def test_how_blocks_are_cut_into_pieces_makes_no_difference(monkeypatch):
-    from dagneal.learners import divide as module
+    from dagneal.learners import running as module
 
     table = dn.score_table(dn.load("waste").expected(10_000))
     expected = dn.divide(table, SimulatedAnnealingSampler(), **quick())

@@ -4,6 +4,9 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
+from concurrent.futures import CancelledError
 from functools import lru_cache
 from itertools import combinations
 from math import comb
@@ -23,9 +26,10 @@ from dagneal.qpu.embed import bit_graph, clique_embedding, fault, find_embedding
 from dagneal.qpu.emulate import EmulatedChip, EmulatedQPU, emulated_qpu
 from dagneal.qpu.pack import Copy, Ising, Ranges, packed
 from dagneal.qpu.plan import block_graph, plan
-from dagneal.qpu.sampler import QPU, TiledBlocks
+from dagneal.qpu.sampler import QPU
 from dagneal.qpu.submit import Line, LocalBackend, Patience, TransientError, UnknownProblemError, split_reads
 from dagneal.qpu.tile import check_copies, find_copies
+from dagneal.qpu.tiled import TiledBlocks
 from dagneal.qubo.decode import decode_spins
 from dagneal.qubo.encode import qubos
 
@@ -320,6 +324,9 @@ class Flaky:
     def cancel(self, ident):
         self.answers.pop(ident, None)
 
+    def watch(self, given_up):
+        self.inner.watch(given_up)
+
     def close(self):
         pass
 
@@ -457,8 +464,8 @@ def test_killed_and_restarted_it_ends_with_the_same_network(moment, tmp_path, ca
         "    def sample(self, bqm, **options):\n"
         "        Path('started').touch(); time.sleep(0.5); return super().sample(bqm, **options)\n"
         "class Few(EmulatedQPU):\n"
-        "    def copies(self, *args):\n"
-        "        return super().copies(*args)[:12]\n"
+        "    def copies(self, *args, **more):\n"
+        "        return super().copies(*args, **more)[:12]\n"
         "table = dn.score_table(dn.load('waste').expected(10_000))\n"
         "with dn.SqliteJournal(sys.argv[1]) as journal:\n"
         f"    qpu = Few(LocalBackend(Slow('Advantage2_system4'), 'slow'), cache=Path({str(cache)!r}), journal=journal)\n"
@@ -692,6 +699,175 @@ def test_no_token_is_ever_shown_and_what_is_wrong_is_said(solver, tmp_path):
             assert token.encode() not in path.read_bytes(), path
 
 
+def test_what_the_cloud_is_asked_for(monkeypatch):
+    from dagneal.qpu import sampler
+
+    asked = []
+
+    def connected(profile, solver):
+        asked.append((profile, solver))
+        return LocalBackend(small_chip(), "chip")
+
+    monkeypatch.setattr(CloudBackend, "connected", connected)
+    for wanted in ("zephyr", "Advantage_system4.1", {"num_qubits__gt": 5000}, None):
+        sampler.qpu("mine", wanted).close()
+    topology = {"topology__type": "zephyr"}
+    assert asked == [("mine", s) for s in (topology, "Advantage_system4.1", {"num_qubits__gt": 5000}, None)]
+
+
+def test_an_unknown_profile_is_named(monkeypatch, tmp_path):
+    from dagneal.qpu.sampler import qpu
+
+    for name in [name for name in os.environ if name.startswith("DWAVE")]:
+        monkeypatch.delenv(name)
+    (tmp_path / "dwave.conf").write_text("[defaults]\ntoken = secret\n")
+    monkeypatch.setenv("DWAVE_CONFIG_FILE", str(tmp_path / "dwave.conf"))
+    with pytest.raises(dn.InputError, match="with the profile 'nowhere'") as caught:
+        qpu("nowhere")
+    assert "secret" not in str(caught.value)
+
+
+# The sampler
+
+
+def test_calls_without_a_seed_differ_but_a_run_that_is_repeated_does_not(cache):
+    bqm = dimod.BinaryQuadraticModel({0: 0.1, 1: -0.1}, {(0, 1): 0.2}, 0.0, "SPIN")
+
+    def calls():
+        sampler = emulated_qpu("Advantage2_system4", cache=cache)
+        return [sampler.sample(bqm, num_reads=40).record.sample.tolist() for _ in range(2)]
+
+    first, second = calls(), calls()
+    assert first == second
+    assert first[0] != first[1]
+
+
+def test_what_was_asked_of_the_chip_is_in_the_result(cache):
+    truth = dn.load("lung-cancer")
+    sampler = emulated_qpu("Advantage2_system4", cache=cache)
+    sampler.sample(dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN"))  # not of this run
+    found = dn.learn(truth.expected(10_000), solver=sampler, num_reads=20, seed=1)
+    used = found.to_dict()["hardware"]
+    assert used["emulated"] is True
+    assert used["calls"] == sampler.line.submitted - 1 >= 2
+    timing = chips.SYSTEMS["Advantage2_system4"].timing
+    assert used["access_seconds"] > used["calls"] * timing.access_time(9, 20) / 1e6
+    assert 0 <= used["chain_break_fraction"] < 1
+
+
+def test_chain_strengths_are_scanned_once_for_all_blocks(cache):
+    table = dn.score_table(dn.load("waste").expected(10_000))
+    sampler = emulated_qpu("Advantage2_system4", cache=cache, chain_strength="scan")
+    solver = sampler.block_solver({"num_reads": 10}, True, 1, dn.PAPER)
+    blocks = table.gather(np.array(list(combinations(range(9), 5))))
+    piece = solver.piece(blocks)
+    solver.solve(blocks)
+    calls = -(-len(blocks.members) // piece)
+    assert sampler.line.submitted == calls + 5  # strengths
+    solver.solve(blocks)
+    assert sampler.line.submitted == 2 * calls + 5
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"num_reads": 0}, "num_reads is 0; give a whole number from 1"),
+        ({"num_reads": 2.5}, "num_reads is 2.5; give a whole number from 1"),
+        ({"annealing_time": 0.0}, "annealing_time is 0.0; this chip takes 0.5 to 2000 microseconds"),
+        ({"annealing_time": float("nan")}, "annealing_time is nan; this chip takes 0.5 to 2000 microseconds"),
+        ({"annealing_time": 5000.0}, "annealing_time is 5000.0; this chip takes 0.5 to 2000 microseconds"),
+    ],
+)
+def test_what_no_chip_takes_is_refused_by_name(parameters, message, cache):
+    sampler = emulated_qpu("Advantage2_system4", cache=cache)
+    bqm = dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN")
+    table = dn.score_table(dn.load("lung-cancer").expected(100))
+    for call in (lambda: sampler.sample(bqm, **parameters), lambda: dn.divide(table, sampler, rule="count", **parameters)):
+        with pytest.raises(dn.InputError) as caught:
+            call()
+        assert str(caught.value) == message
+
+
+def test_a_model_without_bits_costs_nothing(cache):
+    sampler = emulated_qpu("Advantage2_system4", cache=cache)
+    found = sampler.sample(dimod.BinaryQuadraticModel({}, {}, 1.5, "BINARY"), num_reads=3)
+    assert found.record.energy.tolist() == [1.5] * 3
+    assert sampler.line.submitted == 0
+
+
+def test_a_chip_without_qubits_is_said_to_be_one(cache):
+    chip = small_chip(broken=range(2000))
+    with pytest.raises(dn.InputError, match="no working qubit"):
+        QPU(LocalBackend(chip, "dead"), cache=cache).sample(dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN"))
+
+
+def test_what_can_never_fit_is_refused_at_once():
+    with pytest.raises(dn.InputError, match="do not fit on this chip"):
+        plan(40, None, chips.system_named("pegasus"), dn.PAPER)
+
+
+def test_a_cache_that_cannot_be_written_is_no_reason_to_stop(tmp_path):
+    (tmp_path / "file").write_text("")
+    sampler = emulated_qpu("Advantage2_system4", cache=tmp_path / "file")
+    sampler.sample(dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN"), num_reads=2)
+    assert "DAGNEAL_CACHE" in sampler.notes[0]
+
+
+def test_the_whole_at_once_is_journaled_too(tmp_path, cache):
+    data = dn.load("lung-cancer").expected(10_000)
+    backend = Flaky(LocalBackend(small_chip(), "chip"), 0, share=0.0)
+    found = []
+    for _ in range(2):
+        with dn.SqliteJournal(tmp_path / "run.db") as journal:
+            sampler = QPU(backend, cache=cache, patience=AT_ONCE)
+            found.append(dn.learn(data, solver=sampler, direct=True, journal=journal, num_reads=10, seed=1).edges)
+    assert found[0] == found[1]
+    assert len(backend.paid) == 1
+    with pytest.raises(dn.InputError, match="there are neither"), dn.SqliteJournal(tmp_path / "run.db") as journal:
+        dn.learn(data, solver=SimulatedAnnealingSampler(), direct=True, journal=journal)
+
+
+def test_after_a_final_error_no_call_is_left_behind(cache):
+    """One call is refused while others wait: these are cancelled, and the refusal is told."""
+
+    class Refusing(Flaky):
+        def __init__(self, inner):
+            super().__init__(inner, 0, share=0.0)
+            self.ended, self.cancelled = threading.Event(), []
+
+        def fetch(self, ident, timeout):
+            if ident == self.paid[0]:
+                while len(self.paid) < 3:
+                    time.sleep(0.01)
+                raise dn.InputError("refused")
+            self.ended.wait(20)
+            raise UnknownProblemError(ident)
+
+        def cancel(self, ident):
+            self.cancelled.append(ident)
+            self.ended.set()
+
+    class Few(QPU):
+        def copies(self, *args, **more):
+            return super().copies(*args, **more)[:20]
+
+    backend = Refusing(LocalBackend(small_chip(), "chip"))
+    table = dn.score_table(dn.load("waste").expected(10_000))
+    with pytest.raises(dn.InputError, match="refused"):
+        dn.divide(table, Few(backend, cache=cache, patience=AT_ONCE), 3, rule="penalty", num_reads=5)
+    assert set(backend.cancelled) == set(backend.paid[1:])
+
+
+def test_the_emulator_stops_when_a_call_is_given_up(cache):
+    sampler = emulated_qpu("Advantage2_system4", cache=cache)
+    table = dn.score_table(dn.load("waste").expected(10_000))
+    threading.Timer(1.0, sampler.line.cancel).start()
+    begun = time.perf_counter()
+    with pytest.raises(CancelledError):
+        sampler.sample(dn.encode(table), num_reads=10_000, annealing_time=90.0)  # minutes
+    assert time.perf_counter() - begun < 60
+
+
 # The emulator
 
 
@@ -748,6 +924,12 @@ def test_plans(tmp_path):
     again, _ = plan(15, 3, chips.system_named("pegasus"), dn.PAPER, scheme="cover:2", cache=tmp_path)
     assert again.blocks < 50
     assert again.calls == 1
+    for reads, microseconds, calls in ((20_000, 20.0, 5), (10_000, 1.0, 3), (1000, 2000.0, 3)):  # a second in a call
+        long, _ = plan(15, 3, chips.system_named("pegasus"), dn.PAPER, "cover:2", 2, reads, microseconds, cache=tmp_path)
+        assert long.calls == calls
+        properties = chips.SYSTEMS["Advantage_system4"].properties
+        call = {"num_reads": reads, "annealing_time": microseconds}
+        assert long.calls == len(split_reads(properties, round(long.qubits * long.blocks), call))
     with pytest.raises(dn.InputError, match="do not go into"):
         plan(3, 4, chips.system_named("pegasus"), dn.PAPER, cache=tmp_path)
 

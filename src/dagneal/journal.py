@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Protocol
+from typing import Any, Protocol
 
 from dagneal.errors import InputError
 
@@ -23,6 +23,18 @@ class Journal(Protocol):
     def put(self, pieces: dict[str, bytes]) -> None:
         """Keep pieces; once this returns they survive a crash."""
         ...
+
+
+def write_down(solver: Any, journal: Journal | None) -> None:
+    """Let a sampler that sends problems away write down what is paid for.
+
+    Args:
+        solver: any solver; one with a `line` sends problems away.
+        journal: where to write; what the solver was made with goes first.
+    """
+    line = getattr(solver, "line", None)
+    if line is not None and line.journal is None:
+        line.journal = journal
 
 
 class SqliteJournal:

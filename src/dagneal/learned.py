@@ -154,6 +154,7 @@ class Learned:
         seed: the seed of the run, where there was one.
         annealed: the figures of a sampler's reads.
         division: how it was put together from blocks, if it was.
+        hardware: what was asked of a quantum annealer: system, emulated or not, calls, access time, broken chains.
         data: the data it was learned from, where they are at hand.
         prior: the prior for fitting probabilities to them.
     """
@@ -168,6 +169,7 @@ class Learned:
     seed: int | None = None
     annealed: Annealed | None = None
     division: Division | None = None
+    hardware: dict[str, Any] | None = None
     data: Dataset | None = None
     prior: Dirichlet | None = None
 
@@ -205,6 +207,8 @@ class Learned:
         }
         if self.annealed is not None:
             found["annealed"] = self.annealed.summary()
+        if self.hardware is not None:
+            found["hardware"] = self.hardware
         if self.division is not None:
             found["division"] = self.division.summary()
             found["acyclic"] = found["division"].pop("acyclic")

@@ -156,7 +156,7 @@ def _learn(commands: argparse._SubParsersAction[_Parser]) -> None:
     group.add_argument("--chain-strength", metavar="X", help="times Ocean's usual strength (default 1.414), or scan")
     group.add_argument("--no-gauges", action="store_true", help="do not turn spins at random")
     group.add_argument("--profile", metavar="NAME", help="of your dwave.conf; tokens are read by Ocean alone")
-    group.add_argument("--system", metavar="NAME", help="the chip: a solver's name; emulated also pegasus, zephyr, chimera")
+    group.add_argument("--system", metavar="NAME", help="the chip: a solver's name, or pegasus, zephyr, chimera")
     group.add_argument(
         "--noise", type=float, metavar="X", help="control error of the emulator, the largest coupling being 1"
     )
@@ -231,7 +231,9 @@ def _plan(commands: argparse._SubParsersAction[_Parser]) -> None:
         "  dagneal plan --variables 15 --divide 3,4,5 --topology pegasus,zephyr\n"
         "  dagneal plan patients.csv --divide 4 --blocks cover:2 --reads 100 -o plan.svg",
     )
-    command.add_argument("data", nargs="?", metavar="DATA", help="a data file, for its number of variables")
+    command.add_argument(
+        "data", nargs="?", metavar="DATA", help="a data file: the solve of the whole after the blocks is planned too"
+    )
     command.add_argument("--variables", type=int, metavar="N", help="the number of variables")
     command.add_argument("--divide", type=_numbers, metavar="K,...", help="sizes of blocks (default: the whole at once)")
     command.add_argument("--blocks", default="all", metavar="SCHEME", help="which blocks (default all)")
@@ -243,8 +245,8 @@ def _plan(commands: argparse._SubParsersAction[_Parser]) -> None:
         help="chips: pegasus, zephyr, chimera, or names of systems (default pegasus)",
     )
     command.add_argument("--encoding", default="tight", metavar="WORDS", help="of blocks: tight (default), gap or paper")
-    command.add_argument("--max-parents", type=int, default=2, metavar="M", help="most parents in a block (default 2)")
-    command.add_argument("--reads", type=int, default=100, metavar="N", help="reads of a call (default 100)")
+    command.add_argument("--max-parents", type=int, metavar="M", help="most parents (default 2 in a block, 4 in the whole)")
+    command.add_argument("--reads", type=int, metavar="N", help="reads (default 100 of a block, 1000 of the whole)")
     command.add_argument("--annealing-time", type=float, default=20.0, metavar="US", help="of a read (default 20)")
     command.add_argument("-o", "--output", metavar="FILE", help="draw the copies on the chip: .png or .svg")
 

@@ -87,9 +87,12 @@ def _division(options: argparse.Namespace, sampled: bool) -> dict[str, Any]:
     if options.direct and options.divide is not None:
         raise InputError("--direct solves the whole at once, --divide in blocks; give one of them")
     if options.divide is None and (options.direct or not sampled):
-        if options.blocks != "all" or options.rule != "conquer" or options.acyclic or options.journal:
+        kept = options.journal and options.solver not in ("qpu", "qpu-emulated")
+        if options.blocks != "all" or options.rule != "conquer" or options.acyclic or kept:
             what = "leave --direct out" if options.direct else "give their size with --divide K"
             raise InputError(f"--blocks, --rule, --acyclic and --journal are for blocks; {what}")
+        if options.journal:
+            check_writable(options.journal)
         return encoding | {"direct": True} if sampled else {}
     if options.journal:
         check_writable(options.journal)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dagneal.cli import show
+from dagneal.cli.arguments import BLOCK_READS
 from dagneal.errors import InputError
 
 SOLVERS = {"qpu": {"num_reads": 1000}, "qpu-emulated": {"num_reads": 1000}, "leap-hybrid": {}}
@@ -77,38 +78,36 @@ def plan(options: argparse.Namespace) -> None:
 
     check_installed()
     from dagneal.qpu import picture
-    from dagneal.qpu.plan import plan
+    from dagneal.qpu.plan import plan, plan_whole
     from dagneal.qubo.encode import encoding_named
 
     if options.output:
         picture.check_format(options.output)
     if (options.data is None) == (options.variables is None):
         raise InputError("give a data file or --variables N")
-    variables = options.variables
+    scorer = None
     if options.data is not None:
         from dagneal.files import read
+        from dagneal.scorer import Scorer
 
-        variables = len(read(options.data).names)
-    encoding = replace(encoding_named(options.encoding), prune=False)
-    sizes = options.divide or [variables]
-    plans = []
+        scorer = Scorer(read(options.data))
+    variables = options.variables if scorer is None else len(scorer.data.names)
+    encoding = encoding_named(options.encoding)
+    systems = [system_named(name) for name in options.topology]
+    reads = BLOCK_READS if options.reads is None else options.reads
+    parents = 2 if options.max_parents is None else options.max_parents
+    plans, wholes = [], []
     copies: list[Any] = []
-    for name in options.topology:
-        system = system_named(name)
-        for size in sizes:
-            found, copies = plan(
-                variables,
-                size,
-                system,
-                encoding,
-                options.blocks,
-                options.max_parents,
-                options.reads,
-                options.annealing_time,
-            )
+    for system in systems:
+        for size in options.divide or [variables]:
+            blocks = replace(encoding, prune=False)
+            found, copies = plan(variables, size, system, blocks, options.blocks, parents, reads, options.annealing_time)
             plans.append(found)
+        if scorer is not None and options.divide and variables > 2:
+            times = 1000 if options.reads is None else reads
+            wholes.append(plan_whole(scorer, system, encoding, options.max_parents, times, options.annealing_time))
     if options.output:
         if len(plans) > 1:
             raise InputError("a picture shows one plan; give one --divide and one --topology")
-        picture.write_picture(copies, system[1], plans[0], options.output)
-    show.plans(plans, options)
+        picture.write_picture(copies, systems[0][1], plans[0], options.output)
+    show.plans(plans, wholes, options)

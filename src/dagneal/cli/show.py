@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dagneal.learned import Annealed, Division, Learned
     from dagneal.metrics import Comparison
     from dagneal.network import BayesianNetwork
-    from dagneal.qpu.plan import Plan
+    from dagneal.qpu.plan import Plan, WholePlan
     from dagneal.qubo.encode import Encoding
     from dagneal.qubo.penalties import Penalties
     from dagneal.qubo.report import Figures
@@ -101,6 +101,8 @@ def learned(found: Learned, data: Dataset, against: Comparison | None, options: 
         ]
     if found.annealed is not None:
         lines += annealed(found.annealed)
+    if found.hardware is not None:
+        lines.append(hardware(found.hardware))
     seconds = ", ".join(f"{stage} {value:.2f} s" for stage, value in found.seconds.items())
     lines.append(f"{found.solver}: {seconds}")
     if against is not None:
@@ -174,6 +176,15 @@ def annealed(figures: Annealed) -> list[str]:
     return lines if best is None else [*lines, f"  optimum   {best:14.3f}  (exact search)"]
 
 
+def hardware(used: dict[str, Any]) -> str:
+    """What was asked of a quantum annealer, as a line."""
+    kind = "emulated; the chip would charge" if used["emulated"] else "charged"
+    return (
+        f"{used['system']}: {_many(used['calls'], 'call')}, {kind} {used['access_seconds']:.3f} s of access time; "
+        f"{used['chain_break_fraction']:.1%} of chains broken"
+    )
+
+
 def encoded(
     bqm: dimod.BinaryQuadraticModel,
     table: ScoreTable,
@@ -241,8 +252,8 @@ def encodings(found: dict[Encoding, Figures | str], table: ScoreTable, options: 
     )
 
 
-def plans(found: Sequence[Plan], options: argparse.Namespace) -> None:
-    """Print plans as a table."""
+def plans(found: Sequence[Plan], wholes: Sequence[WholePlan], options: argparse.Namespace) -> None:
+    """Print plans as a table, and what solving the whole needs after that."""
     first = found[0]
     lines = [
         f"{first.variables} variables, blocks {options.blocks}, {first.encoding}, {first.reads:,} reads of "
@@ -254,12 +265,21 @@ def plans(found: Sequence[Plan], options: argparse.Namespace) -> None:
     for plan in found:
         chains = f"{plan.mean_chain:.2f}, max {plan.longest_chain}"
         lines.append(
-            f"{plan.system:20} {plan.size:3} {plan.blocks:10,} {plan.bits:5} {plan.interactions:9} {plan.qubits:7} "
+            f"{plan.system:20} {plan.size:3} {plan.blocks:10,} {plan.bits:5} {plan.interactions:9} {plan.qubits:7g} "
             f"{chains:>13} {plan.copies:7} {plan.calls:9,} {plan.seconds:9.2f} s {plan.seconds_one_by_one:9.2f} s "
             f"{plan.fits_directly:5}"
         )
     lines += ["", "fits: variables of the largest problem that surely fits undivided, as part of the largest clique"]
-    result({"plans": [plan.to_dict() for plan in found], "file": options.output}, "\n".join(lines), options)
+    for whole in wholes:
+        lines.append(
+            f"then the whole on {whole.system}, in each of usually 2 to 5 rounds: {whole.bits} bits, {whole.interactions} "
+            f"products, {whole.qubits} qubits, chains up to {whole.longest_chain}; {whole.reads:,} reads in "
+            f"{_many(whole.calls, 'call')}, {whole.seconds:.2f} s"
+        )
+    if options.divide and not wholes:
+        lines.append("conquer then solves the whole, in each of usually 2 to 5 rounds; give a data file to plan that")
+    report = {"plans": [plan.to_dict() for plan in found], "whole": [whole.to_dict() for whole in wholes]}
+    result(report | {"file": options.output}, "\n".join(lines), options)
 
 
 def comparison(found: Comparison, options: argparse.Namespace) -> None:

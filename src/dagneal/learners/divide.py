@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ThreadPoolExecutor, wait
+from collections.abc import Mapping
+from concurrent.futures import Executor
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Literal
 
 import dimod
 import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
-from dagneal import __version__
 from dagneal.errors import InputError
-from dagneal.journal import Journal
-from dagneal.kernels import Ints, Progress, cores
+from dagneal.journal import Journal, write_down
+from dagneal.kernels import Ints, Progress
 from dagneal.learned import Division, Learned
 from dagneal.learners.anneal import EXACT_BESIDE, Sampling, anneal, equal_scores, summarised
-from dagneal.learners.block_solvers import BlockSolver, ExactBlocks, Solutions, block_solver
+from dagneal.learners.block_solvers import ExactBlocks, block_solver
 from dagneal.learners.blocks import ENUMERATED, choose_blocks, count_votes
 from dagneal.learners.candidates import allowed_by_margin, allowed_by_share, small_evidence
 from dagneal.learners.conquer import COMPLETE_WORK, MOST_ROUNDS, conquer, conquered, work_of_table
 from dagneal.learners.exact import exact
+from dagneal.learners.running import run_blocks
 from dagneal.learners.screen import screened
 from dagneal.learners.whole import AnnealedWhole, ClassicalWhole, WholeSolver
 from dagneal.qubo.encode import TIGHT, Encoding
@@ -35,9 +33,6 @@ from dagneal.table import ScoreTable
 Rule = Literal["conquer", "penalty", "count"]
 RULES = ("conquer", "penalty", "count")
 CONQUER_PARENTS = 4
-_PIECE = 32  # the most blocks that a sampler solves before they are recorded
-_AHEAD = 4  # pieces handed out for each core
-_EXACT_PIECE = 20_000
 
 
 def divide(
@@ -116,9 +111,7 @@ def divide(
             )
         return screened(scorer, limit, seed, progress)
     chosen = choose_blocks(n, size, blocks, seed)
-    line = getattr(solver, "line", None)  # of a sampler that sends problems away
-    if line is not None and line.journal is None:
-        line.journal = journal  # what is paid for is written down
+    write_down(solver, journal)
     solves = block_solver(solver, seed, repair, encoding, **parameters | dict(block_parameters or {}))
     begun = perf_counter()
     in_blocks = 2 if rule == "conquer" else limit
@@ -129,7 +122,7 @@ def divide(
         margins, votes, together = small_evidence(table, chosen)
         allowed = allowed_by_margin(margins)
     else:
-        solved = _solve_all(table, chosen, solves, executor, journal, progress)
+        solved = run_blocks(table, chosen, solves, executor, journal, progress)
         votes, together = count_votes(n, chosen[solved.done], solved.adjacency[solved.done])
     division = Division(
         rule=rule,
@@ -210,107 +203,6 @@ def _undivided(problem: Scorer | ScoreTable, sampler: AnnealedWhole | None, limi
         rule=rule, size=len(found.dag), scheme="none", blocks=0, solver=found.solver, whole=found.solver, skipped=note
     )
     return replace(found, seed=seed, data=problem.data if isinstance(problem, Scorer) else None, division=division)
-
-
-@dataclass(eq=False)
-class _Solved:
-    adjacency: NDArray[np.bool_]
-    done: NDArray[np.bool_]
-    failed: dict[int, str] = field(default_factory=dict)
-    interrupted: bool = False
-
-    def reasons(self, names: Sequence[str], chosen: Ints) -> dict[str, str]:
-        """The failed blocks by the names of their members."""
-        return {", ".join(names[v] for v in chosen[line]): why for line, why in sorted(self.failed.items())}
-
-
-def _solve_all(
-    table: ScoreTable,
-    chosen: Ints,
-    solver: BlockSolver,
-    executor: Executor | None,
-    journal: Journal | None,
-    progress: Progress | None,
-) -> _Solved:
-    """Solve all blocks, piece by piece; Ctrl-C ends it with what is known."""
-    size = chosen.shape[1]
-    solved = _Solved(np.zeros((*chosen.shape, size), dtype=bool), np.zeros(len(chosen), dtype=bool))
-    keys = _keys(table, chosen, solver) if journal is not None else []
-    known = journal.get(keys) if journal is not None else {}
-    for line, key in enumerate(keys):
-        if key in known:
-            bits = np.unpackbits(np.frombuffer(known[key], dtype=np.uint8), count=size * size)
-            solved.adjacency[line] = bits.reshape(size, size).astype(bool)
-            solved.done[line] = True
-    step = _EXACT_PIECE if isinstance(solver, ExactBlocks) else max(1, min(_PIECE, len(chosen) // (8 * cores())))
-    if hasattr(solver, "piece"):  # a solver that takes many in one call knows how many
-        step = solver.piece(table.gather(chosen[:1]))
-    # Pieces are cut from all blocks, known or not: a call that was interrupted is made again as it was.
-    pieces = (np.arange(begin, min(begin + step, len(chosen))) for begin in range(0, len(chosen), step))
-
-    def record(lines: Ints, future: Future[Solutions]) -> None:
-        if future.cancelled():
-            return
-        try:
-            found = future.result()
-        except InputError:
-            raise
-        except CancelledError:
-            return
-        except Exception as error:  # whatever a block solver raises: its blocks are named, the others go on
-            solved.failed.update({int(line): str(error) or type(error).__name__ for line in lines})
-            return
-        fine = np.array([i for i in range(len(lines)) if i not in found.failed], dtype=np.int64)
-        solved.adjacency[lines[fine]] = found.adjacency[fine]
-        solved.done[lines[fine]] = True
-        solved.failed.update({int(lines[i]): why for i, why in found.failed.items()})
-        if journal is not None and len(fine):
-            journal.put({keys[lines[i]]: np.packbits(found.adjacency[i]).tobytes() for i in fine})
-        if progress is not None:
-            progress(f"blocks of {size}", int(solved.done.sum()) + len(solved.failed), len(chosen))
-
-    workers = getattr(solver, "in_flight", cores())
-    pool = executor if executor is not None else ThreadPoolExecutor(workers)
-    waiting: dict[Future[Solutions], Ints] = {}
-    try:
-        # Only a few pieces are cut and handed out at a time, so that memory does not grow with the number of blocks.
-        for piece in pieces:
-            lines = piece[~solved.done[piece]]
-            if not len(lines):
-                continue
-            waiting[pool.submit(solver.solve, table.gather(chosen[lines]))] = lines
-            if len(waiting) >= _AHEAD * workers:
-                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                    record(waiting.pop(future), future)
-        while waiting:
-            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                record(waiting.pop(future), future)
-    except KeyboardInterrupt:
-        solved.interrupted = True
-        if hasattr(solver, "cancel"):
-            solver.cancel()
-        for future in waiting:
-            future.cancel()
-        wait(waiting)  # what has begun is finished and kept
-        for future, lines in waiting.items():
-            record(lines, future)
-        if not solved.done.any():
-            raise
-    finally:
-        if executor is None:
-            pool.shutdown(wait=True, cancel_futures=True)
-    return solved
-
-
-def _keys(table: ScoreTable, chosen: Ints, solver: BlockSolver) -> list[str]:
-    """Where each block is kept in a journal: under what its solution depends on."""
-    state = hashlib.blake2b(digest_size=16)
-    for part in (__version__, *table.names, table.score_name, str(table.max_parents), solver.fingerprint()):
-        state.update(part.encode() + b"\0")
-    for array in (table.start, table.masks, table.scores):
-        state.update(np.ascontiguousarray(array).tobytes())
-    run = state.hexdigest()
-    return [f"{run}:{','.join(map(str, members))}" for members in chosen.tolist()]
 
 
 def _by_votes(problem: Scorer | ScoreTable, division: Division, acyclic: bool) -> Learned:

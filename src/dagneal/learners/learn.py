@@ -13,7 +13,7 @@ import dimod
 
 from dagneal.data import Dataset
 from dagneal.errors import InputError
-from dagneal.journal import Journal
+from dagneal.journal import Journal, write_down
 from dagneal.kernels import Progress
 from dagneal.learned import Division, Learned
 from dagneal.learners.anneal import anneal
@@ -68,7 +68,7 @@ def learn(
         direct: let the sampler solve the whole at once, with all variables as candidate parents.
         encoding: how tables are encoded for a sampler.
         executor: where blocks are solved; threads by default.
-        journal: keeps solved blocks.
+        journal: keeps solved blocks, and the ids of problems that were sent to a QPU.
         progress: told how far each stage is.
         **parameters: passed to the sampler, or to the learner.
 
@@ -93,12 +93,17 @@ def learn(
     if direct and divide is not None:
         raise InputError("direct solves the whole at once, divide in blocks; give one of them")
     divided_up = divide is not None or (sampled and not direct)
-    if not divided_up and (blocks != "all" or rule != "conquer" or acyclic or executor is not None or journal is not None):
-        raise InputError("blocks, rule, acyclic, executor and journal are for blocks; give their size with divide=K")
+    if not divided_up and (blocks != "all" or rule != "conquer" or acyclic or executor is not None):
+        raise InputError("blocks, rule, acyclic and executor are for blocks; give their size with divide=K")
+    if not divided_up and journal is not None and not hasattr(solver, "line"):
+        raise InputError("a journal keeps solved blocks and what a QPU was sent, and there are neither")
     takes_seed = not isinstance(solver, dimod.Sampler) or "seed" in solver.parameters
     if seed is not None and blocks == "all" and not takes_seed:
         raise InputError(f"{type(solver).__name__} takes no seed")
     scorer = Scorer(data, score)
+    write_down(solver, journal)
+    usage = getattr(solver, "usage", None)  # of a quantum annealer
+    before = usage() if usage else None
     if divided_up:
         found = divided(
             scorer,
@@ -124,6 +129,8 @@ def learn(
     else:
         limit = _limit_of(solver, max_parents, len(data.names))
         found = _on_table(scorer, limit, partial(solver, **seeded(solver, seed, parameters)), progress)
+    if usage is not None:
+        found = replace(found, hardware=usage(before))
     prior = score if isinstance(score, Dirichlet) else BDeu()
     return replace(found, seed=found.seed if seed is None else int(seed), data=data, prior=prior)
 

@@ -60,6 +60,17 @@ class Timing:
             thermalization=float(data["default_programming_thermalization"]),
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """What `of` reads."""
+        qubits, times = np.log10(np.array(self.readout)).T
+        return {
+            "typical_programming_time": self.programming,
+            "qpu_delay_time_per_sample": self.delay,
+            "readout_time_model": "pwl_log_log",
+            "readout_time_model_parameters": [*qubits.tolist(), *times.tolist()],
+            "default_programming_thermalization": self.thermalization,
+        }
+
     def per_read(self, qubits: int, annealing_time: float) -> float:
         """The time of one read.
 
@@ -101,6 +112,21 @@ class System:
     qubits: int
     timing: Timing = field(repr=False)
     retired: bool = False
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """What Ocean tells of such a solver: its graph, ranges and limits."""
+        return {
+            "topology": {"type": self.topology, "shape": list(self.shape)},
+            "h_range": [-4.0, 4.0],
+            "j_range": [-1.0, 1.0],
+            "extended_j_range": [-2.0, 1.0],
+            "num_reads_range": [1, 10_000],
+            "annealing_time_range": [0.5, 2000.0],
+            "default_annealing_time": 20.0,
+            "problem_run_duration_range": [0.0, 1e6],
+            "problem_timing_data": self.timing.to_dict(),
+        }
 
 
 # The readout of Advantage_system4 is its published model of 2022; of the others only the range is known.

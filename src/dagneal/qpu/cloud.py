@@ -47,7 +47,7 @@ class CloudBackend:
 
         config = {key: value for key, value in {"profile": profile, "solver": solver}.items() if value is not None}
         wanted = "quantum annealer" if solver is None else f"quantum annealer like {solver!r}"
-        return cls(_reached(lambda: DWaveSampler(**config), wanted))
+        return cls(_reached(lambda: DWaveSampler(**config), wanted, profile))
 
     def submit(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> str:
         """Send a problem; see `Backend`."""
@@ -85,12 +85,15 @@ class CloudBackend:
         if future is not None:
             future.cancel()
 
+    def watch(self, given_up: Callable[[], bool]) -> None:
+        """Nothing takes long here but waiting, which `cancel` ends; see `Backend`."""
+
     def close(self) -> None:
         """Close the client; see `Backend`."""
         self.sampler.close()
 
 
-def _reached(connect: Callable[[], Any], wanted: str) -> Any:
+def _reached(connect: Callable[[], Any], wanted: str, profile: str | None) -> Any:
     """Connect, and say in one line what is in the way. Nothing of the configuration is repeated: it holds the token."""
     from dwave.cloud.exceptions import (
         ConfigFileError,
@@ -109,7 +112,8 @@ def _reached(connect: Callable[[], Any], wanted: str) -> Any:
     except SolverOfflineError:
         raise InputError(f"the {wanted} is offline, perhaps for maintenance; try later, or another one") from None
     except (ConfigFileError, SolverError, ValueError) as error:
-        raise InputError(f"there is no usable D-Wave configuration ({type(error).__name__}); {_SETUP}") from None
+        which = "" if profile is None else f" with the profile {profile!r}"
+        raise InputError(f"there is no usable D-Wave configuration{which} ({type(error).__name__}); {_SETUP}") from None
     except OSError as error:  # requests' exceptions are of this kind
         raise InputError(f"D-Wave cannot be reached ({type(error).__name__}); check the connection, then {_SETUP}") from None
 
@@ -122,7 +126,7 @@ def hybrid(profile: str | None = None) -> dimod.Sampler:
     """
     from dwave.system import LeapHybridSampler
 
-    return _reached(lambda: LeapHybridSampler(**({} if profile is None else {"profile": profile})), "hybrid solver")
+    return _reached(lambda: LeapHybridSampler(**({} if profile is None else {"profile": profile})), "hybrid solver", profile)
 
 
 class _translated:  # noqa: N801 - reads like a statement

@@ -18,6 +18,7 @@ from dagneal.writing import replacing
 Chains = dict[int, tuple[int, ...]]  # for each bit, numbered, its qubits
 _TRIES = 3  # searches of minorminer, of which the one with fewest qubits is taken
 _SECONDS = 60.0  # after which one search gives up
+_HOPELESS = 4  # times more couplers than products, below which a search that failed once is not tried again
 
 
 def bit_graph(edges: Iterable[tuple[int, int]], bits: int) -> nx.Graph:
@@ -71,17 +72,48 @@ def find_embedding(source: nx.Graph, target: nx.Graph, seed: int = 0, timeout: f
     """
     import minorminer
 
+    if not len(source):
+        return {}
+    check_size(source, target)
     best: Chains = {}
     for turn in range(_TRIES):
         found = minorminer.find_embedding(source, target, random_seed=seed * _TRIES + turn, timeout=timeout, tries=1)
+        if not found and turn == 0 and source.number_of_edges() * _HOPELESS > target.number_of_edges():
+            break  # another minute would not help
         chains = {bit: tuple(sorted(chain)) for bit, chain in found.items()}
         if chains and (not best or _size(chains) < _size(best)):
             best = chains
         if best and _size(best)[0] == len(source):  # no chains at all
             break
-    if best or not len(source):
-        return best | {bit: () for bit in source if bit not in best} if not len(source) else best
-    return clique_embedding(source, target)
+    return best or clique_embedding(source, target)
+
+
+def check_size(source: nx.Graph, target: nx.Graph) -> None:
+    """Refuse at once what can never fit on a chip.
+
+    A chain of L qubits is connected, so of the at most L d ends of couplers at them 2 (L - 1) lie within it: a bit with e
+    products needs a chain with L d - 2 (L - 1) >= e.
+
+    Args:
+        source: the graph of the bits.
+        target: the graph of the working qubits.
+
+    >>> check_size(nx.complete_graph(100), nx.grid_2d_graph(10, 10))
+    Traceback (most recent call last):
+    dagneal.errors.InputError: 100 bits with 4950 products do not fit on this chip; choose smaller blocks
+    """
+    if not len(target):
+        raise InputError("this chip has no working qubit")
+    most = max(degree for _, degree in target.degree)
+    need = sum(max(1, -(-(degree - 2) // (most - 2))) if most > 2 else 1 for _, degree in source.degree)
+    if need > len(target) or source.number_of_edges() > target.number_of_edges():
+        raise _too_large(source)
+
+
+def _too_large(source: nx.Graph) -> InputError:
+    return InputError(
+        f"{len(source)} bits with {source.number_of_edges()} products do not fit on this chip; choose smaller blocks"
+    )
 
 
 def clique_embedding(source: nx.Graph, target: nx.Graph) -> Chains:
@@ -95,9 +127,7 @@ def clique_embedding(source: nx.Graph, target: nx.Graph) -> Chains:
 
     found = find_clique_embedding(sorted(source), target, use_cache=False)
     if not found:
-        raise InputError(
-            f"{len(source)} bits with {source.number_of_edges()} products do not fit on this chip; choose smaller blocks"
-        )
+        raise _too_large(source)
     return {bit: tuple(sorted(chain)) for bit, chain in found.items()}
 
 

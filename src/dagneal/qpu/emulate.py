@@ -8,7 +8,7 @@ on the physical graph, with sweeps in proportion to the annealing time, down to 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import dimod
@@ -17,7 +17,7 @@ import numpy as np
 from dagneal.errors import InputError
 from dagneal.qpu.chips import check_installed, chip_graph, system_named
 from dagneal.qpu.sampler import QPU
-from dagneal.qpu.submit import LocalBackend
+from dagneal.qpu.submit import LocalBackend, check_call
 
 # The knobs, set on the paper's Table 6 (1 and 99 microseconds) and on nothing else; see docs/qpu.md.
 NOISE = 0.04  # standard deviation of fields and couplings, in units of the largest coupling
@@ -68,21 +68,14 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
     @property
     def parameters(self) -> dict[str, Any]:
         """What `sample` takes."""
-        return {"num_reads": [], "annealing_time": [], "seed": [], "answer_mode": [], "label": []}
+        names = ("num_reads", "annealing_time", "seed", "answer_mode", "label", "interrupt_function")
+        return {name: [] for name in names}
 
     @property
     def properties(self) -> dict[str, Any]:
         """Like a QPU's."""
-        return {
+        return self.system.properties | {
             "chip_id": f"emulated {self.name}",
-            "topology": {"type": self.system.topology, "shape": list(self.system.shape)},
-            "h_range": [-4.0, 4.0],
-            "j_range": [-1.0, 1.0],
-            "extended_j_range": [-2.0, 1.0],
-            "num_reads_range": [1, 10_000],
-            "annealing_time_range": [0.5, 2000.0],
-            "default_annealing_time": 20.0,
-            "problem_run_duration_range": [0.0, 1e6],
             "emulated": True,
             "emulator": f"noise {self.noise:g}, sweeps {self.sweeps:g}, cold {self.cold:g}",
         }
@@ -95,6 +88,7 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
         seed: int | None = None,
         answer_mode: str = "raw",
         label: str | None = None,
+        interrupt_function: Callable[[], bool] | None = None,
     ) -> dimod.SampleSet:
         """Sample a problem over the qubits.
 
@@ -105,12 +99,11 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
             seed: of errors and reads.
             answer_mode: `raw` or `histogram`.
             label: kept in the information of the answer.
+            interrupt_function: asked now and then whether to stop with the reads that there are.
         """
         from dwave.samplers import SimulatedAnnealingSampler
 
-        low, high = self.properties["annealing_time_range"]
-        if not low <= annealing_time <= high:
-            raise InputError(f"annealing_time is {annealing_time}; this chip takes {low:g} to {high:g} microseconds")
+        check_call(self.properties, {"num_reads": num_reads, "annealing_time": annealing_time})
         generator = np.random.default_rng(seed)
         names = list(bqm.variables)
         fields, (rows, columns, couplings), offset = bqm.spin.to_numpy_vectors(variable_order=names)
@@ -128,6 +121,7 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
             beta_range=[HOT, self.cold],
             beta_schedule_type="linear",
             seed=int(generator.integers(2**31)),
+            interrupt_function=interrupt_function,
         )
         answer = dimod.SampleSet.from_samples_bqm((found.record.sample, found.variables), bqm.spin)
         qubits = len(names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from math import ceil, comb
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,14 @@ import numpy as np
 
 from dagneal.errors import InputError, whole_number
 from dagneal.learners.blocks import choose_blocks
+from dagneal.learners.candidates import allowed_by_share, named_candidates, small_evidence
+from dagneal.learners.divide import checked_limit
 from dagneal.qpu.chips import System, chip_graph
-from dagneal.qpu.embed import Chains, EmbeddingCache, bit_graph, cache_folder, find_embedding
-from dagneal.qpu.tile import find_copies
+from dagneal.qpu.embed import Chains, EmbeddingCache, bit_graph, cache_folder
+from dagneal.qpu.places import Places
+from dagneal.qpu.submit import check_call, split_reads
 from dagneal.qubo.encode import Encoding, qubos
+from dagneal.scorer import Scorer, checked_max_parents
 from dagneal.sets import bounded_masks
 from dagneal.table import Blocks
 
@@ -32,11 +36,11 @@ class Plan:
         encoding: of a block.
         bits: of a block's QUBO.
         interactions: its products of two bits.
-        qubits: that one block takes.
-        longest_chain: of these.
-        mean_chain: of these.
+        qubits: that one block takes, in the mean over its copies.
+        longest_chain: of all copies.
+        mean_chain: likewise.
         copies: blocks in one call.
-        calls: to solve all blocks.
+        calls: to solve all blocks; more where the reads of one call would pass the limits of the chip.
         reads: of a call.
         annealing_time: of a read, in microseconds.
         seconds: of QPU access time in all.
@@ -51,7 +55,7 @@ class Plan:
     encoding: str
     bits: int
     interactions: int
-    qubits: int
+    qubits: float
     longest_chain: int
     mean_chain: float
     copies: int
@@ -122,17 +126,22 @@ def plan(
     k = variables if size is None else whole_number("the size of blocks", size, least=2)
     if k > variables:
         raise InputError(f"blocks of {k} variables do not go into {variables}")
+    whole_number("max_parents", checked_max_parents(max_parents, variables), least=1)
+    call = {"num_reads": reads, "annealing_time": annealing_time}
+    check_call(chip.properties, call)
     everything = comb(variables, k)
     blocks = everything if scheme == "all" or k == variables else len(choose_blocks(variables, k, scheme, seed))
     source = block_graph(k, max_parents, encoding)
-    graph = chip_graph(chip.topology, chip.shape)
-    copies = _copies(source, graph, name, chip, blocks > 1, seed, EmbeddingCache(cache or cache_folder()))
-    lengths = [len(chain) for chain in copies[0].values()]
-    calls = ceil(blocks / len(copies))
-    last = blocks - (calls - 1) * len(copies)
-    used = sum(lengths)
-    seconds = (calls - 1) * chip.timing.access_time(used * len(copies), reads, annealing_time)
-    seconds += chip.timing.access_time(used * last, reads, annealing_time)
+    places = _places(name, chip, cache)
+    copies = places.find(source, many=blocks > 1, seed=seed)
+    taken = np.array([sum(map(len, chains.values())) for chains in copies])
+    longest = max(len(chain) for chains in copies for chain in chains.values())
+    full, last = divmod(blocks, len(copies))
+    calls, seconds = _cost(chip, int(taken.sum()), call)
+    calls, seconds = calls * full, seconds * full
+    if last:
+        more, further = _cost(chip, int(taken[:last].sum()), call)
+        calls, seconds = calls + more, seconds + further
     found = Plan(
         system=name,
         variables=variables,
@@ -141,31 +150,105 @@ def plan(
         encoding=encoding.name,
         bits=len(source),
         interactions=source.number_of_edges(),
-        qubits=used,
-        longest_chain=max(lengths),
-        mean_chain=used / len(source),
+        qubits=round(float(taken.mean()), 1),
+        longest_chain=longest,
+        mean_chain=float(taken.mean()) / len(source),
         copies=len(copies),
         calls=calls,
         reads=reads,
         annealing_time=annealing_time,
-        seconds=seconds / 1e6,
-        seconds_one_by_one=blocks * chip.timing.access_time(used, reads, annealing_time) / 1e6,
-        fits_directly=fits_directly(graph, max_parents, encoding),
+        seconds=seconds,
+        seconds_one_by_one=blocks * _cost(chip, round(float(taken.mean())), call)[1],
+        fits_directly=fits_directly(places.graph, max_parents, encoding),
     )
     return found, copies
 
 
-def _copies(
-    source: nx.Graph, graph: nx.Graph, name: str, chip: System, many: bool, seed: int, cache: EmbeddingCache
-) -> list[Chains]:
-    kind = "copies" if many else "one"
-    kept = cache.get(f"ideal-{name}", kind, source)
-    if kept:
-        return kept
-    found = find_copies(source, graph, chip.topology, chip.shape, seed) if many else []
-    found = found or [find_embedding(source, graph, seed)]
-    cache.put(f"ideal-{name}", kind, source, found)
-    return found
+@dataclass(frozen=True)
+class WholePlan:
+    """What a solve of the whole on candidate parents would need, once the blocks are solved.
+
+    Attributes:
+        system: the chip.
+        candidates: the most possible parents of a variable.
+        bits: of the QUBO.
+        interactions: its products of two bits.
+        qubits: that it takes.
+        longest_chain: of these.
+        calls: of one solve; there is one in each round of the conquest, of which there are usually 2 to 5.
+        reads: of one solve.
+        seconds: of QPU access time for one solve.
+    """
+
+    system: str
+    candidates: int
+    bits: int
+    interactions: int
+    qubits: int
+    longest_chain: int
+    calls: int
+    reads: int
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as plain values."""
+        return asdict(self)
+
+
+def plan_whole(
+    scorer: Scorer,
+    system: tuple[str, System],
+    encoding: Encoding,
+    max_parents: int | None = None,
+    reads: int = 1000,
+    annealing_time: float = 20.0,
+    cache: Path | None = None,
+) -> WholePlan:
+    """Work out what the first solve of the whole would need, the blocks of three being solved here, exactly.
+
+    Args:
+        scorer: the data.
+        system: the name of a chip and what is known of it.
+        encoding: how the whole is encoded.
+        max_parents: the most parents of a child; 4 by default, as in `divide`.
+        reads: of the solve.
+        annealing_time: of a read, in microseconds.
+        cache: where embeddings are kept.
+    """
+    name, chip = system
+    call = {"num_reads": reads, "annealing_time": annealing_time}
+    check_call(chip.properties, call)
+    names = scorer.data.names
+    limit = checked_limit(max_parents, len(names))
+    _, votes, together = small_evidence(scorer.table(min(2, limit)), choose_blocks(len(names), 3))
+    candidates = named_candidates(allowed_by_share(votes, together, 1.0), names)
+    encoded = qubos(scorer.table(limit, candidates), encoding)
+    source = bit_graph(zip(encoded.rows, encoded.columns, strict=True), encoded.layout.bits)
+    lengths = [len(chain) for chain in _places(name, chip, cache).find(source)[0].values()]
+    calls, seconds = _cost(chip, sum(lengths), call)
+    return WholePlan(
+        system=name,
+        candidates=max(map(len, candidates.values())),
+        bits=len(source),
+        interactions=source.number_of_edges(),
+        qubits=sum(lengths),
+        longest_chain=max(lengths, default=0),
+        calls=calls,
+        reads=reads,
+        seconds=seconds,
+    )
+
+
+def _places(name: str, chip: System, cache: Path | None) -> Places:
+    graph = chip_graph(chip.topology, chip.shape)
+    return Places(f"ideal-{name}", graph, chip.topology, chip.shape, EmbeddingCache(cache or cache_folder()))
+
+
+def _cost(chip: System, qubits: int, call: dict[str, Any]) -> tuple[int, float]:
+    """The calls that reads take within the limits of a chip, and the seconds of access time that they are charged."""
+    parts = split_reads(chip.properties, qubits, call)
+    times = [chip.timing.access_time(qubits, part["num_reads"], part["annealing_time"]) for part in parts]
+    return len(parts), sum(times) / 1e6
 
 
 def fits_directly(graph: nx.Graph, max_parents: int, encoding: Encoding) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, Protocol
 from uuid import uuid4
 
@@ -16,7 +17,7 @@ import dimod
 import networkx as nx
 import numpy as np
 
-from dagneal.errors import InputError
+from dagneal.errors import InputError, whole_number
 from dagneal.journal import Journal
 from dagneal.qpu.chips import Timing
 from dagneal.qpu.embed import working_graph
@@ -65,6 +66,14 @@ class Backend(Protocol):
         """
         ...
 
+    def watch(self, given_up: Callable[[], bool]) -> None:
+        """Ask this now and then during long work, and give it up where the answer is yes.
+
+        Args:
+            given_up: the question.
+        """
+        ...
+
     def close(self) -> None:
         """Let go of the connection."""
         ...
@@ -84,6 +93,7 @@ class LocalBackend:
     name: str
     emulated: bool = True
     _answers: dict[str, dimod.SampleSet] = field(default_factory=dict)
+    _given_up: Callable[[], bool] = bool  # never
 
     def __post_init__(self) -> None:
         self.graph = working_graph(self.sampler)
@@ -93,8 +103,16 @@ class LocalBackend:
     def submit(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> str:
         """Sample at once; see `Backend`."""
         ident = str(uuid4())
-        self._answers[ident] = self.sampler.sample(bqm, **parameters)
+        asked = {"interrupt_function": self._given_up} if "interrupt_function" in self.parameters else {}
+        found = self.sampler.sample(bqm, **parameters, **asked)
+        if self._given_up():
+            raise CancelledError("the call was given up")
+        self._answers[ident] = found
         return ident
+
+    def watch(self, given_up: Callable[[], bool]) -> None:
+        """Ask while it samples; see `Backend`."""
+        self._given_up = given_up
 
     def fetch(self, ident: str, timeout: float) -> dimod.SampleSet:
         """Give the answer; see `Backend`."""
@@ -144,6 +162,9 @@ class Line:
     _pending: set[str] = field(default_factory=set)
     _stopped: threading.Event = field(default_factory=threading.Event)
 
+    def __post_init__(self) -> None:
+        self.backend.watch(self._stopped.is_set)
+
     def answer(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> dimod.SampleSet:
         """Send a problem and wait for its reads, in several calls where one would pass the limits of the chip.
 
@@ -180,6 +201,9 @@ class Line:
                     self.submitted += 1
                     self._write(key, ident)
                 self._pending.add(ident)
+                if self._stopped.is_set():  # while it was sent
+                    self.backend.cancel(ident)
+                    continue
                 found = self.backend.fetch(ident, self.patience.timeout)
                 found.resolve()
                 found.info.setdefault("problem_id", ident)
@@ -197,6 +221,7 @@ class Line:
                 self._write(key, "")
                 if isinstance(error, KeyboardInterrupt):
                     self.cancel()
+                self._pending.discard(ident or "")
                 raise
         raise InputError(f"{self.backend.name} gave no answer in {failures} attempts; the last: {why}")
 
@@ -224,6 +249,24 @@ class Line:
         self._stopped.clear()
 
 
+def check_call(properties: dict[str, Any], parameters: Mapping[str, Any]) -> None:
+    """Refuse reads and times that a chip does not take.
+
+    Args:
+        properties: of the solver.
+        parameters: of a call.
+
+    >>> check_call({"annealing_time_range": [0.5, 2000.0]}, {"annealing_time": 0.0})
+    Traceback (most recent call last):
+    dagneal.errors.InputError: annealing_time is 0.0; this chip takes 0.5 to 2000 microseconds
+    """
+    whole_number("num_reads", parameters.get("num_reads", 1), least=1)
+    time = parameters.get("annealing_time")
+    low, high = properties.get("annealing_time_range", [0.0, inf])
+    if time is not None and not (isinstance(time, int | float) and low <= time <= high and 0 < time < inf):
+        raise InputError(f"annealing_time is {time}; this chip takes {low:g} to {high:g} microseconds")
+
+
 def split_reads(properties: dict[str, Any], qubits: int, parameters: dict[str, Any]) -> list[dict[str, Any]]:
     """The parameters of as many calls as the limits of a chip need for the reads that are wanted.
 
@@ -232,6 +275,7 @@ def split_reads(properties: dict[str, Any], qubits: int, parameters: dict[str, A
         qubits: how many are used.
         parameters: with `num_reads`.
     """
+    check_call(properties, parameters)
     reads = int(parameters.get("num_reads", 1))
     most = int(properties.get("num_reads_range", [1, 10_000])[1])
     limit = properties.get("problem_run_duration_range")

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import networkx as nx
 
-from dagneal.errors import InputError
 from dagneal.qpu.chips import chip_graph
 from dagneal.qpu.embed import Chains, fault
 
@@ -17,10 +16,10 @@ _SIZES = {"chimera": range(1, 9), "pegasus": range(2, 9), "zephyr": range(1, 7)}
 
 
 def find_copies(source: nx.Graph, target: nx.Graph, topology: str, shape: tuple[int, ...], seed: int = 0) -> list[Chains]:
-    """Disjoint embeddings of one graph, all alike, as many as fit.
+    """Disjoint embeddings of one graph, as many as fit.
 
-    A good embedding is found in a small tile of the chip and moved over it. Where qubits are missing, copies that need them
-    are left out.
+    A good embedding, or a few that lie together, is found in a small tile of the chip and moved over it. Where qubits are
+    missing, copies that need them are left out.
 
     Args:
         source: the graph of the bits, numbered from 0.
@@ -117,9 +116,3 @@ def check_copies(copies: list[Chains], source: nx.Graph, target: nx.Graph) -> tu
             used |= qubits
             good.append(chains)
     return good, first
-
-
-def check_fits(copies: list[Chains], bits: int) -> None:
-    """Refuse to go on without a single copy."""
-    if not copies:
-        raise InputError(f"a problem of {bits} bits does not fit on this chip even once; choose smaller blocks")
