@@ -35,20 +35,13 @@ PLAN = [
 ]
 
 
-def padded(data: dn.Dataset) -> dn.Dataset:
-    """The data with as many states for every variable as the one with most has, as in the paper's runs."""
-    most = max(map(len, data.states))
-    states = tuple((*s, *(f"unused {i}" for i in range(most - len(s)))) for s in data.states)
-    return dn.Dataset(data.names, states, data.codes, data.weights)
-
-
 def paper() -> None:
     head = "network | arities | reads | k | blocks | right by seed | wrong by seed | right / wrong | the paper | acyclic | s"
     print(f"| {head} |\n|{'---|' * 11}", flush=True)
     for name, kind, reads, sizes, seeds in PLAN:
         truth = dn.load(name)
         data = truth.expected(10_000)
-        table = dn.score_table(padded(data) if kind == "padded" else data, max_parents=2)
+        table = dn.score_table(data.padded() if kind == "padded" else data, max_parents=2)
         for size in sizes:
             right, wrong, acyclic, spent = [], [], [], []
             for seed in range(1, seeds + 1):

@@ -108,6 +108,15 @@ class Dataset:
         """The columns in which every row has the same state."""
         return tuple(n for n, line in zip(self.names, self.codes, strict=True) if (line == line[0]).all())
 
+    def padded(self) -> Dataset:
+        """The data with as many states for every column as the one with most has.
+
+        The paper's published runs counted states in this way, which makes priors with r_i or q_i weaker.
+        """
+        most = max(map(len, self.states))
+        states = tuple((*s, *(f"unused {i}" for i in range(1, most - len(s) + 1))) for s in self.states)
+        return Dataset(self.names, states, self.codes, self.weights)
+
     def frame(self, weights: str | None = None) -> polars.DataFrame:
         """The data as a polars frame of state names.
 

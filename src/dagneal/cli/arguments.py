@@ -65,6 +65,7 @@ def parser() -> argparse.ArgumentParser:
     _encode(commands)
     _compare(commands)
     _plan(commands)
+    _reproduce(commands)
     _networks(commands)
     return top
 
@@ -249,6 +250,33 @@ def _plan(commands: argparse._SubParsersAction[_Parser]) -> None:
     command.add_argument("--reads", type=int, metavar="N", help="reads (default 100 of a block, 1000 of the whole)")
     command.add_argument("--annealing-time", type=float, default=20.0, metavar="US", help="of a read (default 20)")
     command.add_argument("-o", "--output", metavar="FILE", help="draw the copies on the chip: .png or .svg")
+
+
+def _reproduce(commands: argparse._SubParsersAction[_Parser]) -> None:
+    command = _command(
+        commands,
+        "reproduce",
+        "run the paper's evaluation again, its figures beside ours",
+        "Runs are recorded as they end: Ctrl-C, and the same command goes on where it was.\n\nexamples:\n"
+        "  dagneal reproduce --list                      # the items, and the time that each takes here\n"
+        "  dagneal reproduce                             # all of them, quick\n"
+        "  dagneal reproduce performance table-11 --scale paper\n"
+        "  dagneal reproduce all --report                # the report again, from the records",
+    )
+    command.add_argument(
+        "items", nargs="*", metavar="ITEM", help="names, or the paper's numbers such as 5 or table-5 (default all)"
+    )
+    command.add_argument("--list", action="store_true", help="show the items, and run nothing")
+    command.add_argument(
+        "--scale",
+        choices=("quick", "paper"),
+        default="quick",
+        help="quick (default) or the paper's own sizes, runs and reads",
+    )
+    command.add_argument("--qpu", action="store_true", help="quantum annealing on D-Wave's hardware; emulated without it")
+    command.add_argument("--jobs", type=int, metavar="N", help="runs at a time (default: as many as there are cores)")
+    command.add_argument("--report", action="store_true", help="run nothing, write the report from the records")
+    command.add_argument("-o", "--output", default="reproduction", metavar="FOLDER", help="where (default reproduction)")
 
 
 def _networks(commands: argparse._SubParsersAction[_Parser]) -> None:

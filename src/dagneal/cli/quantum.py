@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dagneal.cli import show
 from dagneal.cli.arguments import BLOCK_READS
 from dagneal.errors import InputError
+
+if TYPE_CHECKING:
+    from dagneal.qpu.plan import Plan, WholePlan
 
 SOLVERS = {"qpu": {"num_reads": 1000}, "qpu-emulated": {"num_reads": 1000}, "leap-hybrid": {}}
 _ONLY = ("annealing_time", "chain_strength", "no_gauges", "profile", "system", "embedding", "noise")
@@ -110,4 +114,34 @@ def plan(options: argparse.Namespace) -> None:
         if len(plans) > 1:
             raise InputError("a picture shows one plan; give one --divide and one --topology")
         picture.write_picture(copies, systems[0][1], plans[0], options.output)
-    show.plans(plans, wholes, options)
+    _plans(plans, wholes, options)
+
+
+def _plans(found: Sequence[Plan], wholes: Sequence[WholePlan], options: argparse.Namespace) -> None:
+    """Print plans as a table, and what solving the whole needs after that."""
+    first = found[0]
+    lines = [
+        f"{first.variables} variables, blocks {options.blocks}, {first.encoding}, {first.reads:,} reads of "
+        f"{first.annealing_time:g} microseconds; ideal chips, all qubits working",
+        "",
+        f"{'system':20} {'k':>3} {'blocks':>10} {'bits':>5} {'products':>9} {'qubits':>7} {'chains':>13} {'copies':>7} "
+        f"{'calls':>9} {'QPU time':>11} {'one by one':>11} {'fits':>5}",
+    ]
+    for plan in found:
+        chains = f"{plan.mean_chain:.2f}, max {plan.longest_chain}"
+        lines.append(
+            f"{plan.system:20} {plan.size:3} {plan.blocks:10,} {plan.bits:5} {plan.interactions:9} {plan.qubits:7g} "
+            f"{chains:>13} {plan.copies:7} {plan.calls:9,} {plan.seconds:9.2f} s {plan.seconds_one_by_one:9.2f} s "
+            f"{plan.fits_directly:5}"
+        )
+    lines += ["", "fits: variables of the largest problem that surely fits undivided, as part of the largest clique"]
+    for whole in wholes:
+        lines.append(
+            f"then the whole on {whole.system}, in each of usually 2 to 5 rounds: {whole.bits} bits, {whole.interactions} "
+            f"products, {whole.qubits} qubits, chains up to {whole.longest_chain}; {whole.reads:,} reads in "
+            f"{show.many(whole.calls, 'call')}, {whole.seconds:.2f} s"
+        )
+    if options.divide and not wholes:
+        lines.append("conquer then solves the whole, in each of usually 2 to 5 rounds; give a data file to plan that")
+    report = {"plans": [plan.to_dict() for plan in found], "whole": [whole.to_dict() for whole in wholes]}
+    show.result(report | {"file": options.output}, "\n".join(lines), options)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from dagneal.learned import Annealed, Division, Learned
     from dagneal.metrics import Comparison
     from dagneal.network import BayesianNetwork
-    from dagneal.qpu.plan import Plan, WholePlan
     from dagneal.qubo.encode import Encoding
     from dagneal.qubo.penalties import Penalties
     from dagneal.qubo.report import Figures
@@ -97,7 +96,7 @@ def learned(found: Learned, data: Dataset, against: Comparison | None, options: 
     else:
         lines += [
             "",
-            f"{found.score_name} log score {found.score:.3f}, {standing}, at most {_many(found.max_parents, 'parent')}",
+            f"{found.score_name} log score {found.score:.3f}, {standing}, at most {many(found.max_parents, 'parent')}",
         ]
     if found.annealed is not None:
         lines += annealed(found.annealed)
@@ -117,7 +116,8 @@ def saved(path: str, options: argparse.Namespace) -> None:
         print(f"saved to {path}")
 
 
-def _many(count: int, thing: str) -> str:
+def many(count: int, thing: str) -> str:
+    """A number of things, in words."""
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
@@ -142,8 +142,8 @@ def divided(division: Division) -> list[str]:
     if division.whole is not None and division.candidates is not None:
         most = max(map(len, division.candidates.values()))
         lines.append(
-            f"the whole solved by {division.whole} in {_many(division.rounds or 0, 'round')}, "
-            f"at most {_many(most, 'candidate parent')}"
+            f"the whole solved by {division.whole} in {many(division.rounds or 0, 'round')}, "
+            f"at most {many(most, 'candidate parent')}"
         )
     if division.failed:
         name, why = next(iter(division.failed.items()))
@@ -169,8 +169,8 @@ def annealed(figures: Annealed) -> list[str]:
     lines = [
         f"QUBO of {figures.bits} bits and {figures.interactions} interactions ({figures.encoding}), "
         f"{figures.reads:,} reads, {figures.feasible:.1%} of them networks as they stand",
-        f"  raw       {score(raw.score)}, in {_many(raw.hits, 'read')}" if raw else "  raw       no read is a network",
-        f"  repaired  {score(repaired.score)}, in {_many(repaired.hits, 'read')}",
+        f"  raw       {score(raw.score)}, in {many(raw.hits, 'read')}" if raw else "  raw       no read is a network",
+        f"  repaired  {score(repaired.score)}, in {many(repaired.hits, 'read')}",
         f"  baseline  {score(figures.baseline)}, best of {figures.reads:,} random orders",
     ]
     return lines if best is None else [*lines, f"  optimum   {best:14.3f}  (exact search)"]
@@ -180,7 +180,7 @@ def hardware(used: dict[str, Any]) -> str:
     """What was asked of a quantum annealer, as a line."""
     kind = "emulated; the chip would charge" if used["emulated"] else "charged"
     return (
-        f"{used['system']}: {_many(used['calls'], 'call')}, {kind} {used['access_seconds']:.3f} s of access time; "
+        f"{used['system']}: {many(used['calls'], 'call')}, {kind} {used['access_seconds']:.3f} s of access time; "
         f"{used['chain_break_fraction']:.1%} of chains broken"
     )
 
@@ -250,36 +250,6 @@ def encodings(found: dict[Encoding, Figures | str], table: ScoreTable, options: 
         "\n".join(lines),
         options,
     )
-
-
-def plans(found: Sequence[Plan], wholes: Sequence[WholePlan], options: argparse.Namespace) -> None:
-    """Print plans as a table, and what solving the whole needs after that."""
-    first = found[0]
-    lines = [
-        f"{first.variables} variables, blocks {options.blocks}, {first.encoding}, {first.reads:,} reads of "
-        f"{first.annealing_time:g} microseconds; ideal chips, all qubits working",
-        "",
-        f"{'system':20} {'k':>3} {'blocks':>10} {'bits':>5} {'products':>9} {'qubits':>7} {'chains':>13} {'copies':>7} "
-        f"{'calls':>9} {'QPU time':>11} {'one by one':>11} {'fits':>5}",
-    ]
-    for plan in found:
-        chains = f"{plan.mean_chain:.2f}, max {plan.longest_chain}"
-        lines.append(
-            f"{plan.system:20} {plan.size:3} {plan.blocks:10,} {plan.bits:5} {plan.interactions:9} {plan.qubits:7g} "
-            f"{chains:>13} {plan.copies:7} {plan.calls:9,} {plan.seconds:9.2f} s {plan.seconds_one_by_one:9.2f} s "
-            f"{plan.fits_directly:5}"
-        )
-    lines += ["", "fits: variables of the largest problem that surely fits undivided, as part of the largest clique"]
-    for whole in wholes:
-        lines.append(
-            f"then the whole on {whole.system}, in each of usually 2 to 5 rounds: {whole.bits} bits, {whole.interactions} "
-            f"products, {whole.qubits} qubits, chains up to {whole.longest_chain}; {whole.reads:,} reads in "
-            f"{_many(whole.calls, 'call')}, {whole.seconds:.2f} s"
-        )
-    if options.divide and not wholes:
-        lines.append("conquer then solves the whole, in each of usually 2 to 5 rounds; give a data file to plan that")
-    report = {"plans": [plan.to_dict() for plan in found], "whole": [whole.to_dict() for whole in wholes]}
-    result(report | {"file": options.output}, "\n".join(lines), options)
 
 
 def comparison(found: Comparison, options: argparse.Namespace) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, runtime_checkable
@@ -163,23 +163,33 @@ class AnnealedBlocks(Annealing):
     def solve(self, blocks: Blocks) -> Solutions:
         """Solve blocks; see `BlockSolver`."""
         count, size = blocks.members.shape
-        # Without pruning all blocks have the same bits, and are encoded at once.
-        together = None if self.encoding.prune else qubos(blocks, self.encoding)
         adjacency = np.zeros((count, size, size), dtype=bool)
         scores = np.full(count, np.nan)
         failed = {}
-        for line in range(count):
+        for line, reads in enumerate(self.reads(blocks)):
+            if isinstance(reads, str):
+                failed[line] = reads
+            else:
+                adjacency[line], scores[line] = taken(reads, self.repair)
+        return Solutions(adjacency, scores, failed)
+
+    def reads(self, blocks: Blocks) -> Iterator[Reads | str]:
+        """The reads of each block, decoded; or why there are none.
+
+        Args:
+            blocks: their scores.
+        """
+        # Without pruning all blocks have the same bits, and are encoded at once.
+        together = None if self.encoding.prune else qubos(blocks, self.encoding)
+        for line in range(len(blocks.members)):
             try:
                 table = blocks.table(line)
                 encoded, problem = (qubos(table, self.encoding), 0) if together is None else (together, line)
                 parameters = self._parameters(encoded, problem, blocks.names(line))
                 samples = sampled(self.sampler, encoded.model(problem), parameters)
-                reads = decode_bits(table, encoded.layout, samples)
+                yield decode_bits(table, encoded.layout, samples)
             except Exception as error:  # whatever a sampler raises; the block is named, the others go on
-                failed[line] = str(error) or type(error).__name__
-                continue
-            adjacency[line], scores[line] = taken(reads, self.repair)
-        return Solutions(adjacency, scores, failed)
+                yield str(error) or type(error).__name__
 
     def _parameters(self, encoded: Qubos, problem: int, names: Sequence[str]) -> dict[str, Any]:
         """The parameters for one block: with its own seed, and with its temperatures, costly to find one by one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import replace
@@ -205,24 +205,35 @@ def _undivided(problem: Scorer | ScoreTable, sampler: AnnealedWhole | None, limi
     return replace(found, seed=seed, data=problem.data if isinstance(problem, Scorer) else None, division=division)
 
 
-def _by_votes(problem: Scorer | ScoreTable, division: Division, acyclic: bool) -> Learned:
-    """The paper's reconstruction of the whole from the votes."""
-    names = problem.data.names if isinstance(problem, Scorer) else problem.names
-    if division.votes is None or division.against is None:
-        raise AssertionError("blocks were solved, so there are votes")
-    if division.rule == "penalty":
-        strength: Ints = division.votes - division.against
-        edges = strength > 0
-    else:
-        strength = division.votes
-        edges = strength > strength.T
+def voted(
+    names: Sequence[str], votes: Ints, against: Ints, rule: str = "penalty", acyclic: bool = False
+) -> tuple[nx.DiGraph, bool]:
+    """The paper's reconstruction of the whole from votes, and whether it has no cycle.
+
+    Args:
+        names: the variables.
+        votes: C, in how many blocks each edge (row to column) is.
+        against: P, in how many of those that hold both its ends it is not.
+        rule: `penalty`, an edge with C - P > 0, or another for C > 0 and C above that of the reverse edge.
+        acyclic: drop the weakest edge of each cycle.
+    """
+    strength: Ints = votes - against if rule == "penalty" else votes
+    edges = strength > (0 if rule == "penalty" else strength.T)
     graph = nx.DiGraph()
     graph.add_nodes_from(names)
     for a, b in np.argwhere(edges):
         graph.add_edge(names[a], names[b], weight=int(strength[a, b]))
     while acyclic and not nx.is_directed_acyclic_graph(graph):
         graph.remove_edge(*min(nx.find_cycle(graph), key=lambda edge: graph.edges[edge]["weight"]))
-    no_cycle = nx.is_directed_acyclic_graph(graph)
+    return graph, nx.is_directed_acyclic_graph(graph)
+
+
+def _by_votes(problem: Scorer | ScoreTable, division: Division, acyclic: bool) -> Learned:
+    """The paper's reconstruction of the whole from the votes."""
+    names = problem.data.names if isinstance(problem, Scorer) else problem.names
+    if division.votes is None or division.against is None:
+        raise AssertionError("blocks were solved, so there are votes")
+    graph, no_cycle = voted(names, division.votes, division.against, division.rule, acyclic)
     score = float("nan")
     if no_cycle:
         with suppress(InputError):  # more parents than a table or a key holds

@@ -1,0 +1,164 @@
+"""What the paper's Tables 9 to 11 share: the runs of a division, and what their votes come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from dagneal.learners.divide import Rule, voted
+from dagneal.metrics import Comparison, compare
+from dagneal.networks import load
+from dagneal.paper.records import Case, Records
+
+_PART = 30.0  # seconds that a part of a run takes at most, about
+READS, MICROSECONDS = 100, 1
+
+
+def block_cost(k: int, reads: int = READS) -> float:
+    """About how many seconds simulated annealing takes for one block: it grows with the bits of the paper's encoding.
+
+    Args:
+        k: variables in a block.
+        reads: of the block.
+    """
+    return 1.65e-5 * reads * (3 * k * k + k) / 2
+
+
+def run_cases(network: str, data: str, k: int, solver: str, seed: int) -> list[Case]:
+    """One run of a division, in parts that take some 30 seconds each.
+
+    Args:
+        network: the name of a bundled one.
+        data: see `experiments.dataset`.
+        k: variables in a block.
+        solver: see `experiments.blocks`.
+        seed: of the run.
+    """
+    inputs: dict[str, Any] = {"network": network, "data": data, "k": k, "solver": solver}
+    if solver == "exact":
+        return [Case("blocks", inputs)]
+    inputs |= {"seed": seed, "reads": READS}
+    if solver != "sa":
+        return [Case("blocks", inputs | {"microseconds": MICROSECONDS})]
+    parts = max(1, round(comb(len(load(network).names), k) * block_cost(k) / _PART))
+    return [Case("blocks", inputs | {"part": part, "parts": parts}) for part in range(parts)]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs of a division under one heading.
+
+    Attributes:
+        data: see `experiments.dataset`.
+        k: variables in a block.
+        solver: see `experiments.blocks`.
+        seeds: of the runs.
+    """
+
+    data: str
+    k: int
+    solver: str
+    seeds: tuple[int, ...]
+
+    def cases(self, network: str) -> list[Case]:
+        """All their parts.
+
+        Args:
+            network: the name of a bundled one.
+        """
+        return [case for seed in self.seeds for case in run_cases(network, self.data, self.k, self.solver, seed)]
+
+    def graphs(self, network: str, records: Records, kind: str = "raw", rule: Rule = "penalty") -> list[nx.DiGraph]:
+        """The network that each run comes to, as far as the run is complete.
+
+        Args:
+            network: the name of a bundled one.
+            records: what was run.
+            kind: which votes: `raw`, `repaired`, `baseline` or `exact`.
+            rule: how the votes are counted.
+        """
+        names = load(network).names
+        found = []
+        for seed in self.seeds:
+            cases = run_cases(network, self.data, self.k, self.solver, seed)
+            parts = records.of(cases)
+            if len(parts) < len(cases) or kind not in parts[0].result["votes"]:
+                continue
+            votes = np.sum([part.result["votes"][kind] for part in parts], axis=0)
+            together = np.sum([part.result["together"] for part in parts], axis=0)
+            found.append(voted(names, votes, together - votes, rule)[0])
+        return found
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Runs against the truth, as the paper counts them.
+
+    Attributes:
+        right: edges of the truth in each run.
+        wrong: other edges in each run.
+        unique_right: edges of the truth in any run.
+        unique_wrong: other edges in any run.
+        sensitivity: in the mean.
+        specificity: in the mean.
+        cpdag: the distance between equivalence classes in each run; None where a run leaves a cycle.
+    """
+
+    right: tuple[int, ...]
+    wrong: tuple[int, ...]
+    unique_right: int
+    unique_wrong: int
+    sensitivity: float
+    specificity: float
+    cpdag: tuple[int | None, ...]
+
+    @property
+    def means(self) -> tuple[float, float]:
+        """Edges right and wrong in the mean."""
+        return float(np.mean(self.right)), float(np.mean(self.wrong))
+
+
+def tally(graphs: Sequence[nx.DiGraph], truth: nx.DiGraph) -> Tally | None:
+    """Compare runs with the truth; nothing where there are none.
+
+    Args:
+        graphs: one for each run.
+        truth: the true network.
+
+    >>> truth = load("lung-cancer").dag
+    >>> tally([truth, truth], truth).means
+    (4.0, 0.0)
+    """
+    if not graphs:
+        return None
+    each: list[Comparison] = [compare(graph, truth) for graph in graphs]
+    edges = set().union(*(graph.edges for graph in graphs))
+    return Tally(
+        right=tuple(one.right for one in each),
+        wrong=tuple(one.wrong for one in each),
+        unique_right=len(edges & set(truth.edges)),
+        unique_wrong=len(edges - set(truth.edges)),
+        sensitivity=float(np.mean([one.sensitivity for one in each])),
+        specificity=float(np.mean([one.specificity for one in each])),
+        cpdag=tuple(one.cpdag_shd for one in each),
+    )
+
+
+def all_cases(network: str, runs: Iterable[Runs], beside: Mapping[str, Sequence[int]]) -> list[Case]:
+    """All runs, and what stands beside them: exact blocks, the optimum, and what `learn` finds.
+
+    Args:
+        network: the name of a bundled one.
+        runs: the runs.
+        beside: for each kind of data the sizes of blocks that are solved exactly.
+    """
+    found = [case for each in runs for case in each.cases(network)]
+    for data, sizes in beside.items():
+        found += [case for k in sizes for case in run_cases(network, data, k, "exact", 0)]
+        found += [Case(kind, {"network": network, "data": data}) for kind in ("optimum", "learn")]
+    return found

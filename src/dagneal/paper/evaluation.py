@@ -1,0 +1,137 @@
+"""The whole evaluation: its items, how long they take, and their report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import comb
+from time import perf_counter
+
+from dagneal.errors import InputError
+from dagneal.networks import load
+from dagneal.paper import (
+    alarm,
+    annealing_time,
+    construction_time,
+    dataset_size,
+    discretisation,
+    division_time,
+    lung_cancer,
+    networks,
+    performance,
+    priors,
+    reads_and_time,
+    speedup,
+    waste,
+)
+from dagneal.paper.division import block_cost
+from dagneal.paper.items import Item, Setting
+from dagneal.paper.records import Case, Records
+
+ITEMS: tuple[Item, ...] = tuple(
+    module.ITEM
+    for module in (
+        priors,
+        construction_time,
+        dataset_size,
+        reads_and_time,
+        performance,
+        annealing_time,
+        speedup,
+        division_time,
+        lung_cancer,
+        waste,
+        alarm,
+        networks,
+        discretisation,
+    )
+)
+_REFERENCE = 0.49  # seconds that `speed` takes where the costs below were measured
+
+
+def items_named(names: Iterable[str]) -> list[Item]:
+    """Items by their names or the paper's numbers, in the paper's order.
+
+    Args:
+        names: such as `priors`, `5`, `table-5` or `all`.
+
+    >>> [item.name for item in items_named(["table-5", "1"])]
+    ['priors', 'performance']
+    """
+    wanted = set()
+    for name in names:
+        found = [item.name for item in ITEMS if name.lower() in ("all", item.name, *_numbers(item))]
+        if not found:
+            known = ", ".join(f"{item.name} ({item.number})" for item in ITEMS)
+            raise InputError(f"there is no item {name!r}; give all, or some of {known}")
+        wanted.update(found)
+    return [item for item in ITEMS if item.name in wanted]
+
+
+def _numbers(item: Item) -> tuple[str, ...]:
+    kind, _, number = item.number.lower().partition(" ")
+    return (number, f"table-{number}") if kind == "table" else (f"{kind}-{number}",)
+
+
+def speed() -> float:
+    """How many times slower this machine is than that on which costs were measured, by a short run."""
+    from dwave.samplers import SimulatedAnnealingSampler
+
+    from dagneal.qubo.encode import PAPER, encode
+    from dagneal.scorer import score_table
+
+    bqm = encode(score_table(load("lung-cancer").expected(1_000)), PAPER)
+    begun = perf_counter()
+    SimulatedAnnealingSampler().sample(bqm, num_reads=800, seed=0)
+    return (perf_counter() - begun) / _REFERENCE
+
+
+def cost(case: Case) -> float:
+    """About how many seconds a run takes on one core of the machine on which costs were measured.
+
+    Args:
+        case: the run.
+    """
+    about = case.inputs
+    n = len(load(about["network"]).names) if "network" in about else 0
+    k = int(about.get("k") or n)
+    if case.kind == "direct":
+        return _sampling(k, about["solver"], about["reads"], about.get("microseconds"))
+    if case.kind == "blocks" and about["solver"] != "exact":
+        each = block_cost(k, about["reads"]) if about["solver"] == "sa" else 0.01 + _sampling(k, "qa", about["reads"], 1)
+        return float(comb(n, k) / about.get("parts", 1) * each)
+    if case.kind == "plain":
+        rows = int(about["data"].split()[1])
+        return 3.5e-7 * rows * comb(n, k) * k * k * k
+    if case.kind == "priors":
+        return 1e-5 * float(about["rows"])
+    return 0.3 if case.kind == "construction" else 0.1
+
+
+def _sampling(k: int, solver: str, reads: int, microseconds: float | None) -> float:
+    if solver == "sa":
+        return block_cost(k, reads)
+    if solver == "qpu":
+        return 3.0
+    return 0.03 * float(microseconds or 20) * max(1.0, 0.4 * k - 0.3) * block_cost(k, reads)
+
+
+def left(cases: Sequence[Case], records: Records) -> tuple[int, float]:
+    """How many of some runs are not on record, and about how many seconds they take on one core of the reference machine.
+
+    Args:
+        cases: the runs.
+        records: what is on record.
+    """
+    todo = {case.key: case for case in cases if case not in records}
+    return len(todo), sum(map(cost, todo.values()))
+
+
+def all_cases(items: Sequence[Item], setting: Setting) -> list[Case]:
+    """The runs of some items, each once, the longest first.
+
+    Args:
+        items: which.
+        setting: how they are run.
+    """
+    found = {case.key: case for item in items for case in item.cases(setting)}
+    return sorted(found.values(), key=cost, reverse=True)
