@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -9,7 +10,7 @@ import time
 from concurrent.futures import CancelledError
 from functools import lru_cache
 from itertools import combinations
-from math import comb
+from math import comb, isclose
 
 import dimod
 import networkx as nx
@@ -27,7 +28,15 @@ from dagneal.qpu.emulate import EmulatedChip, EmulatedQPU, emulated_qpu
 from dagneal.qpu.pack import Copy, Ising, Ranges, packed
 from dagneal.qpu.plan import block_graph, plan
 from dagneal.qpu.sampler import QPU
-from dagneal.qpu.submit import Line, LocalBackend, Patience, TransientError, UnknownProblemError, split_reads
+from dagneal.qpu.submit import (
+    Line,
+    LocalBackend,
+    Patience,
+    RefusedError,
+    TransientError,
+    UnknownProblemError,
+    split_reads,
+)
 from dagneal.qpu.tile import check_copies, find_copies
 from dagneal.qpu.tiled import TiledBlocks
 from dagneal.qubo.decode import decode_spins
@@ -638,7 +647,7 @@ def test_the_knobs_of_the_emulator_are_part_of_what_a_journal_keeps(tmp_path, ca
     ("name", "kind", "message"),
     [
         ("SolverFailureError", dn.InputError, "refused the problem"),
-        ("SolverAuthenticationError", dn.InputError, "refused the problem"),
+        ("SolverAuthenticationError", dn.InputError, "refused the call"),
         ("PollingTimeout", TransientError, "PollingTimeout"),
         ("RequestTimeout", TransientError, "RequestTimeout"),
         ("SolverOfflineError", UnknownProblemError, "SolverOfflineError"),
@@ -868,6 +877,134 @@ def test_the_emulator_stops_when_a_call_is_given_up(cache):
     assert time.perf_counter() - begun < 60
 
 
+def test_ctrl_c_stops_the_emulator_in_the_main_thread(tmp_path):
+    """A real signal, while the whole is sampled: no further call, status 130."""
+    run = [sys.executable, "-m", "dagneal"]
+    environment = os.environ | {"DAGNEAL_CACHE": str(tmp_path / "cache")}
+    subprocess.run([*run, "sample", "lung-cancer", "-o", "lc.csv"], cwd=tmp_path, env=environment, check=True)
+    words = "learn lc.csv --solver qpu-emulated --system Advantage2_system4 --direct --reads 4000 --annealing-time 1900"
+    with subprocess.Popen(
+        [*run, *words.split()], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
+    ) as process:
+        embedding = tmp_path / "cache" / "embeddings"
+        while not (embedding.exists() and list(embedding.glob("*.json"))):  # then it samples, for minutes
+            assert process.poll() is None
+            time.sleep(0.05)
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        begun = time.perf_counter()
+        assert process.wait(timeout=60) == 130
+        assert time.perf_counter() - begun < 30
+        assert "Exception ignored" not in process.stderr.read()
+
+
+def test_an_expired_token_does_not_lose_what_was_paid_for(tmp_path):
+    """The id stays in the journal, and the answer is fetched once the service lets one in again."""
+    from dwave.cloud.exceptions import SolverAuthenticationError, SolverFailureError
+
+    node = small_chip().nodelist[0]
+    bqm = dimod.BinaryQuadraticModel({node: 1.0}, {}, 0.0, "SPIN")
+    answer = dimod.SampleSet.from_samples_bqm({node: -1}, bqm)
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:
+        cloud = Cloud([Future(error=SolverAuthenticationError()), Future(answer)])
+        line = Line(CloudBackend(cloud), journal, AT_ONCE)
+        with pytest.raises(dn.InputError, match="refused the call"):
+            line.answer(bqm, {"num_reads": 1})
+        again = Line(CloudBackend(cloud), journal, AT_ONCE).answer(bqm, {"num_reads": 1})
+        assert again.info["sent_now"] is False
+        assert len(cloud.sent) == 1
+        assert cloud.asked == ["id-1"]
+    with dn.SqliteJournal(tmp_path / "other.db") as journal:  # one that the solver failed on is sent again
+        cloud = Cloud([Future(error=SolverFailureError("no")), Future(answer)])
+        with pytest.raises(RefusedError, match="refused the problem"):
+            Line(CloudBackend(cloud), journal, AT_ONCE).answer(bqm, {"num_reads": 1})
+        assert Line(CloudBackend(cloud), journal, AT_ONCE).answer(bqm, {"num_reads": 1}).info["sent_now"] is True
+        assert len(cloud.sent) == 2
+
+
+def test_a_problem_that_cannot_be_written_down_is_cancelled():
+    class Full:
+        def get(self, keys):
+            return {}
+
+        def put(self, pieces):
+            raise dn.InputError("the disk is full")
+
+    class Counting(Flaky):
+        def cancel(self, ident):
+            self.answers.pop(ident)
+
+    backend = Counting(LocalBackend(small_chip(), "chip"), 0, share=0.0)
+    line = Line(backend, Full(), AT_ONCE)
+    with pytest.raises(dn.InputError, match="disk is full"):
+        line.answer(dimod.BinaryQuadraticModel({min(backend.graph): 1.0}, {}, 0.0, "SPIN"), {"num_reads": 2})
+    assert len(backend.paid) == 1
+    assert backend.answers == {}
+    assert line._pending == set()
+
+
+def test_after_a_final_error_nothing_new_is_sent_even_with_a_journal(tmp_path, cache):
+    class Refusing(Flaky):
+        def submit(self, bqm, parameters):
+            if self.paid:
+                raise dn.InputError("refused")
+            return super().submit(bqm, parameters)
+
+    backend = Refusing(LocalBackend(small_chip(), "chip"), 0, share=0.0)
+    tries = []
+    submit = backend.submit
+    backend.submit = lambda *args: (tries.append(1), submit(*args))[1]
+    table = dn.score_table(dn.load("waste").expected(10_000))
+    with dn.SqliteJournal(tmp_path / "run.db") as journal, pytest.raises(dn.InputError, match="refused"):
+        qpu = QPU(backend, cache=cache, journal=journal, patience=AT_ONCE, chain_strength="scan")
+        dn.divide(table, qpu, 5, rule="penalty", num_reads=30_000, encoding=dn.PAPER, journal=journal, annealing_time=1.0)
+    assert len(tries) == 2
+
+
+def test_a_sampler_can_be_used_with_one_journal_after_another(tmp_path, cache):
+    data = dn.load("lung-cancer").expected(10_000)
+    sampler = emulated_qpu("Advantage2_system4", cache=cache)
+    found = []
+    for name in ("a.db", "b.db"):
+        with dn.SqliteJournal(tmp_path / name) as journal:
+            found.append(dn.learn(data, solver=sampler, journal=journal, num_reads=10, seed=1).edges)
+    found.append(dn.learn(data, solver=sampler, num_reads=10, seed=1, direct=True).edges)
+    assert found[0] == found[1]
+    assert sampler.line.journal is None
+
+
+def test_answers_of_an_earlier_run_are_not_charged_again(tmp_path, cache):
+    data = dn.load("lung-cancer").expected(10_000)
+    backend = Flaky(LocalBackend(small_chip(), "chip"), 0, share=0.0)
+    used = []
+    for _ in range(2):
+        with dn.SqliteJournal(tmp_path / "run.db") as journal:
+            sampler = QPU(backend, cache=cache, patience=AT_ONCE)
+            used.append(dn.learn(data, solver=sampler, direct=True, journal=journal, num_reads=10, seed=1).hardware)
+    assert [(each["calls"], each["fetched"]) for each in used] == [(1, 0), (0, 1)]
+    assert used[0]["access_seconds"] > 0 == used[1]["access_seconds"]
+
+
+def test_couplings_of_a_qubit_stay_within_what_the_chip_allows():
+    edges = [(0, 1), (0, 2), (0, 3), (1, 2)]
+    rows, columns = np.array(edges).T
+    chains = {0: (0, 1), 1: (2,), 2: (3,), 3: (4,)}
+    target = nx.complete_graph(5)
+    copy = Copy.of(chains, rows, columns, target)
+    problem = Ising(np.zeros((1, 4)), np.ones((1, 4)), rows, columns)
+    tight = packed(problem, [copy], Ranges(per_qubit=(-2.0, 1.0)), 3.0).bqm
+    sums = [sum(tight.get_quadratic(q, other) for other in tight.adj[q]) for q in tight.variables]
+    assert min(sums) >= -2.0 - 1e-12
+    assert max(sums) <= 1.0 + 1e-12
+    assert isclose(max(max(sums) / 1.0, min(sums) / -2.0), 1.0)  # and no smaller than need be
+
+
+def test_an_embedding_with_a_chain_too_many_is_noticed():
+    source = nx.complete_graph(3)
+    target = nx.complete_graph(5)
+    assert fault({0: (0,), 1: (1,), 2: (2,), 3: (3,)}, source, target) == "there is no bit 3"
+
+
 # The emulator
 
 
@@ -898,7 +1035,7 @@ def test_chain_strength_can_be_scanned(cache):
     sampler = emulated_qpu("Advantage2_system1", chain_strength="scan", cache=cache)
     assert sampler.sample(bqm, num_reads=20, seed=1).info["chain_strength"] in (0.7, 1.0, 1.414, 2.0, 3.0)
     assert sampler.line.submitted == 6
-    with pytest.raises(dn.InputError, match="a number or 'scan'"):
+    with pytest.raises(dn.InputError, match="or 'scan'"):
         emulated_qpu("Advantage2_system4", chain_strength="strong", cache=cache)
 
 

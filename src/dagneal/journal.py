@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -25,16 +26,23 @@ class Journal(Protocol):
         ...
 
 
-def write_down(solver: Any, journal: Journal | None) -> None:
-    """Let a sampler that sends problems away write down what is paid for.
+@contextmanager
+def writing_down(solver: Any, journal: Journal | None) -> Iterator[None]:
+    """For a while let a sampler that sends problems away write down what is paid for.
 
     Args:
         solver: any solver; one with a `line` sends problems away.
         journal: where to write; what the solver was made with goes first.
     """
     line = getattr(solver, "line", None)
-    if line is not None and line.journal is None:
-        line.journal = journal
+    if line is None or line.journal is not None:
+        yield
+        return
+    line.journal = journal
+    try:
+        yield
+    finally:
+        line.journal = None
 
 
 class SqliteJournal:

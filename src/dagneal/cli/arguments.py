@@ -154,7 +154,7 @@ def _learn(commands: argparse._SubParsersAction[_Parser]) -> None:
     group.add_argument("--seed", type=int, metavar="S", help="same seed, same answer (default 0)")
     group = command.add_argument_group("quantum annealer")
     group.add_argument("--annealing-time", type=float, metavar="US", help="microseconds of a read (default: the chip's)")
-    group.add_argument("--chain-strength", metavar="X", help="times Ocean's usual strength (default 1.414), or scan")
+    group.add_argument("--chain-strength", metavar="X", help="prefactor of Ocean's strength (default 1.414), or scan")
     group.add_argument("--no-gauges", action="store_true", help="do not turn spins at random")
     group.add_argument("--profile", metavar="NAME", help="of your dwave.conf; tokens are read by Ocean alone")
     group.add_argument("--system", metavar="NAME", help="the chip: a solver's name, or pegasus, zephyr, chimera")
@@ -239,6 +239,12 @@ def _plan(commands: argparse._SubParsersAction[_Parser]) -> None:
     command.add_argument("--divide", type=_numbers, metavar="K,...", help="sizes of blocks (default: the whole at once)")
     command.add_argument("--blocks", default="all", metavar="SCHEME", help="which blocks (default all)")
     command.add_argument(
+        "--rule",
+        choices=("conquer", "penalty", "count"),
+        default="conquer",
+        help="how they are put together (default conquer)",
+    )
+    command.add_argument(
         "--topology",
         type=_listed,
         default=["pegasus"],
@@ -290,7 +296,10 @@ def _networks(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 
 def _numbers(text: str) -> list[int]:
-    return [int(part) for part in text.split(",")]
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of whole numbers such as 3,4,5") from error
 
 
 def _listed(text: str) -> list[str]:

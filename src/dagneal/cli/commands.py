@@ -38,25 +38,9 @@ def learn(options: argparse.Namespace) -> None:
         if options.output and os.path.realpath(options.samples) == os.path.realpath(options.output):
             raise InputError("--samples and -o name the same file")
     solver, parameters = solvers.solver(options)
-    sampled = options.sampler is not None or options.solver in (*SAMPLERS, *quantum.SOLVERS)
-    options.direct = options.direct or (options.solver == "leap-hybrid" and options.divide is None)  # a call takes seconds
-    if options.samples and (not sampled or options.rule != "conquer"):
-        raise InputError("--samples: only a sampler that solves the whole has reads to save, such as --solver sa")
-    division = _division(options, sampled)
+    with _closing(solver):
+        found, data, truth = _learned(options, solver, parameters, learn)
     score = score_named(options.score)
-    data = _read(options)
-    if options.output and options.output.lower().endswith(".bif"):
-        check_names([*data.names, *(state for states in data.states for state in states)])
-    truth = _graph(options.truth) if options.truth else None
-    if truth is not None:
-        check_variables(truth, data.names, options.truth)
-    with show.progress(options.quiet) as progress, _journal(options.journal) as journal, _closing(solver):
-        if not sampled and solver is not None and options.divide is None:
-            solver = partial(solver, progress=progress)
-        more = division | {"journal": journal, "progress": progress} | parameters
-        found = learn(data, options.max_parents, score, solver, options.seed, **more)
-    for text in getattr(solver, "notes", ()):
-        show.note(text)
     against = compare_graphs(found.dag, truth, Scorer(data, score)) if truth is not None else None
     show.learned(found, data, against, options)
     if options.samples and found.annealed is not None:
@@ -69,6 +53,29 @@ def learn(options: argparse.Namespace) -> None:
         show.saved(options.output, options)
     if found.division is not None and found.division.interrupted:
         raise KeyboardInterrupt  # a division that was interrupted; what is known has been shown
+
+
+def _learned(options: argparse.Namespace, solver: Any, parameters: dict[str, Any], learn: Any) -> tuple[Any, Any, Any]:
+    """Read the data and learn from them; the truth to compare with is read before the work."""
+    from dagneal.scores import score_named
+
+    sampled = options.sampler is not None or options.solver in (*SAMPLERS, *quantum.SOLVERS)
+    options.direct = options.direct or (options.solver == "leap-hybrid" and options.divide is None)  # a call takes seconds
+    if options.samples and (not sampled or options.rule != "conquer"):
+        raise InputError("--samples: only a sampler that solves the whole has reads to save, such as --solver sa")
+    division = _division(options, sampled)
+    score = score_named(options.score)
+    data = _read(options)
+    if options.output and options.output.lower().endswith(".bif"):
+        check_names([*data.names, *(state for states in data.states for state in states)])
+    truth = _graph(options.truth) if options.truth else None
+    if truth is not None:
+        check_variables(truth, data.names, options.truth)
+    with show.progress(options.quiet) as progress, _journal(options.journal) as journal:
+        if not sampled and solver is not None and options.divide is None:
+            solver = partial(solver, progress=progress)
+        more = division | {"journal": journal, "progress": progress} | parameters
+        return learn(data, options.max_parents, score, solver, options.seed, **more), data, truth
 
 
 def _division(options: argparse.Namespace, sampled: bool) -> dict[str, Any]:
@@ -100,10 +107,12 @@ def _division(options: argparse.Namespace, sampled: bool) -> dict[str, Any]:
 
 @contextmanager
 def _closing(solver: Any) -> Iterator[None]:
-    """Let go of a connection when the work is done."""
+    """Let go of a connection when the work is done, and say what was noticed."""
     try:
         yield
     finally:
+        for text in getattr(solver, "notes", ()):
+            show.note(text)
         if hasattr(solver, "close"):
             solver.close()
 

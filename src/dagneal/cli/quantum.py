@@ -16,13 +16,14 @@ from dagneal.errors import InputError
 if TYPE_CHECKING:
     from dagneal.qpu.plan import Plan, WholePlan
 
-SOLVERS = {"qpu": {"num_reads": 1000}, "qpu-emulated": {"num_reads": 1000}, "leap-hybrid": {}}
+WHOLE_READS = 1000
+SOLVERS = {"qpu": {"num_reads": WHOLE_READS}, "qpu-emulated": {"num_reads": WHOLE_READS}, "leap-hybrid": {}}
 _ONLY = ("annealing_time", "chain_strength", "no_gauges", "profile", "system", "embedding", "noise")
 
 
 def check_options(options: argparse.Namespace) -> None:
     """Refuse options of the quantum annealer where there is none."""
-    given = [name for name in _ONLY if getattr(options, name) not in (None, False)]
+    given = [name for name in _ONLY if getattr(options, name) is not None and getattr(options, name) is not False]
     if given and options.solver not in SOLVERS:
         raise InputError(f"--{given[0].replace('_', '-')} is for a quantum annealer: --solver qpu or qpu-emulated")
     for name in ("profile", "embedding"):
@@ -82,13 +83,19 @@ def plan(options: argparse.Namespace) -> None:
 
     check_installed()
     from dagneal.qpu import picture
-    from dagneal.qpu.plan import plan, plan_whole
+    from dagneal.qpu.plan import plan, plan_whole, table_graph
     from dagneal.qubo.encode import encoding_named
 
     if options.output:
         picture.check_format(options.output)
+        if len(options.divide or [0]) * len(options.topology) > 1:
+            raise InputError("a picture shows one plan; give one --divide and one --topology")
     if (options.data is None) == (options.variables is None):
         raise InputError("give a data file or --variables N")
+    if not options.topology:
+        raise InputError("--topology is empty; give chips such as pegasus,zephyr")
+    systems = [system_named(name) for name in options.topology]
+    encoding = encoding_named(options.encoding)
     scorer = None
     if options.data is not None:
         from dagneal.files import read
@@ -96,24 +103,26 @@ def plan(options: argparse.Namespace) -> None:
 
         scorer = Scorer(read(options.data))
     variables = options.variables if scorer is None else len(scorer.data.names)
-    encoding = encoding_named(options.encoding)
-    systems = [system_named(name) for name in options.topology]
-    reads = BLOCK_READS if options.reads is None else options.reads
-    parents = 2 if options.max_parents is None else options.max_parents
-    plans, wholes = [], []
+    blocks, source = replace(encoding, prune=False), None
+    if scorer is not None and not options.divide:  # the whole at once, with the bits that these data need
+        blocks, source = encoding, table_graph(scorer.table(options.max_parents), encoding)
+    reads = (BLOCK_READS if options.divide else WHOLE_READS) if options.reads is None else options.reads
+    # Under the rule conquer blocks have two parents, whatever the whole has.
+    parents = 2 if options.max_parents is None or (options.divide and options.rule == "conquer") else options.max_parents
+    plans, wholes, notes = [], [], list[str]()
     copies: list[Any] = []
+    more = {"annealing_time": options.annealing_time, "notes": notes}
     for system in systems:
         for size in options.divide or [variables]:
-            blocks = replace(encoding, prune=False)
-            found, copies = plan(variables, size, system, blocks, options.blocks, parents, reads, options.annealing_time)
+            found, copies = plan(variables, size, system, blocks, options.blocks, parents, reads, source=source, **more)
             plans.append(found)
-        if scorer is not None and options.divide and variables > 2:
-            times = 1000 if options.reads is None else reads
-            wholes.append(plan_whole(scorer, system, encoding, options.max_parents, times, options.annealing_time))
+        if scorer is not None and options.divide and variables > 2 and options.rule == "conquer":
+            times = WHOLE_READS if options.reads is None else reads
+            wholes.append(plan_whole(scorer, system, encoding, options.max_parents, times, **more))
     if options.output:
-        if len(plans) > 1:
-            raise InputError("a picture shows one plan; give one --divide and one --topology")
         picture.write_picture(copies, systems[0][1], plans[0], options.output)
+    for note in [] if options.quiet else notes:
+        show.note(note)
     _plans(plans, wholes, options)
 
 
@@ -141,7 +150,7 @@ def _plans(found: Sequence[Plan], wholes: Sequence[WholePlan], options: argparse
             f"products, {whole.qubits} qubits, chains up to {whole.longest_chain}; {whole.reads:,} reads in "
             f"{show.many(whole.calls, 'call')}, {whole.seconds:.2f} s"
         )
-    if options.divide and not wholes:
+    if options.divide and not wholes and options.rule == "conquer":
         lines.append("conquer then solves the whole, in each of usually 2 to 5 rounds; give a data file to plan that")
     report = {"plans": [plan.to_dict() for plan in found], "whole": [whole.to_dict() for whole in wholes]}
     show.result(report | {"file": options.output}, "\n".join(lines), options)

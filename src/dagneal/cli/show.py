@@ -179,8 +179,9 @@ def annealed(figures: Annealed) -> list[str]:
 def hardware(used: dict[str, Any]) -> str:
     """What was asked of a quantum annealer, as a line."""
     kind = "emulated; the chip would charge" if used["emulated"] else "charged"
+    before = f", {many(used['fetched'], 'answer')} of an earlier run fetched" if used["fetched"] else ""
     return (
-        f"{used['system']}: {many(used['calls'], 'call')}, {kind} {used['access_seconds']:.3f} s of access time; "
+        f"{used['system']}: {many(used['calls'], 'call')}, {kind} {used['access_seconds']:.3f} s of access time{before}; "
         f"{used['chain_break_fraction']:.1%} of chains broken"
     )
 

@@ -14,7 +14,7 @@ import networkx as nx
 import numpy as np
 
 from dagneal.errors import InputError
-from dagneal.journal import Journal, write_down
+from dagneal.journal import Journal, writing_down
 from dagneal.kernels import Ints, Progress
 from dagneal.learned import Division, Learned
 from dagneal.learners.anneal import EXACT_BESIDE, Sampling, anneal, equal_scores, summarised
@@ -110,9 +110,51 @@ def divide(
                 "choose fewer columns (--columns)"
             )
         return screened(scorer, limit, seed, progress)
+    with writing_down(solver, journal):
+        return _divided(
+            problem,
+            sampler,
+            solver,
+            size,
+            blocks,
+            rule,
+            limit,
+            seed,
+            repair,
+            acyclic,
+            encoding,
+            dict(block_parameters or {}),
+            executor,
+            journal,
+            progress,
+            parameters,
+        )
+
+
+def _divided(
+    problem: Scorer | ScoreTable,
+    sampler: AnnealedWhole | None,
+    solver: Any,
+    size: int,
+    blocks: str,
+    rule: Rule,
+    limit: int,
+    seed: int,
+    repair: bool,
+    acyclic: bool,
+    encoding: Encoding,
+    block_parameters: dict[str, Any],
+    executor: Executor | None,
+    journal: Journal | None,
+    progress: Progress | None,
+    parameters: dict[str, Any],
+) -> Learned:
+    """Solve blocks and put the whole together; arguments as in `divide`."""
+    scorer = problem if isinstance(problem, Scorer) else None
+    names = problem.data.names if isinstance(problem, Scorer) else problem.names
+    n = len(names)
     chosen = choose_blocks(n, size, blocks, seed)
-    write_down(solver, journal)
-    solves = block_solver(solver, seed, repair, encoding, **parameters | dict(block_parameters or {}))
+    solves = block_solver(solver, seed, repair, encoding, **parameters | block_parameters)
     begun = perf_counter()
     in_blocks = 2 if rule == "conquer" else limit
     table = problem.table(in_blocks, progress=progress) if isinstance(problem, Scorer) else problem

@@ -13,7 +13,7 @@ import dimod
 
 from dagneal.data import Dataset
 from dagneal.errors import InputError
-from dagneal.journal import Journal, write_down
+from dagneal.journal import Journal, writing_down
 from dagneal.kernels import Progress
 from dagneal.learned import Division, Learned
 from dagneal.learners.anneal import anneal
@@ -101,7 +101,6 @@ def learn(
     if seed is not None and blocks == "all" and not takes_seed:
         raise InputError(f"{type(solver).__name__} takes no seed")
     scorer = Scorer(data, score)
-    write_down(solver, journal)
     usage = getattr(solver, "usage", None)  # of a quantum annealer
     before = usage() if usage else None
     if divided_up:
@@ -125,7 +124,8 @@ def learn(
     elif isinstance(solver, dimod.Sampler):
         seeds = {} if seed is None else {"seed": seed}
         annealed = partial(anneal, sampler=solver, encoding=encoding, progress=progress, **parameters | seeds)
-        found = _on_table(scorer, max_parents, annealed, progress)
+        with writing_down(solver, journal):
+            found = _on_table(scorer, max_parents, annealed, progress)
     else:
         limit = _limit_of(solver, max_parents, len(data.names))
         found = _on_table(scorer, limit, partial(solver, **seeded(solver, seed, parameters)), progress)

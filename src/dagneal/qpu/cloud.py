@@ -10,7 +10,7 @@ import dimod
 
 from dagneal.errors import InputError
 from dagneal.qpu.embed import graph_name, working_graph
-from dagneal.qpu.submit import TransientError, UnknownProblemError
+from dagneal.qpu.submit import RefusedError, TransientError, UnknownProblemError
 
 _SETUP = "run `dwave setup` (or `dwave auth login`) and try `dwave ping`"
 _ID_TIMEOUT = 120.0
@@ -55,8 +55,8 @@ class CloudBackend:
             future = self.sampler.solver.sample_bqm(bqm, **{"auto_scale": False} | parameters)
             try:
                 ident = future.wait_id(timeout=_ID_TIMEOUT)
-            except TimeoutError:
-                future.cancel()  # it may yet arrive, and would be paid for in vain
+            except BaseException:  # a time-out, Ctrl-C: it may yet arrive, and would be paid for in vain
+                future.cancel()
                 raise
             if ident is None:  # the submission failed; the reason is in the future
                 future.result()
@@ -146,14 +146,13 @@ class _translated:  # noqa: N801 - reads like a statement
             raise UnknownProblemError(f"{type(error).__name__}: {error}") from error
         final = (
             cloud.SolverAuthenticationError,
-            cloud.InvalidProblemError,
             api.ResourceAuthenticationError,
             api.ResourceAccessForbiddenError,
             api.ResourceBadRequestError,
         )
-        if isinstance(error, cloud.SolverFailureError):
-            raise InputError(f"the quantum annealer refused the problem: {error}") from error
-        if isinstance(error, final):
-            raise InputError(f"D-Wave refused the problem ({type(error).__name__}): {error}") from error
+        if isinstance(error, cloud.SolverFailureError | cloud.InvalidProblemError):
+            raise RefusedError(f"the quantum annealer refused the problem: {error}") from error
+        if isinstance(error, final):  # such as a token that has run out: the problem itself may be answered later
+            raise InputError(f"D-Wave refused the call ({type(error).__name__}): {error}") from error
         if isinstance(error, OSError | TimeoutError | cloud.PollingTimeout | cloud.SolverError):
             raise TransientError(f"{type(error).__name__}: {error}") from error

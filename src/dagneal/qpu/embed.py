@@ -145,6 +145,8 @@ def fault(chains: Mapping[int, Sequence[int]], source: nx.Graph, target: nx.Grap
         target: the graph of the working qubits.
     """
     owner: dict[Hashable, int] = {}
+    if more := [bit for bit in chains if bit not in source]:
+        return f"there is no bit {more[0]}"
     for bit in source:
         chain = chains.get(bit, ())
         if not chain:

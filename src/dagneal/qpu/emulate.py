@@ -9,6 +9,7 @@ on the physical graph, with sweeps in proportion to the annealing time, down to 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Any
 
 import dimod
@@ -45,8 +46,8 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
         cold: float = COLD,
         broken: Sequence[int] = (),
     ) -> None:
-        if not (noise >= 0 and sweeps > 0 and cold > 0):
-            raise InputError("an emulated chip needs noise of at least 0, and sweeps and cold above 0")
+        if not (0 <= noise < inf and 0 < sweeps < inf and 0 < cold < inf):
+            raise InputError("an emulated chip needs noise of at least 0, and sweeps and cold above 0, all finite")
         check_installed()
         self.name, self.system = system_named(system)
         self.noise, self.sweeps, self.cold = noise, sweeps, cold

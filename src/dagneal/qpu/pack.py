@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 import dimod
 import networkx as nx
@@ -130,23 +131,29 @@ class Ranges:
         field: the largest |h|.
         coupling: the largest |J| between chains, both ways, since gauges turn signs.
         chain: the largest |J| within chains.
+        per_qubit: the least and the largest sum of all J of a qubit.
     """
 
     field: float = 4.0
     coupling: float = 1.0
     chain: float = 2.0
+    per_qubit: tuple[float, float] = (-inf, inf)
 
     @classmethod
     def of(cls, properties: dict[str, list[float]]) -> Ranges:
         """From the properties of a solver.
 
         Args:
-            properties: with `h_range`, `j_range` and perhaps `extended_j_range`.
+            properties: with `h_range`, `j_range` and perhaps `extended_j_range` and `per_qubit_coupling_range`.
         """
         low, high = properties["j_range"]
         coupling = min(-low, high)
+        least, most = properties.get("per_qubit_coupling_range", [-inf, inf])
         return cls(
-            min(map(abs, properties["h_range"])), coupling, max(coupling, -properties.get("extended_j_range", [low])[0])
+            min(map(abs, properties["h_range"])),
+            coupling,
+            max(coupling, -properties.get("extended_j_range", [low])[0]),
+            (float(least), float(most)),
         )
 
 
@@ -220,19 +227,26 @@ def packed(
         h = (problems.fields[number] / lengths)[copy.owner]
         j = problems.couplings[number][copy.product] * copy.share
         link = strengths[number] if len(copy.links) else 0.0
+        sign = turned[number].astype(np.float64)
+        ends = copy.owner[copy.couplers]
+        j = j * sign[ends[:, 0]] * sign[ends[:, 1]]
+        sums = np.zeros(len(copy.qubits))  # of all J of a qubit
+        for side in (0, 1):
+            np.add.at(sums, copy.couplers[:, side], j)
+            np.add.at(sums, copy.links[:, side], -link)
         largest = max(
             np.abs(h).max(initial=0.0) / ranges.field,
             np.abs(j).max(initial=0.0) / ranges.coupling,
             link / ranges.chain,
+            sums.min(initial=0.0) / ranges.per_qubit[0],
+            sums.max(initial=0.0) / ranges.per_qubit[1],
             1e-300,
         )
-        sign = turned[number].astype(np.float64)
-        ends = copy.owner[copy.couplers]
         labels += copy.qubits.tolist()
         fields.append(h * sign[copy.owner] / largest)
         rows += [begin + copy.couplers[:, 0], begin + copy.links[:, 0]]
         columns += [begin + copy.couplers[:, 1], begin + copy.links[:, 1]]
-        values += [j * sign[ends[:, 0]] * sign[ends[:, 1]] / largest, np.full(len(copy.links), -link / largest)]
+        values += [j / largest, np.full(len(copy.links), -link / largest)]
         begin += len(copy.qubits)
     bqm = dimod.BinaryQuadraticModel.from_numpy_vectors(
         np.concatenate(fields),

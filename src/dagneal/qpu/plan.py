@@ -21,7 +21,7 @@ from dagneal.qpu.submit import check_call, split_reads
 from dagneal.qubo.encode import Encoding, qubos
 from dagneal.scorer import Scorer, checked_max_parents
 from dagneal.sets import bounded_masks
-from dagneal.table import Blocks
+from dagneal.table import Blocks, ScoreTable
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,7 @@ def block_graph(size: int, max_parents: int, encoding: Encoding) -> nx.Graph:
     masks = bounded_masks(size - 1, limit)
     names = tuple(map(str, range(size)))
     scores = -np.random.default_rng(0).random((1, size, len(masks)))
-    encoded = qubos(Blocks(names, "any", limit, np.arange(size)[None], masks, scores), encoding)
-    return bit_graph(zip(encoded.rows, encoded.columns, strict=True), encoded.layout.bits)
+    return table_graph(Blocks(names, "any", limit, np.arange(size)[None], masks, scores), encoding)
 
 
 def plan(
@@ -103,6 +102,8 @@ def plan(
     annealing_time: float = 20.0,
     seed: int = 0,
     cache: Path | None = None,
+    notes: list[str] | None = None,
+    source: nx.Graph | None = None,
 ) -> tuple[Plan, list[Chains]]:
     """Work out what blocks of one size would need.
 
@@ -117,6 +118,8 @@ def plan(
         annealing_time: of a read, in microseconds.
         seed: of covers and embeddings.
         cache: where embeddings are kept.
+        notes: what is noticed about kept embeddings is added here.
+        source: the graph of the bits of a block, where it is known; otherwise that of any block of this size.
 
     Returns:
         The plan, and where its copies lie on the chip.
@@ -131,8 +134,8 @@ def plan(
     check_call(chip.properties, call)
     everything = comb(variables, k)
     blocks = everything if scheme == "all" or k == variables else len(choose_blocks(variables, k, scheme, seed))
-    source = block_graph(k, max_parents, encoding)
-    places = _places(name, chip, cache)
+    source = block_graph(k, max_parents, encoding) if source is None else source
+    places = _places(name, chip, cache, notes)
     copies = places.find(source, many=blocks > 1, seed=seed)
     taken = np.array([sum(map(len, chains.values())) for chains in copies])
     longest = max(len(chain) for chains in copies for chain in chains.values())
@@ -203,6 +206,7 @@ def plan_whole(
     reads: int = 1000,
     annealing_time: float = 20.0,
     cache: Path | None = None,
+    notes: list[str] | None = None,
 ) -> WholePlan:
     """Work out what the first solve of the whole would need, the blocks of three being solved here, exactly.
 
@@ -214,6 +218,7 @@ def plan_whole(
         reads: of the solve.
         annealing_time: of a read, in microseconds.
         cache: where embeddings are kept.
+        notes: what is noticed about kept embeddings is added here.
     """
     name, chip = system
     call = {"num_reads": reads, "annealing_time": annealing_time}
@@ -222,9 +227,8 @@ def plan_whole(
     limit = checked_limit(max_parents, len(names))
     _, votes, together = small_evidence(scorer.table(min(2, limit)), choose_blocks(len(names), 3))
     candidates = named_candidates(allowed_by_share(votes, together, 1.0), names)
-    encoded = qubos(scorer.table(limit, candidates), encoding)
-    source = bit_graph(zip(encoded.rows, encoded.columns, strict=True), encoded.layout.bits)
-    lengths = [len(chain) for chain in _places(name, chip, cache).find(source)[0].values()]
+    source = table_graph(scorer.table(limit, candidates), encoding)
+    lengths = [len(chain) for chain in _places(name, chip, cache, notes).find(source)[0].values()]
     calls, seconds = _cost(chip, sum(lengths), call)
     return WholePlan(
         system=name,
@@ -239,9 +243,21 @@ def plan_whole(
     )
 
 
-def _places(name: str, chip: System, cache: Path | None) -> Places:
+def table_graph(table: ScoreTable | Blocks, encoding: Encoding) -> nx.Graph:
+    """The graph of the bits of a table's QUBO.
+
+    Args:
+        table: local scores.
+        encoding: how they are encoded.
+    """
+    encoded = qubos(table, encoding)
+    return bit_graph(zip(encoded.rows, encoded.columns, strict=True), encoded.layout.bits)
+
+
+def _places(name: str, chip: System, cache: Path | None, notes: list[str] | None) -> Places:
     graph = chip_graph(chip.topology, chip.shape)
-    return Places(f"ideal-{name}", graph, chip.topology, chip.shape, EmbeddingCache(cache or cache_folder()))
+    kept = EmbeddingCache(cache or cache_folder())
+    return Places(f"ideal-{name}", graph, chip.topology, chip.shape, kept, [] if notes is None else notes)
 
 
 def _cost(chip: System, qubits: int, call: dict[str, Any]) -> tuple[int, float]:

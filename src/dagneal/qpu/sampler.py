@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +34,15 @@ class Usage:
     """What was asked of a QPU.
 
     Attributes:
-        calls: that were answered.
-        microseconds: of access time, which is what is charged.
+        calls: that were sent and answered.
+        fetched: answers that were paid for in an earlier run, and fetched by their ids.
+        microseconds: of access time of the calls, which is what is charged for them.
         chains: of all reads together.
         broken: how many of them were broken.
     """
 
     calls: int = 0
+    fetched: int = 0
     microseconds: float = 0.0
     chains: int = 0
     broken: int = 0
@@ -50,10 +53,11 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
 
     Args:
         backend: where problems go.
-        chain_strength: times the usual strength of Ocean (the root mean square of the couplings times the root of the mean
-            degree); 1.414 by default; `"scan"` tries some with a few reads each and takes that with the lowest mean energy.
+        chain_strength: the prefactor of Ocean's `uniform_torque_compensation` (times the root mean square of the couplings
+            and the root of the mean degree), 1.414 by default; `"scan"` tries some with a few reads each and takes that
+            with the lowest mean energy.
         gauges: turn spins at random, anew for each copy and call.
-        embedding: an embedding of your own, from the labels of a model to its qubits.
+        embedding: an embedding of your own, from the labels of a model to its qubits; for problems that are solved alone.
         cache: keeps embeddings.
         journal: keeps the ids of problems that were sent.
         patience: how long to wait for answers, and how often to try again.
@@ -69,12 +73,8 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         journal: Journal | None = None,
         patience: Patience | None = None,
     ) -> None:
-        if isinstance(chain_strength, str) and chain_strength != "scan":
-            raise InputError(f"chain_strength is {chain_strength!r}; give a number or 'scan'")
-        if isinstance(chain_strength, int | float) and not 0 < chain_strength < inf:
-            raise InputError(f"chain_strength is {chain_strength!r}; it must be above 0")
         self.backend = backend
-        self.chain_strength = CHAIN_STRENGTH if chain_strength is None else chain_strength
+        self.chain_strength = checked_strength(chain_strength)
         self.gauges = gauges
         self.embedding = embedding
         self.line = Line(backend, journal, patience or Patience())
@@ -166,9 +166,12 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         spins, broken = laid.unpacked(answer)
         info = {key: answer.info[key] for key in ("timing", "problem_id", "parts") if key in answer.info}
         qubits = sum(len(copy.qubits) for copy in laid.copies)
+        parts = answer.info.get("parts", [answer.info])
+        sent = [part for part in parts if part["sent_now"]]
         with self._lock:
-            self.used.calls += len(info.get("parts", [0]))
-            self.used.microseconds += float(info.get("timing", {}).get("qpu_access_time", 0.0))
+            self.used.calls += len(sent)
+            self.used.fetched += len(parts) - len(sent)
+            self.used.microseconds += sum(float(part.get("timing", {}).get("qpu_access_time", 0.0)) for part in sent)
             self.used.chains += spins.size
             self.used.broken += round(float(broken.sum()) * spins[0].size)
         return spins, info | {"chain_break_fraction": broken.tolist(), "qubits": qubits, "emulated": self.backend.emulated}
@@ -199,9 +202,15 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         graph = self.backend.graph
         key = (many, graph_name(source), rows.tobytes() + columns.tobytes())  # copies number the products in their order
         if not many and self.embedding is not None and names is not None:
-            chains = {bit: tuple(self.embedding.get(name, ())) for bit, name in enumerate(names)}
+            try:
+                chains = {bit: tuple(self.embedding[name]) for bit, name in enumerate(names) if name in self.embedding}
+            except TypeError as error:
+                raise InputError("an embedding maps each label of a model to a list of qubits") from error
+            if lacking := [name for bit, name in enumerate(names) if bit not in chains]:
+                raise InputError(f"the embedding that was given has no qubits for {lacking[0]!r}")
             if why := fault(chains, source, graph):
-                raise InputError(f"the embedding that was given does not fit: {why}")
+                listed = ", ".join(f"bit {bit} is {name!r}" for bit, name in enumerate(names) if f"bit {bit} " in f"{why} ")
+                raise InputError(f"the embedding that was given does not fit: {why}" + (f" ({listed})" if listed else ""))
             return [Copy.of(chains, rows, columns, graph)]
         if key not in self._copies:
             found = self.places.find(source, many)
@@ -218,7 +227,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             seed: of the gauges, and of an emulator.
         """
         if not isinstance(self.chain_strength, str):
-            return float(self.chain_strength)
+            return self.chain_strength
         if not any(len(copy.links) for copy in copies):
             return CHAIN_STRENGTH
         few = parameters | {"num_reads": max(10, int(parameters["num_reads"]) // 10)}
@@ -226,7 +235,8 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
 
         def energy(strength: float) -> float:
             """The mean over reads and problems, each problem in its own units."""
-            spins = self.reads(problems, copies, few, strength, seed)[0].astype(np.float64)
+            own = None if seed is None else block_seed(seed, ["scan"])  # other reads than those that count
+            spins = self.reads(problems, copies, few, strength, own)[0].astype(np.float64)
             pairs = spins[:, :, problems.rows] * spins[:, :, problems.columns]
             sums = np.einsum("prb,pb->p", spins, problems.fields) + np.einsum("prc,pc->p", pairs, problems.couplings)
             return float((sums / np.where(scale > 0, scale, 1.0)).mean())
@@ -252,17 +262,39 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         Args:
             before: an earlier answer; what it says is left out.
         """
-        since = {name: 0 if before is None else before[name] for name in ("calls", "access_seconds", "chains", "broken")}
+        since = {
+            name: 0 if before is None else before[name]
+            for name in ("calls", "fetched", "access_seconds", "chains", "broken")
+        }
         chains, broken = self.used.chains - since["chains"], self.used.broken - since["broken"]
         return {
             "system": self.backend.name,
             "emulated": self.backend.emulated,
             "calls": self.used.calls - since["calls"],
+            "fetched": self.used.fetched - since["fetched"],
             "access_seconds": self.used.microseconds / 1e6 - since["access_seconds"],
             "chains": chains,
             "broken": broken,
             "chain_break_fraction": broken / chains if chains else 0.0,
         }
+
+
+def checked_strength(value: Any) -> float | str:
+    """A chain strength, or 1.414 for nothing.
+
+    Args:
+        value: a number above 0, `"scan"` or nothing.
+
+    >>> checked_strength(None), checked_strength("scan")
+    (1.414, 'scan')
+    """
+    if value is None:
+        return CHAIN_STRENGTH
+    if isinstance(value, str) and value == "scan":
+        return value
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < inf:
+        raise InputError(f"chain_strength is {value!r}; give a finite number above 0, or 'scan'")
+    return float(value)
 
 
 def qpu(profile: str | None = None, solver: str | dict[str, Any] | None = None, **options: Any) -> QPU:
@@ -276,5 +308,6 @@ def qpu(profile: str | None = None, solver: str | dict[str, Any] | None = None, 
     check_installed()
     from dagneal.qpu.cloud import CloudBackend
 
+    checked_strength(options.get("chain_strength"))  # before a connection is made
     wanted = {"topology__type": solver} if isinstance(solver, str) and solver in USUAL else solver
     return QPU(CloudBackend.connected(profile, wanted), **options)

@@ -6,10 +6,11 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
+from numbers import Real
 from typing import Any, Protocol
 from uuid import uuid4
 
@@ -21,6 +22,10 @@ from dagneal.errors import InputError, whole_number
 from dagneal.journal import Journal
 from dagneal.qpu.chips import Timing
 from dagneal.qpu.embed import working_graph
+
+
+class RefusedError(InputError):
+    """A problem that will never get an answer: the solver takes it for wrong, or failed on it."""
 
 
 class TransientError(Exception):
@@ -103,12 +108,26 @@ class LocalBackend:
     def submit(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> str:
         """Sample at once; see `Backend`."""
         ident = str(uuid4())
-        asked = {"interrupt_function": self._given_up} if "interrupt_function" in self.parameters else {}
-        found = self.sampler.sample(bqm, **parameters, **asked)
+        if "interrupt_function" in self.parameters:
+            found = self._interruptible(bqm, parameters)
+        else:
+            found = self.sampler.sample(bqm, **parameters)
         if self._given_up():
             raise CancelledError("the call was given up")
         self._answers[ident] = found
         return ident
+
+    def _interruptible(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> dimod.SampleSet:
+        """Sample in a thread of its own: compiled samplers swallow a Ctrl-C that comes in theirs."""
+        stop = threading.Event()
+        with ThreadPoolExecutor(1) as pool:
+            ask = {"interrupt_function": lambda: stop.is_set() or self._given_up()}
+            running = pool.submit(self.sampler.sample, bqm, **parameters, **ask)
+            try:
+                return running.result()
+            except BaseException:
+                stop.set()
+                raise
 
     def watch(self, given_up: Callable[[], bool]) -> None:
         """Ask while it samples; see `Backend`."""
@@ -161,6 +180,7 @@ class Line:
     submitted: int = 0  # problems that got an id
     _pending: set[str] = field(default_factory=set)
     _stopped: threading.Event = field(default_factory=threading.Event)
+    _final: InputError | None = None  # what ended the run: after it nothing new is sent
 
     def __post_init__(self) -> None:
         self.backend.watch(self._stopped.is_set)
@@ -180,6 +200,7 @@ class Line:
         times = [answer.info.get("timing", {}) for answer in answers]
         total = {"qpu_access_time": sum(float(each.get("qpu_access_time", 0.0)) for each in times)}
         together.info.update(parts=[dict(answer.info) for answer in answers], timing=total)
+        together.info["sent_now"] = sum(bool(answer.info["sent_now"]) for answer in answers)
         return together
 
     def _answer(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any], part: int) -> dimod.SampleSet:
@@ -187,8 +208,7 @@ class Line:
         key = f"qpu:{_digest(chip, bqm, parameters, part)}"
         known = self.journal.get([key]).get(key) if self.journal is not None else None
         ident = known.decode() if known else None  # empty where there will be no answer
-        failures = 0
-        why = ""
+        failures, why, sent = 0, "", False
         while failures < self.patience.attempts:
             if self._stopped.is_set():
                 raise CancelledError("the call was given up")
@@ -196,17 +216,19 @@ class Line:
                 self._pause(min(60.0, self.patience.pause * 2 ** (failures - 1)))
             try:
                 if ident is None:
+                    if self._final is not None:  # another call met it: this one would too
+                        raise self._final
                     ident = self.backend.submit(bqm, parameters)
-                    self._pending.add(ident)
+                    sent = True
                     self.submitted += 1
-                    self._write(key, ident)
+                    self._keep(key, ident)
                 self._pending.add(ident)
                 if self._stopped.is_set():  # while it was sent
                     self.backend.cancel(ident)
                     continue
                 found = self.backend.fetch(ident, self.patience.timeout)
                 found.resolve()
-                found.info.setdefault("problem_id", ident)
+                found.info.update(sent_now=sent, problem_id=found.info.get("problem_id", ident))
                 self._pending.discard(ident)
                 return found
             except TransientError as error:
@@ -217,13 +239,29 @@ class Line:
                 ident = None
                 failures += 1
                 why = f"the service has no answer ({error})"
-            except (InputError, KeyboardInterrupt) as error:  # refused, or given up: there will be no answer
-                self._write(key, "")
+            except (InputError, KeyboardInterrupt) as error:
+                if isinstance(error, RefusedError | KeyboardInterrupt):  # there will be no answer
+                    with suppress(InputError):  # a journal that cannot be written
+                        self._write(key, "")
                 if isinstance(error, KeyboardInterrupt):
                     self.cancel()
+                else:
+                    self._final = error
                 self._pending.discard(ident or "")
                 raise
-        raise InputError(f"{self.backend.name} gave no answer in {failures} attempts; the last: {why}")
+        self._final = InputError(f"{self.backend.name} gave no answer in {failures} attempts; the last: {why}")
+        raise self._final
+
+    def _keep(self, key: str, ident: str) -> None:
+        """Write the id of a problem down; one that cannot be written down is not left to run."""
+        self._pending.add(ident)
+        try:
+            self._write(key, ident)
+        except BaseException:
+            self._pending.discard(ident)
+            with suppress(Exception):
+                self.backend.cancel(ident)
+            raise
 
     def _pause(self, seconds: float) -> None:
         """Wait, but not on after a `cancel`."""
@@ -245,8 +283,9 @@ class Line:
         self._pending.clear()
 
     def reopen(self) -> None:
-        """Take problems again after a `cancel`."""
+        """Take problems again after a `cancel` or a final error."""
         self._stopped.clear()
+        self._final = None
 
 
 def check_call(properties: dict[str, Any], parameters: Mapping[str, Any]) -> None:
@@ -263,7 +302,7 @@ def check_call(properties: dict[str, Any], parameters: Mapping[str, Any]) -> Non
     whole_number("num_reads", parameters.get("num_reads", 1), least=1)
     time = parameters.get("annealing_time")
     low, high = properties.get("annealing_time_range", [0.0, inf])
-    if time is not None and not (isinstance(time, int | float) and low <= time <= high and 0 < time < inf):
+    if time is not None and not (isinstance(time, Real) and low <= float(time) <= high and 0 < float(time) < inf):
         raise InputError(f"annealing_time is {time}; this chip takes {low:g} to {high:g} microseconds")
 
 
