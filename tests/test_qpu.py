@@ -955,9 +955,11 @@ def test_after_a_final_error_nothing_new_is_sent_even_with_a_journal(tmp_path, c
     submit = backend.submit
     backend.submit = lambda *args: (tries.append(1), submit(*args))[1]
     table = dn.score_table(dn.load("waste").expected(10_000))
-    with dn.SqliteJournal(tmp_path / "run.db") as journal, pytest.raises(dn.InputError, match="refused"):
+    options = {"rule": "penalty", "num_reads": 30_000, "encoding": dn.PAPER, "annealing_time": 1.0}
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:
         qpu = QPU(backend, cache=cache, journal=journal, patience=AT_ONCE, chain_strength="scan")
-        dn.divide(table, qpu, 5, rule="penalty", num_reads=30_000, encoding=dn.PAPER, journal=journal, annealing_time=1.0)
+        with pytest.raises(dn.InputError, match="refused"):
+            dn.divide(table, qpu, 5, journal=journal, **options)
     assert len(tries) == 2
 
 
@@ -992,11 +994,11 @@ def test_couplings_of_a_qubit_stay_within_what_the_chip_allows():
     target = nx.complete_graph(5)
     copy = Copy.of(chains, rows, columns, target)
     problem = Ising(np.zeros((1, 4)), np.ones((1, 4)), rows, columns)
-    tight = packed(problem, [copy], Ranges(per_qubit=(-2.0, 1.0)), 3.0).bqm
+    tight = packed(problem, [copy], Ranges(per_qubit=(-1.0, 0.5)), 3.0).bqm
     sums = [sum(tight.get_quadratic(q, other) for other in tight.adj[q]) for q in tight.variables]
-    assert min(sums) >= -2.0 - 1e-12
-    assert max(sums) <= 1.0 + 1e-12
-    assert isclose(max(max(sums) / 1.0, min(sums) / -2.0), 1.0)  # and no smaller than need be
+    assert min(sums) >= -1.0 - 1e-12
+    assert max(sums) <= 0.5 + 1e-12
+    assert isclose(max(max(sums) / 0.5, min(sums) / -1.0), 1.0)  # and no smaller than need be
 
 
 def test_an_embedding_with_a_chain_too_many_is_noticed():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -162,7 +162,7 @@ def plan(
         annealing_time=annealing_time,
         seconds=seconds,
         seconds_one_by_one=blocks * _cost(chip, round(float(taken.mean())), call)[1],
-        fits_directly=fits_directly(places.graph, max_parents, encoding),
+        fits_directly=fits_directly(places.graph, max_parents, replace(encoding, prune=False)),
     )
     return found, copies
 
