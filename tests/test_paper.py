@@ -14,12 +14,12 @@ import dagneal as dn
 from dagneal.cli import main
 from dagneal.gaussian import Discrete, Gaussian, discretised
 from dagneal.paper import discretisation, evaluation, experiments, priors, published, running, timing
-from dagneal.paper.division import Runs, run_cases, tally
-from dagneal.paper.division_report import inside
+from dagneal.paper.division import Runs, run_cases, tally, told_apart
+from dagneal.paper.division_report import judged
 from dagneal.paper.items import IN_SHAPE, REPRODUCED, Figure, Item, Section, Setting, Table
 from dagneal.paper.quantum import DirectRuns, unlike
 from dagneal.paper.records import Case, Record, Records
-from dagneal.paper.report import write_report
+from dagneal.paper.report import parts_of, write_report
 
 QUICK = Setting()
 
@@ -120,8 +120,11 @@ def test_runs_are_tallied_once_they_are_complete(records):
     assert found.wrong == (0, 0)
     assert (found.unique_right, found.unique_wrong) == (4, 0)
     assert found.cpdag == (0, 0)
-    assert inside(found, published.TABLE_9[4, "sa"])
-    assert not inside(found, published.TABLE_9[5, "qa"])
+    five = replace(found, right=(4,) * 5, wrong=(0,) * 5)
+    assert judged(found, published.TABLE_9[4, "sa"]) == "only 2 runs"
+    assert judged(five, published.TABLE_9[4, "sa"]) == "no"
+    assert judged(five, published.TABLE_9[5, "qa"]) == "yes"
+    assert judged(None, published.TABLE_9[5, "qa"]) == ""
     assert tally([], dn.load("lung-cancer").dag) is None
 
 
@@ -234,6 +237,37 @@ def test_the_tail_of_a_draw_of_unequal_coins():
     for hits in range(6):
         wanted = min((draws >= hits).mean(), (draws <= hits).mean())
         assert priors.tail(shares, hits) == pytest.approx(wanted, abs=0.005)
+
+
+def test_runs_are_told_apart_as_a_permutation_test_does():
+    generator = np.random.default_rng(1)
+    for _ in range(20):
+        ours, theirs = generator.integers(0, 6, (2, 5))
+        pooled = np.concatenate([ours, theirs])
+        draws = np.array([generator.permutation(pooled)[:5].sum() for _ in range(4000)])
+        share = (np.abs(draws - pooled.sum() / 2) >= abs(ours.sum() - pooled.sum() / 2)).mean()
+        if abs(share - 0.01) > 0.005:
+            assert told_apart(ours.tolist(), theirs.tolist()) == (share < 0.01)
+
+
+def test_only_the_sizes_that_were_asked_for_are_run():
+    setting = Setting("paper", sizes=(3, 15))
+    (item,) = evaluation.items_named(["alarm"])
+    sizes = {case.inputs["k"] for case in item.cases(setting) if case.kind == "blocks" and case.inputs["solver"] == "sa"}
+    assert sizes == {3, 15}
+
+
+def test_nothing_is_judged_before_all_runs_are_there(records, tmp_path):
+    """At the paper's scale a single run is no reproduction, and what was not run is no failure."""
+    for name in ("annealing-time", "priors", "lung-cancer"):
+        (item,) = evaluation.items_named([name])
+        setting = Setting("paper")
+        case = next(case for case in item.cases(setting) if case.kind in ("direct", "optimum"))
+        small = replace(case, inputs=dict(case.inputs) | ({"reads": 20, "microseconds": 1} if case.kind == "direct" else {}))
+        records.add(Record(case, running.KINDS[small.kind](**small.inputs).result, {"sample": 0.1}))
+        (part,) = parts_of([item], records, setting)
+        assert part.verdict == "incomplete"
+        assert part.why == ""
 
 
 # Records
@@ -366,6 +400,11 @@ def test_reproduce_on_the_command_line(tmp_path, monkeypatch, capsys):
     assert main(["reproduce", "networks", "section-5.1", "--report", "-o", "out"]) == 0
     assert (tmp_path / "out" / "report.md").read_text() == before
     assert "reproduced" in capsys.readouterr().out
+    assert main(["reproduce", "section-5.1", "--report", "-o", "out"]) == 0  # what is there of others stays
+    assert (tmp_path / "out" / "report.md").read_text() == before
+    capsys.readouterr()
+    assert main(["reproduce", "--report", "-o", "nothing"]) == 2
+    assert "there are no records in nothing" in capsys.readouterr().err
     assert main(["reproduce", "table-12"]) == 2
     assert main(["reproduce", "networks", "--jobs", "0"]) == 2
     assert "--jobs is 0" in capsys.readouterr().err

@@ -280,9 +280,10 @@ def _reproduce(commands: argparse._SubParsersAction[_Parser]) -> None:
         help="quick (default) or the paper's own sizes, runs and reads",
     )
     command.add_argument("--qpu", action="store_true", help="quantum annealing on D-Wave's hardware; emulated without it")
+    command.add_argument("--k", type=_numbers, metavar="K,...", help="only these sizes of blocks in Tables 9 to 11")
     command.add_argument("--jobs", type=int, metavar="N", help="runs at a time (default: as many as there are cores)")
     command.add_argument("--report", action="store_true", help="run nothing, write the report from the records")
-    command.add_argument("-o", "--output", default="reproduction", metavar="FOLDER", help="where (default reproduction)")
+    command.add_argument("-o", "--output", metavar="FOLDER", help="where (default reproduction, or reproduction-paper)")
 
 
 def _networks(commands: argparse._SubParsersAction[_Parser]) -> None:

@@ -26,17 +26,19 @@ def reproduce(options: argparse.Namespace) -> None:
     from dagneal.paper.running import run
     from dagneal.qpu import chips
 
-    setting = Setting(options.scale, "qpu" if options.qpu else "qa")
+    sizes = tuple(whole_number("--k", k, least=3) for k in options.k or ())
+    setting = Setting(options.scale, "qpu" if options.qpu else "qa", sizes)
     items = evaluation.items_named(options.items or ["all"])
     jobs = cores() if options.jobs is None else whole_number("--jobs", options.jobs, least=1)
-    folder = Path(options.output)
+    folder = Path(options.output or ("reproduction" if options.scale == "quick" else "reproduction-paper"))
     if options.list:
-        records = Records(folder / "records.jsonl")
-        _list(items, records, setting, jobs, options)
+        _list(items, Records(folder / "records.jsonl"), setting, jobs, options)
         return
     figures.check_installed()
     chips.check_installed()
-    if options.qpu:
+    if options.report and not (folder / "records.jsonl").exists():
+        raise InputError(f"there are no records in {folder}; run something first, or name another folder with -o")
+    if options.qpu and not options.report:
         from dagneal.paper.experiments import annealer
 
         annealer("qpu")  # what is wrong with the configuration is said before the work
@@ -48,17 +50,18 @@ def reproduce(options: argparse.Namespace) -> None:
     cases = evaluation.all_cases(items, setting)
     try:
         if not options.report:
-            runs, seconds = evaluation.left(cases, records)
-            if runs and not options.quiet:
-                about = _duration(seconds * evaluation.speed() / jobs)
-                show.note(
-                    f"{runs:,} of {len(cases):,} runs to do, about {about} on {jobs} cores; Ctrl-C stops, the same "
-                    f"command goes on"
-                )
+            todo = [case for case in cases if case not in records]
+            if todo and not options.quiet:
+                about = _duration(evaluation.duration(todo, jobs) * evaluation.speed())
+                words = f"{len(todo):,} of {len(cases):,} runs to do, about {about} on {jobs} cores"
+                show.note(f"{words}; Ctrl-C stops, the same command goes on")
             with show.progress(options.quiet) as progress:
                 run(cases, records, jobs, progress, evaluation.cost)
     finally:
         records.close()
+        # Other items that the folder holds stay in its report.
+        asked = {item.name for item in items}
+        items = [i for i in evaluation.ITEMS if i.name in asked or all(case in records for case in i.cases(setting))]
         if len(records):
             write_report(items, records, setting, folder)
     _verdicts(parts_of(items, records, setting), folder, options)
@@ -73,33 +76,24 @@ def _duration(seconds: float) -> str:
 
 def _list(found: Sequence[Item], records: Records, setting: Setting, jobs: int, options: argparse.Namespace) -> None:
     """Print the items of the paper with the time that each takes on this machine."""
-    from dagneal.paper.evaluation import left, speed
+    from dagneal.paper.evaluation import duration, speed
 
     slower = speed()
-    rows, lines = [], [f"{'item':18} {'the paper':14} {'runs':>6} {'left':>6} {'time left':>10}   what"]
-    for item in found:
-        cases = list({case.key: case for case in item.cases(setting)}.values())
-        runs, seconds = left(cases, records)
-        time = seconds * slower / jobs
-        rows.append(
-            {
-                "name": item.name,
-                "number": item.number,
-                "title": item.title,
-                "runs": len(cases),
-                "left": runs,
-                "seconds": time,
-            }
-        )
-        lines.append(f"{item.name:18} {item.number:14} {len(cases):6,} {runs:6,} {_duration(time):>10}   {item.title}")
-    whole = {case.key: case for item in found for case in item.cases(setting)}
-    runs, seconds = left(list(whole.values()), records)
-    lines.append(
-        f"{'all':18} {'':14} {len(whole):6,} {runs:6,} {_duration(seconds * slower / jobs):>10}   runs that items share "
-        f"are run once"
-    )
+    rows = []
+    lines = [f"{'item':18} {'the paper':20} {'runs':>6} {'time':>8} {'left':>6} {'time':>8}   what"]
+    every = [case for item in found for case in item.cases(setting)]
+    listed = [(item.name, item.number, item.cases(setting), item.title) for item in found]
+    for name, number, cases, title in [*listed, ("all", "", every, "runs that items share are run once")]:
+        own = {case.key: case for case in cases}
+        left = [case for case in own.values() if case not in records]
+        whole, rest = (slower * duration(some, jobs) for some in (own.values(), left))
+        row = {"name": name, "number": number, "title": title, "runs": len(own), "left": len(left)}
+        rows.append(row | {"seconds": whole, "seconds_left": rest})
+        times = f"{len(own):6,} {_duration(whole):>8} {len(left):6,} {_duration(rest):>8}"
+        lines.append(f"{name:18} {number:20} {times}   {title}")
     lines += ["", f"scale {setting.scale}, {jobs} cores; times are estimates, made with a short run on this machine"]
-    show.result({"scale": setting.scale, "jobs": jobs, "items": rows}, "\n".join(lines), options)
+    report = {"scale": setting.scale, "jobs": jobs, "items": rows[:-1], "all": rows[-1]}
+    show.result(report, "\n".join(lines), options)
 
 
 def _verdicts(parts: Sequence[Part], folder: Path, options: argparse.Namespace) -> None:
@@ -109,7 +103,7 @@ def _verdicts(parts: Sequence[Part], folder: Path, options: argparse.Namespace) 
             "name": part.item.name,
             "number": part.item.number,
             "verdict": part.verdict,
-            "why": part.section.why if part.finished else "",
+            "why": part.why,
             "runs": part.runs,
             "finished": part.finished,
             "seconds": part.seconds,
@@ -117,7 +111,7 @@ def _verdicts(parts: Sequence[Part], folder: Path, options: argparse.Namespace) 
         for part in parts
     ]
     lines = [
-        f"{part.item.number:14} {part.item.name:18} {part.verdict:20} {part.finished:5,} of {part.runs:,} runs"
+        f"{part.item.number:20} {part.item.name:18} {part.verdict:20} {part.finished:5,} of {part.runs:,} runs"
         for part in parts
     ]
     files = [str(folder / name) for name in ("report.md", "report.html", "records.jsonl")]

@@ -13,8 +13,8 @@ from dagneal.paper.experiments import Outcome
 from dagneal.paper.items import NOTHING, Item, Section, Setting, Table, verdict
 from dagneal.paper.records import Case, Records
 
-NEAR = 0.02
-ODD = "MetalsEmission"  # whose published table follows the metals in the waste, not the dust
+LOST = "WasteType -> FilterEfficiency"
+NEAR, MOST = 0.02, 0.75
 S, U, IND, HOUSE, OK, DEF = "Stable", "Unstable", "Industrial", "Household", "Intact", "Defective"
 LAURITZEN: dict[str, Discrete | Gaussian] = {
     "BurningRegimen": Discrete({S: 0.85, U: 0.15}),
@@ -86,11 +86,11 @@ def section(records: Records, setting: Setting) -> Section:
     if r is None:
         return Section(NOTHING)
     rows = [
-        (name, f"{theirs:g}", f"{ours:.5g}", f"{ours - theirs:+.4f}", "yes" if same(theirs, ours) else "no")
+        (name, f"{theirs:g}", f"{ours:.5g}", f"{round(ours - theirs, 4) + 0.0:+.4f}", "yes" if same(theirs, ours) else "no")
         for name, theirs, ours in r.result["cells"]
     ]
     differ = [row[0] for row in rows if row[-1] == "no"]
-    far = [name for name, theirs, ours in r.result["cells"] if abs(theirs - ours) > NEAR and not name.startswith(f"P({ODD}")]
+    far = [name for name, theirs, ours in r.result["cells"] if abs(theirs - ours) > NEAR]
     lost = [" -> ".join(edge) for edge in r.result["lost"]]
     where = [
         (name, f"{low:.5g}", f"{high:.5g}", f"{(low + high) / 2:.5g}") for name, (low, high) in r.result["cuts"].items()
@@ -104,9 +104,14 @@ def section(records: Records, setting: Setting) -> Section:
         ),
         Table("Where variables are cut", ("variable", "lowest", "highest", "threshold"), where),
     ]
-    reasons = [f"{len(differ)} of {len(rows)} cells differ, which the table lists"] if differ else []
-    if r.result["edges"] != r.result["published_edges"]:
-        reasons.append("other edges than the published network's")
+    reasons = [f"{len(differ)} of {len(rows)} cells do not round to the published ones"] if differ else []
+    if far:
+        reasons.append("cells that contradict the paper: " + ", ".join(far))
+    if more := [edge for edge in lost if edge != LOST]:
+        reasons.append(f"{', '.join(more)} is lost too, which the published network has")
+    shape = [] if LOST in lost else [f"{LOST} is not lost"]
+    if len(far) > (1 - MOST) * len(rows):
+        shape.append(f"{len(far)} of {len(rows)} cells differ by more than {NEAR}")
     notes = [
         f"Edges that are lost because they make no difference any more: {', '.join(lost) or 'none'}. The paper names "
         f"WasteType -> "
@@ -115,8 +120,7 @@ def section(records: Records, setting: Setting) -> Section:
         "follow the dust alone. "
         "The published table has them follow the metals in waste alone.",
     ]
-    shape = not far and "WasteType -> FilterEfficiency" in lost
-    return Section(*verdict(shape and not reasons, shape, reasons), tables, notes=notes)
+    return Section(*verdict(shape, reasons), tables, notes=notes)
 
 
 def same(published: float, ours: float) -> bool:
@@ -137,9 +141,8 @@ ITEM = Item(
     "discretisation",
     "Section 5.1",
     "The Waste network from its conditional-Gaussian original",
-    "Reproduced: WasteType -> FilterEfficiency is lost as the paper says, the edges are the published network's, and "
-    "every cell rounds to the "
-    "published one. In shape: that edge is lost, and no cell differs by more than 0.02, those of MetalsEmission aside.",
+    "Reproduced: WasteType -> FilterEfficiency is lost as the paper says, the edges are the published network's, and every "
+    "cell rounds to the published one. In shape: that edge is lost, and three quarters of the cells differ by at most 0.02.",
     cases,
     section,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import comb
 from typing import Any
 
@@ -95,6 +96,19 @@ class Runs:
         return found
 
 
+def graph_of(truth: nx.DiGraph, edges: Iterable[Sequence[str]]) -> nx.DiGraph:
+    """A graph over the variables of a network.
+
+    Args:
+        truth: the network.
+        edges: the edges of the graph, parent first.
+    """
+    graph = nx.DiGraph()
+    graph.add_nodes_from(truth)
+    graph.add_edges_from((parent, child) for parent, child in edges)
+    return graph
+
+
 @dataclass(frozen=True)
 class Tally:
     """Runs against the truth, as the paper counts them.
@@ -149,6 +163,23 @@ def tally(graphs: Sequence[nx.DiGraph], truth: nx.DiGraph) -> Tally | None:
     )
 
 
+def told_apart(ours: Sequence[int], theirs: Sequence[int]) -> bool:
+    """Whether an exact permutation test tells the means of two sets of runs apart at 1%.
+
+    Args:
+        ours: one figure for each run.
+        theirs: likewise.
+
+    >>> told_apart((21, 22, 22, 23, 23), (16, 16, 17, 17, 16)), told_apart((4, 2, 4, 1, 3), (1, 4, 4, 1, 2))
+    (True, False)
+    """
+    together = (*ours, *theirs)
+    middle = sum(together) * len(ours) / len(together)
+    seen = abs(sum(ours) - middle)
+    splits = list(combinations(together, len(ours)))
+    return sum(abs(sum(split) - middle) >= seen - 1e-9 for split in splits) < 0.01 * len(splits)
+
+
 def all_cases(network: str, runs: Iterable[Runs], beside: Mapping[str, Sequence[int]]) -> list[Case]:
     """All runs, and what stands beside them: exact blocks, the optimum, and what `learn` finds.
 
@@ -160,5 +191,5 @@ def all_cases(network: str, runs: Iterable[Runs], beside: Mapping[str, Sequence[
     found = [case for each in runs for case in each.cases(network)]
     for data, sizes in beside.items():
         found += [case for k in sizes for case in run_cases(network, data, k, "exact", 0)]
-        found += [Case(kind, {"network": network, "data": data}) for kind in ("optimum", "learn")]
+        found += [Case(kind, {"network": network, "data": data}) for kind in ("optimum", "learn", "conquer")]
     return found

@@ -25,7 +25,8 @@ from dagneal.paper import (
 )
 from dagneal.paper.division import block_cost
 from dagneal.paper.items import Item, Setting
-from dagneal.paper.records import Case, Records
+from dagneal.paper.records import Case
+from dagneal.paper.running import TIMED
 
 ITEMS: tuple[Item, ...] = tuple(
     module.ITEM
@@ -59,7 +60,8 @@ def items_named(names: Iterable[str]) -> list[Item]:
     """
     wanted = set()
     for name in names:
-        found = [item.name for item in ITEMS if name.lower() in ("all", item.name, *_numbers(item))]
+        plain = name.lower().replace(" ", "-")
+        found = [item.name for item in ITEMS if plain in ("all", item.name, *_numbers(item))]
         if not found:
             known = ", ".join(f"{item.name} ({item.number})" for item in ITEMS)
             raise InputError(f"there is no item {name!r}; give all, or some of {known}")
@@ -67,9 +69,15 @@ def items_named(names: Iterable[str]) -> list[Item]:
     return [item for item in ITEMS if item.name in wanted]
 
 
-def _numbers(item: Item) -> tuple[str, ...]:
-    kind, _, number = item.number.lower().partition(" ")
-    return (number, f"table-{number}") if kind == "table" else (f"{kind}-{number}",)
+def _numbers(item: Item) -> list[str]:
+    """What else an item is called: `5` and `table-5`, `figure-4`, `section-5.1`."""
+    found = []
+    for part in item.number.lower().split(", "):
+        kind, _, numbers = part.partition(" ")
+        first, _, last = numbers.partition(" to ")
+        each = [first] if not last else [str(number) for number in range(int(first), int(last) + 1)]
+        found += [f"{kind.rstrip('s')}-{number}" for number in each] + (each if kind == "table" else [])
+    return found
 
 
 def speed() -> float:
@@ -97,7 +105,8 @@ def cost(case: Case) -> float:
     if case.kind == "direct":
         return _sampling(k, about["solver"], about["reads"], about.get("microseconds"))
     if case.kind == "blocks" and about["solver"] != "exact":
-        each = block_cost(k, about["reads"]) if about["solver"] == "sa" else 0.01 + _sampling(k, "qa", about["reads"], 1)
+        solver = about["solver"]
+        each = block_cost(k, about["reads"]) if solver == "sa" else 0.01 + _sampling(k, solver, about["reads"], 1)
         return float(comb(n, k) / about.get("parts", 1) * each)
     if case.kind == "plain":
         rows = int(about["data"].split()[1])
@@ -110,20 +119,25 @@ def cost(case: Case) -> float:
 def _sampling(k: int, solver: str, reads: int, microseconds: float | None) -> float:
     if solver == "sa":
         return block_cost(k, reads)
-    if solver == "qpu":
+    if "qpu" in solver:
         return 3.0
     return 0.03 * float(microseconds or 20) * max(1.0, 0.4 * k - 0.3) * block_cost(k, reads)
 
 
-def left(cases: Sequence[Case], records: Records) -> tuple[int, float]:
-    """How many of some runs are not on record, and about how many seconds they take on one core of the reference machine.
+def duration(cases: Iterable[Case], jobs: int) -> float:
+    """About how many seconds some runs take on the reference machine; timed ones run alone, the others side by side.
 
     Args:
         cases: the runs.
-        records: what is on record.
+        jobs: how many run at a time.
     """
-    todo = {case.key: case for case in cases if case not in records}
-    return len(todo), sum(map(cost, todo.values()))
+    alone, together = 0.0, 0.0
+    for case in {case.key: case for case in cases}.values():
+        if case.kind in TIMED:
+            alone += cost(case)
+        else:
+            together += cost(case)
+    return alone + together / jobs
 
 
 def all_cases(items: Sequence[Item], setting: Setting) -> list[Case]:

@@ -10,7 +10,6 @@ import networkx as nx
 from dagneal.errors import InputError
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
     from dagneal.paper.items import Figure
@@ -41,6 +40,7 @@ def rendered(figure: Figure) -> dict[str, bytes]:
     with rc_context({"svg.hashsalt": "dagneal", "font.size": 9}):
         canvas = Canvas(figsize=figure.size, layout="constrained")
         figure.draw(canvas)
+        FigureCanvasAgg(canvas).draw()  # boxes get their size, which arrows end at
         for ending, backend, more in (
             ("svg", FigureCanvasSVG, {"metadata": {"Date": None}}),
             ("png", FigureCanvasAgg, {"dpi": 110}),
@@ -62,26 +62,31 @@ def draw_network(canvas: Canvas, graph: nx.DiGraph, truth: nx.DiGraph) -> None:
     axes = canvas.subplots()
     axes.set_axis_off()
     place = _layers(truth)
+    box = {"boxstyle": "round,pad=0.35", "facecolor": "#eef3fa", "edgecolor": "#4c72b0"}
+    boxes = {
+        name: axes.text(x, y, name, ha="center", va="center", bbox=box, zorder=3, fontsize=8).get_bbox_patch()
+        for name, (x, y) in place.items()
+    }
     learned, true = set(graph.edges), set(truth.edges)
     turned = {(a, b) for a, b in learned - true if (b, a) in true}
-    for edges, colour, style in (
-        (learned & true, RIGHT, "-"),
-        (turned, TURNED, "-"),
-        (learned - true - turned, WRONG, "-"),
-        ({(a, b) for a, b in true - learned if (b, a) not in turned}, MISSING, "--"),
+    for label, edges, colour, style in (
+        ("right", learned & true, RIGHT, "-"),
+        ("turned round", turned, TURNED, "-"),
+        ("wrong", learned - true - turned, WRONG, "-"),
+        ("missing", {(a, b) for a, b in true - learned if (b, a) not in turned}, MISSING, "--"),
     ):
+        if edges:
+            axes.plot([], [], color=colour, linestyle=style, label=label)
         for parent, child in sorted(edges):
-            _arrow(axes, place[parent], place[child], colour, style)
-    for name, (x, y) in place.items():
-        box = {"boxstyle": "round,pad=0.35", "facecolor": "#eef3fa", "edgecolor": "#4c72b0"}
-        axes.text(x, y, name, ha="center", va="center", bbox=box, zorder=3, fontsize=8)
-    width, height = (max(values) - min(values) for values in zip(*place.values(), strict=True))
-    axes.set_xlim(
-        min(x for x, _ in place.values()) - 0.08 * width - 0.1, max(x for x, _ in place.values()) + 0.08 * width + 0.1
-    )
-    axes.set_ylim(
-        min(y for _, y in place.values()) - 0.1 * height - 0.1, max(y for _, y in place.values()) + 0.1 * height + 0.1
-    )
+            bend = 0.0 if abs(place[parent][1] - place[child][1]) == 1 else 0.15
+            arrow = {"arrowstyle": "-|>", "color": colour, "linestyle": style, "linewidth": 1.2, "mutation_scale": 12}
+            arrow |= {"patchA": boxes[parent], "patchB": boxes[child], "shrinkA": 1, "shrinkB": 1}
+            arrow |= {"connectionstyle": f"arc3,rad={bend}"}
+            axes.annotate("", xy=place[child], xytext=place[parent], arrowprops=arrow, zorder=2)
+    axes.legend(fontsize=8, loc="lower right")
+    for axis, at in ((axes.set_xlim, 0), (axes.set_ylim, 1)):
+        values = [point[at] for point in place.values()]
+        axis(min(values) - 0.6, max(values) + 0.6)
 
 
 def _layers(dag: nx.DiGraph) -> dict[str, tuple[float, float]]:
@@ -97,24 +102,3 @@ def _layers(dag: nx.DiGraph) -> dict[str, tuple[float, float]]:
 def _middle(dag: nx.DiGraph, name: str, place: dict[str, tuple[float, float]]) -> float:
     known = [place[parent][0] for parent in dag.predecessors(name)]
     return sum(known) / len(known) if known else 5.0
-
-
-def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], colour: str, style: str) -> None:
-    from matplotlib.patches import FancyArrowPatch
-
-    bend = 0.0 if abs(start[1] - end[1]) == 1 else 0.15
-    axes.add_patch(
-        FancyArrowPatch(
-            start,
-            end,
-            arrowstyle="-|>",
-            mutation_scale=12,
-            shrinkA=14,
-            shrinkB=14,
-            color=colour,
-            linestyle=style,
-            linewidth=1.2,
-            connectionstyle=f"arc3,rad={bend}",
-            zorder=2,
-        )
-    )

@@ -75,10 +75,12 @@ class Setting:
     Attributes:
         scale: `quick`, or `paper` for its own sizes, runs and reads.
         quantum: what stands for the quantum annealer: `qa`, the emulator, or `qpu`.
+        sizes: the sizes of blocks that Tables 9 to 11 are run for; all of them by default.
     """
 
     scale: Scale = "quick"
     quantum: str = "qa"
+    sizes: tuple[int, ...] = ()
 
     def choose(self, quick: Any, paper: Any) -> Any:
         """One of two values, by the scale.
@@ -88,6 +90,11 @@ class Setting:
             paper: for the paper's.
         """
         return quick if self.scale == "quick" else paper
+
+    @property
+    def tiled(self) -> str:
+        """The same with many blocks in a call."""
+        return "tiled" if self.quantum == "qa" else "tiled-qpu"
 
     @property
     def annealer(self) -> str:
@@ -116,18 +123,17 @@ class Item:
     section: Callable[[Records, Setting], Section]
 
 
-def verdict(full: bool, shape: bool, reasons: Iterable[str]) -> tuple[str, str]:
+def verdict(against_shape: Iterable[str], against_rest: Iterable[str]) -> tuple[str, str]:
     """The verdict by an item's rule, and why it is not better.
 
     Args:
-        full: whether the whole rule holds.
-        shape: whether its part about the shape holds.
-        reasons: what speaks against the whole rule.
+        against_shape: what speaks against the part of the rule about the shape.
+        against_rest: what speaks against the rest of it.
     """
-    listed = "; ".join(reasons)
-    if full:
+    shape, rest = list(against_shape), list(against_rest)
+    if not shape and not rest:
         return REPRODUCED, ""
-    return (IN_SHAPE if shape else NOT_REPRODUCED), listed
+    return (NOT_REPRODUCED if shape else IN_SHAPE), "; ".join(shape + rest)
 
 
 def wilson(hits: float, runs: int, z: float = 1.96) -> tuple[float, float]:

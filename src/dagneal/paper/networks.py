@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-import networkx as nx
-
 from dagneal.metrics import compare
 from dagneal.networks import load
+from dagneal.paper.division import graph_of
 from dagneal.paper.figures import draw_network
 from dagneal.paper.items import NOTHING, Figure, Item, Section, Setting, Table, verdict
 from dagneal.paper.published import CALLED
@@ -37,13 +36,11 @@ def cases(setting: Setting) -> list[Case]:
 def section(records: Records, setting: Setting) -> Section:
     """Sizes, what is learned, and drawings."""
     rows, figures, reasons = [], [], []
-    complete = True
     for network, (variables, edges) in SIZES.items():
         truth = load(network).dag
         if (len(truth), truth.number_of_edges()) != (variables, edges):
             reasons.append(f"{CALLED[network]} has {len(truth)} variables and {truth.number_of_edges()} edges")
         r = records.get(_case(network))
-        complete = complete and r is not None
         if r is None:
             rows.append(
                 (
@@ -55,9 +52,7 @@ def section(records: Records, setting: Setting) -> Section:
                 )
             )
             continue
-        graph = nx.DiGraph()
-        graph.add_nodes_from(truth)
-        graph.add_edges_from(map(tuple, r.result["edges"]))
+        graph = graph_of(truth, r.result["edges"])
         against = compare(graph, truth)
         rows.append(
             (
@@ -84,12 +79,12 @@ def section(records: Records, setting: Setting) -> Section:
         "proved optimal",
     )
     table = Table("The networks, and what `dagneal learn` finds in 10,000 expected rows (at most four parents)", head, rows)
-    return Section(*verdict(complete and not reasons, not reasons, reasons or ["not all were learned"]), [table], figures)
+    return Section(*verdict(reasons, []), [table], figures)
 
 
 ITEM = Item(
     "networks",
-    "Figures 1 to 4",
+    "Figures 1 to 3",
     "The networks",
     "Reproduced: every network has as many variables and edges as the paper says or draws.",
     cases,

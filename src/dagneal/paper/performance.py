@@ -14,17 +14,18 @@ EXTRA = "waste-2p-dep"  # which the paper also ran with 10^5 and 10^6 reads
 
 
 def annealed(setting: Setting) -> dict[str, DirectRuns]:
-    """Simulated annealing; of waste-2p-dep ten runs at any scale, which together have 10^5 reads."""
+    """Simulated annealing on all problems."""
     found = {}
     for network in TABLE_5_SA:
-        count = 10 if network == EXTRA else setting.choose(2 if network in LARGE else 3, 10)
+        count = setting.choose(2 if network in LARGE else 3, 10)
         found[network] = DirectRuns(network, "sa", READS, tuple(range(1, count + 1)))
     return found
 
 
-def pooled(setting: Setting) -> DirectRuns:
-    """As many runs as make 10^5 reads, or 10^6 at the paper's scale."""
-    return DirectRuns(EXTRA, "sa", READS, tuple(range(1, setting.choose(11, 101))))
+def pooled(setting: Setting) -> dict[str, DirectRuns]:
+    """Further runs, which together have 10^5 reads, and at the paper's scale also 10^6."""
+    found = {"10^5": DirectRuns(EXTRA, "sa", READS, tuple(range(11, 21)))}
+    return found if setting.scale == "quick" else found | {"10^6": DirectRuns(EXTRA, "sa", READS, tuple(range(11, 111)))}
 
 
 def sampled(setting: Setting) -> DirectRuns:
@@ -42,7 +43,12 @@ def _exhaustive(network: str) -> Case:
 
 def cases(setting: Setting) -> list[Case]:
     """All of these, the quantum runs of Table 6, and the optima."""
-    runs = [*annealed(setting).values(), pooled(setting), sampled(setting), *annealing_time.runs(setting)[99].values()]
+    runs = [
+        *annealed(setting).values(),
+        *pooled(setting).values(),
+        sampled(setting),
+        *annealing_time.runs(setting)[99].values(),
+    ]
     found = [case for each in runs for case in each.cases()] + [_exhaustive(network) for network in SMALL]
     return found + [_optimum(n, data) for n in TABLE_5_SA for data in ("expected 10000", "expected 10000 floor")]
 
@@ -77,8 +83,16 @@ def section(records: Records, setting: Setting) -> Section:
         _more(records, setting),
         _roundings(records),
     ]
-    small = all(s is not None and s.expected == s.runs for n, s in simulated.items() if n in SMALL)
-    small = small and all((r := records.get(_exhaustive(n))) is not None and r.result["truth_is_best"] for n in SMALL)
+    shape = [
+        f"{CALLED[n]}: SA finds the expected solution in {s.expected} of {s.runs} runs"
+        for n, s in simulated.items()
+        if s and n in SMALL and s.expected < s.runs
+    ]
+    shape += [
+        f"{CALLED[n]}: ES does not find the expected solution"
+        for n in SMALL
+        if (r := records.get(_exhaustive(n))) is not None and not r.result["truth_is_best"]
+    ]
     far = [
         f"{CALLED[n]}: SA result {s.ratio:.4f}, the paper {TABLE_5_SA[n].result}"
         for n, s in simulated.items()
@@ -90,16 +104,17 @@ def section(records: Records, setting: Setting) -> Section:
         "Waste: the result above 1 is the optimum with at most two parents. The truth has a child with three, which H_max "
         "penalises, so "
         "the expected solution is not the minimum; the last column of the second table is the value that the optimum has.",
-        "The rules that put blocks together are compared under Tables 9 to 11.",
+        "The two rules that put blocks together are compared under Tables 9 to 11. An equivalent network has the same "
+        "energy as the expected solution; success counts the expected one alone, edge by edge.",
     ]
-    found = verdict(small and not far and not reasons, small and not far, far + reasons)
+    found = verdict(shape + far, reasons)
     return Section(*found, tables, notes=notes)
 
 
 def _row(network: str, records: Records, sa: Summary | None, qa: Summary | None, reasons: list[str]) -> tuple[str, ...]:
     paper_sa, paper_qa, paper_es = TABLE_5_SA[network], TABLE_6[99][network], TABLE_5_ES.get(network)
     es = records.get(_exhaustive(network)) if paper_es else None
-    if sa and sa.expected / sa.runs != paper_sa.success:
+    if sa and network in LARGE and sa.expected / sa.runs != paper_sa.success:
         reasons.append(f"{CALLED[network]}: SA finds the expected solution in {sa.expected} of {sa.runs} runs")
 
     def both(paper: float | None, ours: float | None, form: str) -> str:
@@ -163,13 +178,13 @@ def _more(records: Records, setting: Setting) -> Table:
     rows = []
     for label, runs in (
         ("10^4, expected data", annealed(setting)[EXTRA]),
-        (f"{setting.choose('10^5', '10^6')}, expected data (all runs together)", pooled(setting)),
+        *((f"{reads}, expected data (runs pooled)", runs) for reads, runs in pooled(setting).items()),
         ("10^4, sampled data", sampled(setting)),
     ):
         s = runs.summary(records)
         if s is None:
             continue
-        together = "together" in label
+        together = "pooled" in label
         results = [r.result for r in records.of(runs.cases())]
         best = max(r["value"] / r["expected_value"] for r in results)
         rows.append(
@@ -180,7 +195,7 @@ def _more(records: Records, setting: Setting) -> Table:
                 str(sum(r["expected_hits"] for r in results)),
                 str(sum(r["optimum_hits"] for r in results)),
                 shown(s.raw_gap, ".2f"),
-                f"{s.repaired_gap:.2f}",
+                f"{min(r['repaired_gap'] for r in results) if together else s.repaired_gap:.2f}",
                 str(s.runs),
             )
         )
@@ -236,10 +251,9 @@ ITEM = Item(
     "performance",
     "Table 5",
     "Exhaustive search, simulated and quantum annealing",
-    "Reproduced: ES and SA find the expected solution of the three small problems in every run, SA's success on the large "
-    "ones is the paper's, "
-    "its results lie within 0.005 of the paper's, and there are ten runs. In shape: all but the success on the large ones "
-    "and the ten runs.",
+    "Reproduced: ES and SA find the expected solution of the three small problems in every run, SA's results lie within "
+    "0.005 of the paper's, its success on the large problems is the paper's, and there are ten runs. In shape: the first "
+    "two of these. QA is judged under Table 6.",
     cases,
     section,
 )

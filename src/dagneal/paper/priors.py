@@ -28,8 +28,7 @@ def _sampled(network: str, rows: int) -> Case:
 
 def section(records: Records, setting: Setting) -> Section:
     """Shares by prior and size, beside the paper's one draw of 8."""
-    rows, reasons = [], []
-    found_all = True
+    rows, reasons, missed = [], [], []
     for network in SMALL:
         for at, (prior, score) in enumerate(PRIORS.items()):
             exact = [records.get(_expected(network, size, score)) for size in ROWS]
@@ -38,9 +37,10 @@ def section(records: Records, setting: Setting) -> Section:
             counts = [None if r is None else int(r.result["truth_is_best"][score]) for r in sampled]
             cells = [share(count, SAMPLES) if count is not None else share(0, 0) for count in counts]
             published = TABLE_1[network][at]
-            rows.append((CALLED[network], prior, f"{published:.2f}", f"{sum(map(bool, hits))} of {len(hits)}", *cells))
-            if score == "bdeu:1" and not all(hits):
-                found_all = False
+            known = [hit for hit in hits if hit is not None]
+            rows.append((CALLED[network], prior, f"{published:.2f}", f"{sum(known)} of {len(known)}", *cells))
+            if score == "bdeu:1" and not all(known):
+                missed.append(f"{CALLED[network]}: the optimum of some expected data is not the truth")
             shares = [float(bool(hit)) for hit in hits]
             shares += [(count or 0) / SAMPLES for count, times in zip(counts, DRAWN, strict=True) for _ in range(times)]
             if tail(shares, round(8 * published)) < RARE:
@@ -51,7 +51,7 @@ def section(records: Records, setting: Setting) -> Section:
         ("problem", "alpha_ijk", "the paper, 8 datasets", "ours, expected data", *(f"samples of {n:,} rows" for n in ROWS)),
         rows,
     )
-    found = verdict(found_all and not reasons, found_all, reasons)
+    found = verdict(missed, reasons)
     notes = [
         "With sampled data the optimum is not always the truth: the paper's 8 of 8 is one draw. With 1/r, which unlike "
         "1/(r q) gives equivalent networks different scores, exact search finds networks above the truth on most samples "

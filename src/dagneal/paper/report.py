@@ -18,6 +18,11 @@ from dagneal.writing import replacing
 PAPER = 'Zardini, Rizzoli, Dissegna, Blanzieri, Pastorello (2022), "Reconstructing Bayesian Networks on a Quantum Annealer"'
 
 
+_READ = (
+    "The first table of each item has the paper's figures beside ours; tables after it show what the paper did not measure."
+)
+
+
 @dataclass(frozen=True)
 class Part:
     """One item in a report.
@@ -38,8 +43,15 @@ class Part:
 
     @property
     def verdict(self) -> str:
-        """As the rule has it, or that there is nothing to judge."""
-        return self.section.verdict if self.finished else "not run"
+        """As the rule has it, once all runs are on record."""
+        if self.finished < self.runs:
+            return "incomplete" if self.finished else "not run"
+        return self.section.verdict
+
+    @property
+    def why(self) -> str:
+        """What speaks against more."""
+        return self.section.why if self.finished == self.runs else ""
 
 
 def parts_of(items: Sequence[Item], records: Records, setting: Setting) -> list[Part]:
@@ -94,6 +106,8 @@ def _about(items: Sequence[Item], used: Sequence[Record], setting: Setting) -> l
 
     names = "all" if len(items) == len(ITEMS) else " ".join(item.name for item in items)
     command = f"dagneal reproduce {shlex.join(names.split())} --scale {setting.scale}"
+    if setting.sizes:
+        command += f" --k {','.join(map(str, setting.sizes))}"
     quantum = (
         "emulated on this machine, nothing ran on hardware; see docs/qpu.md"
         if setting.quantum == "qa"
@@ -121,13 +135,15 @@ def _summary(parts: Sequence[Part]) -> Table:
 def _words(part: Part) -> list[str]:
     """The paragraphs that open a section."""
     found = [f"Verdict: {part.verdict}."]
-    if part.section.why and part.finished:
-        found[0] = f"Verdict: {part.verdict}. Why not more: {part.section.why}."
+    if part.why:
+        found[0] = f"Verdict: {part.verdict}. Why not more: {part.why}."
+    elif 0 < part.finished < part.runs:
+        found[0] = f"Verdict: incomplete, {part.finished:,} of {part.runs:,} runs; nothing is judged before all are there."
     return [*found, f"Rule: {part.item.rule}"]
 
 
 def _markdown(parts: Sequence[Part], about: Sequence[str]) -> str:
-    lines = ["# The paper, reproduced", "", f"{PAPER}. In every table the paper's figures stand beside ours.", ""]
+    lines = ["# The paper, reproduced", "", f"{PAPER}. {_READ}", ""]
     lines += [f"- {_escaped(line)}" for line in about]
     lines += ["", *_table_lines(_summary(parts))]
     for part in parts:
@@ -175,7 +191,7 @@ def _html(parts: Sequence[Part], about: Sequence[str], drawn: dict[str, dict[str
         '<!doctype html><html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>The paper, reproduced</title>',
         f"<style>{_STYLE}</style></head><body><main><h1>The paper, reproduced</h1>",
-        f"<p>{text(PAPER)}. In every table the paper's figures stand beside ours.</p><ul>",
+        f"<p>{text(PAPER)}. {text(_READ)}</p><ul>",
         *(f"<li>{text(line)}</li>" for line in about),
         "</ul>",
         _html_table(_summary(parts)),
@@ -195,7 +211,7 @@ def _html(parts: Sequence[Part], about: Sequence[str], drawn: dict[str, dict[str
 def _html_table(table: Table) -> str:
     head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in table.head)
     rows = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>\n" for row in table.rows)
-    caption = f"<caption>{html.escape(table.caption)}</caption>"
+    caption = f"<caption>{html.escape(table.caption.replace('`', ''))}</caption>"
     return f'<div class="wide"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 

@@ -18,6 +18,7 @@ KINDS: dict[str, Callable[..., Outcome]] = {
     "priors": experiments.priors,
     "blocks": experiments.blocks,
     "learn": experiments.learned,
+    "conquer": experiments.conquered,
     "construction": timing.construction,
     "plain": timing.plain,
     "discretisation": discretisation.run,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import comb
+from statistics import fmean
 
 from dagneal.networks import load
 from dagneal.paper.items import Item, Section, Setting, Table, shown, verdict
@@ -26,13 +27,14 @@ def cases(setting: Setting) -> list[Case]:
 def section(records: Records, setting: Setting) -> Section:
     """Seconds without and with the speedup, the paper's and here."""
     rows, reasons = [], []
-    complete = True
+    times: dict[str, list[float]] = {}
     for network, sizes in TABLE_7.items():
         n = len(load(network).names)
         for k, (slow, quick) in sizes.items():
             r = records.get(_case(network, k, setting))
-            complete = complete and r is not None
             ratio = r.seconds["plain"] / r.seconds["ours"] if r else None
+            if ratio is not None:
+                times.setdefault(network, []).append(ratio)
             if ratio is not None and ratio < slow / quick:
                 reasons.append(f"{CALLED[network]}, k = {k}: {ratio:.0f} times, the paper {slow / quick:.0f}")
             rows.append(
@@ -71,17 +73,19 @@ def section(records: Records, setting: Setting) -> Section:
         notes.append(
             "Both columns of Waste are measured on 1,000 rows here; plain Python grows with the rows, ours hardly does."
         )
-    return Section(
-        *verdict(complete and not reasons, complete and len(reasons) < len(rows) / 2, reasons), [table], notes=notes
-    )
+    means = {network: fmean(each) for network, each in times.items()}
+    shape = []
+    if len(means) == len(TABLE_7) and means["waste"] <= means["lung-cancer"]:
+        shape.append(f"Waste gains {means['waste']:.0f} times in the mean, LC {means['lung-cancer']:.0f}")
+    return Section(*verdict(shape, reasons), [table], notes=notes)
 
 
 ITEM = Item(
     "speedup",
     "Table 7",
     "Speedup of making sub-problems",
-    "Reproduced: in every row ours is at least as many times quicker than plain Python as the paper's speedup was. In "
-    "shape: in most rows.",
+    "Reproduced: in every row ours is at least as many times quicker than plain Python as the paper's speedup was, and as "
+    "in the paper Waste gains more in the mean than LC. In shape: the second of these.",
     cases,
     section,
 )
