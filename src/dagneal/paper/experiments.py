@@ -197,6 +197,7 @@ def by_exhaustion(network: str, data: str) -> Outcome:
         data: see `dataset`.
     """
     truth, scorer, table = problem(network, data)
+    exhaustive(problem("monty-hall", "expected 100")[2])  # so that nothing is compiled while the clock runs
     begun = perf_counter()
     best = exhaustive(table)
     seconds = {"exhaustive": perf_counter() - begun}
