@@ -1,7 +1,6 @@
 """The QUBO of waste from a million rows in memory, against the paper's Algorithm 2 in plain Python."""
 
 import numpy as np
-
 from measure import best_of, line, one_core, timed
 
 import dagneal as dn
