@@ -120,7 +120,7 @@ def test_runs_are_tallied_once_they_are_complete(records):
     assert found.wrong == (0, 0)
     assert (found.unique_right, found.unique_wrong) == (4, 0)
     assert found.cpdag == (0, 0)
-    five = replace(found, right=(4,) * 5, wrong=(0,) * 5)
+    five = found._replace(right=(4,) * 5, wrong=(0,) * 5)
     assert judged(found, published.TABLE_9[4, "sa"]) == "only 2 runs"
     assert judged(five, published.TABLE_9[4, "sa"]) == "no"
     assert judged(five, published.TABLE_9[5, "qa"]) == "yes"

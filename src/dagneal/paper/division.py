@@ -14,6 +14,7 @@ import numpy as np
 from dagneal.learners.divide import Rule, voted
 from dagneal.metrics import Comparison, compare
 from dagneal.networks import load
+from dagneal.paper.published import Division
 from dagneal.paper.records import Case, Records
 
 _PART = 30.0  # seconds that a part of a run takes at most, about
@@ -109,35 +110,7 @@ def graph_of(truth: nx.DiGraph, edges: Iterable[Sequence[str]]) -> nx.DiGraph:
     return graph
 
 
-@dataclass(frozen=True)
-class Tally:
-    """Runs against the truth, as the paper counts them.
-
-    Attributes:
-        right: edges of the truth in each run.
-        wrong: other edges in each run.
-        unique_right: edges of the truth in any run.
-        unique_wrong: other edges in any run.
-        sensitivity: in the mean.
-        specificity: in the mean.
-        cpdag: the distance between equivalence classes in each run; None where a run leaves a cycle.
-    """
-
-    right: tuple[int, ...]
-    wrong: tuple[int, ...]
-    unique_right: int
-    unique_wrong: int
-    sensitivity: float
-    specificity: float
-    cpdag: tuple[int | None, ...]
-
-    @property
-    def means(self) -> tuple[float, float]:
-        """Edges right and wrong in the mean."""
-        return float(np.mean(self.right)), float(np.mean(self.wrong))
-
-
-def tally(graphs: Sequence[nx.DiGraph], truth: nx.DiGraph) -> Tally | None:
+def tally(graphs: Sequence[nx.DiGraph], truth: nx.DiGraph) -> Division | None:
     """Compare runs with the truth; nothing where there are none.
 
     Args:
@@ -152,7 +125,7 @@ def tally(graphs: Sequence[nx.DiGraph], truth: nx.DiGraph) -> Tally | None:
         return None
     each: list[Comparison] = [compare(graph, truth) for graph in graphs]
     edges = set().union(*(graph.edges for graph in graphs))
-    return Tally(
+    return Division(
         right=tuple(one.right for one in each),
         wrong=tuple(one.wrong for one in each),
         unique_right=len(edges & set(truth.edges)),

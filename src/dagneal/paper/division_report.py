@@ -10,7 +10,7 @@ import networkx as nx
 
 from dagneal.metrics import compare
 from dagneal.networks import load
-from dagneal.paper.division import Runs, Tally, all_cases, graph_of, tally, told_apart
+from dagneal.paper.division import Runs, all_cases, graph_of, tally, told_apart
 from dagneal.paper.items import NOTHING, Figure, Item, Section, Setting, Table, listed, mean, shown, verdict
 from dagneal.paper.published import CALLED, Division
 from dagneal.paper.records import Case, Records
@@ -89,7 +89,7 @@ class Declared:
         )
         return Section(*self._verdict(counted, setting), tables, [figure], list(self.notes))
 
-    def _main(self, found: list[tuple[Runs, Tally | None]], setting: Setting) -> Table:
+    def _main(self, found: list[tuple[Runs, Division | None]], setting: Setting) -> Table:
         rows = []
         for each, t in found:
             paper = self.published.get((each.k, "sa" if each.solver == "sa" else "qa"))
@@ -199,7 +199,7 @@ class Declared:
             rows,
         )
 
-    def _verdict(self, found: list[tuple[Runs, Tally | None]], setting: Setting) -> tuple[str, str]:
+    def _verdict(self, found: list[tuple[Runs, Division | None]], setting: Setting) -> tuple[str, str]:
         rows = {(each.k, "sa" if each.solver == "sa" else "qa"): t for each, t in found if each.data == self.main}
         known = {key: t for key, t in rows.items() if t is not None and key in self.published}
         full = {key: t for key, t in known.items() if len(t.right) == len(SEEDS)}
@@ -228,7 +228,7 @@ class Declared:
     def _size(self, k: int) -> str:
         return f"{k} (direct)" if k == len(load(self.network).names) else str(k)
 
-    def _draw(self, canvas: Canvas, found: list[tuple[Runs, Tally | None]], setting: Setting) -> None:
+    def _draw(self, canvas: Canvas, found: list[tuple[Runs, Division | None]], setting: Setting) -> None:
         axes = canvas.subplots()
         colours = {"sa": "#1f77b4", "qa": "#d62728"}
         for (k, method), row in self.published.items():
@@ -267,7 +267,7 @@ def arities(data: str) -> str:
     return "padded" if data.endswith("padded") else "true"
 
 
-def judged(ours: Tally | None, paper: Division | None) -> str:
+def judged(ours: Division | None, paper: Division | None) -> str:
     """Whether our runs are told apart from the paper's, where there are five of them.
 
     Args:
@@ -285,5 +285,5 @@ def _runs(values: tuple[int, ...], unique: int) -> str:
     return f"{listed(values)}: {sum(values) / len(values):.1f} ({unique})"
 
 
-def _means(t: Tally | Division | None) -> str:
+def _means(t: Division | None) -> str:
     return NOTHING if t is None else "{:.1f} / {:.1f}".format(*t.means)

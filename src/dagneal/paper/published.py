@@ -134,7 +134,17 @@ TABLE_8 = {
 
 
 class Division(NamedTuple):
-    """A row of Tables 9 to 11: edges right and wrong in each of five runs, and in any of them."""
+    """A row of Tables 9 to 11, the paper's or ours.
+
+    Attributes:
+        right: edges of the truth in each run.
+        wrong: other edges in each run.
+        unique_right: edges of the truth in any run.
+        unique_wrong: other edges in any run.
+        sensitivity: in the mean.
+        specificity: in the mean.
+        cpdag: the distance between equivalence classes in each run, None where a run leaves a cycle; not published.
+    """
 
     right: tuple[int, ...]
     wrong: tuple[int, ...]
@@ -142,6 +152,7 @@ class Division(NamedTuple):
     unique_wrong: int
     sensitivity: float
     specificity: float
+    cpdag: tuple[int | None, ...] = ()
 
     @property
     def means(self) -> tuple[float, float]:
