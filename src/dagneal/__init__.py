@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # `X as X`: type checkers take it as exported
     from dagneal.files import read as read
     from dagneal.graphs import cpdag as cpdag
     from dagneal.journal import SqliteJournal as SqliteJournal
+    from dagneal.knowledge import Knowledge as Knowledge, read_knowledge as read_knowledge
     from dagneal.learned import Annealed as Annealed, Division as Division, Learned as Learned, Outcome as Outcome
     from dagneal.learners.anneal import anneal as anneal
     from dagneal.learners.blocks import choose_blocks as choose_blocks
@@ -51,6 +52,7 @@ _NAMES = {
     "files": ("read",),
     "graphs": ("cpdag",),
     "journal": ("SqliteJournal",),
+    "knowledge": ("Knowledge", "read_knowledge"),
     "learned": ("Annealed", "Division", "Learned", "Outcome"),
     "learners.anneal": ("anneal",),
     "learners.blocks": ("choose_blocks",),

@@ -155,6 +155,7 @@ class Learned:
         annealed: the figures of a sampler's reads.
         division: how it was put together from blocks, if it was.
         hardware: what was asked of a quantum annealer: system, emulated or not, calls, access time, broken chains.
+        knowledge: what was known before, as plain values.
         data: the data it was learned from, where they are at hand.
         prior: the prior for fitting probabilities to them.
     """
@@ -170,6 +171,7 @@ class Learned:
     annealed: Annealed | None = None
     division: Division | None = None
     hardware: dict[str, Any] | None = None
+    knowledge: dict[str, Any] | None = None
     data: Dataset | None = None
     prior: Dirichlet | None = None
 
@@ -207,6 +209,8 @@ class Learned:
         }
         if self.annealed is not None:
             found["annealed"] = self.annealed.summary()
+        if self.knowledge is not None:
+            found["knowledge"] = self.knowledge
         if self.hardware is not None:
             found["hardware"] = self.hardware
         if self.division is not None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
 
 from dagneal.graphs import dag_from_parents
 from dagneal.kernels import Floats, Ints, Masks, kernel
@@ -44,19 +45,35 @@ def dag_of_order(table: ScoreTable, order: Ints) -> nx.DiGraph:
     return dag_from_parents({name: parents[name] for name in table.names})
 
 
-def random_orders(variables: int, count: int, seed: int | None, block: int = 65_536) -> Iterator[Ints]:
-    """Uniformly random orders, in blocks of at most 65,536.
+def random_orders(
+    variables: int, count: int, seed: int | None, block: int = 65_536, required: NDArray[np.bool_] | None = None
+) -> Iterator[Ints]:
+    """Uniformly random orders, in blocks of at most 65,536; with required edges changed as little as these need.
 
     Args:
         variables: the length of an order.
         count: how many orders.
         seed: the same seed gives the same orders.
         block: how many are in one block.
+        required: `required[parent, child]`, edges whose parent must come first.
     """
     generator = np.random.default_rng(seed)
     for start in range(0, count, block):
         identity = np.broadcast_to(np.arange(variables), (min(block, count - start), variables))
-        yield generator.permuted(identity, axis=1)
+        drawn = generator.permuted(identity, axis=1)
+        yield drawn if required is None else keeping(drawn, required)
+
+
+@kernel
+def keeping(orders: Ints, required: NDArray[np.bool_]) -> Ints:
+    """Orders in which the parent of each required edge comes first, otherwise as they were."""
+    found = np.empty_like(orders)
+    rank = np.empty(orders.shape[1], dtype=np.int64)
+    for line in range(len(orders)):
+        for position in range(orders.shape[1]):
+            rank[orders[line, position]] = -position
+        sort_by(required, rank, found[line])
+    return found
 
 
 @kernel
@@ -79,3 +96,25 @@ def _score_orders(orders: Ints, first: Ints, candidates: Ints, start: Ints, mask
                     break
             total[line] += best
     return total
+
+
+@kernel
+def sort_by(precedes: NDArray[np.bool_], wins: Ints, order: Ints) -> bool:
+    """Kahn's algorithm; of the variables that may come next the one with most wins is taken. False if there is a cycle."""
+    n = len(wins)
+    waiting = np.empty(n, dtype=np.int64)
+    for v in range(n):
+        waiting[v] = precedes[:, v].sum()
+    for position in range(n):
+        best = -1
+        for v in range(n):
+            if waiting[v] == 0 and (best < 0 or wins[v] > wins[best]):
+                best = v
+        if best < 0:
+            return False
+        order[position] = best
+        waiting[best] = -1
+        for v in range(n):
+            if precedes[best, v]:
+                waiting[v] -= 1
+    return True

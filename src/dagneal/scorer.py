@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from math import comb
 from threading import Lock
 
@@ -14,6 +15,7 @@ from dagneal.data import Dataset
 from dagneal.errors import InputError, whole_number
 from dagneal.graphs import check_dag
 from dagneal.kernels import Floats, Ints, Masks, Progress
+from dagneal.knowledge import Knowledge
 from dagneal.scores import BDeu, Score
 from dagneal.sets import bounded_masks, pair_keys, set_keys, set_members, widest_set
 from dagneal.table import ScoreTable
@@ -30,6 +32,8 @@ class Scorer:
         data: the data.
         score: the score; `BDeu(1)` by default.
         workers: number of threads for counting; all cores by default.
+        knowledge: what is known before: tables leave out parents that are not allowed, and price the rest so that no best
+            network breaks a rule.
 
     >>> from dagneal.networks import load
     >>> truth = load("lung-cancer")
@@ -40,7 +44,13 @@ class Scorer:
     ScoreTable(5 variables, at most 2 parents, 55 scores)
     """
 
-    def __init__(self, data: Dataset, score: Score | None = None, workers: int | None = None) -> None:
+    def __init__(
+        self,
+        data: Dataset,
+        score: Score | None = None,
+        workers: int | None = None,
+        knowledge: Knowledge | None = None,
+    ) -> None:
         if not isinstance(data, Dataset):
             raise InputError(f"a Dataset is needed, not {type(data).__name__}; dn.read makes one")
         if score is not None and not hasattr(score, "concentrations"):
@@ -48,6 +58,8 @@ class Scorer:
         self.data = data
         self.rule: Score = score or BDeu()
         self.workers = workers
+        self.knowledge = knowledge or None
+        self.rules = knowledge.constraints(data.names, len(data.names) - 1) if knowledge else None
         # Pseudo-counts depend on the child only through its number of states; one pair of columns for each of those.
         arities = np.unique(data.arities) if self.rule.depends_on_child else np.array([0])
         self._arities = arities
@@ -60,6 +72,7 @@ class Scorer:
         max_parents: int | None = None,
         candidates: Mapping[str, Sequence[str]] | None = None,
         progress: Progress | None = None,
+        complete: bool = False,
     ) -> ScoreTable:
         """Score every set of at most `max_parents` parents of every child.
 
@@ -67,10 +80,15 @@ class Scorer:
             max_parents: the most parents of a child; 2 by default, or fewer where there are fewer variables.
             candidates: the possible parents of each child; all other variables where a child is not named.
             progress: told how far the counting is.
+            complete: keep parents that knowledge forbids, at a price that no best network pays, so that all children have
+                the same sets, as blocks need.
         """
         names = self.data.names
         limit = checked_max_parents(max_parents, len(names))
         own = _checked_candidates(names, candidates)
+        if self.knowledge is not None and self.rules is not None and not complete:
+            self.knowledge.check(names, limit)
+            own = [self.rules.candidates(child, its) for child, its in enumerate(own)]
         check_width(min(limit, max(map(len, own))), len(names))
         total = sum(comb(len(c), k) for c in own for k in range(min(limit, len(c)) + 1))
         if total > MOST_SCORES:
@@ -90,6 +108,7 @@ class Scorer:
             start=start,
             masks=np.concatenate(masks),
             scores=self.scores_of(list(range(len(names))), own, masks, progress),
+            required=None if self.rules is None else self.rules.required,
         )
 
     def local(self, child: str, parents: Iterable[str] = ()) -> float:
@@ -109,7 +128,20 @@ class Scorer:
             raise InputError(f"{child!r} cannot be its own parent")
         check_width(len(own), len(self.data.names))
         everything = np.array([(1 << len(own)) - 1], dtype=np.uint64)
-        return float(self.scores_of([position[child]], [own], [everything])[0])
+        return float(self._scores_of([position[child]], [own], [everything])[0])
+
+    @cached_property
+    def price(self) -> float:
+        """What breaking a rule costs: more than any network can gain by it.
+
+        A network of the required edges alone breaks none and costs minus the sum of these scores. No network costs less than
+        nothing, since a score is the logarithm of a probability; so one that pays this price is never the best.
+        """
+        if self.rules is None:
+            return 0.0
+        names = self.data.names
+        wanted = [[names[p] for p in np.flatnonzero(column)] for column in self.rules.required.T]
+        return 1.0 - sum(self.local(child, parents) for child, parents in zip(names, wanted, strict=True))
 
     def pair_gains(self, progress: Progress | None = None) -> Floats:
         """What one parent gains: `gains[parent, child]` is the score with that parent alone minus that with none."""
@@ -126,6 +158,9 @@ class Scorer:
                 charged = self.rule.penalties(arity, self.data.arities.astype(np.float64), self.data.rows)
                 gains[:, child] -= charged - self.rule.penalties(arity, np.ones(1), self.data.rows)
         np.fill_diagonal(gains, 0.0)
+        if self.rules is not None:  # a required parent is always near, a forbidden one never
+            gains[~self.rules.allowed] = -np.inf
+            gains[self.rules.required] = np.inf
         return gains
 
     def score(self, dag: nx.DiGraph) -> float:
@@ -152,6 +187,20 @@ class Scorer:
             masks: for each, its parent sets.
             progress: told how far the counting is.
         """
+        found = self._scores_of(children, candidates, masks, progress)
+        if self.rules is None:
+            return found
+        broken = [self.rules.violations(*each) for each in zip(children, candidates, masks, strict=True)]
+        return found - self.price * np.concatenate(broken)
+
+    def _scores_of(
+        self,
+        children: Sequence[int],
+        candidates: Sequence[Ints],
+        masks: Sequence[Masks],
+        progress: Progress | None = None,
+    ) -> Floats:
+        """The same without knowledge."""
         n = len(self.data.names)
         parents = [set_keys(m, c, None, n) for m, c in zip(masks, candidates, strict=True)]
         families = [set_keys(m, c, i, n) for m, c, i in zip(masks, candidates, children, strict=True)]

@@ -34,7 +34,8 @@ class ScoreTable:
         candidates: the possible parents of each child, ascending.
         start: bounds of each child's entries.
         masks: the parent sets.
-        scores: their log scores.
+        scores: their log scores; sets that break a rule of background knowledge are priced.
+        required: `required[parent, child]`, the edges that knowledge requires; None where it requires nothing.
     """
 
     names: tuple[str, ...]
@@ -45,6 +46,7 @@ class ScoreTable:
     start: Ints
     masks: Masks
     scores: Floats
+    required: NDArray[np.bool_] | None = None
 
     def __repr__(self) -> str:
         return f"ScoreTable({len(self.names)} variables, at most {self.max_parents} parents, {len(self.scores):,} scores)"
@@ -173,6 +175,7 @@ class ScoreTable:
             start=np.cumsum([0, *map(len, masks)]),
             masks=np.concatenate(masks),
             scores=np.concatenate(scores),
+            required=None if self.required is None else self.required[np.ix_(kept, kept)],
         )
 
     def gather(self, blocks: Sequence[Sequence[int]] | Ints) -> Blocks:
@@ -200,7 +203,8 @@ class ScoreTable:
                 lines = np.flatnonzero(members[:, place] == child)
                 if len(lines):
                     scores[lines, place] = self._looked_up(child, others[lines], masks)
-        return Blocks(self.names, self.score_name, min(self.max_parents, size - 1), members, masks, scores)
+        limit = min(self.max_parents, size - 1)
+        return Blocks(self.names, self.score_name, limit, members, masks, scores, self.required)
 
     def _looked_up(self, child: int, others: Ints, masks: Masks) -> Floats:
         """Scores of a child in several blocks: `others[b]` are the other members, `masks` choose among them."""
@@ -232,6 +236,7 @@ class Blocks:
         members: positions among the variables, shape (blocks, size).
         masks: the parent sets, as bits over the other members of a block in their order.
         scores: shape (blocks, size, masks); minus infinity where a set is absent.
+        required: the edges between all variables that knowledge requires; None where it requires nothing.
     """
 
     variables: tuple[str, ...]
@@ -240,6 +245,7 @@ class Blocks:
     members: Ints
     masks: Masks
     scores: Floats
+    required: NDArray[np.bool_] | None = None
 
     def names(self, block: int) -> tuple[str, ...]:
         """The variables of a block.
@@ -266,4 +272,5 @@ class Blocks:
             start=np.concatenate([[0], np.cumsum(present.sum(axis=1))]),
             masks=np.broadcast_to(self.masks, present.shape)[present],
             scores=self.scores[block][present],
+            required=None if self.required is None else self.required[np.ix_(self.members[block], self.members[block])],
         )

@@ -109,6 +109,15 @@ def _data(command: _Parser) -> None:
     command.add_argument(
         "--max-parents", type=int, metavar="M", help="most parents of a variable (default 4; encode and --direct: 2)"
     )
+    group = command.add_argument_group("knowledge")
+    group.add_argument(
+        "--require", action="append", default=[], metavar="A:B", help="the edge from A to B is there (as often as needed)"
+    )
+    group.add_argument("--forbid", action="append", default=[], metavar="A:B", help="the edge from A to B is not there")
+    group.add_argument("--tiers", metavar="FILE", help="TOML with tiers = [[...], ...]: no edge from a later to an earlier")
+    group.add_argument(
+        "--knowledge", metavar="FILE", help="TOML with any of required, forbidden, tiers, roots, leaves, limits"
+    )
 
 
 def _learn(commands: argparse._SubParsersAction[_Parser]) -> None:

@@ -17,6 +17,7 @@ from dagneal import kernels
 from dagneal.bif import check_names
 from dagneal.cli import quantum, reproduce as reproduction, show, solvers
 from dagneal.cli.arguments import SAMPLERS
+from dagneal.cli.known import knowledge
 from dagneal.errors import InputError
 from dagneal.graphs import check_variables
 from dagneal.writing import check_writable, replacing
@@ -71,10 +72,11 @@ def _learned(options: argparse.Namespace, solver: Any, parameters: dict[str, Any
     truth = _graph(options.truth) if options.truth else None
     if truth is not None:
         check_variables(truth, data.names, options.truth)
+    known = knowledge(options, data.names)
     with show.progress(options.quiet) as progress, _journal(options.journal) as journal:
         if not sampled and solver is not None and options.divide is None:
             solver = partial(solver, progress=progress)
-        more = division | {"journal": journal, "progress": progress} | parameters
+        more = division | {"journal": journal, "progress": progress, "knowledge": known} | parameters
         return learn(data, options.max_parents, score, solver, options.seed, **more), data, truth
 
 
@@ -210,7 +212,7 @@ def encode(options: argparse.Namespace) -> None:
     score = score_named(options.score)
     data = _read(options)
     with show.progress(options.quiet) as progress:
-        table = Scorer(data, score).table(options.max_parents, progress=progress)
+        table = Scorer(data, score, knowledge=knowledge(options, data.names)).table(options.max_parents, progress=progress)
     if options.compare:
         show.encodings(side_by_side(table, options.ising), table, options)
         return

@@ -100,6 +100,8 @@ def learned(found: Learned, data: Dataset, against: Comparison | None, options: 
         ]
     if found.annealed is not None:
         lines += annealed(found.annealed)
+    if found.knowledge is not None:
+        lines.append("obeying " + ", ".join(f"{len(value)} {name}" for name, value in found.knowledge.items()))
     if found.hardware is not None:
         lines.append(hardware(found.hardware))
     seconds = ", ".join(f"{stage} {value:.2f} s" for stage, value in found.seconds.items())

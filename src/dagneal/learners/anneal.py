@@ -187,7 +187,7 @@ def summarised(sampling: Sampling, optimum: float | None, seed: int | None) -> A
     total = int(reads.occurrences.sum())
     baseline = max(
         float(score_orders(reads.table, orders).max())
-        for orders in random_orders(len(reads.table.names), total, abs(seed or 0))
+        for orders in random_orders(len(reads.table.names), total, abs(seed or 0), required=reads.table.required)
     )
 
     def hits(scores: Floats, wanted: float) -> int:

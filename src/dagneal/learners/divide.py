@@ -12,6 +12,7 @@ from typing import Any, Literal
 import dimod
 import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
 
 from dagneal.errors import InputError
 from dagneal.journal import Journal, writing_down
@@ -98,6 +99,8 @@ def divide(
         raise InputError("encoding, repair and block_parameters are for samplers; give one as solver")
     if scorer is None and max_parents is not None:
         raise InputError("max_parents is settled by the table; give a Scorer to choose it")
+    if scorer is not None and scorer.knowledge is not None and rule == "conquer":
+        scorer.knowledge.check(names, checked_limit(max_parents, n))
     two = max_parents is None and (rule != "conquer" or encoding.penalties == "paper")
     limit = checked_limit(min(2, n - 1) if two else max_parents, n)
     sampler = AnnealedWhole(solver, parameters, repair, seed, encoding) if isinstance(solver, dimod.Sampler) else None
@@ -157,7 +160,7 @@ def _divided(
     solves = block_solver(solver, seed, repair, encoding, **parameters | block_parameters)
     begun = perf_counter()
     in_blocks = 2 if rule == "conquer" else limit
-    table = problem.table(in_blocks, progress=progress) if isinstance(problem, Scorer) else problem
+    table = problem.table(in_blocks, progress=progress, complete=True) if isinstance(problem, Scorer) else problem
     scored = perf_counter()
     allowed, solved = None, None
     if rule == "conquer" and isinstance(solves, ExactBlocks) and size <= ENUMERATED:
@@ -248,7 +251,12 @@ def _undivided(problem: Scorer | ScoreTable, sampler: AnnealedWhole | None, limi
 
 
 def voted(
-    names: Sequence[str], votes: Ints, against: Ints, rule: str = "penalty", acyclic: bool = False
+    names: Sequence[str],
+    votes: Ints,
+    against: Ints,
+    rule: str = "penalty",
+    acyclic: bool = False,
+    required: NDArray[np.bool_] | None = None,
 ) -> tuple[nx.DiGraph, bool]:
     """The paper's reconstruction of the whole from votes, and whether it has no cycle.
 
@@ -258,15 +266,20 @@ def voted(
         against: P, in how many of those that hold both its ends it is not.
         rule: `penalty`, an edge with C - P > 0, or another for C > 0 and C above that of the reverse edge.
         acyclic: drop the weakest edge of each cycle.
+        required: edges that are there whatever the votes, and their reverses not.
     """
     strength: Ints = votes - against if rule == "penalty" else votes
     edges = strength > (0 if rule == "penalty" else strength.T)
+    if required is not None:
+        edges = (edges & ~required.T) | required
     graph = nx.DiGraph()
     graph.add_nodes_from(names)
     for a, b in np.argwhere(edges):
         graph.add_edge(names[a], names[b], weight=int(strength[a, b]))
+    kept = set() if required is None else {(names[a], names[b]) for a, b in np.argwhere(required)}
     while acyclic and not nx.is_directed_acyclic_graph(graph):
-        graph.remove_edge(*min(nx.find_cycle(graph), key=lambda edge: graph.edges[edge]["weight"]))
+        cycle = [edge for edge in nx.find_cycle(graph) if edge not in kept]
+        graph.remove_edge(*min(cycle, key=lambda edge: graph.edges[edge]["weight"]))
     return graph, nx.is_directed_acyclic_graph(graph)
 
 
@@ -275,7 +288,8 @@ def _by_votes(problem: Scorer | ScoreTable, division: Division, acyclic: bool) -
     names = problem.data.names if isinstance(problem, Scorer) else problem.names
     if division.votes is None or division.against is None:
         raise AssertionError("blocks were solved, so there are votes")
-    graph, no_cycle = voted(names, division.votes, division.against, division.rule, acyclic)
+    required = problem.rules.required if isinstance(problem, Scorer) and problem.rules is not None else None
+    graph, no_cycle = voted(names, division.votes, division.against, division.rule, acyclic, required)
     score = float("nan")
     if no_cycle:
         with suppress(InputError):  # more parents than a table or a key holds

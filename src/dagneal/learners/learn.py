@@ -15,6 +15,7 @@ from dagneal.data import Dataset
 from dagneal.errors import InputError
 from dagneal.journal import Journal, writing_down
 from dagneal.kernels import Progress
+from dagneal.knowledge import Knowledge
 from dagneal.learned import Division, Learned
 from dagneal.learners.anneal import anneal
 from dagneal.learners.block_solvers import seeded
@@ -22,10 +23,11 @@ from dagneal.learners.candidates import from_complete
 from dagneal.learners.conquer import COMPLETE_WORK, conquer, conquered, work_of_table
 from dagneal.learners.divide import Rule, checked_limit, divide as divided
 from dagneal.learners.exact import exact
+from dagneal.learners.exhaustive import exhaustive
 from dagneal.learners.order import order
 from dagneal.learners.whole import EXACT_WHOLE, ClassicalWhole
 from dagneal.qubo.encode import TIGHT, Encoding
-from dagneal.scorer import MOST_CANDIDATES, Scorer
+from dagneal.scorer import MOST_CANDIDATES, Scorer, checked_max_parents
 from dagneal.scores import BDeu, Dirichlet, Score
 
 COMPLETE_PARENTS = 3  # of the tables that are scored in full before candidates are chosen
@@ -45,6 +47,7 @@ def learn(
     acyclic: bool = False,
     direct: bool = False,
     encoding: Encoding = TIGHT,
+    knowledge: Knowledge | None = None,
     executor: Executor | None = None,
     journal: Journal | None = None,
     progress: Progress | None = None,
@@ -67,6 +70,7 @@ def learn(
         acyclic: drop the weakest edge of each cycle that the paper's rules leave.
         direct: let the sampler solve the whole at once, with all variables as candidate parents.
         encoding: how tables are encoded for a sampler.
+        knowledge: edges and limits that are known before; every solver obeys them.
         executor: where blocks are solved; threads by default.
         journal: keeps solved blocks, and the ids of problems that were sent to a QPU.
         progress: told how far each stage is.
@@ -100,7 +104,7 @@ def learn(
     takes_seed = not isinstance(solver, dimod.Sampler) or "seed" in solver.parameters
     if seed is not None and blocks == "all" and not takes_seed:
         raise InputError(f"{type(solver).__name__} takes no seed")
-    scorer = Scorer(data, score)
+    scorer = Scorer(data, score, knowledge=knowledge)
     usage = getattr(solver, "usage", None)  # of a quantum annealer
     before = usage() if usage else None
     if divided_up:
@@ -128,25 +132,35 @@ def learn(
             found = _on_table(scorer, max_parents, annealed, progress)
     else:
         limit = _limit_of(solver, max_parents, len(data.names))
-        found = _on_table(scorer, limit, partial(solver, **seeded(solver, seed, parameters)), progress)
+        learner = partial(solver, **seeded(solver, seed, parameters))
+        found = _on_table(scorer, limit, learner, progress, complete=_plain(solver) is exhaustive)
     if usage is not None:
         found = replace(found, hardware=usage(before))
     prior = score if isinstance(score, Dirichlet) else BDeu()
-    return replace(found, seed=found.seed if seed is None else int(seed), data=data, prior=prior)
+    known = knowledge.to_dict() if knowledge else None
+    return replace(found, seed=found.seed if seed is None else int(seed), data=data, prior=prior, knowledge=known)
 
 
 def _limit_of(solver: Any, max_parents: int | None, variables: int) -> int | None:
     """The parent limit of a learner on the table of all sets; where none is given, one whose cost it bears."""
-    plain = solver.func if isinstance(solver, partial) else solver
+    plain = _plain(solver)
     if max_parents is None and plain is order:
         return min(COMPLETE_PARENTS, variables - 1)
     return checked_limit(max_parents, variables) if plain is exact else max_parents
 
 
-def _on_table(scorer: Scorer, max_parents: int | None, learner: Learner, progress: Progress | None) -> Learned:
+def _plain(solver: Any) -> Any:
+    return solver.func if isinstance(solver, partial) else solver
+
+
+def _on_table(
+    scorer: Scorer, max_parents: int | None, learner: Learner, progress: Progress | None, complete: bool = False
+) -> Learned:
     """Solve the whole on the table of all parent sets."""
     begun = perf_counter()
-    table = scorer.table(max_parents, progress=progress)
+    if scorer.knowledge is not None:
+        scorer.knowledge.check(scorer.data.names, checked_max_parents(max_parents, len(scorer.data.names)))
+    table = scorer.table(max_parents, progress=progress, complete=complete)
     scored = perf_counter()
     found = learner(table)
     return replace(found, seconds={"score": scored - begun, **found.seconds})

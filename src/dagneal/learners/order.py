@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dagneal.errors import InputError, whole_number
 from dagneal.kernels import Floats, Ints, Masks, Progress, kernel, run
 from dagneal.learned import Learned
-from dagneal.orders import dag_of_order
+from dagneal.orders import dag_of_order, keeping
 from dagneal.table import ScoreTable
 
 CHAINS = 4  # independent searches, whatever the number of threads: the same seed gives the same answer
@@ -82,6 +82,8 @@ def search(
         if sorted(start) != list(range(n)):
             raise InputError("start must hold the position of each variable once")
         first[0] = start
+    if table.required is not None:
+        first = keeping(first, table.required)
     seeds = generator.integers(1, 2**63, CHAINS, dtype=np.uint64)
     entries, masks, scores = pruned(table)
 

@@ -160,7 +160,8 @@ def _keys(table: ScoreTable, chosen: Ints, solver: BlockSolver) -> list[str]:
     state = hashlib.blake2b(digest_size=16)
     for part in (__version__, *table.names, table.score_name, str(table.max_parents), solver.fingerprint()):
         state.update(part.encode() + b"\0")
-    for array in (table.start, table.masks, table.scores):
+    required = np.empty(0, dtype=bool) if table.required is None else table.required
+    for array in (table.first, table.candidates, table.start, table.masks, table.scores, required):
         state.update(np.ascontiguousarray(array).tobytes())
     run = state.hexdigest()
     return [f"{run}:{','.join(map(str, members))}" for members in chosen.tolist()]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dagneal.errors import InputError
 from dagneal.kernels import Floats, Ints, Masks, kernel
-from dagneal.orders import dag_of_order, score_orders
+from dagneal.orders import dag_of_order, score_orders, sort_by
 from dagneal.qubo.hamiltonian import Qubos
 from dagneal.qubo.layout import KINDS, Layout
 from dagneal.table import ScoreTable
@@ -145,7 +145,10 @@ def decode_spins(table: ScoreTable, encoded: Qubos, problem: int, spins: NDArray
 
 
 def _reads(table: ScoreTable, edges: NDArray[np.bool_], before: NDArray[np.bool_], sampleset: dimod.SampleSet) -> Reads:
-    orders, acyclic = _orders(edges, before)
+    n = len(table.names)
+    required = np.zeros((n, n), dtype=np.bool_) if table.required is None else table.required
+    orders, acyclic = _orders(edges, before, required)
+    acyclic &= ~(required & ~edges).any(axis=(1, 2))  # a read that lacks a required edge is no network either
     raw = _raw_scores(edges, acyclic, table.first, table.candidates, table.start, table.masks, table.scores)
     return Reads(
         table=table,
@@ -159,8 +162,10 @@ def _reads(table: ScoreTable, edges: NDArray[np.bool_], before: NDArray[np.bool_
 
 
 @kernel
-def _orders(edges: NDArray[np.bool_], before: NDArray[np.bool_]) -> tuple[Ints, NDArray[np.bool_]]:
-    """An order for each read, and whether its edges have no cycle."""
+def _orders(
+    edges: NDArray[np.bool_], before: NDArray[np.bool_], required: NDArray[np.bool_]
+) -> tuple[Ints, NDArray[np.bool_]]:
+    """An order for each read that keeps the required edges, and whether its edges have no cycle with these."""
     reads, n, _ = edges.shape
     orders = np.empty((reads, n), dtype=np.int64)
     acyclic = np.ones(reads, dtype=np.bool_)
@@ -168,34 +173,13 @@ def _orders(edges: NDArray[np.bool_], before: NDArray[np.bool_]) -> tuple[Ints, 
     for read in range(reads):
         for v in range(n):
             wins[v] = before[read, v].sum()
-        if _sort(edges[read] | before[read], wins, orders[read]) or _sort(edges[read], wins, orders[read]):
+        kept = edges[read] | required
+        if sort_by(kept | before[read], wins, orders[read]) or sort_by(kept, wins, orders[read]):
             continue
         acyclic[read] = False
-        if not _sort(before[read], wins, orders[read]):
-            _sort(np.zeros((n, n), dtype=np.bool_), wins, orders[read])
+        if not sort_by(before[read] | required, wins, orders[read]):
+            sort_by(required, wins, orders[read])
     return orders, acyclic
-
-
-@kernel
-def _sort(precedes: NDArray[np.bool_], wins: Ints, order: Ints) -> bool:
-    """Kahn's algorithm; of the variables that may come next the one with most wins is taken. False if there is a cycle."""
-    n = len(wins)
-    waiting = np.empty(n, dtype=np.int64)
-    for v in range(n):
-        waiting[v] = precedes[:, v].sum()
-    for position in range(n):
-        best = -1
-        for v in range(n):
-            if waiting[v] == 0 and (best < 0 or wins[v] > wins[best]):
-                best = v
-        if best < 0:
-            return False
-        order[position] = best
-        waiting[best] = -1
-        for v in range(n):
-            if precedes[best, v]:
-                waiting[v] -= 1
-    return True
 
 
 @kernel

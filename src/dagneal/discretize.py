@@ -1,0 +1,138 @@
+"""Discretising: cut points that turn a column of numbers into a few states, whose names tell them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dagneal.errors import InputError, whole_number
+from dagneal.kernels import Floats
+
+KINDS = ("quantile", "uniform", "kmeans")
+_ROUNDS = 100  # of k-means, which converges long before
+EVERY = ""  # in a mapping of bins: all columns that look continuous
+
+
+@dataclass(frozen=True)
+class Bins:
+    """How a column is cut.
+
+    Args:
+        kind: `quantile` (about equal numbers of rows), `uniform` (equal widths) or `kmeans` (around the means of clusters).
+        count: into how many states.
+
+    >>> Bins.named("quantile:4")
+    Bins(kind='quantile', count=4)
+    """
+
+    kind: str
+    count: int
+
+    @classmethod
+    def named(cls, text: str) -> Bins:
+        """Bins from a few letters, such as `quantile:4`.
+
+        Args:
+            text: the kind, a colon and the number of states.
+        """
+        kind, _, count = str(text).partition(":")
+        if kind not in KINDS or not count.strip().isdigit():
+            raise InputError(f"bins are {text!r}; give quantile:4, uniform:5, kmeans:3 or the like")
+        return cls(kind, whole_number("the number of bins", int(count), least=2))
+
+    def cuts(self, values: Floats, weights: Floats) -> Floats:
+        """Where to cut: ascending, a value at a cut lies above it; fewer cuts than asked for where values repeat.
+
+        Args:
+            values: different numbers, ascending.
+            weights: how often each occurs.
+
+        >>> Bins("quantile", 2).cuts(np.array([1.0, 2.0, 3.0, 10.0]), np.ones(4))
+        array([2.5])
+        """
+        if len(values) < 2:
+            return np.empty(0)
+        if self.kind == "uniform":
+            wanted = np.linspace(values[0], values[-1], self.count + 1)[1:-1]
+            places = np.searchsorted(values, wanted, side="left")
+            return wanted[(places > 0) & (places < len(values))] if len(wanted) else wanted
+        if self.kind == "quantile":
+            shares = np.cumsum(weights) / weights.sum()
+            after = np.searchsorted(shares, np.arange(1, self.count) / self.count - 1e-12)
+        else:
+            after = np.flatnonzero(np.diff(_clusters(values, weights, self.count)))
+        after = np.unique(after[after < len(values) - 1])
+        return (values[after] + values[after + 1]) / 2
+
+
+def _clusters(values: Floats, weights: Floats, count: int) -> np.ndarray:
+    """The cluster of each value: Lloyd's iteration on a line, begun at quantiles, so without chance."""
+    shares = (np.cumsum(weights) - weights / 2) / weights.sum()
+    means = np.interp((np.arange(count) + 0.5) / count, shares, values)
+    belongs = np.zeros(len(values), dtype=np.int64)
+    for _ in range(_ROUNDS):
+        belongs = np.searchsorted((means[1:] + means[:-1]) / 2, values)
+        total = np.bincount(belongs, weights, count)
+        sums = np.bincount(belongs, weights * values, count)
+        moved = np.sort(np.where(total > 0, sums / np.where(total > 0, total, 1.0), means))
+        if np.allclose(moved, means, rtol=1e-12, atol=0.0):
+            break
+        means = moved
+    return belongs
+
+
+def state_names(cuts: Floats) -> list[str]:
+    """The names of the states between cuts.
+
+    Args:
+        cuts: ascending.
+
+    >>> state_names(np.array([2.5, 10.0]))
+    ['below 2.5', '2.5 to 10', '10 and above']
+    """
+    texts = written(cuts)
+    if not texts:
+        return ["any"]
+    between = [f"{low} to {high}" for low, high in zip(texts, texts[1:], strict=False)]
+    return [f"below {texts[0]}", *between, f"{texts[-1]} and above"]
+
+
+def written(cuts: Floats) -> list[str]:
+    """Cuts as text, with as few digits as tell them apart."""
+    for digits in range(4, 18):
+        texts = [f"{cut:.{digits}g}" for cut in cuts]
+        if len(set(texts)) == len(texts):
+            break
+    return texts if len(cuts) else []
+
+
+def bins_of(given: str | Bins | Mapping[str, str | Bins] | None) -> dict[str, Bins]:
+    """Bins by column; those for all columns that look continuous under an empty name.
+
+    Args:
+        given: one for all, or by column.
+    """
+    if given is None:
+        return {}
+    named: Mapping[str, str | Bins] = given if isinstance(given, Mapping) else {EVERY: given}
+    return {name: bins if isinstance(bins, Bins) else Bins.named(bins) for name, bins in named.items()}
+
+
+def continuous(values: Floats, rows: int, most: int) -> bool:
+    """Whether different numbers look like a measurement, not like codes.
+
+    Args:
+        values: the different numbers.
+        rows: how many rows there are.
+        most: that many different numbers may be codes.
+    """
+    return len(values) > most and (bool((values != np.floor(values)).any()) or 20 * len(values) > rows)
+
+
+def check_columns(where: str, bins: Mapping[str, Bins], names: Sequence[str]) -> None:
+    """Refuse bins for a column that is not there."""
+    for name in bins:
+        if name != EVERY and name not in names:
+            raise InputError(f"{where}: bins are given for {name!r}, which is not a column")
