@@ -264,7 +264,7 @@ def test_too_many_states(csv):
         dn.read(pd.DataFrame({"a": many["a"].to_list(), "b": "x"}))
     with pytest.raises(dn.InputError, match="65,536 states"):
         dn.Dataset.merged(["a", "b"], [many["a"].to_list(), ["x"]], np.array([[0], [0]]))
-    data = dn.read(many.head(65_535))
+    data = dn.read(pl.concat([many.head(65_535)] * 2))
     assert (data.codes.dtype, data.arities[0]) == (np.uint16, 65_535)
 
 

@@ -14,12 +14,13 @@ from dagneal.data import MOST_STATES, Dataset
 from dagneal.errors import InputError
 
 if TYPE_CHECKING:
-    from dagneal.kernels import Ints
+    from dagneal.kernels import Floats, Ints
 
 Missing = Literal["refuse", "drop", "state"]
 
 MISSING_MARKS = frozenset(["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"])
 MISSING_STATE = "(missing)"
+OTHER_STATE = "(other)"
 _MANY_NUMBERS = 50  # more distinct numbers than this may be a measurement, not a state
 
 
@@ -42,6 +43,7 @@ class Raw:
     weights: Ints | None
     # Finds the first row in which a column has no value or one of these marks; None where the rows are at hand.
     first_missing: Callable[[str, Sequence[str]], int | None] | None = None
+    notes: tuple[str, ...] = ()  # what was done to it
 
     @property
     def names(self) -> list[str]:
@@ -69,7 +71,8 @@ def checked(raw: Raw, declared: Mapping[str, Sequence[str]]) -> Dataset:
         else:
             tidy.append(_tidied(raw.where, column, rows))
     codes = np.array([column.codes for column in tidy])
-    return Dataset.merged(raw.names, [column.labels for column in tidy], codes, raw.weights)
+    found = Dataset.merged(raw.names, [column.labels for column in tidy], codes, raw.weights)
+    return replace(found, prepared=raw.notes)
 
 
 def _recoded(where: str, column: Column, labels: Sequence[str]) -> Column:
@@ -95,14 +98,28 @@ def _tidied(where: str, column: Column, rows: int) -> Column:
     labels = sorted({label.strip() for label in column.labels} - {MISSING_STATE})
     values = [value for value in map(_number, labels) if value is not None]
     if len(values) == len(labels):
-        fractional = any(v != int(v) for v in values)
-        if len(values) > _MANY_NUMBERS and (fractional or 20 * len(values) > rows):
+        if continuous(np.array(values), rows):
             raise InputError(
                 f"{where}: column {column.name!r} looks continuous ({len(values):,} distinct numbers in {rows:,} rows); "
-                "bin it into a few states first, or choose the other columns with columns=[...] (--columns)"
+                "cut it into states with bins='quantile:4' (--bins quantile:4), or leave it out with drop=[...] (--drop)"
             )
         labels = [label for _, label in sorted(zip(values, labels, strict=True))]
+    elif len(labels) > _MANY_NUMBERS and 2 * len(labels) > rows:
+        raise InputError(
+            f"{where}: column {column.name!r} looks like an identifier ({len(labels):,} different values in {rows:,} rows); "
+            "leave it out with drop=[...] (--drop), or merge its rare values with rare=0.01 (--rare 0.01)"
+        )
     return _recoded(where, column, [*labels, MISSING_STATE] if MISSING_STATE in column.labels else labels)
+
+
+def continuous(values: Floats, rows: int) -> bool:
+    """Whether different numbers look like a measurement, not like codes.
+
+    Args:
+        values: the different numbers.
+        rows: how many rows there are.
+    """
+    return len(values) > _MANY_NUMBERS and (bool((values != np.floor(values)).any()) or 20 * len(values) > rows)
 
 
 def _number(label: str) -> float | None:
@@ -142,14 +159,48 @@ def without_missing(raw: Raw, missing: Missing, declared: Mapping[str, Sequence[
             raise InputError(f"{raw.where}: every row has a missing value; nothing would be left")
         weights = None if raw.weights is None else raw.weights[~anywhere]
         columns = [replace(c, codes=c.codes[~anywhere]) for c in columns]
-        return replace(raw, columns=tuple(_without_unused(c) for c in columns), weights=weights)
+        gone = _total(anywhere, raw.weights)
+        notes = (*raw.notes, f"{gone:,} rows with missing values left out") if gone else raw.notes
+        return replace(raw, columns=tuple(_without_unused(c) for c in columns), weights=weights, notes=notes)
     columns = [
         replace(c, labels=(*c.labels, MISSING_STATE), codes=np.where(c.codes < 0, len(c.labels), c.codes))
         if c.name in lost
         else c
         for c in columns
     ]
-    return replace(raw, columns=tuple(_without_unused(c) for c in columns))
+    told = [f"{name}: {_total(rows, raw.weights):,} missing values made a state" for name, rows in lost.items()]
+    return replace(raw, columns=tuple(_without_unused(c) for c in columns), notes=(*raw.notes, *told))
+
+
+def without_rare(raw: Raw, share: float, declared: Collection[str]) -> Raw:
+    """Merge the states of a column that fewer rows show than a share of them; a single one stays as it is.
+
+    Args:
+        raw: a table without missing values.
+        share: of the rows, below which a state is rare.
+        declared: columns whose states were declared; these stay.
+    """
+    if not 0 <= share < 1:
+        raise InputError(f"rare is {share}; give a share of the rows from 0 to below 1, such as 0.01")
+    if share == 0 or not raw.columns:
+        return raw
+    rows = np.ones(len(raw.columns[0].codes)) if raw.weights is None else raw.weights.astype(np.float64)
+    columns, told = [], []
+    for column in raw.columns:
+        counts = np.bincount(column.codes, rows, len(column.labels))
+        rare = (counts < share * rows.sum()) & (counts > 0)
+        if column.declared or column.name in declared or rare.sum() < 2:
+            columns.append(column)
+            continue
+        kept = np.flatnonzero(~rare)
+        place = np.full(len(column.labels), len(kept), dtype=np.int64)
+        place[kept] = np.arange(len(kept))
+        labels = (*(column.labels[i] for i in kept), OTHER_STATE)
+        columns.append(replace(column, labels=labels, codes=place[column.codes]))
+        told.append(
+            f"{column.name}: {int(rare.sum()):,} rare states ({int(counts[rare].sum()):,} rows) merged into {OTHER_STATE}"
+        )
+    return replace(raw, columns=tuple(columns), notes=(*raw.notes, *told))
 
 
 def _marked(column: Column, marks: Collection[str]) -> Column:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ class Dataset:
         states: for each column all its states, also those that no row shows.
         codes: array of shape (columns, distinct rows); `codes[i, r]` is a position in `states[i]`.
         weights: how often each distinct row occurs.
+        prepared: what was done to the data while they were read, in words.
 
     >>> import numpy as np
     >>> data = Dataset.merged(["a", "b"], [["no", "yes"], ["0", "1", "2"]], np.array([[0, 0, 1], [2, 2, 0]]))
@@ -43,6 +44,7 @@ class Dataset:
     states: tuple[tuple[str, ...], ...]
     codes: Codes
     weights: Ints
+    prepared: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.names) < 2:
@@ -115,7 +117,7 @@ class Dataset:
         """
         most = max(map(len, self.states))
         states = tuple((*s, *(f"unused {i}" for i in range(1, most - len(s) + 1))) for s in self.states)
-        return Dataset(self.names, states, self.codes, self.weights)
+        return replace(self, states=states)
 
     def frame(self, weights: str | None = None) -> polars.DataFrame:
         """The data as a polars frame of state names.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -95,7 +96,7 @@ def state_names(cuts: Floats) -> list[str]:
     texts = written(cuts)
     if not texts:
         return ["any"]
-    between = [f"{low} to {high}" for low, high in zip(texts, texts[1:], strict=False)]
+    between = [f"{low} to {high}" for low, high in pairwise(texts)]
     return [f"below {texts[0]}", *between, f"{texts[-1]} and above"]
 
 
@@ -120,15 +121,9 @@ def bins_of(given: str | Bins | Mapping[str, str | Bins] | None) -> dict[str, Bi
     return {name: bins if isinstance(bins, Bins) else Bins.named(bins) for name, bins in named.items()}
 
 
-def continuous(values: Floats, rows: int, most: int) -> bool:
-    """Whether different numbers look like a measurement, not like codes.
-
-    Args:
-        values: the different numbers.
-        rows: how many rows there are.
-        most: that many different numbers may be codes.
-    """
-    return len(values) > most and (bool((values != np.floor(values)).any()) or 20 * len(values) > rows)
+def told(name: str, bins: Bins, cuts: Floats) -> str:
+    """What was done to a column, in words."""
+    return f"{name}: {len(cuts) + 1} states ({bins.kind}), cut at {', '.join(written(cuts)) or 'nothing'}"
 
 
 def check_columns(where: str, bins: Mapping[str, Bins], names: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal import datafile
-from dagneal.columns import Column, Missing, Raw, check_states, checked, in_memory, some, without_missing
+from dagneal.columns import (
+    MISSING_MARKS,
+    Column,
+    Missing,
+    Raw,
+    check_states,
+    checked,
+    continuous,
+    in_memory,
+    some,
+    without_missing,
+    without_rare,
+)
 from dagneal.data import DENSE, Dataset, check_total
+from dagneal.discretize import EVERY, Bins, bins_of, check_columns, state_names, told
 from dagneal.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,6 +44,9 @@ def read(
     columns: Sequence[str] | None = None,
     states: Mapping[str, Sequence[Any]] | BayesianNetwork | None = None,
     missing: Missing = "refuse",
+    bins: str | Bins | Mapping[str, str | Bins] | None = None,
+    rare: float = 0.0,
+    drop: Sequence[str] = (),
 ) -> Dataset:
     """Read discrete data from a file, a frame or an array; equal rows are merged.
 
@@ -41,6 +58,10 @@ def read(
         states: all states of some columns, in order, also those that no row shows; a network gives those of its
             variables. Other columns have the states seen, sorted, numbers as numbers; a categorical keeps its own.
         missing: what to do with missing values: `"refuse"`, `"drop"` the row, or make them a `"state"` of their own.
+        bins: cut numbers into a few states: `"quantile:4"`, `"uniform:5"` or `"kmeans:3"` for all columns that look
+            continuous, or by column, `{"age": "quantile:4"}`.
+        rare: merge the states of a column that fewer rows show than this share of them.
+        drop: leave these columns out.
 
     Returns:
         The data, with one weight per distinct row.
@@ -53,23 +74,24 @@ def read(
         raise InputError(f"missing={missing!r} is unknown; give 'refuse', 'drop' or 'state'")
     if names is not None and not isinstance(source, np.ndarray):
         raise InputError("names are for arrays; files and frames have their own")
+    cut = bins_of(bins)
     if isinstance(source, np.ma.MaskedArray):
         raise InputError("masked arrays are not read; give a frame with missing values")
     if isinstance(source, np.ndarray):
-        raw = _array(source, names, weights, columns)
+        raw = _array(source, names, weights, columns, drop, cut)
     elif isinstance(source, str | os.PathLike):
         with datafile.regular(source) as path, datafile.diagnosed(path):
-            raw = _frame(datafile.scan(path), weights, columns)
+            raw = _frame(datafile.scan(path), weights, columns, drop, cut)
     elif type(source).__module__.split(".")[0] == "polars" and hasattr(source, "lazy"):
-        raw = _frame(datafile.from_frame(source.lazy()), weights, columns)
+        raw = _frame(datafile.from_frame(source.lazy()), weights, columns, drop, cut)
     elif type(source).__module__.split(".")[0] == "pandas" and hasattr(source, "columns"):
-        raw = _pandas(source, weights, columns)
+        raw = _pandas(source, weights, columns, drop, cut)
     else:
         raise InputError(
             f"cannot read data from {type(source).__name__}; give a path, a pandas or polars frame or a NumPy array"
         )
     declared = _declared(states, raw)
-    return checked(without_missing(raw, missing, declared), declared)
+    return checked(without_rare(without_missing(raw, missing, declared), rare, declared), declared)
 
 
 def _declared(states: Any, raw: Raw) -> dict[str, list[str]]:
@@ -86,12 +108,14 @@ def _declared(states: Any, raw: Raw) -> dict[str, list[str]]:
     return {name: [str(state) for state in its_states] for name, its_states in (states or {}).items()}
 
 
-def _selected(where: str, names: Sequence[str], weights: str | None, columns: Sequence[str] | None) -> list[str]:
-    """The columns to learn from: those chosen, without the weights."""
-    for wanted in [*(columns or []), *([weights] if weights is not None else [])]:
+def _selected(
+    where: str, names: Sequence[str], weights: str | None, columns: Sequence[str] | None, drop: Sequence[str]
+) -> list[str]:
+    """The columns to learn from: those chosen, without the weights and those left out."""
+    for wanted in [*(columns or []), *drop, *([weights] if weights is not None else [])]:
         if wanted not in names:
             raise InputError(f"{where}: there is no column {wanted!r}; there are {some([repr(n) for n in names])}")
-    chosen = [name for name in (names if columns is None else columns) if name != weights]
+    chosen = [name for name in (names if columns is None else columns) if name != weights and name not in drop]
     if len(set(chosen)) < len(chosen):
         raise InputError(f"{where}: a column is chosen twice, or two have the same name: {some([repr(n) for n in chosen])}")
     if len(chosen) < 2:
@@ -116,12 +140,19 @@ def _as_weights(where: str, name: str, values: NDArray[np.float64], given: Any) 
     return values.astype(np.int64)
 
 
-def _frame(source: datafile.Source, weights: str | None, columns: Sequence[str] | None) -> Raw:
+def _frame(
+    source: datafile.Source,
+    weights: str | None,
+    columns: Sequence[str] | None,
+    drop: Sequence[str],
+    bins: Mapping[str, Bins],
+) -> Raw:
     """Merge equal rows in polars, in one streaming pass, then code the few that are left."""
     import polars as pl
 
     where, frame = source.where, source.frame
-    chosen = {name: str(source.names.index(name)) for name in _selected(where, source.names, weights, columns)}
+    chosen = {name: str(source.names.index(name)) for name in _selected(where, source.names, weights, columns, drop)}
+    check_columns(where, bins, list(chosen))
     watched = frame.with_columns(pl.lit(1).alias("weight") if weights is None else _weight(source, weights).alias("weight"))
     if source.text is not None:  # a row without any value may be a blank line, one without the last may be too short
         watched = watched.with_columns(
@@ -137,6 +168,7 @@ def _frame(source: datafile.Source, weights: str | None, columns: Sequence[str] 
         pl.col("weight").cast(pl.Float64, strict=False).cast(pl.Int64).sum(),
         *([pl.col("empty", "short").sum()] if source.text else []),
     ]
+    watched, notes = _binned_frame(watched, where, chosen, bins)
     table = watched.group_by(*chosen.values()).agg(*figures).collect(engine="streaming")
     if source.text is not None and table["short"].sum():
         datafile.check_rectangular(source.text)
@@ -152,7 +184,58 @@ def _frame(source: datafile.Source, weights: str | None, columns: Sequence[str] 
         return int(found["row"][0]) + 1 if found["any"][0] else None
 
     parts = tuple(_series(where, name, table[place]) for name, place in chosen.items())
-    return Raw(where, parts, table["weight"].to_numpy().astype(np.int64), first_missing)
+    return Raw(where, parts, table["weight"].to_numpy().astype(np.int64), first_missing, notes)
+
+
+def _binned_frame(
+    frame: polars.LazyFrame, where: str, chosen: Mapping[str, str], bins: Mapping[str, Bins]
+) -> tuple[polars.LazyFrame, tuple[str, ...]]:
+    """The frame with columns of numbers cut into states, and what was done."""
+    import polars as pl
+
+    notes = []
+    kinds = frame.collect_schema()
+    for name, place in chosen.items() if bins else ():
+        how = bins.get(name, bins.get(EVERY))
+        if how is None or isinstance(kinds[place], pl.Enum):
+            continue
+        text = kinds[place] == pl.String
+        given = pl.col(place).str.strip_chars() if text else pl.col(place)
+        number = given.cast(pl.Float64, strict=False)
+        number = pl.when(number.is_finite()).then(number)
+        found = (
+            frame.select(number.alias("value"), given.alias("given"), pl.col("weight").cast(pl.Float64, strict=False))
+            .group_by("value", "given")
+            .agg(pl.col("weight").sum())
+            .collect(engine="streaming")
+        )
+        strange = found.filter(pl.col("value").is_null() & pl.col("given").is_not_null())["given"].cast(pl.String)
+        wrong = [value for value in strange.to_list() if value not in MISSING_MARKS]
+        if wrong and name in bins:
+            raise InputError(f"{where}: column {name!r} cannot be cut: {wrong[0]!r} is not a number")
+        if wrong:
+            continue
+        totals = found.drop_nulls("value").group_by("value").agg(pl.col("weight").sum()).sort("value")
+        values, weights = totals["value"].to_numpy(), totals["weight"].to_numpy()
+        if name not in bins and not continuous(values, int(found["weight"].sum())):
+            continue
+        cuts = how.cuts(values, weights)
+        labels = state_names(cuts)
+        above = pl.sum_horizontal([pl.lit(0), *((number >= cut).cast(pl.Int64) for cut in cuts)])
+        state = above.replace_strict(list(range(len(labels))), labels, return_dtype=pl.Enum(labels))
+        frame = frame.with_columns(pl.when(number.is_not_null()).then(state).alias(place))
+        notes.append(told(name, how, cuts))
+    return frame, tuple(notes)
+
+
+def _binned(name: str, values: NDArray[np.float64], weights: Ints | None, how: Bins) -> tuple[Column, str]:
+    """A column of numbers, NaN where there is none, cut into states, and what was done."""
+    known = np.isfinite(values)
+    different, inverse = np.unique(values[known], return_inverse=True)
+    counts = np.bincount(inverse, None if weights is None else weights[known], len(different)).astype(np.float64)
+    cuts = how.cuts(different, counts)
+    codes = np.where(known, np.searchsorted(cuts, np.where(known, values, 0.0), side="right"), -1)
+    return Column(name, tuple(state_names(cuts)), codes.astype(np.int64), declared=True), told(name, how, cuts)
 
 
 def _weight(source: datafile.Source, name: str) -> polars.Expr:
@@ -200,7 +283,9 @@ def _series(where: str, name: str, values: polars.Series) -> Column:
     return Column(name, tuple(labels), codes, declared)
 
 
-def _pandas(frame: Any, weights: str | None, columns: Sequence[str] | None) -> Raw:
+def _pandas(
+    frame: Any, weights: str | None, columns: Sequence[str] | None, drop: Sequence[str], bins: Mapping[str, Bins]
+) -> Raw:
     where = "the frame"
     names = [str(name) for name in frame.columns]
     position = {name: i for i, name in enumerate(names)}
@@ -218,12 +303,29 @@ def _pandas(frame: Any, weights: str | None, columns: Sequence[str] | None) -> R
         check_states(where, name, len(labels))
         return Column(name, tuple(map(_label, labels)), np.asarray(codes, dtype=np.int64), categories is not None)
 
-    parts = tuple(column(name) for name in _selected(where, names, weights, columns))
+    chosen = _selected(where, names, weights, columns, drop)
+    check_columns(where, bins, chosen)
     counts = None
     if weights is not None:
         written = frame.iloc[:, position[weights]].tolist()
         counts = _as_weights(where, weights, np.array([_number(value) for value in written]), written)
-    return in_memory(where, parts, counts)
+    parts, notes = [], []
+    for name in chosen:
+        values = frame.iloc[:, position[name]]
+        how = bins.get(name, bins.get(EVERY))
+        numeric = getattr(values.dtype, "kind", "O") in "iuf"
+        if how is not None and name in bins and not numeric:
+            raise InputError(f"{where}: column {name!r} cannot be cut: it holds {values.dtype}, not numbers")
+        if how is not None and numeric:
+            numbers = values.to_numpy(dtype=np.float64)
+            different = np.unique(numbers[np.isfinite(numbers)])
+            if name in bins or continuous(different, len(numbers) if counts is None else int(counts.sum())):
+                cut, note = _binned(name, numbers, counts, how)
+                parts.append(cut)
+                notes.append(note)
+                continue
+        parts.append(column(name))
+    return replace(in_memory(where, tuple(parts), counts), notes=tuple(notes))
 
 
 def _label(value: Any) -> str:
@@ -238,7 +340,14 @@ def _number(value: Any) -> float:
         return float("nan")
 
 
-def _array(array: NDArray[Any], names: Sequence[str] | None, weights: str | None, columns: Sequence[str] | None) -> Raw:
+def _array(
+    array: NDArray[Any],
+    names: Sequence[str] | None,
+    weights: str | None,
+    columns: Sequence[str] | None,
+    drop: Sequence[str],
+    bins: Mapping[str, Bins],
+) -> Raw:
     where = "the array"
     if array.ndim != 2:
         raise InputError(f"the array has {array.ndim} dimensions; give one of shape (rows, columns)")
@@ -249,7 +358,10 @@ def _array(array: NDArray[Any], names: Sequence[str] | None, weights: str | None
     if len(names) != array.shape[1]:
         raise InputError(f"{len(names)} names are given for an array of {array.shape[1]} columns")
     names = [str(name) for name in names]
-    chosen = _selected(where, names, weights, columns)
+    chosen = _selected(where, names, weights, columns, drop)
+    check_columns(where, bins, chosen)
+    if bins:
+        raise InputError("arrays hold integers, which are not cut; give a frame")
     if not len(array):
         raise InputError("the array has no rows")
     counts = None

@@ -209,6 +209,8 @@ class Learned:
         }
         if self.annealed is not None:
             found["annealed"] = self.annealed.summary()
+        if self.data is not None:
+            found["data"] = {"rows": self.data.rows, "prepared": list(self.data.prepared)}
         if self.knowledge is not None:
             found["knowledge"] = self.knowledge
         if self.hardware is not None:

@@ -90,6 +90,17 @@ def _reading(command: _Parser) -> None:
     group.add_argument(
         "--columns", metavar="A,B,C", type=_listed, help="use only these columns (a name with a comma in quotes)"
     )
+    group.add_argument("--drop", metavar="A,B,C", type=_listed, default=[], help="leave these columns out")
+    group.add_argument(
+        "--bins",
+        action="append",
+        default=[],
+        metavar="[A=]KIND:N",
+        help="cut numbers into N states: quantile:4, uniform:5 or kmeans:3, for all columns that look continuous or for one",
+    )
+    group.add_argument(
+        "--rare", type=float, default=0.0, metavar="SHARE", help="merge states that fewer rows show (such as 0.01)"
+    )
     group.add_argument("--weights", metavar="COLUMN", help="a column that says how often each row counts")
     group.add_argument("--states", metavar="NETWORK", help="take the states, unseen ones too, from a .bif file or network")
     group.add_argument(

@@ -142,10 +142,26 @@ def _read(options: argparse.Namespace) -> Any:
         columns=options.columns,
         states=load(options.states) if options.states else None,
         missing=options.missing,
+        bins=_bins(options.bins),
+        rare=options.rare,
+        drop=options.drop,
     )
+    for text in () if options.quiet else data.prepared:
+        show.note(text)
     if data.constant and not options.quiet:
         show.note(f"{', '.join(data.constant)}: the same state in all rows")
     return data
+
+
+def _bins(given: list[str]) -> dict[str, str] | None:
+    """Bins by column; those for all under an empty name."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, how = text.rpartition("=")
+        if name in found or (equals and not name):
+            raise InputError(f"--bins {text}: give each column once, as NAME=quantile:4")
+        found[name] = how
+    return found or None
 
 
 plan = quantum.plan
