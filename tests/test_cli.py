@@ -301,7 +301,7 @@ BAD = [
     ("learn latin.csv", "line 2: not text in UTF-8"),
     ("learn missing.csv", "1 missing values: 1 in 'b' (first in row 1); drop"),
     ("learn states.csv", "'a' has 65,536 distinct values; at most 65,535"),
-    ("learn continuous.csv", "'a' looks continuous (300 distinct numbers in 300 rows); bin it"),
+    ("learn continuous.csv", "'a' looks continuous (300 distinct numbers in 300 rows); cut it"),
     ("learn single.csv", "at least 2 columns"),
     ("learn good.csv --max-parents -1", "max_parents is -1"),
     ("learn good.csv --max-parents 3", "at most 2 parents"),

@@ -7,6 +7,13 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:  # `X as X`: type checkers take it as exported
     from dagneal.bif import read_bif as read_bif, write_bif as write_bif
+    from dagneal.confidence import (
+        bootstrap as bootstrap,
+        holdout as holdout,
+        log_likelihood as log_likelihood,
+        sensitivity as sensitivity,
+        strengths as strengths,
+    )
     from dagneal.data import Dataset as Dataset
     from dagneal.errors import InputError as InputError
     from dagneal.files import read as read
@@ -47,6 +54,7 @@ if TYPE_CHECKING:  # `X as X`: type checkers take it as exported
 # The same names again, by module: each is imported when it is first used (PEP 562), so `import dagneal` costs nothing.
 _NAMES = {
     "bif": ("read_bif", "write_bif"),
+    "confidence": ("bootstrap", "holdout", "log_likelihood", "sensitivity", "strengths"),
     "data": ("Dataset",),
     "errors": ("InputError",),
     "files": ("read",),

@@ -182,6 +182,13 @@ def _learn(commands: argparse._SubParsersAction[_Parser]) -> None:
         "--noise", type=float, metavar="X", help="control error of the emulator, the largest coupling being 1"
     )
     group.add_argument("--embedding", metavar="FILE", help="an embedding of your own, JSON, for --direct")
+    group = command.add_argument_group("confidence")
+    group.add_argument("--bootstrap", type=int, metavar="N", help="learn from N resamples of the rows, and count edges")
+    group.add_argument(
+        "--threshold", type=float, default=0.5, metavar="SHARE", help="mark edges that fewer resamples have (default 0.5)"
+    )
+    group.add_argument("--ess", type=_sizes, metavar="X,...", help="learn with these equivalent sample sizes, side by side")
+    group.add_argument("--holdout", type=float, metavar="SHARE", help="see how well rows held out are foretold, such as 0.2")
     group = command.add_argument_group("results")
     group.add_argument("-o", "--output", metavar="FILE", help="save the result: .json, .bif, .graphml or .dot")
     group.add_argument("--samples", metavar="FILE", help="save the reads of the whole, as a sampler gave them, as JSON")
@@ -321,6 +328,13 @@ def _numbers(text: str) -> list[int]:
         return [int(part) for part in text.split(",")]
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{text!r} is no list of whole numbers such as 3,4,5") from error
+
+
+def _sizes(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers such as 0.1,1,10") from error
 
 
 def _listed(text: str) -> list[str]:

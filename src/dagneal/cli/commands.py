@@ -15,8 +15,8 @@ from typing import Any
 
 from dagneal import kernels
 from dagneal.bif import check_names
-from dagneal.cli import quantum, reproduce as reproduction, show, solvers
-from dagneal.cli.arguments import SAMPLERS
+from dagneal.cli import confident, quantum, reproduce as reproduction, show, solvers
+from dagneal.cli.arguments import LEARNERS, SAMPLERS
 from dagneal.cli.known import knowledge
 from dagneal.errors import InputError
 from dagneal.graphs import check_variables
@@ -38,12 +38,15 @@ def learn(options: argparse.Namespace) -> None:
         check_writable(options.samples)
         if options.output and os.path.realpath(options.samples) == os.path.realpath(options.output):
             raise InputError("--samples and -o name the same file")
+    confident.check_options(options)
+    score = score_named(options.score)
     solver, parameters = solvers.solver(options)
     with _closing(solver):
         found, data, truth = _learned(options, solver, parameters, learn)
-    score = score_named(options.score)
     against = compare_graphs(found.dag, truth, Scorer(data, score)) if truth is not None else None
-    show.learned(found, data, against, options)
+    learner = solver if options.sampler is None and options.solver in LEARNERS else None
+    report, lines = confident.confidence(found, options, score, learner, knowledge(options, data.names))
+    show.learned(found, data, against, options, report, lines)
     if options.samples and found.annealed is not None:
         from dagneal.qubo.decode import write_samples
 

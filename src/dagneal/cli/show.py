@@ -81,11 +81,20 @@ def result(report: dict[str, Any], text: str, options: argparse.Namespace) -> No
     print(json.dumps(report) if options.json else text)
 
 
-def learned(found: Learned, data: Dataset, against: Comparison | None, options: argparse.Namespace) -> None:
-    """Print what was learned."""
-    report = found.to_dict()
+def learned(
+    found: Learned,
+    data: Dataset,
+    against: Comparison | None,
+    options: argparse.Namespace,
+    sure: dict[str, Any],
+    table: Sequence[str],
+) -> None:
+    """Print what was learned, and how sure it is."""
+    report = found.to_dict() | sure
     lines = [f"{options.data}: {len(data.names)} variables, {data.rows:,} rows ({data.codes.shape[1]:,} distinct)", ""]
     lines += structure(found.dag)
+    if table:
+        lines += ["", *table]
     standing = "optimal (proved)" if found.optimal else "not proved optimal"
     if found.division is not None:
         lines += ["", *divided(found.division)]

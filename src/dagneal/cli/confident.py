@@ -1,0 +1,97 @@
+"""What the command line tells of how sure a network is."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from dagneal.cli import show
+from dagneal.errors import InputError, whole_number
+from dagneal.learned import Learned
+
+
+def check_options(options: argparse.Namespace) -> None:
+    """Refuse what could only fail after the work."""
+    if options.bootstrap is not None:
+        whole_number("--bootstrap", options.bootstrap, least=1)
+    if not 0 <= options.threshold <= 1:
+        raise InputError(f"--threshold is {options.threshold}; give a share from 0 to 1")
+    if options.holdout is not None and not 0 < options.holdout < 1:
+        raise InputError(f"--holdout is {options.holdout}; give a share between 0 and 1, such as 0.2")
+    if options.ess is not None and not options.score.startswith("bdeu:"):
+        raise InputError("--ess is for the score bdeu; leave --score out")
+    if options.ess is not None:
+        from dagneal.scores import BDeu
+
+        for size in options.ess:
+            BDeu(size)  # refuses what is no size
+
+
+def confidence(
+    found: Learned, options: argparse.Namespace, score: Any, learner: Any, knowledge: Any
+) -> tuple[dict[str, Any], list[str]]:
+    """How sure the network is, as plain values and as lines.
+
+    Args:
+        found: the network.
+        options: of the command.
+        score: that was used.
+        learner: that was used, where it is no sampler; resamples are learned with it, or with the default.
+        knowledge: that was given.
+    """
+    from dagneal.confidence import bootstrap, holdout, sensitivity, strengths
+
+    if found.score != found.score or found.data is None:  # no network, so there is nothing to be sure of
+        return {}, []
+    how = {"max_parents": options.max_parents, "knowledge": knowledge, "solver": learner}
+    report: dict[str, Any] = {"strengths": [vars(each) for each in strengths(found, score)]}
+    lines: list[str] = []
+    resampled = None
+    with show.progress(options.quiet) as progress:
+        if options.bootstrap is not None:
+            resampled = bootstrap(found.data, options.bootstrap, options.seed or 0, progress=progress, score=score, **how)
+            report["bootstrap"] = resampled.to_dict()
+    lines += _edges(report["strengths"], resampled, options.threshold)
+    if options.ess is not None:
+        others = sensitivity(found.data, options.ess, seed=options.seed or 0, **how)
+        report["sensitivity"] = {f"{size:g}": [list(edge) for edge in each.edges] for size, each in others.items()}
+        lines += ["", *_sensitivity(others)]
+    if options.holdout is not None:
+        held = holdout(found.data, options.holdout, options.seed or 0, score, **how)
+        report["holdout"] = held.to_dict()
+        lines += [
+            "",
+            f"{held.rows:,} rows held out: log-likelihood {held.log_likelihood:.4f} a row, "
+            f"{held.without_edges:.4f} without edges",
+        ]
+    return report, lines
+
+
+def _edges(strengths: list[dict[str, Any]], resampled: Any, threshold: float) -> list[str]:
+    """A table of edges with what the score loses without them, or with them turned round."""
+    if not strengths:
+        return []
+    names = [f"{each['parent']} -> {each['child']}" for each in strengths]
+    width = max(4, *map(len, names))
+    head = f"  {'edge':{width}} {'loses':>10} {'turned':>10}  direction"
+    lines = [head + ("" if resampled is None else f"  {'resamples':>9} {'this way':>9}")]
+    for name, each in zip(names, strengths, strict=True):
+        turned = "a cycle" if each["turned"] is None else f"{each['turned']:.2f}"
+        line = f"  {name:{width}} {each['loss']:10.2f} {turned:>10}  {'decided' if each['decided'] else 'open':9}"
+        if resampled is not None:
+            share, this_way = resampled.of(each["parent"], each["child"])
+            line += f"  {share:9.2f} {this_way:9.2f}" + ("  weak" if share < threshold else "")
+        lines.append(line.rstrip())
+    return lines
+
+
+def _sensitivity(others: dict[float, Learned]) -> list[str]:
+    """Which edges are there with which equivalent sample size."""
+    every = list(dict.fromkeys(edge for each in others.values() for edge in each.edges))
+    names = [f"{parent} -> {child}" for parent, child in every]
+    width = max([len("equivalent sample size"), *map(len, names)])
+    lines = [f"  {'equivalent sample size':{width}} " + " ".join(f"{size:>7g}" for size in others)]
+    for name, edge in zip(names, every, strict=True):
+        marks = " ".join(f"{'yes' if edge in each.edges else '-':>7}" for each in others.values())
+        lines.append(f"  {name:{width}} {marks}")
+    return lines

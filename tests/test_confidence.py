@@ -1,0 +1,152 @@
+"""How sure a network is: resampling, strengths, priors, rows held out."""
+
+import json
+from math import log
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import dagneal as dn
+from dagneal.cli import main
+from dagneal.confidence import bootstrap, holdout, log_likelihood, resampled, sensitivity, strengths
+
+
+@pytest.fixture(scope="module")
+def data():
+    return dn.load("lung-cancer").sample(5_000, 3)
+
+
+def test_samples_are_draws_of_as_many_rows(data):
+    drawn = [resampled(data, 1, number) for number in range(200)]
+    assert {sample.rows for sample in drawn} == {5_000}
+    commonest = int(np.argmax(data.weights))
+    counts = []
+    for sample in drawn:
+        same = (sample.codes == data.codes[:, [commonest]]).all(axis=0)
+        counts.append(int(sample.weights[same].sum()))
+    share = data.weights[commonest] / 5_000
+    spread = np.sqrt(5_000 * share * (1 - share))
+    assert abs(np.mean(counts) - data.weights[commonest]) < 4 * spread / np.sqrt(200)
+    assert 0.8 * spread < np.std(counts) < 1.2 * spread
+    assert np.array_equal(resampled(data, 1, 7).weights, drawn[7].weights)
+
+
+def test_shares_are_those_of_learning_from_each_sample(data):
+    found = bootstrap(data, 30, seed=5, workers=2)
+    again = bootstrap(data, 30, seed=5, workers=1)
+    assert np.array_equal(found.directions, again.directions)
+    adjacent = 0
+    for number in range(30):
+        dag = dn.learn(resampled(data, 5, number)).dag
+        adjacent += dag.has_edge("Pollution", "Cancer") or dag.has_edge("Cancer", "Pollution")
+    assert found.of("Pollution", "Cancer")[0] == pytest.approx(adjacent / 30)
+    assert np.allclose(found.edges, found.edges.T)
+    assert np.allclose(found.directions + found.directions.T, found.edges)
+    listed = found.to_dict()["pairs"]
+    assert [each["adjacent"] for each in listed] == sorted((each["adjacent"] for each in listed), reverse=True)
+
+
+def test_directions_that_nothing_decides_are_half_each():
+    """Two variables: the equivalence class has one undirected edge."""
+    codes = np.repeat(np.array([[0, 0, 1, 1], [0, 1, 0, 1]]), [40, 10, 10, 40], axis=1)
+    data = dn.Dataset.merged(["a", "b"], [("0", "1")] * 2, codes)
+    found = bootstrap(data, 20)
+    assert found.of("a", "b") == (1.0, 0.5)
+    assert found.of("b", "a") == (1.0, 0.5)
+
+
+def test_a_bootstrap_resumes(data, tmp_path):
+    calls = []
+
+    def learner(sample):
+        calls.append(1)
+        if len(calls) == 8:
+            raise KeyboardInterrupt
+        return dn.learn(sample).dag
+
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:
+        with pytest.raises(KeyboardInterrupt):
+            bootstrap(data, 20, learner=learner, workers=1, journal=journal)
+        found = bootstrap(data, 20, learner=learner, workers=1, journal=journal)
+    assert len(calls) == 8 + 13
+    assert np.array_equal(found.directions, bootstrap(data, 20).directions)
+
+
+def test_strengths_are_differences_of_scores(data):
+    found = dn.learn(data)
+    scorer = dn.Scorer(data)
+    for each in strengths(found):
+        without = found.dag.copy()
+        without.remove_edge(each.parent, each.child)
+        assert each.loss == pytest.approx(scorer.score(found.dag) - scorer.score(without))
+        turned = without.copy()
+        turned.add_edge(each.child, each.parent)
+        if each.turned is None:
+            assert not nx.is_directed_acyclic_graph(turned)
+        else:
+            assert each.turned == pytest.approx(scorer.score(found.dag) - scorer.score(turned))
+        assert each.decided == (not dn.cpdag(found.dag).has_edge(each.child, each.parent))
+
+
+def test_log_likelihood_row_by_row():
+    network = dn.load("waste")
+    data = network.sample(50, 1)
+    total = 0.0
+    for row, weight in zip(data.codes.T.tolist(), data.weights, strict=True):
+        value = dict(zip(data.names, row, strict=True))
+        for name in data.names:
+            table = network.cpts[name]
+            for parent in network.parents[name]:
+                table = table[value[parent]]
+            total += weight * log(table[value[name]])
+    assert log_likelihood(network, data) == pytest.approx(total)
+    with pytest.raises(dn.InputError, match="other variables or states"):
+        log_likelihood(dn.load("lung-cancer"), data)
+
+
+def test_rows_held_out_are_not_learned_from(data):
+    found = holdout(data, 0.2, seed=1)
+    assert found.rows == 1_000
+    assert found.log_likelihood > found.without_edges
+    assert holdout(data, 0.2, seed=1) == found
+    assert holdout(data, 0.2, seed=2) != found
+    truth = dn.load("lung-cancer")
+    assert abs(found.log_likelihood - log_likelihood(truth, truth.sample(100_000, 9)) / 100_000) < 0.1
+    for share in (0.0, 1.0, -1.0, float("nan"), 1e-9):
+        with pytest.raises(dn.InputError, match="held out"):
+            holdout(data, share)
+
+
+def test_priors_side_by_side(data):
+    found = sensitivity(data, [0.1, 1, 10])
+    assert list(found) == [0.1, 1.0, 10.0]
+    assert found[1.0].edges == dn.learn(data).edges
+    assert found[10.0].score_name == "BDeu(10)"
+
+
+def test_confidence_on_the_command_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["sample", "lung-cancer", "--rows", "3000", "-o", "lc.csv"]) == 0
+    capsys.readouterr()
+    words = ["learn", "lc.csv", "--bootstrap", "10", "--ess", "0.1,1", "--holdout", "0.2", "--threshold", "1"]
+    assert main(words) == 0
+    text = capsys.readouterr().out
+    assert "resamples" in text
+    assert "equivalent sample size" in text
+    assert "600 rows held out" in text
+    assert main([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["bootstrap"]["samples"] == 10
+    assert set(found["sensitivity"]) == {"0.1", "1"}
+    assert found["holdout"]["rows"] == 600
+    assert [[each["parent"], each["child"]] for each in found["strengths"]] == found["edges"]
+    for more, message in (
+        (["--bootstrap", "0"], "--bootstrap is 0"),
+        (["--threshold", "2"], "--threshold is 2.0"),
+        (["--holdout", "1"], "--holdout is 1.0"),
+        (["--ess", "1,2", "--score", "k2"], "--ess is for the score bdeu"),
+        (["--ess", "-1"], "the equivalent sample size is -1"),
+    ):
+        assert main(["learn", "lc.csv", *more]) == 2
+        assert message in capsys.readouterr().err
