@@ -16,6 +16,8 @@ if TYPE_CHECKING:  # `X as X`: type checkers take it as exported
     )
     from dagneal.data import Dataset as Dataset
     from dagneal.errors import InputError as InputError
+    from dagneal.estimator import StructureLearner as StructureLearner
+    from dagneal.exchange import write_network as write_network
     from dagneal.files import read as read
     from dagneal.graphs import cpdag as cpdag
     from dagneal.journal import SqliteJournal as SqliteJournal
@@ -57,6 +59,8 @@ _NAMES = {
     "confidence": ("bootstrap", "holdout", "log_likelihood", "sensitivity", "strengths"),
     "data": ("Dataset",),
     "errors": ("InputError",),
+    "estimator": ("StructureLearner",),
+    "exchange": ("write_network",),
     "files": ("read",),
     "graphs": ("cpdag",),
     "journal": ("SqliteJournal",),

@@ -14,7 +14,7 @@ import networkx as nx
 
 from dagneal.errors import InputError
 from dagneal.graphs import parents_in_order
-from dagneal.writing import check_writable, replacing
+from dagneal.writing import replacing
 
 if TYPE_CHECKING:
     import dimod
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from dagneal.kernels import Ints
     from dagneal.network import BayesianNetwork
     from dagneal.scores import Dirichlet
-
-FORMATS = (".json", ".bif", ".graphml", ".dot")
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +154,7 @@ class Learned:
         division: how it was put together from blocks, if it was.
         hardware: what was asked of a quantum annealer: system, emulated or not, calls, access time, broken chains.
         knowledge: what was known before, as plain values.
+        confidence: how sure it is, as plain values, where that was asked for.
         data: the data it was learned from, where they are at hand.
         prior: the prior for fitting probabilities to them.
     """
@@ -172,6 +171,7 @@ class Learned:
     division: Division | None = None
     hardware: dict[str, Any] | None = None
     knowledge: dict[str, Any] | None = None
+    confidence: dict[str, Any] | None = None
     data: Dataset | None = None
     prior: Dirichlet | None = None
 
@@ -207,6 +207,7 @@ class Learned:
             "seconds": {stage: round(value, 6) for stage, value in self.seconds.items()},
             "optimal": self.optimal,
         }
+        found |= self.confidence or {}
         if self.annealed is not None:
             found["annealed"] = self.annealed.summary()
         if self.data is not None:
@@ -228,33 +229,20 @@ class Learned:
         Args:
             path: a name ending in .json, .bif (with fitted probabilities), .graphml or .dot.
         """
+        from dagneal.exchange import check_format, write_network
+
         check_format(path)
         suffix = Path(path).suffix.lower()
         if suffix == ".json":
-            text = json.dumps(self.to_dict(), indent=1) + "\n"
-        elif suffix == ".graphml":
-            text = "\n".join(nx.generate_graphml(nx.relabel_nodes(self.dag, str))) + "\n"
-        elif suffix == ".dot":
-            text = _dot(self)
+            with replacing(path) as file:
+                file.write((json.dumps(self.to_dict(), indent=1) + "\n").encode())
         else:
-            from dagneal.bif import format_bif
+            write_network(self.network if suffix == ".bif" else self.ordered_dag, path)
 
-            text = format_bif(self.network)
-        with replacing(path) as file:
-            file.write(text.encode())
-
-
-def check_format(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that a result cannot be saved to, before the work is done."""
-    if Path(path).suffix.lower() not in FORMATS:
-        raise InputError(f"cannot tell the format of {path}; end the name in {', '.join(FORMATS)}")
-    check_writable(path)
-
-
-def _dot(found: Learned) -> str:
-    def quoted(name: str) -> str:
-        return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-    lines = [f"  {quoted(str(name))};" for name in found.dag]
-    lines += [f"  {quoted(str(a))} -> {quoted(str(b))};" for a, b in found.edges]
-    return "\n".join(["digraph learned {", *lines, "}"]) + "\n"
+    @property
+    def ordered_dag(self) -> nx.DiGraph:
+        """The graph with its edges in the order of the variables."""
+        graph = nx.DiGraph()
+        graph.add_nodes_from(self.dag)
+        graph.add_edges_from(self.edges)
+        return graph

@@ -2,7 +2,7 @@
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -19,6 +19,22 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         raise InputError(f"cannot write {path}: it is a folder; give a file name")
     if not os.access(target.parent, os.W_OK) and not _is_device(target):
         raise InputError(f"cannot write {path}: its folder is read-only")
+
+
+def check_format(path: str | os.PathLike[str], endings: Sequence[str]) -> None:
+    """Refuse a path that cannot be written to, or whose ending says no format, before the work is done.
+
+    Args:
+        path: where to write.
+        endings: those that say a format.
+
+    >>> check_format("network.doc", (".bif", ".json"))
+    Traceback (most recent call last):
+    dagneal.errors.InputError: cannot tell the format of network.doc; end the name in .bif, .json
+    """
+    if Path(path).suffix.lower() not in endings:
+        raise InputError(f"cannot tell the format of {path}; end the name in {', '.join(endings)}")
+    check_writable(path)
 
 
 @contextmanager

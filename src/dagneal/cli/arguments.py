@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from typing import NoReturn
+from typing import Any
 
 from dagneal import __version__
+from dagneal.cli.parsing import Parser, command_named, data_options, listed, numbers, reading_options, sizes
 
 LEARNERS = ("auto", "exact", "order", "exhaustive")
 
@@ -42,97 +42,29 @@ more candidates until none is missing; --direct makes it solve the whole at once
 _ENCODING = "tight (default), gap or paper; also complete or chordal, pruned or unpruned, with commas between"
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose complaint is one line."""
-
-    def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {message}; see {self.prog} --help", file=sys.stderr)
-        raise SystemExit(2)
-
-
 def parser() -> argparse.ArgumentParser:
     """The parser of the command `dagneal`."""
-    top = _Parser(
+    top = Parser(
         prog="dagneal",
         description="Learn the structure of Bayesian networks with annealers, and know how good the answer is.",
         epilog="Start with: dagneal sample lung-cancer -o lc.csv && dagneal learn lc.csv",
         allow_abbrev=False,
     )
     top.add_argument("--version", action="version", version=f"dagneal {__version__}")
-    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     _learn(commands)
     _sample(commands)
     _encode(commands)
     _compare(commands)
+    _tools(commands)
     _plan(commands)
     _reproduce(commands)
     _networks(commands)
     return top
 
 
-def _command(commands: argparse._SubParsersAction[_Parser], name: str, summary: str, epilog: str) -> _Parser:
-    command = commands.add_parser(
-        name,
-        help=summary,
-        description=summary[0].upper() + summary[1:] + ".",
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    command.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-    command.add_argument("--quiet", action="store_true", help="no progress and no notes on standard error")
-    return command
-
-
-def _reading(command: _Parser) -> None:
-    """Options of every command that reads data."""
-    group = command.add_argument_group("data")
-    group.add_argument(
-        "--columns", metavar="A,B,C", type=_listed, help="use only these columns (a name with a comma in quotes)"
-    )
-    group.add_argument("--drop", metavar="A,B,C", type=_listed, default=[], help="leave these columns out")
-    group.add_argument(
-        "--bins",
-        action="append",
-        default=[],
-        metavar="[A=]KIND:N",
-        help="cut numbers into N states: quantile:4, uniform:5 or kmeans:3, for all columns that look continuous or for one",
-    )
-    group.add_argument(
-        "--rare", type=float, default=0.0, metavar="SHARE", help="merge states that fewer rows show (such as 0.01)"
-    )
-    group.add_argument("--weights", metavar="COLUMN", help="a column that says how often each row counts")
-    group.add_argument("--states", metavar="NETWORK", help="take the states, unseen ones too, from a .bif file or network")
-    group.add_argument(
-        "--missing", choices=("refuse", "drop", "state"), default="refuse", help="what to do with missing values"
-    )
-    group.add_argument(
-        "--score", default="bdeu:1", metavar="NAME", help="bdeu:ESS (default bdeu:1), bdeu-rows, k2, perks or bic"
-    )
-
-
-def _data(command: _Parser) -> None:
-    """The data and options of every command that learns from them."""
-    command.add_argument(
-        "data", metavar="DATA", help="a CSV, TSV or Parquet file of discrete data, with column names; - for standard input"
-    )
-    _reading(command)
-    command.add_argument(
-        "--max-parents", type=int, metavar="M", help="most parents of a variable (default 4; encode and --direct: 2)"
-    )
-    group = command.add_argument_group("knowledge")
-    group.add_argument(
-        "--require", action="append", default=[], metavar="A:B", help="the edge from A to B is there (as often as needed)"
-    )
-    group.add_argument("--forbid", action="append", default=[], metavar="A:B", help="the edge from A to B is not there")
-    group.add_argument("--tiers", metavar="FILE", help="TOML with tiers = [[...], ...]: no edge from a later to an earlier")
-    group.add_argument(
-        "--knowledge", metavar="FILE", help="TOML with any of required, forbidden, tiers, roots, leaves, limits"
-    )
-
-
-def _learn(commands: argparse._SubParsersAction[_Parser]) -> None:
-    command = _command(
+def _learn(commands: argparse._SubParsersAction[Parser]) -> None:
+    command = command_named(
         commands,
         "learn",
         "learn the structure of a Bayesian network from data",
@@ -143,7 +75,7 @@ def _learn(commands: argparse._SubParsersAction[_Parser]) -> None:
         "  dagneal learn alarm.csv --solver sa --encoding paper --divide 4 --rule penalty --reads 100 --raw  # the paper's\n"
         "  dagneal learn lc.csv --json | python -m json.tool",
     )
-    _data(command)
+    data_options(command)
     group = command.add_argument_group("solver")
     which = group.add_mutually_exclusive_group()
     which.add_argument("--solver", default="auto", metavar="NAME", help="see below (default auto)")
@@ -187,7 +119,7 @@ def _learn(commands: argparse._SubParsersAction[_Parser]) -> None:
     group.add_argument(
         "--threshold", type=float, default=0.5, metavar="SHARE", help="mark edges that fewer resamples have (default 0.5)"
     )
-    group.add_argument("--ess", type=_sizes, metavar="X,...", help="learn with these equivalent sample sizes, side by side")
+    group.add_argument("--ess", type=sizes, metavar="X,...", help="learn with these equivalent sample sizes, side by side")
     group.add_argument("--holdout", type=float, metavar="SHARE", help="see how well rows held out are foretold, such as 0.2")
     group = command.add_argument_group("results")
     group.add_argument("-o", "--output", metavar="FILE", help="save the result: .json, .bif, .graphml or .dot")
@@ -195,8 +127,8 @@ def _learn(commands: argparse._SubParsersAction[_Parser]) -> None:
     group.add_argument("--truth", metavar="NETWORK", help="compare with this network (a .bif file or a bundled name)")
 
 
-def _sample(commands: argparse._SubParsersAction[_Parser]) -> None:
-    command = _command(
+def _sample(commands: argparse._SubParsersAction[Parser]) -> None:
+    command = command_named(
         commands,
         "sample",
         "make data from a network",
@@ -216,8 +148,8 @@ def _sample(commands: argparse._SubParsersAction[_Parser]) -> None:
     command.add_argument("-o", "--output", metavar="FILE", help=".csv, .tsv or .parquet (default: CSV to the terminal)")
 
 
-def _encode(commands: argparse._SubParsersAction[_Parser]) -> None:
-    command = _command(
+def _encode(commands: argparse._SubParsersAction[Parser]) -> None:
+    command = command_named(
         commands,
         "encode",
         "write the search for the best network as a QUBO",
@@ -228,15 +160,15 @@ def _encode(commands: argparse._SubParsersAction[_Parser]) -> None:
         "  dagneal encode lc.csv -o lc.coo --ising   # text: row, column, value, over spins\n"
         "  dagneal encode lc.csv -o lc.npz           # arrays row, column, value, offset, labels",
     )
-    _data(command)
+    data_options(command)
     command.add_argument("--encoding", default="tight", metavar="WORDS", help="how: " + _ENCODING)
     command.add_argument("--compare", action="store_true", help="show what each encoding would need, and write nothing")
     command.add_argument("--ising", action="store_true", help="over spins -1 and +1 instead of bits")
     command.add_argument("-o", "--output", metavar="FILE", help="where to write it: .bqm, .coo or .npz")
 
 
-def _compare(commands: argparse._SubParsersAction[_Parser]) -> None:
-    command = _command(
+def _compare(commands: argparse._SubParsersAction[Parser]) -> None:
+    command = command_named(
         commands,
         "compare",
         "compare a learned network with the truth",
@@ -247,11 +179,55 @@ def _compare(commands: argparse._SubParsersAction[_Parser]) -> None:
     command.add_argument("found", metavar="FOUND", help="a .bif file, a .json file of `learn`, or a bundled name")
     command.add_argument("truth", metavar="TRUTH", help="likewise")
     command.add_argument("--data", metavar="FILE", help="score both networks on these data")
-    _reading(command)
+    reading_options(command)
 
 
-def _plan(commands: argparse._SubParsersAction[_Parser]) -> None:
-    command = _command(
+def _tools(commands: argparse._SubParsersAction[Parser]) -> None:
+    network: dict[str, Any] = {"metavar": "NETWORK", "help": "a .bif, .json or .graphml file, or a bundled name"}
+    data: dict[str, Any] = {
+        "metavar": "DATA",
+        "help": "a CSV, TSV or Parquet file with the same variables; - for standard input",
+    }
+    safe: dict[str, Any] = {
+        "action": "store_true",
+        "help": "make names and states plain words, for tools that take no others",
+    }
+    command = command_named(
+        commands,
+        "score",
+        "score a network on data",
+        "examples:\n  dagneal score network.bif patients.csv\n  dagneal score lung-cancer lc.csv --score bic --json",
+    )
+    command.add_argument("network", **network)
+    command.add_argument("data", **data)
+    reading_options(command)
+    command = command_named(
+        commands,
+        "fit",
+        "give a structure probabilities, from data",
+        "examples:\n  dagneal fit structure.json patients.csv -o network.bif\n"
+        "  dagneal fit network.bif new.csv --score bdeu:10 -o updated.bif",
+    )
+    command.add_argument("network", **network)
+    command.add_argument("data", **data)
+    reading_options(command)
+    command.add_argument("--safe-labels", **safe)
+    command.add_argument(
+        "-o", "--output", required=True, metavar="FILE", help=".bif or .json; .graphml and .dot hold edges only"
+    )
+    command = command_named(
+        commands,
+        "convert",
+        "write a network in another format",
+        "examples:\n  dagneal convert network.bif network.json\n  dagneal convert child.bif safe.bif --safe-labels",
+    )
+    command.add_argument("source", **network)
+    command.add_argument("target", metavar="FILE", help="where: .bif, .json, .graphml or .dot")
+    command.add_argument("--safe-labels", **safe)
+
+
+def _plan(commands: argparse._SubParsersAction[Parser]) -> None:
+    command = command_named(
         commands,
         "plan",
         "work out what a quantum annealer would need, before anything is paid for",
@@ -263,7 +239,7 @@ def _plan(commands: argparse._SubParsersAction[_Parser]) -> None:
         "data", nargs="?", metavar="DATA", help="a data file: the solve of the whole after the blocks is planned too"
     )
     command.add_argument("--variables", type=int, metavar="N", help="the number of variables")
-    command.add_argument("--divide", type=_numbers, metavar="K,...", help="sizes of blocks (default: the whole at once)")
+    command.add_argument("--divide", type=numbers, metavar="K,...", help="sizes of blocks (default: the whole at once)")
     command.add_argument("--blocks", default="all", metavar="SCHEME", help="which blocks (default all)")
     command.add_argument(
         "--rule",
@@ -273,7 +249,7 @@ def _plan(commands: argparse._SubParsersAction[_Parser]) -> None:
     )
     command.add_argument(
         "--topology",
-        type=_listed,
+        type=listed,
         default=["pegasus"],
         metavar="NAME,...",
         help="chips: pegasus, zephyr, chimera, or names of systems (default pegasus)",
@@ -285,8 +261,8 @@ def _plan(commands: argparse._SubParsersAction[_Parser]) -> None:
     command.add_argument("-o", "--output", metavar="FILE", help="draw the copies on the chip: .png or .svg")
 
 
-def _reproduce(commands: argparse._SubParsersAction[_Parser]) -> None:
-    command = _command(
+def _reproduce(commands: argparse._SubParsersAction[Parser]) -> None:
+    command = command_named(
         commands,
         "reproduce",
         "run the paper's evaluation again, its figures beside ours",
@@ -307,37 +283,17 @@ def _reproduce(commands: argparse._SubParsersAction[_Parser]) -> None:
         help="quick (default) or the paper's own sizes, runs and reads",
     )
     command.add_argument("--qpu", action="store_true", help="quantum annealing on D-Wave's hardware; emulated without it")
-    command.add_argument("--k", type=_numbers, metavar="K,...", help="only these sizes of blocks in Tables 9 to 11")
+    command.add_argument("--k", type=numbers, metavar="K,...", help="only these sizes of blocks in Tables 9 to 11")
     command.add_argument("--jobs", type=int, metavar="N", help="runs at a time (default: as many as there are cores)")
     command.add_argument("--report", action="store_true", help="run nothing, write the report from the records")
     command.add_argument("-o", "--output", metavar="FOLDER", help="where (default reproduction, or reproduction-paper)")
 
 
-def _networks(commands: argparse._SubParsersAction[_Parser]) -> None:
-    command = _command(
+def _networks(commands: argparse._SubParsersAction[Parser]) -> None:
+    command = command_named(
         commands,
         "networks",
         "list the bundled networks, or print one",
         "examples:\n  dagneal networks\n  dagneal networks lung-cancer > lung-cancer.bif",
     )
     command.add_argument("network", nargs="?", metavar="NETWORK", help="print this one as BIF, or what it holds as JSON")
-
-
-def _numbers(text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of whole numbers such as 3,4,5") from error
-
-
-def _sizes(text: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers such as 0.1,1,10") from error
-
-
-def _listed(text: str) -> list[str]:
-    import csv
-
-    return [part.strip() for part in next(csv.reader([text], skipinitialspace=True), [])]

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import argparse
 import io
-import json
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from dagneal import kernels
 from dagneal.bif import check_names
-from dagneal.cli import confident, quantum, reproduce as reproduction, show, solvers
+from dagneal.cli import confident, quantum, reproduce as reproduction, show, solvers, tools
 from dagneal.cli.arguments import LEARNERS, SAMPLERS
 from dagneal.cli.known import knowledge
 from dagneal.errors import InputError
@@ -25,7 +25,7 @@ from dagneal.writing import check_writable, replacing
 
 def learn(options: argparse.Namespace) -> None:
     """`dagneal learn`."""
-    from dagneal import learned
+    from dagneal.exchange import check_format
     from dagneal.learners.learn import learn
     from dagneal.metrics import compare as compare_graphs
     from dagneal.scorer import Scorer
@@ -33,7 +33,7 @@ def learn(options: argparse.Namespace) -> None:
 
     # All that can be refused is refused before the work.
     if options.output:
-        learned.check_format(options.output)
+        check_format(options.output)
     if options.samples:
         check_writable(options.samples)
         if options.output and os.path.realpath(options.samples) == os.path.realpath(options.output):
@@ -46,7 +46,8 @@ def learn(options: argparse.Namespace) -> None:
     against = compare_graphs(found.dag, truth, Scorer(data, score)) if truth is not None else None
     learner = solver if options.sampler is None and options.solver in LEARNERS else None
     report, lines = confident.confidence(found, options, score, learner, knowledge(options, data.names))
-    show.learned(found, data, against, options, report, lines)
+    found = replace(found, confidence=report or None)
+    show.learned(found, data, against, options, lines)
     if options.samples and found.annealed is not None:
         from dagneal.qubo.decode import write_samples
 
@@ -167,6 +168,17 @@ def _bins(given: list[str]) -> dict[str, str] | None:
     return found or None
 
 
+def score(options: argparse.Namespace) -> None:
+    """`dagneal score`."""
+    tools.score(options, _read)
+
+
+def fit(options: argparse.Namespace) -> None:
+    """`dagneal fit`."""
+    tools.fit(options, _read)
+
+
+convert = tools.convert
 plan = quantum.plan
 reproduce = reproduction.reproduce
 
@@ -257,25 +269,10 @@ def compare(options: argparse.Namespace) -> None:
 
 
 def _graph(source: str) -> Any:
-    """The graph of a .bif file, a bundled network or a saved result."""
-    if Path(source).suffix.lower() != ".json":
-        from dagneal.networks import load
+    """The graph of a network, of a saved result or of a graph file."""
+    from dagneal.exchange import read_structure, structure_of
 
-        return load(source).dag
-    import networkx as nx
-
-    try:
-        found = json.loads(Path(source).read_text(encoding="utf-8"))
-        graph = nx.DiGraph()
-        graph.add_nodes_from(map(str, found["variables"]))
-        graph.add_edges_from((str(parent), str(child)) for parent, child in found["edges"])
-        if len(graph) != len(found["variables"]) or any(graph.has_edge(name, name) for name in graph):
-            raise ValueError
-    except OSError as error:
-        raise InputError(f"{source} cannot be read: {error.strerror or error}") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{source} is not a result of `dagneal learn`") from error
-    return graph
+    return structure_of(read_structure(source))
 
 
 def networks(options: argparse.Namespace) -> None:

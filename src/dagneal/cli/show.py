@@ -86,11 +86,10 @@ def learned(
     data: Dataset,
     against: Comparison | None,
     options: argparse.Namespace,
-    sure: dict[str, Any],
     table: Sequence[str],
 ) -> None:
     """Print what was learned, and how sure it is."""
-    report = found.to_dict() | sure
+    report = found.to_dict()
     lines = [f"{options.data}: {len(data.names)} variables, {data.rows:,} rows ({data.codes.shape[1]:,} distinct)", ""]
     lines += structure(found.dag)
     if table:

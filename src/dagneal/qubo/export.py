@@ -10,17 +10,15 @@ from pathlib import Path
 import dimod
 import numpy as np
 
-from dagneal.errors import InputError
-from dagneal.writing import check_writable, replacing
+from dagneal import writing
+from dagneal.writing import replacing
 
 FORMATS = (".bqm", ".coo", ".npz")
 
 
 def check_format(path: str | os.PathLike[str]) -> None:
     """Refuse a path that a model cannot be written to, before the work is done."""
-    if Path(path).suffix.lower() not in FORMATS:
-        raise InputError(f"cannot tell the format of {path}; end the name in {', '.join(FORMATS)}")
-    check_writable(path)
+    writing.check_format(path, FORMATS)
 
 
 def write_model(bqm: dimod.BinaryQuadraticModel, path: str | os.PathLike[str]) -> None:

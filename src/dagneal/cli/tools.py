@@ -1,0 +1,72 @@
+"""Commands for networks that are there already: score, fit and convert."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from dagneal.cli import show
+from dagneal.errors import InputError
+from dagneal.graphs import check_variables
+
+
+def score(options: argparse.Namespace, read: Any) -> None:
+    """`dagneal score`: the log score of a structure on data, and what its own probabilities make of them."""
+    from dagneal.confidence import log_likelihood
+    from dagneal.exchange import read_structure, structure_of
+    from dagneal.network import BayesianNetwork
+    from dagneal.scorer import Scorer
+    from dagneal.scores import score_named
+
+    rule = score_named(options.score)
+    found = read_structure(options.network)
+    data = read(options)
+    dag = structure_of(found)
+    check_variables(dag, data.names, options.network)
+    scorer = Scorer(data, rule)
+    local = {name: scorer.local(name, dag.predecessors(name)) for name in data.names}
+    report: dict[str, Any] = {"score_name": rule.name, "score": sum(local.values()), "local": local, "rows": data.rows}
+    width = max(map(len, local))
+    lines = [f"  {name:{width}} {value:16.4f}" for name, value in local.items()]
+    lines += ["", f"{rule.name} log score {report['score']:.4f} on {data.rows:,} rows"]
+    states = dict(zip(data.names, data.states, strict=True))
+    if isinstance(found, BayesianNetwork) and {n: tuple(s) for n, s in found.states.items()} == states:
+        report["log_likelihood"] = log_likelihood(found, data)
+        lines.append(f"log-likelihood with its own probabilities {report['log_likelihood']:.4f}")
+    elif isinstance(found, BayesianNetwork):
+        lines.append(f"its own probabilities are for other states; --states {options.network} takes its states")
+    show.result(report, "\n".join(lines), options)
+
+
+def fit(options: argparse.Namespace, read: Any) -> None:
+    """`dagneal fit`: probabilities for a structure, from data."""
+    from dagneal.exchange import check_format, read_structure, structure_of, write_network
+    from dagneal.network import fit
+    from dagneal.scores import Dirichlet, score_named
+
+    check_format(options.output)
+    prior = score_named(options.score)
+    if not isinstance(prior, Dirichlet):
+        raise InputError(f"{options.score} has no prior to fit with; give bdeu:ESS, bdeu-rows, k2 or perks")
+    dag = structure_of(read_structure(options.network))
+    data = read(options)
+    check_variables(dag, data.names, options.network)
+    network = fit(dag, data, prior)
+    write_network(network, options.output, options.safe_labels)
+    parameters = sum(table.size - table.size // table.shape[-1] for table in network.cpts.values())
+    report = {"file": options.output, "rows": data.rows, "parameters": parameters}
+    text = f"{parameters:,} free parameters fitted to {data.rows:,} rows, written to {options.output}"
+    show.result(report, text, options)
+
+
+def convert(options: argparse.Namespace) -> None:
+    """`dagneal convert`: a network in another format."""
+    from dagneal.exchange import check_format, read_structure, structure_of, write_network
+
+    check_format(options.target)
+    found = read_structure(options.source)
+    write_network(found, options.target, options.safe_labels)
+    dag = structure_of(found)
+    report = {"file": options.target, "variables": len(dag), "edges": dag.number_of_edges()}
+    text = f"{show.many(len(dag), 'variable')} and {show.many(dag.number_of_edges(), 'edge')} written to {options.target}"
+    show.result(report, text, options)

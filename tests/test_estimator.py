@@ -1,0 +1,59 @@
+"""The estimator, by scikit-learn's own checks."""
+
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+
+import dagneal as dn
+from dagneal.estimator import StructureLearner
+
+
+def test_it_is_cloned_and_set_as_scikit_learn_wants():
+    first = StructureLearner(max_parents=2, knowledge=dn.Knowledge(roots=["a"]))
+    copy = clone(first)
+    assert copy is not first
+    assert copy.get_params() == first.get_params()
+    assert set(first.get_params()) == {
+        "max_parents",
+        "criterion",
+        "solver",
+        "seed",
+        "knowledge",
+        "missing",
+        "bins",
+        "rare",
+    }
+    for setting in ParameterGrid({"max_parents": [1, 2], "criterion": ["bic", "k2"]}):
+        assert clone(first).set_params(**setting).get_params() == first.get_params() | setting
+    with pytest.raises(ValueError, match="no parameter 'colour'"):
+        first.set_params(colour=1)
+    assert repr(StructureLearner(seed=3)) == "StructureLearner(seed=3)"
+
+
+def test_scikit_learns_checks_of_parameters():
+    from sklearn.utils import estimator_checks as checks
+
+    learner = StructureLearner()
+    for name in (
+        "check_parameters_default_constructible",
+        "check_no_attributes_set_in_init",
+        "check_get_params_invariance",
+        "check_set_params",
+    ):
+        getattr(checks, name)(type(learner).__name__, learner)
+
+
+def test_it_learns_and_scores():
+    truth = dn.load("lung-cancer")
+    frame = truth.sample(10_000, 1).frame()
+    learner = StructureLearner().fit(frame)
+    assert set(learner.graph_.edges) == set(dn.learn(truth.sample(10_000, 1)).edges)
+    assert learner.n_features_in_ == 5
+    fresh = truth.sample(10_000, 2).frame()
+    assert learner.score(fresh) == pytest.approx(dn.log_likelihood(truth, truth.sample(10_000, 2)) / 10_000, abs=0.02)
+    assert learner.score(fresh) > StructureLearner(max_parents=0).fit(frame).score(fresh)
+    with pytest.raises(dn.InputError, match="fit the learner first"):
+        StructureLearner().score(frame)
+    numbers = frame.with_columns(pl.Series("age", [i * 0.37 for i in range(10_000)]))
+    assert len(StructureLearner(bins="quantile:3").fit(numbers).network_.states["age"]) == 3

@@ -1,0 +1,147 @@
+"""Networks in other formats, and the commands that score, fit and convert them."""
+
+import json
+import subprocess
+import sys
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import dagneal as dn
+from dagneal.cli import main
+from dagneal.exchange import _safe, read_structure, with_safe_labels, write_network
+from dagneal.networks import NAMES
+
+WORDS = ["Asy/Patch", "a b", "1", "x,y", "ä", "if", "-", "a_b"]
+
+
+def odd_network() -> dn.BayesianNetwork:
+    """Names and states that are no plain words."""
+    return dn.BayesianNetwork(
+        {"Asy/Patch": ("1", "1 0"), "a b": ("x,y", "-", "ä"), "c": ("yes", "no")},
+        {"Asy/Patch": (), "a b": ("Asy/Patch",), "c": ("a b", "Asy/Patch")},
+        {
+            "Asy/Patch": [0.25, 0.75],
+            "a b": [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4]],
+            "c": np.random.default_rng(0).dirichlet([1, 1], (3, 2)),
+        },
+        "odd net",
+    )
+
+
+def same(first: dn.BayesianNetwork, second: dn.BayesianNetwork) -> bool:
+    return (
+        dict(first.states) == dict(second.states)
+        and dict(first.parents) == dict(second.parents)
+        and all(np.allclose(first.cpts[name], second.cpts[name], atol=1e-12) for name in first.names)
+    )
+
+
+@pytest.mark.parametrize("ending", ["bif", "json"])
+@pytest.mark.parametrize("name", [*NAMES, "odd"])
+def test_networks_come_back_as_they_were(name, ending, tmp_path):
+    network = odd_network() if name == "odd" else dn.load(name)
+    path = tmp_path / f"network.{ending}"
+    write_network(network, path)
+    assert same(read_structure(str(path)), network)
+
+
+@pytest.mark.parametrize("ending", ["graphml", "json"])
+def test_graphs_come_back_as_they_were(ending, tmp_path):
+    path = tmp_path / f"graph.{ending}"
+    dag = odd_network().dag
+    write_network(dag, path)
+    found = read_structure(str(path))
+    assert isinstance(found, nx.DiGraph)
+    assert set(found.edges) == set(dag.edges)
+    assert list(found) == list(dag)
+    with pytest.raises(dn.InputError, match="has no probabilities"):
+        write_network(dag, tmp_path / "graph.bif")
+
+
+@given(st.lists(st.one_of(st.sampled_from(WORDS), st.text(max_size=8)), unique=True, max_size=12))
+def test_safe_labels_are_plain_and_different(labels):
+    found = _safe(labels)
+    assert list(found) == labels
+    assert len(set(found.values())) == len(labels)
+    assert all(word.isascii() and word.isidentifier() for word in found.values())
+
+
+def test_safe_networks_are_read_by_another_tool(tmp_path):
+    network = odd_network()
+    write_network(network, tmp_path / "safe.bif", safe=True)
+    write_network(with_safe_labels(network), tmp_path / "same.bif")
+    assert (tmp_path / "safe.bif").read_bytes() == (tmp_path / "same.bif").read_bytes()
+    program = (
+        "import json, sys, pyagrum as gum\n"
+        "bn = gum.loadBN(sys.argv[1])\n"
+        "out = {}\n"
+        "for name in bn.names():\n"
+        "    cpt = bn.cpt(name)\n"
+        "    out[name] = [list(bn.variable(name).labels()), sorted(bn.variable(p).name() for p in bn.parents(name)),\n"
+        "                 sorted(round(float(v), 9) for v in cpt.toarray().ravel())]\n"
+        "print(json.dumps(out))\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "safe.bif")], capture_output=True, text=True, check=True
+    )
+    theirs = json.loads(ran.stdout)
+    ours = with_safe_labels(network)
+    assert set(theirs) == set(ours.names)
+    for name, (labels, parents, values) in theirs.items():
+        assert tuple(labels) == ours.states[name]
+        assert parents == sorted(ours.parents[name])
+        assert np.allclose(values, sorted(np.round(ours.cpts[name].ravel(), 9)))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.json", "{", "is not a network"),
+        ("a.json", "[]", "is not a network"),
+        ("a.json", '{"variables": ["a", "a"], "edges": []}', "is not a network"),
+        ("a.json", '{"variables": ["a"], "edges": [], "cpts": {}, "states": 3}', "is not a network"),
+        ("a.graphml", "<graphml>", "is not a graph in GraphML"),
+        ("a.graphml", '<!DOCTYPE x [<!ENTITY a "b">]><graphml/>', "entities"),
+    ],
+)
+def test_bad_files_are_named(name, text, message, tmp_path):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(dn.InputError, match=message):
+        read_structure(tmp_path / name)
+
+
+def test_score_fit_and_convert(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["sample", "lung-cancer", "--rows", "2000", "-o", "lc.csv"]) == 0
+    data = dn.read("lc.csv", states=dn.load("lung-cancer"))
+    capsys.readouterr()
+    words = ["--states", "lung-cancer"]
+    assert main(["score", "lung-cancer", "lc.csv", "--json", *words]) == 0
+    found = json.loads(capsys.readouterr().out)
+    truth = dn.load("lung-cancer")
+    assert found["score"] == pytest.approx(dn.Scorer(data).score(truth.dag)) == sum(found["local"].values())
+    assert found["log_likelihood"] == pytest.approx(dn.log_likelihood(truth, data))
+    assert main(["learn", "lc.csv", "-o", "found.json", *words]) == 0
+    assert "strengths" in json.loads((tmp_path / "found.json").read_text())
+    assert main(["fit", "found.json", "lc.csv", "-o", "fitted.bif", *words]) == 0
+    learned = dn.learn(data)
+    assert same(dn.read_bif("fitted.bif"), dn.fit(learned.dag, data))
+    assert main(["convert", "fitted.bif", "fitted.json"]) == 0
+    assert main(["convert", "fitted.json", "again.bif"]) == 0
+    assert same(dn.read_bif("again.bif"), dn.read_bif("fitted.bif"))
+    assert main(["convert", "lung-cancer", "lc.dot"]) == 0
+    assert '"Cancer" -> "Xray"' in (tmp_path / "lc.dot").read_text()
+    capsys.readouterr()
+    for line, message in (
+        ("convert found.json found.bif", "has no probabilities"),
+        ("convert nowhere.bif a.json", "nowhere.bif"),
+        ("convert found.json found.doc", "cannot tell the format"),
+        ("fit found.json lc.csv -o a.bif --score bic", "no prior to fit with"),
+        ("score waste lc.csv", "variables"),
+    ):
+        assert main(line.split()) == 2
+        assert message in capsys.readouterr().err
+        assert not (tmp_path / "a.bif").exists()
