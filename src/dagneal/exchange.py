@@ -19,6 +19,7 @@ from dagneal.network import BayesianNetwork
 from dagneal.writing import replacing
 
 FORMATS = (".json", ".bif", ".graphml", ".dot")
+PAGE = ".html"  # of a result
 
 
 def check_format(path: str | os.PathLike[str]) -> None:

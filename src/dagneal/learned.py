@@ -227,15 +227,20 @@ class Learned:
         """Save the result; the ending of the name says how.
 
         Args:
-            path: a name ending in .json, .bif (with fitted probabilities), .graphml or .dot.
+            path: a name ending in .html (a page to look at), .json, .bif (with fitted probabilities), .graphml or .dot.
         """
-        from dagneal.exchange import check_format, write_network
+        from dagneal.exchange import FORMATS, PAGE, write_network
+        from dagneal.writing import check_format
 
-        check_format(path)
+        check_format(path, (*FORMATS, PAGE))
         suffix = Path(path).suffix.lower()
         if suffix == ".json":
             with replacing(path) as file:
                 file.write((json.dumps(self.to_dict(), indent=1) + "\n").encode())
+        elif suffix == PAGE:
+            from dagneal.report.page import write_page
+
+            write_page(self, path)
         else:
             write_network(self.network if suffix == ".bif" else self.ordered_dag, path)
 

@@ -122,7 +122,9 @@ def _learn(commands: argparse._SubParsersAction[Parser]) -> None:
     group.add_argument("--ess", type=sizes, metavar="X,...", help="learn with these equivalent sample sizes, side by side")
     group.add_argument("--holdout", type=float, metavar="SHARE", help="see how well rows held out are foretold, such as 0.2")
     group = command.add_argument_group("results")
-    group.add_argument("-o", "--output", metavar="FILE", help="save the result: .json, .bif, .graphml or .dot")
+    group.add_argument(
+        "-o", "--output", metavar="FILE", help="save the result: .html (a page), .json, .bif, .graphml or .dot"
+    )
     group.add_argument("--samples", metavar="FILE", help="save the reads of the whole, as a sampler gave them, as JSON")
     group.add_argument("--truth", metavar="NETWORK", help="compare with this network (a .bif file or a bundled name)")
 

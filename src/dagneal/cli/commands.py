@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,12 +21,12 @@ from dagneal.cli.arguments import LEARNERS, SAMPLERS
 from dagneal.cli.known import knowledge
 from dagneal.errors import InputError
 from dagneal.graphs import check_variables
-from dagneal.writing import check_writable, replacing
+from dagneal.writing import check_format, check_writable, replacing
 
 
 def learn(options: argparse.Namespace) -> None:
     """`dagneal learn`."""
-    from dagneal.exchange import check_format
+    from dagneal.exchange import FORMATS, PAGE
     from dagneal.learners.learn import learn
     from dagneal.metrics import compare as compare_graphs
     from dagneal.scorer import Scorer
@@ -33,7 +34,7 @@ def learn(options: argparse.Namespace) -> None:
 
     # All that can be refused is refused before the work.
     if options.output:
-        check_format(options.output)
+        check_format(options.output, (*FORMATS, PAGE))
     if options.samples:
         check_writable(options.samples)
         if options.output and os.path.realpath(options.samples) == os.path.realpath(options.output):
@@ -53,7 +54,13 @@ def learn(options: argparse.Namespace) -> None:
 
         write_samples(found.annealed.sampleset, options.samples)
         show.saved(options.samples, options)
-    if options.output:
+    if options.output and options.output.lower().endswith(PAGE):
+        from dagneal.report.page import write_page
+
+        name = "standard input" if options.data == "-" else Path(options.data).name
+        write_page(found, options.output, truth, name, shlex.join(["dagneal", *sys.argv[1:]]))
+        show.saved(options.output, options)
+    elif options.output:
         found.save(options.output)
         show.saved(options.output, options)
     if found.division is not None and found.division.interrupted:
