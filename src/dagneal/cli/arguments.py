@@ -104,6 +104,8 @@ def _learn(commands: argparse._SubParsersAction[Parser]) -> None:
     group.add_argument("--acyclic", action="store_true", help="drop the weakest edge of each cycle that a rule leaves")
     group.add_argument("--journal", metavar="FILE", help="keep solved blocks in this file, and resume from it")
     group.add_argument("--seed", type=int, metavar="S", help="same seed, same answer (default 0)")
+    group.add_argument("--start", metavar="NETWORK", help="begin with this network (a file or a bundled name)")
+    group.add_argument("--time-limit", type=float, metavar="S", help="seconds after which the best network so far is taken")
     group = command.add_argument_group("quantum annealer")
     group.add_argument("--annealing-time", type=float, metavar="US", help="microseconds of a read (default: the chip's)")
     group.add_argument("--chain-strength", metavar="X", help="prefactor of Ocean's strength (default 1.414), or scan")

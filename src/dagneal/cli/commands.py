@@ -84,10 +84,14 @@ def _learned(options: argparse.Namespace, solver: Any, parameters: dict[str, Any
     if truth is not None:
         check_variables(truth, data.names, options.truth)
     known = knowledge(options, data.names)
+    start = _graph(options.start) if options.start else None
+    if start is not None:
+        check_variables(start, data.names, options.start)
     with show.progress(options.quiet) as progress, _journal(options.journal) as journal:
         if not sampled and solver is not None and options.divide is None:
             solver = partial(solver, progress=progress)
         more = division | {"journal": journal, "progress": progress, "knowledge": known} | parameters
+        more |= {"start": start, "time_limit": options.time_limit}
         return learn(data, options.max_parents, score, solver, options.seed, **more), data, truth
 
 

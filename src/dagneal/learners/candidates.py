@@ -127,7 +127,7 @@ def small_evidence(table: ScoreTable, blocks: Ints) -> tuple[Floats, Ints, Ints]
 
 
 def from_complete(
-    scorer: Scorer, parents: int, seed: int, progress: Progress | None
+    scorer: Scorer, parents: int, seed: int, progress: Progress | None, deadline: float | None = None
 ) -> tuple[NDArray[np.bool_], nx.DiGraph]:
     """First candidates from all sets of a few parents: nothing can be lost there. Also the best network among them."""
     table = scorer.table(parents, progress=progress)
@@ -141,5 +141,5 @@ def from_complete(
             new = [v for v in members if not allowed[v, child]]
             if allowed[:, child].sum() + len(new) <= MOST_PER_CHILD + 2:
                 allowed[new, child] = True
-    order, _ = search(table, seed, 200, progress=progress)
+    order, _ = search(table, seed, 200, progress=progress, deadline=deadline)
     return allowed, dag_of_order(table, order)

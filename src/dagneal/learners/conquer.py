@@ -61,6 +61,7 @@ def conquer(
     near: NDArray[np.bool_] | None = None,
     most_rounds: int = MOST_ROUNDS,
     progress: Progress | None = None,
+    deadline: float | None = None,
 ) -> tuple[Learned, Conquest]:
     """Solve the whole network on candidate parents, and iterate.
 
@@ -73,6 +74,7 @@ def conquer(
         near: which variables may become candidates later; all by default.
         most_rounds: after so many it ends, whatever is left.
         progress: told how far it is.
+        deadline: a time of `perf_counter`, after which no further round is begun.
     """
     names = scorer.data.names
     n = len(names)
@@ -102,6 +104,11 @@ def conquer(
             more, crowded = outside_gains(scorer, dag, allowed, max_parents, near)
             if not more:
                 stopped = f"{crowded} variables have {MOST_GROWN} candidates and want more" if crowded else ""
+                break
+            if deadline is not None and perf_counter() >= deadline:
+                stopped = (
+                    f"the time limit ended the conquest after {turn} round{'s' * (turn > 1)} with candidates left to try"
+                )
                 break
             for parent, child in more:
                 allowed[parent, child] = True

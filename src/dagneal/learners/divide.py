@@ -51,6 +51,8 @@ def divide(
     executor: Executor | None = None,
     journal: Journal | None = None,
     progress: Progress | None = None,
+    start: nx.DiGraph | None = None,
+    deadline: float | None = None,
     **parameters: Any,
 ) -> Learned:
     """Learn a structure from sub-problems of a few variables each.
@@ -74,6 +76,8 @@ def divide(
         executor: where blocks are solved; threads by default. The result does not depend on it.
         journal: keeps solved blocks, so that an interrupted division resumes.
         progress: told how far it is.
+        start: a network that the conquest begins with.
+        deadline: a time of `perf_counter`, after which the conquest comes to an end.
         **parameters: of the sampler or the learner.
 
     Returns:
@@ -112,7 +116,7 @@ def divide(
                 f"with {n} variables only exact blocks of 3 under the rule conquer are possible; "
                 "choose fewer columns (--columns)"
             )
-        return screened(scorer, limit, seed, progress)
+        return screened(scorer, limit, seed, progress, start, deadline)
     with writing_down(solver, journal):
         return _divided(
             problem,
@@ -130,6 +134,8 @@ def divide(
             executor,
             journal,
             progress,
+            start,
+            deadline,
             parameters,
         )
 
@@ -150,6 +156,8 @@ def _divided(
     executor: Executor | None,
     journal: Journal | None,
     progress: Progress | None,
+    start: nx.DiGraph | None,
+    deadline: float | None,
     parameters: dict[str, Any],
 ) -> Learned:
     """Solve blocks and put the whole together; arguments as in `divide`."""
@@ -187,7 +195,7 @@ def _divided(
     if rule != "conquer" or scorer is None:
         found = _by_votes(problem, division, acyclic)
         return replace(found, seconds=seconds, seed=seed, data=scorer.data if scorer else None)
-    whole: WholeSolver = ClassicalWhole(seed) if sampler is None else sampler
+    whole: WholeSolver = ClassicalWhole(seed, deadline) if sampler is None else sampler
     if allowed is None:
         # Every candidate costs a sampler bits; what is missing at first comes with the iteration.
         allowed = allowed_by_share(votes, together, 0.5 if sampler is None else 1.0)
@@ -195,7 +203,9 @@ def _divided(
         return _unsolved(scorer, division, seconds, seed)
     most = 1 if division.interrupted else MOST_ROUNDS  # whoever pressed Ctrl-C wants an answer soon
     try:
-        found, conquest = conquer(scorer, limit, allowed, whole, most_rounds=most, progress=progress)
+        found, conquest = conquer(
+            scorer, limit, allowed, whole, start, most_rounds=most, progress=progress, deadline=deadline
+        )
     except KeyboardInterrupt:  # before there was a network: what the blocks say is not lost
         return _unsolved(scorer, division, seconds, seed)
     found = replace(found, seed=seed, seconds=seconds | found.seconds, data=scorer.data)

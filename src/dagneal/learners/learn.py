@@ -6,13 +6,16 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
+from math import inf
 from time import perf_counter
 from typing import Any
 
 import dimod
+import networkx as nx
 
 from dagneal.data import Dataset
 from dagneal.errors import InputError
+from dagneal.graphs import check_dag, topological_order
 from dagneal.journal import Journal, writing_down
 from dagneal.kernels import Progress
 from dagneal.knowledge import Knowledge
@@ -51,6 +54,8 @@ def learn(
     executor: Executor | None = None,
     journal: Journal | None = None,
     progress: Progress | None = None,
+    start: nx.DiGraph | None = None,
+    time_limit: float | None = None,
     **parameters: Any,
 ) -> Learned:
     """Learn the structure of a Bayesian network from data.
@@ -74,6 +79,9 @@ def learn(
         executor: where blocks are solved; threads by default.
         journal: keeps solved blocks, and the ids of problems that were sent to a QPU.
         progress: told how far each stage is.
+        start: a network to begin with: the conquest and the ordering search start there, exact search does not need it.
+        time_limit: seconds after which the search comes to an end with the best network so far; what is being counted or
+            solved exactly is finished first.
         **parameters: passed to the sampler, or to the learner.
 
     Returns:
@@ -104,6 +112,13 @@ def learn(
     takes_seed = not isinstance(solver, dimod.Sampler) or "seed" in solver.parameters
     if seed is not None and blocks == "all" and not takes_seed:
         raise InputError(f"{type(solver).__name__} takes no seed")
+    if time_limit is not None and not 0 < time_limit < inf:
+        raise InputError(f"time_limit is {time_limit}; give seconds above 0")
+    deadline = None if time_limit is None else perf_counter() + time_limit
+    if start is not None:
+        check_dag(start, data.names)
+        if direct or not (solver is None or _plain(solver) is order or divided_up):
+            raise InputError("start is for the conquest and the ordering search; leave the solver or --direct out")
     scorer = Scorer(data, score, knowledge=knowledge)
     usage = getattr(solver, "usage", None)  # of a quantum annealer
     before = usage() if usage else None
@@ -121,10 +136,12 @@ def learn(
             executor=executor,
             journal=journal,
             progress=progress,
+            start=start,
+            deadline=deadline,
             **parameters,
         )
     elif solver is None:
-        found = _best(scorer, max_parents, seed or 0, progress)
+        found = _best(scorer, max_parents, seed or 0, progress, start, deadline)
     elif isinstance(solver, dimod.Sampler):
         seeds = {} if seed is None else {"seed": seed}
         annealed = partial(anneal, sampler=solver, encoding=encoding, progress=progress, **parameters | seeds)
@@ -132,6 +149,9 @@ def learn(
             found = _on_table(scorer, max_parents, annealed, progress)
     else:
         limit = _limit_of(solver, max_parents, len(data.names))
+        if start is not None:
+            place = {name: i for i, name in enumerate(data.names)}
+            parameters["start"] = [place[name] for name in topological_order(start, data.names)]
         learner = partial(solver, **seeded(solver, seed, parameters))
         found = _on_table(scorer, limit, learner, progress, complete=_plain(solver) is exhaustive)
     if usage is not None:
@@ -166,7 +186,14 @@ def _on_table(
     return replace(found, seconds={"score": scored - begun, **found.seconds})
 
 
-def _best(scorer: Scorer, max_parents: int | None, seed: int, progress: Progress | None) -> Learned:
+def _best(
+    scorer: Scorer,
+    max_parents: int | None,
+    seed: int,
+    progress: Progress | None,
+    start: nx.DiGraph | None,
+    deadline: float | None,
+) -> Learned:
     """Exact where that takes seconds; else the conquest, from all small parent sets or from triples, as the cost decides."""
     n = len(scorer.data.names)
     limit = checked_limit(max_parents, n)
@@ -174,11 +201,12 @@ def _best(scorer: Scorer, max_parents: int | None, seed: int, progress: Progress
         return _on_table(scorer, limit, partial(exact, progress=progress), progress)
     few = min(COMPLETE_PARENTS, limit)
     if n > MOST_CANDIDATES + 1 or work_of_table(scorer, few) > COMPLETE_WORK:
-        return divided(scorer, max_parents=limit, seed=seed, progress=progress)
+        return divided(scorer, max_parents=limit, seed=seed, progress=progress, start=start, deadline=deadline)
     begun = perf_counter()
-    allowed, start = from_complete(scorer, few, seed, progress)
+    allowed, first = from_complete(scorer, few, seed, progress, deadline)
     scored = perf_counter()
-    found, conquest = conquer(scorer, limit, allowed, ClassicalWhole(seed), start, progress=progress)
+    whole = ClassicalWhole(seed, deadline)
+    found, conquest = conquer(scorer, limit, allowed, whole, start or first, progress=progress, deadline=deadline)
     way = f"all sets of at most {few} parents"
     division = conquered(Division(rule="conquer", size=n, scheme=way, blocks=0, solver="order"), conquest)
     return replace(found, seed=seed, seconds={"score": scored - begun, **found.seconds}, division=division)

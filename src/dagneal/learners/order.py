@@ -19,6 +19,7 @@ from dagneal.learned import Learned
 from dagneal.orders import dag_of_order, keeping
 from dagneal.table import ScoreTable
 
+_STEP = 10  # rounds between two looks at the clock
 CHAINS = 4  # independent searches, whatever the number of threads: the same seed gives the same answer
 
 
@@ -72,8 +73,12 @@ def search(
     start: Ints | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
+    deadline: float | None = None,
 ) -> tuple[Ints, float]:
-    """The best order found, and its score; arguments as in `order`."""
+    """The best order found, and its score; arguments as in `order`.
+
+    After the deadline, a time of `perf_counter`, no further rounds are begun.
+    """
     n = len(table.names)
     rounds = 1000 if rounds is None else whole_number("rounds", rounds)
     generator = np.random.default_rng(whole_number("seed", seed))
@@ -89,8 +94,14 @@ def search(
 
     def work(chain: int) -> tuple[float, Ints]:
         found = first[chain].copy()
-        score = _climb(found, table.local_bits, entries, masks, scores, rounds, seeds[chain])
-        return float(score), found
+        if deadline is None:
+            return float(_climb(found, table.local_bits, entries, masks, scores, rounds, seeds[chain])), found
+        score, done = -np.inf, 0
+        while done == 0 or (done < rounds and perf_counter() < deadline):
+            step = max(0, min(_STEP, rounds - done))
+            score = float(_climb(found, table.local_bits, entries, masks, scores, step, seeds[chain] + np.uint64(done)))
+            done += max(step, 1)
+        return score, found
 
     results = run(work, list(range(CHAINS)), workers, "ordering search", progress)
     score, best = max(results, key=lambda result: result[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from time import perf_counter
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +19,14 @@ from dagneal.scorer import MOST_CANDIDATES, Scorer
 MOST_NEIGHBOURS = 40  # of a variable, where not every pair can be kept
 
 
-def screened(scorer: Scorer, limit: int, seed: int, progress: Progress | None) -> Learned:
+def screened(
+    scorer: Scorer,
+    limit: int,
+    seed: int,
+    progress: Progress | None,
+    start: nx.DiGraph | None = None,
+    deadline: float | None = None,
+) -> Learned:
     """Learn a network of more variables than a table over all parents can hold.
 
     Args:
@@ -26,6 +34,8 @@ def screened(scorer: Scorer, limit: int, seed: int, progress: Progress | None) -
         limit: the most parents of a variable.
         seed: of the ordering search.
         progress: told how far it is.
+        start: a network to begin with.
+        deadline: a time of `perf_counter`, after which it comes to an end.
     """
     names = scorer.data.names
     n = len(names)
@@ -50,7 +60,9 @@ def screened(scorer: Scorer, limit: int, seed: int, progress: Progress | None) -
     if 3.0 * n * n * len(scorer.data.weights) > COMPLETE_WORK:
         reach = near
         skipped += "; later candidates are looked for among the neighbours of a variable only"
-    found, conquest = conquer(scorer, limit, allowed, ClassicalWhole(seed), near=reach, progress=progress)
+    found, conquest = conquer(
+        scorer, limit, allowed, ClassicalWhole(seed, deadline), start, near=reach, progress=progress, deadline=deadline
+    )
     division = Division(
         rule="conquer",
         size=3,

@@ -58,9 +58,11 @@ class ClassicalWhole:
 
     Args:
         seed: of the ordering search.
+        deadline: a time of `perf_counter`, after which it comes to an end.
     """
 
     seed: int = 0
+    deadline: float | None = None
 
     def solve(self, table: ScoreTable, turn: int, order: Ints | None, progress: Progress | None) -> Solved:
         """Solve a table; see `WholeSolver`."""
@@ -70,7 +72,7 @@ class ClassicalWhole:
             return Solved(found.dag, found.score, "exact", proved=True)
         # The first solve searches widely; the later ones begin where the last ended.
         rounds = max(300, 5 * n) if order is None else max(100, 3 * n)
-        best, _ = search(table, self.seed + turn, rounds, order, progress=progress)
+        best, _ = search(table, self.seed + turn, rounds, order, progress=progress, deadline=self.deadline)
         dag = dag_of_order(table, best)
         return Solved(dag, table.score(dag), "order")
 
