@@ -15,6 +15,7 @@ from dagneal.cli import main
 from dagneal.confidence import bootstrap
 from dagneal.report.layout import layered
 from dagneal.report.page import page
+from dagneal.report.text import drawn
 
 HOSTILE = ['<script>alert("x")</script>', "'\"&<>", "=1+1", "العربية", "😀 smile", "x" * 3000]
 
@@ -80,6 +81,18 @@ def test_layers_put_parents_above_children_and_boxes_apart():
 
 def test_a_graph_with_a_cycle_is_drawn_too():
     assert len(layered(nx.DiGraph([("a", "b"), ("b", "a"), ("b", "c")]), dict.fromkeys("abc", 40.0))) == 3
+
+
+def test_small_networks_are_drawn_with_letters():
+    for name in ("monty-hall", "lung-cancer", "waste"):
+        dag = dn.load(name).dag
+        lines = drawn(dag, 120)
+        row = {variable: next(i for i, line in enumerate(lines) if variable in line) for variable in dag}
+        assert all(row[parent] < row[child] for parent, child in dag.edges)
+        assert max(map(len, lines)) <= 120
+    assert drawn(dn.load("waste").dag, 40) == []
+    assert drawn(dn.load("alarm-15").dag) == []
+    assert drawn(nx.DiGraph([("a", "b"), ("b", "a")])) == []
 
 
 # In a browser

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ import networkx as nx
 
 from dagneal.graphs import parents_in_order
 from dagneal.kernels import Progress
+from dagneal.report.text import drawn
 
 if TYPE_CHECKING:
     import dimod
@@ -92,6 +94,8 @@ def learned(
     report = found.to_dict()
     lines = [f"{options.data}: {len(data.names)} variables, {data.rows:,} rows ({data.codes.shape[1]:,} distinct)", ""]
     lines += structure(found.dag)
+    if picture := drawn(found.dag, shutil.get_terminal_size((100, 24)).columns - 2):
+        lines += ["", *(f"  {line}".rstrip() for line in picture)]
     if table:
         lines += ["", *table]
     standing = "optimal (proved)" if found.optimal else "not proved optimal"
