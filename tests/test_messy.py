@@ -91,6 +91,18 @@ def test_text_with_numbers_is_cut_and_other_text_is_named(tmp_path):
         dn.read(path, bins={"age": "quantile:3"})
 
 
+def test_decimal_commas_are_numbers_and_thousands_are_not(tmp_path):
+    path = tmp_path / "t.csv"
+    ages = [f"{value:.2f}".replace(".", ",") for value in frame()["age"].to_list()]
+    path.write_text("age;b\n" + "".join(f"{age};{i % 2}\n" for i, age in enumerate(ages)))
+    found = dn.read(path, bins="quantile:4")
+    assert len(found.states[0]) == 4
+    assert "(decimal commas)" in found.prepared[0]
+    path.write_text("pay;b\n" + "".join(f"{1 + i % 9},{100 + i};{i % 2}\n" for i in range(400)))
+    with pytest.raises(dn.InputError, match="is not a number"):
+        dn.read(path, bins={"pay": "quantile:4"})
+
+
 @pytest.mark.parametrize("bins", ["quantile", "quantile:1", "octile:3", "quantile:x", {"nose": "quantile:3"}])
 def test_bad_bins_are_refused(bins):
     with pytest.raises(dn.InputError):

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal import datafile
+from dagneal.binning import binned_column, binned_frame
 from dagneal.columns import (
-    MISSING_MARKS,
     Column,
     Missing,
     Raw,
@@ -26,7 +26,7 @@ from dagneal.columns import (
     without_rare,
 )
 from dagneal.data import DENSE, Dataset, check_total
-from dagneal.discretize import EVERY, Bins, bins_of, check_columns, state_names, told
+from dagneal.discretize import EVERY, Bins, bins_of, check_columns
 from dagneal.errors import InputError
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _frame(
         pl.col("weight").cast(pl.Float64, strict=False).cast(pl.Int64).sum(),
         *([pl.col("empty", "short").sum()] if source.text else []),
     ]
-    watched, notes = _binned_frame(watched, where, chosen, bins)
+    watched, notes = binned_frame(watched, where, chosen, bins)
     table = watched.group_by(*chosen.values()).agg(*figures).collect(engine="streaming")
     if source.text is not None and table["short"].sum():
         datafile.check_rectangular(source.text)
@@ -185,57 +185,6 @@ def _frame(
 
     parts = tuple(_series(where, name, table[place]) for name, place in chosen.items())
     return Raw(where, parts, table["weight"].to_numpy().astype(np.int64), first_missing, notes)
-
-
-def _binned_frame(
-    frame: polars.LazyFrame, where: str, chosen: Mapping[str, str], bins: Mapping[str, Bins]
-) -> tuple[polars.LazyFrame, tuple[str, ...]]:
-    """The frame with columns of numbers cut into states, and what was done."""
-    import polars as pl
-
-    notes = []
-    kinds = frame.collect_schema()
-    for name, place in chosen.items() if bins else ():
-        how = bins.get(name, bins.get(EVERY))
-        if how is None or isinstance(kinds[place], pl.Enum):
-            continue
-        text = kinds[place] == pl.String
-        given = pl.col(place).str.strip_chars() if text else pl.col(place)
-        number = given.cast(pl.Float64, strict=False)
-        number = pl.when(number.is_finite()).then(number)
-        found = (
-            frame.select(number.alias("value"), given.alias("given"), pl.col("weight").cast(pl.Float64, strict=False))
-            .group_by("value", "given")
-            .agg(pl.col("weight").sum())
-            .collect(engine="streaming")
-        )
-        strange = found.filter(pl.col("value").is_null() & pl.col("given").is_not_null())["given"].cast(pl.String)
-        wrong = [value for value in strange.to_list() if value not in MISSING_MARKS]
-        if wrong and name in bins:
-            raise InputError(f"{where}: column {name!r} cannot be cut: {wrong[0]!r} is not a number")
-        if wrong:
-            continue
-        totals = found.drop_nulls("value").group_by("value").agg(pl.col("weight").sum()).sort("value")
-        values, weights = totals["value"].to_numpy(), totals["weight"].to_numpy()
-        if name not in bins and not continuous(values, int(found["weight"].sum())):
-            continue
-        cuts = how.cuts(values, weights)
-        labels = state_names(cuts)
-        above = pl.sum_horizontal([pl.lit(0), *((number >= cut).cast(pl.Int64) for cut in cuts)])
-        state = above.replace_strict(list(range(len(labels))), labels, return_dtype=pl.Enum(labels))
-        frame = frame.with_columns(pl.when(number.is_not_null()).then(state).alias(place))
-        notes.append(told(name, how, cuts))
-    return frame, tuple(notes)
-
-
-def _binned(name: str, values: NDArray[np.float64], weights: Ints | None, how: Bins) -> tuple[Column, str]:
-    """A column of numbers, NaN where there is none, cut into states, and what was done."""
-    known = np.isfinite(values)
-    different, inverse = np.unique(values[known], return_inverse=True)
-    counts = np.bincount(inverse, None if weights is None else weights[known], len(different)).astype(np.float64)
-    cuts = how.cuts(different, counts)
-    codes = np.where(known, np.searchsorted(cuts, np.where(known, values, 0.0), side="right"), -1)
-    return Column(name, tuple(state_names(cuts)), codes.astype(np.int64), declared=True), told(name, how, cuts)
 
 
 def _weight(source: datafile.Source, name: str) -> polars.Expr:
@@ -320,7 +269,7 @@ def _pandas(
             numbers = values.to_numpy(dtype=np.float64)
             different = np.unique(numbers[np.isfinite(numbers)])
             if name in bins or continuous(different, len(numbers) if counts is None else int(counts.sum())):
-                cut, note = _binned(name, numbers, counts, how)
+                cut, note = binned_column(name, numbers, counts, how)
                 parts.append(cut)
                 notes.append(note)
                 continue
