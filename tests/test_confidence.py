@@ -89,6 +89,20 @@ def test_strengths_are_differences_of_scores(data):
         assert each.decided == (not dn.cpdag(found.dag).has_edge(each.child, each.parent))
 
 
+def test_the_score_of_the_network_and_knowledge_count(data):
+    found = dn.learn(data, score=dn.BIC())
+    assert [each.loss for each in strengths(found)] == [each.loss for each in strengths(found, dn.BIC())]
+    known = dn.Knowledge(required=[("Xray", "Cancer")])
+    found = dn.learn(data, knowledge=known)
+    assert next(each for each in strengths(found) if each.parent == "Xray").decided
+    assert bootstrap(data, 10, knowledge=known).of("Xray", "Cancer") == (1.0, 1.0)
+
+
+def test_a_bootstrap_ends_with_its_time(data):
+    found = bootstrap(data, 50, deadline=0.0, workers=1)
+    assert found.samples == 1
+
+
 def test_log_likelihood_row_by_row():
     network = dn.load("waste")
     data = network.sample(50, 1)
@@ -141,6 +155,11 @@ def test_confidence_on_the_command_line(tmp_path, monkeypatch, capsys):
     assert set(found["sensitivity"]) == {"0.1", "1"}
     assert found["holdout"]["rows"] == 600
     assert [[each["parent"], each["child"]] for each in found["strengths"]] == found["edges"]
+    assert (
+        main(["learn", "lc.csv", "--divide", "3", "--solver", "exact", "--bootstrap", "3", "--score", "bdeu", "--ess", "1"])
+        == 0
+    )
+    capsys.readouterr()
     for more, message in (
         (["--bootstrap", "0"], "--bootstrap is 0"),
         (["--threshold", "2"], "--threshold is 2.0"),

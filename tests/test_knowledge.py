@@ -3,6 +3,7 @@
 import json
 from contextlib import suppress
 
+import networkx as nx
 import numpy as np
 import pytest
 from dwave.samplers import SimulatedAnnealingSampler
@@ -11,7 +12,7 @@ from reference import all_dags
 
 import dagneal as dn
 from dagneal.cli import main
-from dagneal.knowledge import Knowledge, read_knowledge
+from dagneal.knowledge import Knowledge, class_of, read_knowledge
 from dagneal.scorer import Scorer
 
 NAMES = ("a", "b", "c", "d")
@@ -99,7 +100,7 @@ def test_annealed_and_divided_results_obey(first):
             dn.learn(data, 2, knowledge=known),
         ]
         for found in results:
-            assert obeys(set(found.edges), Knowledge(**known.to_dict() | {"limits": {}}) if found is results[4] else known)
+            assert obeys(set(found.edges), known)
         assert results[0].annealed.baseline <= results[5].score + 1e-9
         assert results[5].score == pytest.approx(dn.exact(scorer.table(2)).score)
 
@@ -110,6 +111,28 @@ def test_the_ground_state_of_the_constrained_qubo_is_the_constrained_optimum():
         table = Scorer(random_data(seed), knowledge=known).table(2)
         for encoding in (dn.TIGHT, dn.PAPER):
             assert dn.verify(dn.encode(table, encoding), table)
+
+
+def test_known_directions_are_decided():
+    """Against all equivalent networks that obey, one by one."""
+    for seed in range(60):
+        known = random_knowledge(seed, NAMES, 3)
+        data = random_data(seed, rows=200)
+        dag = dn.learn(data, 3, knowledge=known).dag
+        whole = dn.cpdag(dag)
+        seen = set()
+        for parents in all_dags(4):
+            edges = {(NAMES[p], NAMES[child]) for child, its in enumerate(parents) for p in its}
+            graph = nx.DiGraph(list(edges))
+            graph.add_nodes_from(NAMES)
+            loose = Knowledge(**known.to_dict() | {"limits": {}})
+            if (
+                len(edges) == dag.number_of_edges()
+                and obeys(edges, loose)
+                and set(dn.cpdag(graph).edges) == set(whole.edges)
+            ):
+                seen |= edges
+        assert set(class_of(dag, known).edges) == seen
 
 
 def test_many_variables_are_screened_with_knowledge():

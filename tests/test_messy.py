@@ -14,6 +14,29 @@ from dagneal.discretize import Bins, state_names
 
 
 @given(
+    st.lists(st.floats(-1e9, 1e9), min_size=2, max_size=40, unique=True), st.sampled_from(["quantile", "uniform", "kmeans"])
+)
+def test_the_names_of_states_tell_the_cuts(numbers, kind):
+    values = np.array(sorted(numbers))
+    cuts = Bins(kind, 4).cuts(values, np.ones(len(values)))
+    names = state_names(cuts)
+    for value in values:
+        name = names[int(np.searchsorted(cuts, value, side="right"))]
+        words = name.replace("below ", "-1e300 to ").replace(" and above", " to 1e300").replace("any", "-1e300 to 1e300")
+        low, high = map(float, words.split(" to "))
+        assert low <= value < high
+
+
+def test_names_of_states_are_written_out():
+    values = np.arange(12330.0, 12440.0)
+    assert state_names(Bins("uniform", 3).cuts(values, np.ones(110))) == [
+        "below 12366.3",
+        "12366.3 to 12403",
+        "12403 and above",
+    ]
+
+
+@given(
     st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60),
     st.sampled_from(["quantile", "uniform", "kmeans"]),
     st.integers(2, 7),
@@ -37,7 +60,7 @@ def test_quantiles_hold_equal_numbers_of_rows():
 
 def test_kmeans_finds_clusters_and_heeds_weights():
     values = np.array([0.0, 0.1, 0.2, 5.0, 5.1, 20.0])
-    assert Bins("kmeans", 3).cuts(values, np.ones(6)).round(2).tolist() == [2.6, 12.55]
+    assert Bins("kmeans", 3).cuts(values, np.ones(6)).tolist() == [3.0, 10.0]  # the shortest numbers between
     heavy = Bins("kmeans", 2).cuts(np.array([0.0, 4.0, 6.0, 10.0]), np.array([100.0, 1.0, 1.0, 100.0]))
     assert heavy.tolist() == [5.0]
 
@@ -120,6 +143,21 @@ def test_rare_states_are_merged():
     for share in (-0.1, 1.0, float("nan")):
         with pytest.raises(dn.InputError, match="rare is"):
             dn.read(table, rare=share)
+
+
+def test_rare_states_are_counted_without_spaces():
+    table = pl.DataFrame({"a": ["A"] * 7 + [" A"] * 7 + ["B"] * 980 + ["C", "D"], "b": [i % 2 for i in range(996)]})
+    found = dn.read(table, rare=0.01)
+    assert set(found.states[0]) == {"A", "B", "(other)"}
+    assert found.prepared == ("a: 2 rare states (2 rows) merged into (other)",)
+
+
+def test_one_cell_that_is_no_number_is_named(tmp_path):
+    path = tmp_path / "t.csv"
+    ages = [str(value) for value in frame()["age"].to_list()]
+    path.write_text("age,b\n" + "".join(f"{value},{i % 2}\n" for i, value in enumerate([*ages, "-"])))
+    with pytest.raises(dn.InputError, match="'-' is not a number"):
+        dn.read(path, bins="quantile:3")
 
 
 def test_identifiers_are_named_and_can_be_left_out():

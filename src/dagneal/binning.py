@@ -47,8 +47,9 @@ def binned_frame(
         if wrong and len(commas) == len(wrong) and any(len(digits) != 3 for digits in commas):  # not thousands
             number, found = _numbers(frame, given.str.replace(",", ".", literal=True))
             wrong = _not_numbers(found)
-        if wrong and name in bins:
-            raise InputError(f"{where}: column {name!r} cannot be cut: {wrong[0]!r} is not a number")
+        if wrong and (name in bins or 20 * len(wrong) < len(found)):
+            some = f"{wrong[0]!r} is not a number" + (f", nor are {len(wrong) - 1:,} other values" if len(wrong) > 1 else "")
+            raise InputError(f"{where}: column {name!r} cannot be cut: {some}; correct it, or declare states")
         if wrong:
             continue
         totals = found.drop_nulls("value").group_by("value").agg(pl.col("weight").sum()).sort("value")

@@ -172,6 +172,16 @@ def without_missing(raw: Raw, missing: Missing, declared: Mapping[str, Sequence[
     return replace(raw, columns=tuple(_without_unused(c) for c in columns), notes=(*raw.notes, *told))
 
 
+def _stripped(column: Column) -> Column:
+    """The column with labels that differ only in surrounding spaces made one."""
+    if column.declared:
+        return column
+    labels = list(dict.fromkeys(label.strip() for label in column.labels))
+    place = {label: i for i, label in enumerate(labels)}
+    new = np.array([place[label.strip()] for label in column.labels], dtype=np.int64)
+    return replace(column, labels=tuple(labels), codes=new[column.codes])
+
+
 def without_rare(raw: Raw, share: float, declared: Collection[str]) -> Raw:
     """Merge the states of a column that fewer rows show than a share of them; a single one stays as it is.
 
@@ -186,9 +196,11 @@ def without_rare(raw: Raw, share: float, declared: Collection[str]) -> Raw:
         return raw
     rows = np.ones(len(raw.columns[0].codes)) if raw.weights is None else raw.weights.astype(np.float64)
     columns, told = [], []
-    for column in raw.columns:
+    for column in map(_stripped, raw.columns):
         counts = np.bincount(column.codes, rows, len(column.labels))
         rare = (counts < share * rows.sum()) & (counts > 0)
+        if MISSING_STATE in column.labels:
+            rare[column.labels.index(MISSING_STATE)] = False
         if column.declared or column.name in declared or rare.sum() < 2:
             columns.append(column)
             continue

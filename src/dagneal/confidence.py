@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from time import perf_counter
 from typing import Any
 
 import networkx as nx
@@ -12,9 +13,9 @@ import numpy as np
 
 from dagneal.data import Dataset
 from dagneal.errors import InputError, whole_number
-from dagneal.graphs import cpdag
 from dagneal.journal import Journal
 from dagneal.kernels import Floats, Progress, run
+from dagneal.knowledge import Knowledge, class_of
 from dagneal.learned import Learned
 from dagneal.learners.learn import learn
 from dagneal.network import BayesianNetwork, fit
@@ -76,6 +77,7 @@ def bootstrap(
     workers: int | None = None,
     journal: Journal | None = None,
     progress: Progress | None = None,
+    deadline: float | None = None,
     **options: Any,
 ) -> Bootstrap:
     """Learn from resampled rows again and again, and count.
@@ -90,6 +92,7 @@ def bootstrap(
         workers: how many samples at a time.
         journal: keeps samples that are done, so that an interrupted bootstrap resumes.
         progress: told how far it is.
+        deadline: a time of `perf_counter`, after which no further sample is begun; the result tells how many there were.
         **options: of `learn`.
 
     >>> from dagneal.networks import load
@@ -104,18 +107,20 @@ def bootstrap(
     key = f"bootstrap:{_fingerprint(data)}:{seed}:{_told(options) if learner is None else learner!r}"
     known = {} if journal is None else journal.get([f"{key}:{number}" for number in range(samples)])
 
-    def one(number: int) -> np.ndarray:
+    def one(number: int) -> np.ndarray | None:
+        if deadline is not None and number > 0 and perf_counter() >= deadline:
+            return None
         kept = known.get(f"{key}:{number}")
         if kept is not None:
             return np.frombuffer(kept, dtype=np.int8).reshape(n, n)
-        found = _directions(make(resampled(data, seed, number)), data.names)
+        found = _directions(make(resampled(data, seed, number)), data.names, options.get("knowledge"))
         if journal is not None:
             journal.put({f"{key}:{number}": found.tobytes()})
         return found
 
-    counts = np.sum(run(one, list(range(samples)), workers, "bootstrap", progress), axis=0, dtype=np.int64)
-    directions: Floats = np.asarray(counts, dtype=np.float64) / (2 * samples)
-    return Bootstrap(data.names, samples, directions + directions.T, directions)
+    done = [each for each in run(one, list(range(samples)), workers, "bootstrap", progress) if each is not None]
+    directions: Floats = np.asarray(np.sum(done, axis=0, dtype=np.int64), dtype=np.float64) / (2 * len(done))
+    return Bootstrap(data.names, len(done), directions + directions.T, directions)
 
 
 def resampled(data: Dataset, seed: int, number: int) -> Dataset:
@@ -136,9 +141,9 @@ def _weighted(data: Dataset, weights: np.ndarray) -> Dataset:
     return replace(data, codes=np.ascontiguousarray(data.codes[:, drawn]), weights=weights[drawn].astype(np.int64))
 
 
-def _directions(dag: nx.DiGraph, names: Sequence[str]) -> np.ndarray:
+def _directions(dag: nx.DiGraph, names: Sequence[str], knowledge: Knowledge | None) -> np.ndarray:
     """Twice the directed edges of an equivalence class, and once each way those that are open."""
-    both = nx.to_numpy_array(cpdag(dag), nodelist=names) > 0
+    both = nx.to_numpy_array(class_of(dag, knowledge), nodelist=names) > 0
     return np.where(both, np.where(both.T, 1, 2), 0).astype(np.int8)
 
 
@@ -180,7 +185,7 @@ def strengths(found: Learned, score: Score | None = None) -> list[Strength]:
 
     Args:
         found: the network, with its data.
-        score: the score that was used; `BDeu(1)` by default.
+        score: that of the network by default.
 
     >>> from dagneal.networks import load
     >>> found = learn(load("lung-cancer").expected(10_000))
@@ -189,8 +194,8 @@ def strengths(found: Learned, score: Score | None = None) -> list[Strength]:
     """
     if found.data is None:
         raise InputError("strengths need the data: learn from a Dataset")
-    scorer = Scorer(found.data, score)
-    open_both_ways = cpdag(found.dag)
+    scorer = Scorer(found.data, score or found.criterion)
+    open_both_ways = class_of(found.dag, Knowledge(**found.knowledge) if found.knowledge else None)
     parents = {name: set(found.dag.predecessors(name)) for name in found.dag}
     local = {name: scorer.local(name, parents[name]) for name in found.dag}
     listed = []

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from dagneal.data import MOST_STATES
 from dagneal.errors import InputError, whole_number
 from dagneal.kernels import Floats
 
@@ -41,7 +42,10 @@ class Bins:
         kind, _, count = str(text).partition(":")
         if kind not in KINDS or not count.strip().isdigit():
             raise InputError(f"bins are {text!r}; give quantile:4, uniform:5, kmeans:3 or the like")
-        return cls(kind, whole_number("the number of bins", int(count), least=2))
+        number = whole_number("the number of bins", int(count), least=2)
+        if number > MOST_STATES:
+            raise InputError(f"bins are {text!r}; at most {MOST_STATES:,} states are possible")
+        return cls(kind, number)
 
     def cuts(self, values: Floats, weights: Floats) -> Floats:
         """Where to cut: ascending, a value at a cut lies above it; fewer cuts than asked for where values repeat.
@@ -53,19 +57,30 @@ class Bins:
         >>> Bins("quantile", 2).cuts(np.array([1.0, 2.0, 3.0, 10.0]), np.ones(4))
         array([2.5])
         """
+        values, weights = values[weights > 0], weights[weights > 0]
         if len(values) < 2:
             return np.empty(0)
         if self.kind == "uniform":
             wanted = np.linspace(values[0], values[-1], self.count + 1)[1:-1]
-            places = np.searchsorted(values, wanted, side="left")
-            return wanted[(places > 0) & (places < len(values))] if len(wanted) else wanted
+            return np.unique([_short(cut, values) for cut in wanted if values[0] < cut <= values[-1]])
         if self.kind == "quantile":
             shares = np.cumsum(weights) / weights.sum()
             after = np.searchsorted(shares, np.arange(1, self.count) / self.count - 1e-12)
         else:
             after = np.flatnonzero(np.diff(_clusters(values, weights, self.count)))
         after = np.unique(after[after < len(values) - 1])
-        return (values[after] + values[after + 1]) / 2
+        return np.array([_short((values[at] + values[at + 1]) / 2, values) for at in after])
+
+
+def _short(cut: float, values: Floats) -> float:
+    """The number with fewest digits that cuts values where this one does."""
+    at = int(np.searchsorted(values, cut, side="left"))
+    low, high = float(values[at - 1]), float(values[at])
+    for digits in range(1, 17):
+        short = float(f"{cut:.{digits}g}")
+        if low < short <= high:
+            return short
+    return high  # two numbers that are neighbours in floating point
 
 
 def _clusters(values: Floats, weights: Floats, count: int) -> np.ndarray:
@@ -101,12 +116,11 @@ def state_names(cuts: Floats) -> list[str]:
 
 
 def written(cuts: Floats) -> list[str]:
-    """Cuts as text, with as few digits as tell them apart."""
-    for digits in range(4, 18):
-        texts = [f"{cut:.{digits}g}" for cut in cuts]
-        if len(set(texts)) == len(texts):
-            break
-    return texts if len(cuts) else []
+    """Cuts as text, all their digits, without exponents where that is readable."""
+    return [
+        np.format_float_positional(cut, trim="-") if cut == 0 or 1e-5 <= abs(cut) < 1e15 else repr(float(cut))
+        for cut in cuts
+    ]
 
 
 def bins_of(given: str | Bins | Mapping[str, str | Bins] | None) -> dict[str, Bins]:

@@ -68,15 +68,16 @@ def topological_order(graph: nx.DiGraph, names: Sequence[str]) -> list[str]:
     return list(nx.lexicographical_topological_sort(graph, key=place.__getitem__))
 
 
-def cpdag(graph: nx.DiGraph) -> nx.DiGraph:
+def cpdag(graph: nx.DiGraph, known: Iterable[tuple[str, str]] = ()) -> nx.DiGraph:
     """The equivalence class of a DAG as a completed partially directed graph.
 
     Args:
         graph: an acyclic directed graph.
+        known: edges of it whose direction is known otherwise; networks that turn them are left out of the class.
 
     Returns:
         A graph with an edge one way where every DAG of the class has it so, and both ways where they differ:
-        v-structures keep their direction, and what follows from them by Meek's first three rules.
+        v-structures and known edges keep their direction, and what follows from them by Meek's rules.
 
     >>> sorted(cpdag(dag_from_parents({"a": [], "b": ["a"]})).edges)
     [('a', 'b'), ('b', 'a')]
@@ -91,7 +92,7 @@ def cpdag(graph: nx.DiGraph) -> nx.DiGraph:
         for a, b in combinations(graph.predecessors(child), 2)
         if b not in adjacent[a]
         for edge in ((a, child), (b, child))
-    }
+    } | set(known)
     undirected = {edge for edge in graph.edges if edge not in directed}
     undirected |= {(b, a) for a, b in undirected}
     found = True
@@ -117,4 +118,9 @@ def _forced(a: str, b: str, adjacent: Mapping[str, set[str]], directed: Edges, u
     kites = any(
         d not in adjacent[c] for c, d in combinations(sorted(into_b), 2) if (a, c) in undirected and (a, d) in undirected
     )
-    return chains_of_one or chains_of_two or kites
+    detours = any(  # needed only where directions are known otherwise
+        (a, c) in undirected and c not in adjacent[b] and (c, d) in directed and d in adjacent[a]
+        for d in into_b
+        for c in adjacent[d]
+    )
+    return chains_of_one or chains_of_two or kites or detours

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.errors import InputError, whole_number
+from dagneal.graphs import cpdag
 from dagneal.kernels import Floats, Ints, Masks
 
 Edge = tuple[str, str]
@@ -221,6 +222,25 @@ class Constraints:
         fine = ~((edges & ~self.allowed) | (self.required & ~edges)).any(axis=(-1, -2))
         found: NDArray[np.bool_] = fine & (edges.sum(axis=-2) <= self.limits).all(axis=-1)
         return found
+
+
+def class_of(dag: nx.DiGraph, knowledge: Knowledge | None) -> nx.DiGraph:
+    """The networks that are equivalent to a DAG and obey what is known, as a partially directed graph.
+
+    Args:
+        dag: a network that obeys.
+        knowledge: what is known.
+
+    >>> chain = nx.DiGraph([("a", "b"), ("b", "c")])
+    >>> sorted(class_of(chain, Knowledge(roots=["a"])).edges)
+    [('a', 'b'), ('b', 'c')]
+    """
+    if not knowledge:
+        return cpdag(dag)
+    rules = knowledge.constraints(list(dag), max(len(dag) - 1, 0))
+    place = {name: i for i, name in enumerate(dag)}
+    fixed = [(a, b) for a, b in dag.edges if rules.required[place[a], place[b]] or not rules.allowed[place[b], place[a]]]
+    return cpdag(dag, fixed)
 
 
 def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dagneal.data import Dataset
     from dagneal.kernels import Ints
     from dagneal.network import BayesianNetwork
-    from dagneal.scores import Dirichlet
+    from dagneal.scores import Dirichlet, Score
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +157,7 @@ class Learned:
         confidence: how sure it is, as plain values, where that was asked for.
         data: the data it was learned from, where they are at hand.
         prior: the prior for fitting probabilities to them.
+        criterion: the score that was maximised, where it is at hand.
     """
 
     dag: nx.DiGraph
@@ -174,6 +175,7 @@ class Learned:
     confidence: dict[str, Any] | None = None
     data: Dataset | None = None
     prior: Dirichlet | None = None
+    criterion: Score | None = None
 
     @cached_property
     def network(self) -> BayesianNetwork:

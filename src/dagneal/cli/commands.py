@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from dagneal import kernels
@@ -40,13 +41,21 @@ def learn(options: argparse.Namespace) -> None:
         if options.output and os.path.realpath(options.samples) == os.path.realpath(options.output):
             raise InputError("--samples and -o name the same file")
     confident.check_options(options)
+    deadline = None if options.time_limit is None else perf_counter() + options.time_limit
     score = score_named(options.score)
     solver, parameters = solvers.solver(options)
     with _closing(solver):
         found, data, truth = _learned(options, solver, parameters, learn)
     against = compare_graphs(found.dag, truth, Scorer(data, score)) if truth is not None else None
-    learner = solver if options.sampler is None and options.solver in LEARNERS else None
-    report, lines = confident.confidence(found, options, score, learner, knowledge(options, data.names))
+    plain = options.sampler is None and options.solver in LEARNERS and options.divide is None
+    report: dict[str, Any] = {}
+    lines: list[str] = []
+    failed = None
+    try:
+        known = knowledge(options, data.names)
+        report, lines = confident.confidence(found, options, score, solver if plain else None, known, deadline)
+    except InputError as error:  # the network is not lost for that
+        failed = error
     found = replace(found, confidence=report or None)
     show.learned(found, data, against, options, lines)
     if options.samples and found.annealed is not None:
@@ -63,6 +72,8 @@ def learn(options: argparse.Namespace) -> None:
     elif options.output:
         found.save(options.output)
         show.saved(options.output, options)
+    if failed is not None:
+        raise failed
     if found.division is not None and found.division.interrupted:
         raise KeyboardInterrupt  # a division that was interrupted; what is known has been shown
 

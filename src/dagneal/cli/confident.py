@@ -18,7 +18,7 @@ def check_options(options: argparse.Namespace) -> None:
         raise InputError(f"--threshold is {options.threshold}; give a share from 0 to 1")
     if options.holdout is not None and not 0 < options.holdout < 1:
         raise InputError(f"--holdout is {options.holdout}; give a share between 0 and 1, such as 0.2")
-    if options.ess is not None and not options.score.startswith("bdeu:"):
+    if options.ess is not None and options.score.split(":")[0] != "bdeu":
         raise InputError("--ess is for the score bdeu; leave --score out")
     if options.ess is not None:
         from dagneal.scores import BDeu
@@ -28,7 +28,7 @@ def check_options(options: argparse.Namespace) -> None:
 
 
 def confidence(
-    found: Learned, options: argparse.Namespace, score: Any, learner: Any, knowledge: Any
+    found: Learned, options: argparse.Namespace, score: Any, learner: Any, knowledge: Any, deadline: float | None
 ) -> tuple[dict[str, Any], list[str]]:
     """How sure the network is, as plain values and as lines.
 
@@ -38,20 +38,25 @@ def confidence(
         score: that was used.
         learner: that was used, where it is no sampler; resamples are learned with it, or with the default.
         knowledge: that was given.
+        deadline: after which no further resample is begun.
     """
     from dagneal.confidence import bootstrap, holdout, sensitivity, strengths
 
     if found.score != found.score or found.data is None:  # no network, so there is nothing to be sure of
         return {}, []
-    how = {"max_parents": options.max_parents, "knowledge": knowledge, "solver": learner}
+    limit = 2 if options.max_parents is None and options.direct else options.max_parents
+    how = {"max_parents": limit, "knowledge": knowledge, "solver": learner}
     report: dict[str, Any] = {"strengths": [vars(each) for each in strengths(found, score)]}
     lines: list[str] = []
     resampled = None
     with show.progress(options.quiet) as progress:
         if options.bootstrap is not None:
-            resampled = bootstrap(found.data, options.bootstrap, options.seed or 0, progress=progress, score=score, **how)
-            report["bootstrap"] = resampled.to_dict()
+            more = {"progress": progress, "deadline": deadline, "score": score} | how
+            resampled = bootstrap(found.data, options.bootstrap, options.seed or 0, **more)
+            report |= {"bootstrap": resampled.to_dict(), "threshold": options.threshold}
     lines += _edges(report["strengths"], resampled, options.threshold)
+    if resampled is not None and resampled.samples < options.bootstrap:
+        lines.append(f"  the time limit left {resampled.samples:,} of {options.bootstrap:,} resamples")
     if options.ess is not None:
         others = sensitivity(found.data, options.ess, seed=options.seed or 0, **how)
         report["sensitivity"] = {f"{size:g}": [list(edge) for edge in each.edges] for size, each in others.items()}

@@ -12,11 +12,11 @@ from typing import Any, Literal
 import dimod
 import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
 from dagneal.errors import InputError
 from dagneal.journal import Journal, writing_down
 from dagneal.kernels import Ints, Progress
+from dagneal.knowledge import Constraints
 from dagneal.learned import Division, Learned
 from dagneal.learners.anneal import EXACT_BESIDE, Sampling, anneal, equal_scores, summarised
 from dagneal.learners.block_solvers import ExactBlocks, block_solver
@@ -266,7 +266,7 @@ def voted(
     against: Ints,
     rule: str = "penalty",
     acyclic: bool = False,
-    required: NDArray[np.bool_] | None = None,
+    rules: Constraints | None = None,
 ) -> tuple[nx.DiGraph, bool]:
     """The paper's reconstruction of the whole from votes, and whether it has no cycle.
 
@@ -276,17 +276,21 @@ def voted(
         against: P, in how many of those that hold both its ends it is not.
         rule: `penalty`, an edge with C - P > 0, or another for C > 0 and C above that of the reverse edge.
         acyclic: drop the weakest edge of each cycle.
-        required: edges that are there whatever the votes, and their reverses not.
+        rules: required edges are there whatever the votes, and their reverses not; the weakest of too many parents are not.
     """
     strength: Ints = votes - against if rule == "penalty" else votes
     edges = strength > (0 if rule == "penalty" else strength.T)
-    if required is not None:
-        edges = (edges & ~required.T) | required
+    if rules is not None:
+        edges = (edges & rules.allowed & ~rules.required.T) | rules.required
+        for child, limit in enumerate(rules.limits):
+            parents = np.flatnonzero(edges[:, child])
+            ranked = sorted(parents, key=lambda p: (not rules.required[p, child], -strength[p, child]))
+            edges[ranked[limit:], child] = False
     graph = nx.DiGraph()
     graph.add_nodes_from(names)
     for a, b in np.argwhere(edges):
         graph.add_edge(names[a], names[b], weight=int(strength[a, b]))
-    kept = set() if required is None else {(names[a], names[b]) for a, b in np.argwhere(required)}
+    kept = set() if rules is None else {(names[a], names[b]) for a, b in np.argwhere(rules.required)}
     while acyclic and not nx.is_directed_acyclic_graph(graph):
         cycle = [edge for edge in nx.find_cycle(graph) if edge not in kept]
         graph.remove_edge(*min(cycle, key=lambda edge: graph.edges[edge]["weight"]))
@@ -298,8 +302,8 @@ def _by_votes(problem: Scorer | ScoreTable, division: Division, acyclic: bool) -
     names = problem.data.names if isinstance(problem, Scorer) else problem.names
     if division.votes is None or division.against is None:
         raise AssertionError("blocks were solved, so there are votes")
-    required = problem.rules.required if isinstance(problem, Scorer) and problem.rules is not None else None
-    graph, no_cycle = voted(names, division.votes, division.against, division.rule, acyclic, required)
+    rules = problem.rules if isinstance(problem, Scorer) else None
+    graph, no_cycle = voted(names, division.votes, division.against, division.rule, acyclic, rules)
     score = float("nan")
     if no_cycle:
         with suppress(InputError):  # more parents than a table or a key holds

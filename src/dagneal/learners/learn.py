@@ -158,7 +158,8 @@ def learn(
         found = replace(found, hardware=usage(before))
     prior = score if isinstance(score, Dirichlet) else BDeu()
     known = knowledge.to_dict() if knowledge else None
-    return replace(found, seed=found.seed if seed is None else int(seed), data=data, prior=prior, knowledge=known)
+    found = replace(found, seed=found.seed if seed is None else int(seed), data=data, prior=prior, knowledge=known)
+    return replace(found, criterion=scorer.rule)
 
 
 def _limit_of(solver: Any, max_parents: int | None, variables: int) -> int | None:

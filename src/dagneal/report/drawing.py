@@ -60,17 +60,20 @@ def network_svg(boxes: Mapping[str, Box], edges: list[dict[str, Any]]) -> str:
     bottom = max((box.y + box.h / 2 for box in boxes.values()), default=1.0) + 24
     view = f"{left:.1f} {top:.1f} {right - left:.1f} {bottom - top:.1f}"
     lines = [f'<svg id="network" role="group" aria-label="the network" viewBox="{view}">']
+    number = {name: i for i, name in enumerate(boxes)}
     for edge in edges:
         line, head = _paths(boxes[edge["from"]], boxes[edge["to"]])
         arrow = f'<path class="head" d="{head}"/>' if edge["arrow"] else ""
         lines.append(
             f'<g class="{edge["class"]}" tabindex="0" role="img" data-from="{escape(edge["from"])}" '
-            f'data-to="{escape(edge["to"])}" aria-label="{escape(edge["label"])}">'
+            f'data-to="{escape(edge["to"])}" data-a="{number[edge["from"]]}" data-b="{number[edge["to"]]}" '
+            f'aria-label="{escape(edge["label"])}">'
             f'<path class="hit" d="{line}"/><path class="line" d="{line}"/>{arrow}</g>'
         )
     for name, box in boxes.items():
         lines.append(
-            f'<g class="node" data-name="{escape(name)}" transform="translate({box.x:.1f} {box.y:.1f})">'
+            f'<g class="node" data-i="{number[name]}" data-name="{escape(name)}" '
+            f'transform="translate({box.x:.1f} {box.y:.1f})">'
             f"<title>{escape(name)}</title>"
             f'<rect x="{-box.w / 2:.1f}" y="{-box.h / 2:.1f}" width="{box.w:.1f}" height="{box.h:.1f}" rx="7"/>'
             f'<text text-anchor="middle" dy=".35em">{escape(shortened(name))}</text></g>'

@@ -8,7 +8,7 @@ from typing import Any
 import networkx as nx
 
 from dagneal.confidence import strengths
-from dagneal.graphs import cpdag
+from dagneal.knowledge import Knowledge, class_of
 from dagneal.learned import Learned
 
 _WEAK = 0.5
@@ -26,7 +26,9 @@ def edges_of(found: Learned, truth: nx.DiGraph | None) -> list[dict[str, Any]]:
     )
     sure = {frozenset(pair["between"]): pair for pair in ((found.confidence or {}).get("bootstrap") or {}).get("pairs", [])}
     place = {name: i for i, name in enumerate(found.dag)}
-    open_both_ways = cpdag(found.dag) if nx.is_directed_acyclic_graph(found.dag) else None
+    known_before = Knowledge(**found.knowledge) if found.knowledge else None
+    open_both_ways = class_of(found.dag, known_before) if nx.is_directed_acyclic_graph(found.dag) else None
+    threshold = (found.confidence or {}).get("threshold", _WEAK)
     listed: list[dict[str, Any]] = []
     for parent, child in found.edges:
         strength = known.get((parent, child))
@@ -52,15 +54,25 @@ def edges_of(found: Learned, truth: nx.DiGraph | None) -> list[dict[str, Any]]:
                 "forward": forward,
                 "votes": votes,
                 "against": against,
-                "weak": pair is not None and pair["adjacent"] < _WEAK,
+                "weak": pair is not None and pair["adjacent"] < threshold,
                 "arrow": not open_way,
+                "cyclic": open_both_ways is None,
             }
         )
     for parent, child in truth.edges if truth is not None else ():
         if not found.dag.has_edge(parent, child) and not found.dag.has_edge(child, parent):
             empty = dict.fromkeys(("loss", "turned", "share", "forward", "votes", "against"))
             listed.append(
-                {"from": parent, "to": child, "kind": "missing", "open": False, "weak": False, "arrow": True} | empty
+                {
+                    "from": parent,
+                    "to": child,
+                    "kind": "missing",
+                    "open": False,
+                    "weak": False,
+                    "arrow": True,
+                    "cyclic": False,
+                }
+                | empty
             )
     for edge in listed:
         words = ["edge", str(edge["kind"]), "weak" if edge["weak"] else ""]

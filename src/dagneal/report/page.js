@@ -4,8 +4,8 @@
   const svg = document.getElementById("network"), tip = document.getElementById("tip");
   if (svg) {
     const view = svg.viewBox.baseVal, home = { x: view.x, y: view.y, w: view.width, h: view.height };
-    const boxes = new Map([...svg.querySelectorAll(".node")].map((g) => [g.dataset.name, g]));
-    const place = new Map(data.nodes.map((n) => [n.name, { x: n.x, y: n.y, w: n.w, h: n.h }]));
+    const boxes = new Map([...svg.querySelectorAll(".node")].map((g) => [g.dataset.i, g]));
+    const place = new Map(data.nodes.map((n, i) => [String(i), { x: n.x, y: n.y, w: n.w, h: n.h }]));
     const edges = [...svg.querySelectorAll(".edge")];
 
     // The point where the line from one box to another leaves it.
@@ -15,7 +15,7 @@
       return { x: box.x + dx * t, y: box.y + dy * t };
     };
     const draw = (g) => {
-      const a = place.get(g.dataset.from), b = place.get(g.dataset.to), p = border(a, b), q = border(b, a);
+      const a = place.get(g.dataset.a), b = place.get(g.dataset.b), p = border(a, b), q = border(b, a);
       const bend = Math.abs(a.y - b.y) > 150 ? 40 : 0;
       const c = { x: (p.x + q.x) / 2 + bend, y: (p.y + q.y) / 2 };
       const line = `M${p.x} ${p.y}Q${c.x} ${c.y} ${q.x} ${q.y}`;
@@ -43,7 +43,7 @@
       fingers.set(event.pointerId, event);
       svg.setPointerCapture(event.pointerId);
       const node = event.target.closest(".node");
-      held = { node: node && node.dataset.name, at: point(event), far: spread() };
+      held = { node: node && node.dataset.i, at: point(event), far: spread() };
     });
     const spread = () => {
       const [a, b] = [...fingers.values()];
@@ -58,7 +58,7 @@
         const box = place.get(held.node);
         box.x += now.x - held.at.x; box.y += now.y - held.at.y; held.at = now;
         boxes.get(held.node).setAttribute("transform", `translate(${box.x} ${box.y})`);
-        edges.filter((g) => g.dataset.from === held.node || g.dataset.to === held.node).forEach(draw);
+        edges.filter((g) => g.dataset.a === held.node || g.dataset.b === held.node).forEach(draw);
       } else { view.x -= now.x - held.at.x; view.y -= now.y - held.at.y; }
     });
     const release = (event) => { fingers.delete(event.pointerId); if (!fingers.size) held = null; };

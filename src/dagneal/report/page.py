@@ -107,7 +107,7 @@ def _drawing(svg: str, compared: bool, weak: bool) -> str:
         kinds = (("--right", "solid", "right"), ("--weak", "solid", "turned round"), ("--wrong", "solid", "wrong"))
         keys = [*kinds, ("--missing", "dashed", "missing"), *keys]
     if weak:
-        keys.append(("--soft", "dotted", "in fewer than half of the resamples"))
+        keys.append(("--soft", "dotted", "in few of the resamples"))
     legend = "".join(
         f'<span class="key"><i style="border-color: var({colour}); border-top-style: {style}"></i>{escape(text)}</span>'
         for colour, style, text in keys
@@ -159,7 +159,10 @@ def _edge_table(edges: Sequence[Mapping[str, Any]]) -> str:
             columns.append((key, text, True))
     head = [(text, number) for _, text, number in columns] + [("direction", False)]
     rows = [
-        [*(edge[key] for key, _, _ in columns), "" if edge["kind"] == "missing" else "open" if edge["open"] else "decided"]
+        [
+            *(edge[key] for key, _, _ in columns),
+            "" if edge["kind"] == "missing" or edge["cyclic"] else "open" if edge["open"] else "decided",
+        ]
         for edge in edges
     ]
     return _table(head, rows, "edges") if edges else "<p>There are no edges: no variable tells anything about another.</p>"

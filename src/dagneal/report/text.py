@@ -38,6 +38,8 @@ def drawn(dag: nx.DiGraph, width: int = 100) -> list[str]:
         _line(grid, middle[parent], middle[child])
     for name, (x, y) in middle.items():
         begin = max(0, x - len(name) // 2)
+        if any(letter != " " for letter in grid[y][max(0, begin - 1) : begin + len(name) + 1]) or not name.isprintable():
+            return []  # an edge runs through a name
         grid[y][begin : begin + len(name)] = list(name)
     return ["".join(row).rstrip() for row in grid]
 
