@@ -170,6 +170,27 @@ def test_identifiers_are_named_and_can_be_left_out():
         dn.read(table, drop=["nose"])
 
 
+def test_lines_inside_quotes_are_not_blank(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + '"p\n\nq",x\n' * 10 + "r,y\n\n" * 10 + ",\n" * 3)
+    with pytest.raises(dn.InputError, match="6 missing values"):
+        dn.read(path)
+    assert dn.read(path, missing="drop").rows == 20
+
+
+def test_names_are_printed_without_control_characters(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "t.csv"
+    path.write_text(
+        '"a\nb",\x1b[31mred,' + "x" * 500 + "\n" + "".join(f"{i % 2},{i % 2},{(i // 2) % 2}\n" for i in range(50))
+    )
+    assert main(["learn", "t.csv"]) == 0
+    text = capsys.readouterr().out
+    assert "\x1b" not in text
+    assert "a\\nb" in text
+    assert max(map(len, text.splitlines())) < 300
+
+
 def test_what_was_done_is_told(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     frame().write_csv("t.csv")

@@ -72,7 +72,8 @@ def checked(raw: Raw, declared: Mapping[str, Sequence[str]]) -> Dataset:
             tidy.append(_tidied(raw.where, column, rows))
     codes = np.array([column.codes for column in tidy])
     found = Dataset.merged(raw.names, [column.labels for column in tidy], codes, raw.weights)
-    return replace(found, prepared=raw.notes)
+    constant = [f"{name}: the same state in all rows" for name in found.constant]
+    return replace(found, prepared=(*raw.notes, *constant))
 
 
 def _recoded(where: str, column: Column, labels: Sequence[str]) -> Column:

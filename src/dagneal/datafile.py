@@ -142,10 +142,14 @@ def _check_quotes(path: Path) -> None:
 
 
 def blank_lines(path: Path) -> int:
-    """How many lines after the header have nothing on them, not even separators."""
-    lines = (line.strip() for line in _lines(path))
-    next((line for line in lines if line), None)
-    return sum(not line for line in lines)
+    """How many lines after the header have nothing on them, not even separators; inside a quoted value none is."""
+    found, header, inside = 0, False, False
+    for line in _lines(path):
+        if not line.strip() and header and not inside:
+            found += 1
+        header = header or bool(line.strip())
+        inside ^= line.count('"') % 2 == 1
+    return found
 
 
 def _check_file(path: Path) -> None:

@@ -174,8 +174,6 @@ def _read(options: argparse.Namespace) -> Any:
     )
     for text in () if options.quiet else data.prepared:
         show.note(text)
-    if data.constant and not options.quiet:
-        show.note(f"{', '.join(data.constant)}: the same state in all rows")
     return data
 
 

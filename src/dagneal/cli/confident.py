@@ -76,7 +76,7 @@ def _edges(strengths: list[dict[str, Any]], resampled: Any, threshold: float) ->
     """A table of edges with what the score loses without them, or with them turned round."""
     if not strengths:
         return []
-    names = [f"{each['parent']} -> {each['child']}" for each in strengths]
+    names = [f"{show.plain(each['parent'])} -> {show.plain(each['child'])}" for each in strengths]
     width = max(4, *map(len, names))
     head = f"  {'edge':{width}} {'loses':>10} {'turned':>10}  direction"
     lines = [head + ("" if resampled is None else f"  {'resamples':>9} {'this way':>9}")]
@@ -93,7 +93,7 @@ def _edges(strengths: list[dict[str, Any]], resampled: Any, threshold: float) ->
 def _sensitivity(others: dict[float, Learned]) -> list[str]:
     """Which edges are there with which equivalent sample size."""
     every = list(dict.fromkeys(edge for each in others.values() for edge in each.edges))
-    names = [f"{parent} -> {child}" for parent, child in every]
+    names = [f"{show.plain(parent)} -> {show.plain(child)}" for parent, child in every]
     width = max([len("equivalent sample size"), *map(len, names)])
     lines = [f"  {'equivalent sample size':{width}} " + " ".join(f"{size:>7g}" for size in others)]
     for name, edge in zip(names, every, strict=True):

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from dagneal.table import ScoreTable
 
 
+_LONGEST = 60  # letters of a name that are printed
+
+
 def note(text: str) -> None:
     """Say something beside the result."""
     print(f"note: {text}", file=sys.stderr, flush=True)
@@ -135,12 +138,20 @@ def many(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
+def plain(name: str) -> str:
+    """A name as it can be printed: without control characters, and not longer than a line."""
+    shown = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name)
+    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
+
+
 def structure(dag: nx.DiGraph) -> list[str]:
     """A graph as lines, each a variable with its parents."""
     names = list(dag)
-    width = max(map(len, names))
-    parents = {name: parents_in_order(dag, name, names) for name in names}
-    return [f"  {name:{width}} <- {', '.join(parents[name])}" if parents[name] else f"  {name}" for name in names]
+    width = max(len(plain(name)) for name in names)
+    parents = {name: [plain(p) for p in parents_in_order(dag, name, names)] for name in names}
+    return [
+        f"  {plain(name):{width}} <- {', '.join(parents[name])}" if parents[name] else f"  {plain(name)}" for name in names
+    ]
 
 
 def divided(division: Division) -> list[str]:

@@ -61,6 +61,7 @@ def page(found: Learned, truth: nx.DiGraph | None = None, title: str = "", comma
         _drawing(network_svg(boxes, edges), truth is not None, any(edge["weak"] for edge in edges)),
         "<h2>Edges</h2>",
         _edge_table(edges),
+        *_confidence(found),
         *_data(found),
         *_reads(found),
         *_votes(found),
@@ -166,6 +167,24 @@ def _edge_table(edges: Sequence[Mapping[str, Any]]) -> str:
         for edge in edges
     ]
     return _table(head, rows, "edges") if edges else "<p>There are no edges: no variable tells anything about another.</p>"
+
+
+def _confidence(found: Learned) -> list[str]:
+    """Rows held out, and other priors."""
+    sure = found.confidence or {}
+    parts = []
+    if held := sure.get("holdout"):
+        text = (
+            f"{held['rows']:,} rows held out have a log-likelihood of {held['log_likelihood']:.4f} a row, "
+            f"{held['without_edges']:.4f} under a network without edges."
+        )
+        parts.append(f"<p>{escape(text)}</p>")
+    if others := sure.get("sensitivity"):
+        every = list(dict.fromkeys(tuple(edge) for edges in others.values() for edge in edges))
+        head = [("from", False), ("to", False), *((f"equivalent sample size {size}", False) for size in others)]
+        rows = [[*edge, *("yes" if list(edge) in edges else "-" for edges in others.values())] for edge in every]
+        parts.append(_table(head, rows, "priors"))
+    return ["<h2>Other rows, other priors</h2>", *parts] if parts else []
 
 
 def _data(found: Learned) -> list[str]:
