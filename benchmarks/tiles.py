@@ -13,8 +13,8 @@ from measure import line, one_core
 
 import dagneal as dn
 from dagneal.learners.block_solvers import AnnealedBlocks
+from dagneal.qpu.backend import LocalBackend
 from dagneal.qpu.sampler import QPU
-from dagneal.qpu.submit import LocalBackend
 from dagneal.qubo.encode import qubos
 
 one_core()

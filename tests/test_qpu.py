@@ -22,21 +22,14 @@ from hypothesis import given, strategies as st
 
 import dagneal as dn
 from dagneal.qpu import chips
+from dagneal.qpu.backend import LocalBackend, RefusedError, TransientError, UnknownProblemError
 from dagneal.qpu.cloud import CloudBackend
 from dagneal.qpu.embed import bit_graph, clique_embedding, fault, find_embedding
 from dagneal.qpu.emulate import EmulatedChip, EmulatedQPU, emulated_qpu
 from dagneal.qpu.pack import Copy, Ising, Ranges, packed
 from dagneal.qpu.plan import block_graph, plan
 from dagneal.qpu.sampler import QPU
-from dagneal.qpu.submit import (
-    Line,
-    LocalBackend,
-    Patience,
-    RefusedError,
-    TransientError,
-    UnknownProblemError,
-    split_reads,
-)
+from dagneal.qpu.submit import Line, Patience, split_reads
 from dagneal.qpu.tile import check_copies, find_copies
 from dagneal.qpu.tiled import TiledBlocks
 from dagneal.qubo.decode import decode_spins

@@ -9,8 +9,8 @@ from typing import Any
 import dimod
 
 from dagneal.errors import InputError
+from dagneal.qpu.backend import RefusedError, TransientError, UnknownProblemError
 from dagneal.qpu.embed import graph_name, working_graph
-from dagneal.qpu.submit import RefusedError, TransientError, UnknownProblemError
 
 _SETUP = "run `dwave setup` (or `dwave auth login`) and try `dwave ping`"
 _ID_TIMEOUT = 120.0

@@ -16,9 +16,10 @@ import dimod
 import numpy as np
 
 from dagneal.errors import InputError
+from dagneal.qpu.backend import LocalBackend
 from dagneal.qpu.chips import check_installed, chip_graph, system_named
 from dagneal.qpu.sampler import QPU
-from dagneal.qpu.submit import LocalBackend, check_call
+from dagneal.qpu.submit import check_call
 
 # The knobs, set on the paper's Table 6 (1 and 99 microseconds) and on nothing else; see docs/qpu.md.
 NOISE = 0.04  # standard deviation of fields and couplings, in units of the largest coupling

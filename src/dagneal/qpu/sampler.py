@@ -18,11 +18,12 @@ from dagneal.errors import InputError
 from dagneal.journal import Journal
 from dagneal.kernels import Ints
 from dagneal.learners.block_solvers import block_seed
+from dagneal.qpu.backend import Backend
 from dagneal.qpu.chips import USUAL, check_installed
 from dagneal.qpu.embed import EmbeddingCache, bit_graph, cache_folder, fault, graph_name
 from dagneal.qpu.pack import CHAIN_STRENGTH, Copy, Ising, Ranges, packed
 from dagneal.qpu.places import Places
-from dagneal.qpu.submit import Backend, Line, Patience, check_call
+from dagneal.qpu.submit import Line, Patience, check_call
 from dagneal.qpu.tiled import TiledBlocks
 from dagneal.qubo.encode import Encoding
 
