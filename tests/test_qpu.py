@@ -461,7 +461,7 @@ def test_killed_and_restarted_it_ends_with_the_same_network(moment, tmp_path, ca
         "import sys, time, dagneal as dn\n"
         "from pathlib import Path\n"
         "from dagneal.qpu.emulate import EmulatedChip, EmulatedQPU\n"
-        "from dagneal.qpu.submit import LocalBackend\n"
+        "from dagneal.qpu.backend import LocalBackend\n"
         "class Slow(EmulatedChip):\n"
         "    def sample(self, bqm, **options):\n"
         "        Path('started').touch(); time.sleep(0.5); return super().sample(bqm, **options)\n"
