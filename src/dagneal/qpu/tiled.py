@@ -37,6 +37,7 @@ class TiledBlocks:
         self.seed: int | None = given.pop("seed", seed)
         self.parameters = given
         self.calls = 0
+        self.access_seconds = 0.0  # of these calls
         self.in_flight = IN_FLIGHT
         self._first: Blocks | None = None
         self._strength: float | None = None
@@ -67,8 +68,10 @@ class TiledBlocks:
         for begin in range(0, count, len(copies)):
             lines = range(begin, min(begin + len(copies), count))
             seed = None if self.seed is None else block_seed(self.seed, blocks.names(begin))
-            spins, _ = self.qpu.reads(_problems(encoded, lines), copies, self.parameters, strength, seed)
-            self.calls += 1
+            spins, info = self.qpu.reads(_problems(encoded, lines), copies, self.parameters, strength, seed)
+            with self._lock:
+                self.calls += 1
+                self.access_seconds += float(info.get("timing", {}).get("qpu_access_time", 0.0)) / 1e6
             for place, line in enumerate(lines):
                 reads = decode_spins(blocks.table(line), encoded, line, spins[place])
                 adjacency[line], scores[line] = taken(reads, self.repair)
