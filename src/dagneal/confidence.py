@@ -13,6 +13,7 @@ import numpy as np
 
 from dagneal.data import Dataset
 from dagneal.errors import InputError, whole_number
+from dagneal.graphs import graph_of
 from dagneal.journal import Journal
 from dagneal.kernels import Floats, Progress, run
 from dagneal.knowledge import Knowledge, class_of
@@ -257,10 +258,18 @@ def holdout(data: Dataset, share: float = 0.2, seed: int = 0, score: Score | Non
     train, test = _weighted(data, data.weights - weights), _weighted(data, weights)
     found = learn(train, score=score, seed=seed, **options)
     prior = score if isinstance(score, Dirichlet) else BDeu()
-    empty = nx.DiGraph()
-    empty.add_nodes_from(data.names)
-    values = [log_likelihood(fit(dag, train, prior), test) / rows for dag in (found.dag, empty)]
+    values = [log_likelihood(fit(dag, train, prior), test) / rows for dag in (found.dag, graph_of(data.names, ()))]
     return Heldout(rows, values[0], values[1], found.edges)
+
+
+def same_states(network: BayesianNetwork, data: Dataset) -> bool:
+    """Whether a network is over the columns of data, with the same states in the same order.
+
+    Args:
+        network: the network.
+        data: the data.
+    """
+    return {name: tuple(its) for name, its in network.states.items()} == dict(zip(data.names, data.states, strict=True))
 
 
 def log_likelihood(network: BayesianNetwork, data: Dataset) -> float:
@@ -275,8 +284,7 @@ def log_likelihood(network: BayesianNetwork, data: Dataset) -> float:
     >>> round(log_likelihood(truth, truth.expected(10_000)) / 10_000, 2)
     -2.1
     """
-    states = dict(zip(data.names, data.states, strict=True))
-    if {name: tuple(its) for name, its in network.states.items()} != states:
+    if not same_states(network, data):
         raise InputError("the network and the data have other variables or states")
     codes = dict(zip(data.names, data.codes, strict=True))
     total = np.zeros(data.codes.shape[1])

@@ -26,6 +26,22 @@ def dag_from_parents(parents: Mapping[str, Iterable[str]]) -> nx.DiGraph:
     return graph
 
 
+def graph_of(names: Iterable[str], edges: Iterable[Iterable[str]]) -> nx.DiGraph:
+    """A graph over some variables.
+
+    Args:
+        names: the variables, in their order.
+        edges: parent first.
+
+    >>> list(graph_of("abc", [("c", "a")]))
+    ['a', 'b', 'c']
+    """
+    graph = nx.DiGraph()
+    graph.add_nodes_from(names)
+    graph.add_edges_from((parent, child) for parent, child in edges)
+    return graph
+
+
 def check_acyclic(graph: nx.DiGraph, name: str = "the graph") -> None:
     """Raise an error that shows a cycle, if there is one."""
     if not nx.is_directed_acyclic_graph(graph):

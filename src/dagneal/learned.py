@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from dagneal.errors import InputError
-from dagneal.graphs import parents_in_order
+from dagneal.graphs import graph_of, parents_in_order
 from dagneal.writing import replacing
 
 if TYPE_CHECKING:
@@ -249,7 +249,4 @@ class Learned:
     @property
     def ordered_dag(self) -> nx.DiGraph:
         """The graph with its edges in the order of the variables."""
-        graph = nx.DiGraph()
-        graph.add_nodes_from(self.dag)
-        graph.add_edges_from(self.edges)
-        return graph
+        return graph_of(self.dag, self.edges)

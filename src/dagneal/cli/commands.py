@@ -45,14 +45,13 @@ def learn(options: argparse.Namespace) -> None:
     score = score_named(options.score)
     solver, parameters = solvers.solver(options)
     with _closing(solver):
-        found, data, truth = _learned(options, solver, parameters, learn)
+        found, data, truth, known = _learned(options, solver, parameters, learn)
     against = compare_graphs(found.dag, truth, Scorer(data, score)) if truth is not None else None
     plain = options.sampler is None and options.solver in LEARNERS and options.divide is None
     report: dict[str, Any] = {}
     lines: list[str] = []
     failed = None
     try:
-        known = knowledge(options, data.names)
         report, lines = confident.confidence(found, options, score, solver if plain else None, known, deadline)
     except InputError as error:  # the network is not lost for that
         failed = error
@@ -78,7 +77,7 @@ def learn(options: argparse.Namespace) -> None:
         raise KeyboardInterrupt  # a division that was interrupted; what is known has been shown
 
 
-def _learned(options: argparse.Namespace, solver: Any, parameters: dict[str, Any], learn: Any) -> tuple[Any, Any, Any]:
+def _learned(options: argparse.Namespace, solver: Any, parameters: dict[str, Any], learn: Any) -> tuple[Any, Any, Any, Any]:
     """Read the data and learn from them; the truth to compare with is read before the work."""
     from dagneal.scores import score_named
 
@@ -103,7 +102,7 @@ def _learned(options: argparse.Namespace, solver: Any, parameters: dict[str, Any
             solver = partial(solver, progress=progress)
         more = division | {"journal": journal, "progress": progress, "knowledge": known} | parameters
         more |= {"start": start, "time_limit": options.time_limit}
-        return learn(data, options.max_parents, score, solver, options.seed, **more), data, truth
+        return learn(data, options.max_parents, score, solver, options.seed, **more), data, truth, known
 
 
 def _division(options: argparse.Namespace, sampled: bool) -> dict[str, Any]:

@@ -22,7 +22,7 @@ def reproduce(options: argparse.Namespace) -> None:
     from dagneal.paper import evaluation, figures
     from dagneal.paper.items import Setting
     from dagneal.paper.records import Records
-    from dagneal.paper.report import parts_of, write_report
+    from dagneal.paper.report import write_report
     from dagneal.paper.running import run
     from dagneal.qpu import chips
 
@@ -62,9 +62,8 @@ def reproduce(options: argparse.Namespace) -> None:
         # Other items that the folder holds stay in its report.
         asked = {item.name for item in items}
         items = [i for i in evaluation.ITEMS if i.name in asked or all(case in records for case in i.cases(setting))]
-        if len(records):
-            write_report(items, records, setting, folder)
-    _verdicts(parts_of(items, records, setting), folder, options)
+        parts = write_report(items, records, setting, folder) if len(records) else []
+    _verdicts(parts, folder, options)
 
 
 def _duration(seconds: float) -> str:

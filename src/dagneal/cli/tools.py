@@ -12,7 +12,7 @@ from dagneal.graphs import check_variables
 
 def score(options: argparse.Namespace, read: Any) -> None:
     """`dagneal score`: the log score of a structure on data, and what its own probabilities make of them."""
-    from dagneal.confidence import log_likelihood
+    from dagneal.confidence import log_likelihood, same_states
     from dagneal.exchange import read_structure, structure_of
     from dagneal.network import BayesianNetwork
     from dagneal.scorer import Scorer
@@ -29,8 +29,7 @@ def score(options: argparse.Namespace, read: Any) -> None:
     width = max(map(len, local))
     lines = [f"  {name:{width}} {value:16.4f}" for name, value in local.items()]
     lines += ["", f"{rule.name} log score {report['score']:.4f} on {data.rows:,} rows"]
-    states = dict(zip(data.names, data.states, strict=True))
-    if isinstance(found, BayesianNetwork) and {n: tuple(s) for n, s in found.states.items()} == states:
+    if isinstance(found, BayesianNetwork) and same_states(found, data):
         report["log_likelihood"] = log_likelihood(found, data)
         lines.append(f"log-likelihood with its own probabilities {report['log_likelihood']:.4f}")
     elif isinstance(found, BayesianNetwork):

@@ -8,7 +8,7 @@ from time import perf_counter
 
 from dagneal.gaussian import Discrete, Gaussian, discretised
 from dagneal.network import BayesianNetwork
-from dagneal.networks import load
+from dagneal.paper.bundled import load
 from dagneal.paper.experiments import Outcome
 from dagneal.paper.items import NOTHING, Item, Section, Setting, Table, verdict
 from dagneal.paper.records import Case, Records

@@ -13,7 +13,7 @@ import numpy as np
 
 from dagneal.learners.divide import Rule, voted
 from dagneal.metrics import Comparison, compare
-from dagneal.networks import load
+from dagneal.paper.bundled import load
 from dagneal.paper.published import Division
 from dagneal.paper.records import Case, Records
 
@@ -95,19 +95,6 @@ class Runs:
             together = np.sum([part.result["together"] for part in parts], axis=0)
             found.append(voted(names, votes, together - votes, rule)[0])
         return found
-
-
-def graph_of(truth: nx.DiGraph, edges: Iterable[Sequence[str]]) -> nx.DiGraph:
-    """A graph over the variables of a network.
-
-    Args:
-        truth: the network.
-        edges: the edges of the graph, parent first.
-    """
-    graph = nx.DiGraph()
-    graph.add_nodes_from(truth)
-    graph.add_edges_from((parent, child) for parent, child in edges)
-    return graph
 
 
 def tally(graphs: Sequence[nx.DiGraph], truth: nx.DiGraph) -> Division | None:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
+from dagneal.graphs import graph_of
 from dagneal.metrics import compare
-from dagneal.networks import load
-from dagneal.paper.division import Runs, all_cases, graph_of, tally, told_apart
+from dagneal.paper.bundled import load
+from dagneal.paper.division import Runs, all_cases, tally, told_apart
 from dagneal.paper.items import NOTHING, Figure, Item, Section, Setting, Table, listed, mean, shown, verdict
 from dagneal.paper.published import CALLED, Division
 from dagneal.paper.records import Case, Records

@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import comb
 from statistics import fmean, stdev
 
-from dagneal.networks import load
+from dagneal.paper.bundled import load
 from dagneal.paper.items import NOTHING, Item, Section, Setting, Table, verdict
 from dagneal.paper.published import CALLED, TABLE_8
 from dagneal.paper.records import Case, Records

@@ -7,7 +7,6 @@ from math import comb
 from time import perf_counter
 
 from dagneal.errors import InputError
-from dagneal.networks import load
 from dagneal.paper import (
     alarm,
     annealing_time,
@@ -23,6 +22,7 @@ from dagneal.paper import (
     speedup,
     waste,
 )
+from dagneal.paper.bundled import load
 from dagneal.paper.division import block_cost
 from dagneal.paper.items import Item, Setting
 from dagneal.paper.records import Case

@@ -26,8 +26,8 @@ from dagneal.learners.exact import exact
 from dagneal.learners.exhaustive import exhaustive
 from dagneal.learners.learn import learn
 from dagneal.network import BayesianNetwork
-from dagneal.networks import load
 from dagneal.orders import dag_of_order, random_orders, score_orders
+from dagneal.paper.bundled import load
 from dagneal.qubo.decode import decode
 from dagneal.qubo.encode import PAPER, encode, qubo_vector, result_value
 from dagneal.scorer import Scorer

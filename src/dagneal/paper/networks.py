@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
+from dagneal.graphs import graph_of
 from dagneal.metrics import compare
-from dagneal.networks import load
-from dagneal.paper.division import graph_of
+from dagneal.paper.bundled import load
 from dagneal.paper.figures import draw_network
 from dagneal.paper.items import NOTHING, Figure, Item, Section, Setting, Table, verdict
 from dagneal.paper.published import CALLED

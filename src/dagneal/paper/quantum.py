@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import comb
 
+from dagneal.graphs import graph_of
 from dagneal.metrics import compare
-from dagneal.networks import load
-from dagneal.paper.division import graph_of
+from dagneal.paper.bundled import load
 from dagneal.paper.items import mean
 from dagneal.paper.records import Case, Records
 

@@ -71,8 +71,8 @@ def parts_of(items: Sequence[Item], records: Records, setting: Setting) -> list[
     return found
 
 
-def write_report(items: Sequence[Item], records: Records, setting: Setting, folder: Path) -> list[Path]:
-    """Write report.md, report.html and the figures.
+def write_report(items: Sequence[Item], records: Records, setting: Setting, folder: Path) -> list[Part]:
+    """Write report.md, report.html and the figures, and return what they tell.
 
     Args:
         items: which.
@@ -83,21 +83,19 @@ def write_report(items: Sequence[Item], records: Records, setting: Setting, fold
     parts = parts_of(items, records, setting)
     drawn = {f.name: rendered(f) for part in parts if part.finished for f in part.section.figures}
     (folder / "figures").mkdir(parents=True, exist_ok=True)
-    written = []
     for name, files in drawn.items():
         for ending, content in files.items():
-            written.append(_write(folder / "figures" / f"{name}.{ending}", content))
+            _write(folder / "figures" / f"{name}.{ending}", content)
     used = [r for item in items for r in records.of(item.cases(setting))]
     about = _about(items, used, setting)
-    written.append(_write(folder / "report.md", _markdown(parts, about).encode()))
-    written.append(_write(folder / "report.html", _html(parts, about, drawn).encode()))
-    return written
+    _write(folder / "report.md", _markdown(parts, about).encode())
+    _write(folder / "report.html", _html(parts, about, drawn).encode())
+    return parts
 
 
-def _write(path: Path, content: bytes) -> Path:
+def _write(path: Path, content: bytes) -> None:
     with replacing(path) as file:
         file.write(content)
-    return path
 
 
 def _about(items: Sequence[Item], used: Sequence[Record], setting: Setting) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import comb
 from statistics import fmean
 
-from dagneal.networks import load
+from dagneal.paper.bundled import load
 from dagneal.paper.items import Item, Section, Setting, Table, shown, verdict
 from dagneal.paper.published import CALLED, TABLE_7
 from dagneal.paper.records import Case, Records

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dagneal.data import Dataset
 from dagneal.learners.blocks import choose_blocks
-from dagneal.networks import load
+from dagneal.paper.bundled import load
 from dagneal.paper.experiments import Outcome, dataset
 from dagneal.qubo.encode import PAPER, qubos
 from dagneal.scorer import Scorer

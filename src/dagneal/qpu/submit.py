@@ -75,7 +75,6 @@ class Line:
         times = [answer.info.get("timing", {}) for answer in answers]
         total = {"qpu_access_time": sum(float(each.get("qpu_access_time", 0.0)) for each in times)}
         together.info.update(parts=[dict(answer.info) for answer in answers], timing=total)
-        together.info["sent_now"] = sum(bool(answer.info["sent_now"]) for answer in answers)
         return together
 
     def _answer(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any], part: int) -> dimod.SampleSet:

@@ -12,6 +12,7 @@ from typing import Any
 import networkx as nx
 
 from dagneal import __version__
+from dagneal.graphs import graph_of
 from dagneal.learned import Learned
 from dagneal.report.drawing import boxes_of, energies_svg, network_svg
 from dagneal.report.edges import edges_of
@@ -82,9 +83,7 @@ def page(found: Learned, truth: nx.DiGraph | None = None, title: str = "", comma
 
 def _together(dag: nx.DiGraph, truth: nx.DiGraph | None) -> nx.DiGraph:
     """What the layout is made for: the learned graph, with missing edges where they leave no cycle."""
-    graph = nx.DiGraph()
-    graph.add_nodes_from(dag)
-    graph.add_edges_from(dag.edges)
+    graph = graph_of(dag, dag.edges)
     for parent, child in truth.edges if truth is not None else ():
         if not graph.has_edge(parent, child) and not nx.has_path(graph, child, parent):
             graph.add_edge(parent, child)
