@@ -1,6 +1,10 @@
-"""Control: a time limit, a network to begin with."""
+"""Control: a time limit and a bound, a network to begin with, cores and memory."""
 
 import json
+import os
+import subprocess
+import sys
+import threading
 import time
 
 import networkx as nx
@@ -9,7 +13,9 @@ import pytest
 from dwave.samplers import SimulatedAnnealingSampler
 
 import dagneal as dn
+from dagneal import kernels, machine
 from dagneal.cli import main
+from dagneal.learners.bound import upper_bound
 
 
 @pytest.fixture(scope="module")
@@ -90,3 +96,117 @@ def test_control_on_the_command_line(tmp_path, monkeypatch, capsys):
     assert main(["learn", "lc.csv", "--start", "waste"]) == 2
     assert main(["learn", "lc.csv", "--time-limit", "0"]) == 2
     assert "time_limit is 0.0" in capsys.readouterr().err
+
+
+def test_a_bound_is_told_and_holds(wide):
+    found = dn.learn(wide, 3)
+    assert found.bound.max_parents == 3
+    assert found.score <= found.bound.score + 1e-6
+    assert dn.learn(wide, 3, bound=False).bound is None
+    assert found.to_dict()["bound"] == {"score": found.bound.score, "max_parents": 3}
+    annealed = dn.learn(wide, 2, solver=SimulatedAnnealingSampler(), direct=True, num_reads=2, num_sweeps=5, seed=1)
+    assert annealed.score <= annealed.bound.score
+
+
+@pytest.mark.parametrize("group", [1, 3, 4, 6, 14, 15])
+def test_bounds_against_the_optimum(group):
+    for seed in range(5):
+        table = dn.score_table(dn.load("alarm-15").sample(300, seed), max_parents=2 + seed % 2)
+        best = dn.exact(table).score
+        bound = upper_bound(table, group).score
+        assert bound >= best - 1e-9
+        if group == 15:
+            assert bound == pytest.approx(best)
+        if group == 1:  # every child has its best parents
+            most = [table.scores[table.entries_of(child)].max() for child in range(15)]
+            assert bound == pytest.approx(sum(most))
+
+
+def test_a_bound_with_knowledge():
+    known = dn.Knowledge(required=[("HR", "CO")], forbidden=[("CO", "HR")], limits={"SaO2": 1})
+    table = dn.Scorer(dn.load("alarm-15").sample(300, 1), knowledge=known).table(2)
+    best = dn.exact(table).score
+    assert upper_bound(table, 15).score == pytest.approx(best)
+    assert upper_bound(table, 5).score >= best - 1e-9
+
+
+def test_cores_are_those_allowed():
+    seen = set()
+
+    def work(_):
+        seen.add((threading.get_ident(), machine.cores()))
+        time.sleep(0.01)
+
+    with dn.limits(jobs=3):
+        assert machine.cores() == 3
+        kernels.run(work, range(30))
+    assert len(seen) <= 3
+    assert {count for _, count in seen} == {1}  # two levels of threads never fight for the cores
+    with dn.limits(jobs=1):
+        here = []
+        kernels.run(lambda _: here.append(threading.get_ident()), range(5))
+        assert set(here) == {threading.get_ident()}
+    assert machine.cores() == len(os.sched_getaffinity(0))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_number_of_jobs_makes_no_difference(jobs, tmp_path, capsys):
+    file = tmp_path / "a.csv"
+    dn.load("alarm-15").sample(500, 1).frame().write_csv(file)
+    options = ["--solver", "sa", "--divide", "4", "--rule", "penalty", "--reads", "5", "--bootstrap", "4", "--json"]
+    assert main(["learn", str(file), *options, "--jobs", str(jobs)]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert main(["learn", str(file), *options, "--jobs", str(3 - jobs)]) == 0
+    other = json.loads(capsys.readouterr().out)
+    for key in ("edges", "score", "votes", "bootstrap"):
+        assert report.get(key) == other.get(key)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--jobs", "0"], "jobs is 0"),
+        (["--memory", "much"], "'much' is no amount of memory"),
+        (["--memory", "0GB"], "no memory at all"),
+    ],
+)
+def test_limits_of_the_machine_that_are_none(options, words, tmp_path, capsys):
+    file = tmp_path / "a.csv"
+    dn.load("lung-cancer").sample(50, 1).frame().write_csv(file)
+    assert main(["learn", str(file), *options]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_what_does_not_fit_is_refused_or_done_in_another_way(monkeypatch):
+    data = dn.load("alarm-15").sample(500, 1)
+    monkeypatch.setattr(machine, "used", lambda: 10**9)
+    with dn.limits(memory=10**9 + 250_000):  # a table of 1,590 scores fits, 9 bytes for each of 2^15 sets do not
+        with pytest.raises(dn.InputError, match=r"exact search of 15 variables needs about 295 kB .* 250 kB are left"):
+            dn.learn(data, 2, solver=dn.exact)
+        found = dn.learn(data, 2)
+        assert found.division.whole == "order"
+        with pytest.raises(dn.InputError, match=r"a table of [\d,]+ scores needs about .* allow more"):
+            dn.Scorer(data).table(6)
+    assert found.score == pytest.approx(dn.learn(data, 2).score)
+    assert found.score <= found.bound.score
+
+
+def test_memory_is_watched_while_it_works(tmp_path):
+    """More is taken than was foreseen: the command ends with a line, and leaves no file."""
+    file, out = tmp_path / "a.csv", tmp_path / "a.bif"
+    dn.load("lung-cancer").sample(50, 1).frame().write_csv(file)
+    code = (
+        "import sys, dagneal.machine as m\n"
+        "before, calls = m.used, []\n"
+        "m.used = lambda: (calls.append(1), 10**9 if len(calls) > 3 else 1000)[1]\n"
+        "import time, dagneal.cli.commands as c\n"
+        "learn = c.learn\n"
+        "c.learn = lambda options: (time.sleep(30), learn(options))\n"
+        "from dagneal.cli import main\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+    command = [sys.executable, "-c", code, "learn", str(file), "--memory", "500MB", "-o", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.strip() == "dagneal: this takes more than the 500 MB of --memory; allow more, or use less data"
+    assert not out.exists()

@@ -22,14 +22,22 @@ if TYPE_CHECKING:  # `X as X`: type checkers take it as exported
     from dagneal.graphs import cpdag as cpdag
     from dagneal.journal import SqliteJournal as SqliteJournal
     from dagneal.knowledge import Knowledge as Knowledge, read_knowledge as read_knowledge
-    from dagneal.learned import Annealed as Annealed, Division as Division, Learned as Learned, Outcome as Outcome
+    from dagneal.learned import (
+        Annealed as Annealed,
+        Bound as Bound,
+        Division as Division,
+        Learned as Learned,
+        Outcome as Outcome,
+    )
     from dagneal.learners.anneal import anneal as anneal
     from dagneal.learners.blocks import choose_blocks as choose_blocks
+    from dagneal.learners.bound import upper_bound as upper_bound
     from dagneal.learners.divide import divide as divide
     from dagneal.learners.exact import exact as exact
     from dagneal.learners.exhaustive import exhaustive as exhaustive
     from dagneal.learners.learn import learn as learn
     from dagneal.learners.order import order as order
+    from dagneal.machine import limits as limits
     from dagneal.metrics import Comparison as Comparison, compare as compare
     from dagneal.network import BayesianNetwork as BayesianNetwork, fit as fit
     from dagneal.networks import load as load
@@ -65,14 +73,16 @@ _NAMES = {
     "graphs": ("cpdag",),
     "journal": ("SqliteJournal",),
     "knowledge": ("Knowledge", "read_knowledge"),
-    "learned": ("Annealed", "Division", "Learned", "Outcome"),
+    "learned": ("Annealed", "Bound", "Division", "Learned", "Outcome"),
     "learners.anneal": ("anneal",),
     "learners.blocks": ("choose_blocks",),
+    "learners.bound": ("upper_bound",),
     "learners.divide": ("divide",),
     "learners.exact": ("exact",),
     "learners.exhaustive": ("exhaustive",),
     "learners.learn": ("learn",),
     "learners.order": ("order",),
+    "machine": ("limits",),
     "metrics": ("Comparison", "compare"),
     "network": ("BayesianNetwork", "fit"),
     "networks": ("load",),

@@ -104,7 +104,7 @@ def bootstrap(
     samples = whole_number("samples", samples, least=1)
     whole_number("seed", seed)
     n = len(data.names)
-    make = learner or (lambda sample: learn(sample, **options).dag)
+    make = learner or (lambda sample: learn(sample, bound=False, **options).dag)
     key = f"bootstrap:{_fingerprint(data)}:{seed}:{_told(options) if learner is None else learner!r}"
     known = {} if journal is None else journal.get([f"{key}:{number}" for number in range(samples)])
 
@@ -256,7 +256,7 @@ def holdout(data: Dataset, share: float = 0.2, seed: int = 0, score: Score | Non
     generator = np.random.default_rng(whole_number("seed", seed))
     weights = generator.multivariate_hypergeometric(data.weights, rows, method="marginals")
     train, test = _weighted(data, data.weights - weights), _weighted(data, weights)
-    found = learn(train, score=score, seed=seed, **options)
+    found = learn(train, score=score, seed=seed, bound=False, **options)
     prior = score if isinstance(score, Dirichlet) else BDeu()
     values = [log_likelihood(fit(dag, train, prior), test) / rows for dag in (found.dag, graph_of(data.names, ()))]
     return Heldout(rows, values[0], values[1], found.edges)
@@ -307,4 +307,4 @@ def sensitivity(data: Dataset, sizes: Sequence[float], **options: Any) -> dict[f
     >>> [len(each.edges) for each in found.values()]
     [4, 4, 4]
     """
-    return {float(size): learn(data, score=BDeu(float(size)), **options) for size in sizes}
+    return {float(size): learn(data, score=BDeu(float(size)), bound=False, **options) for size in sizes}

@@ -4,7 +4,6 @@ Kernels are cached on disk, release the GIL and never start threads of their own
 work hands them to `run`, so that two levels of threads never fight for the cores.
 """
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -12,6 +11,8 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from dagneal import machine
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -49,11 +50,6 @@ def on_first_compilation(say: Callable[[], None]) -> None:
     event.register("numba:compile", Once())
 
 
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def run(
     work: Callable[[T], Any],
     pieces: Sequence[T],
@@ -66,7 +62,7 @@ def run(
     Args:
         work: a function that spends its time in kernels, which release the GIL.
         pieces: its arguments, one call each.
-        workers: number of threads; all cores by default.
+        workers: number of threads; by default all cores, and one inside the work of others.
         stage: what to call the work in progress.
         progress: told after each result how many there are.
     """
@@ -79,8 +75,8 @@ def run(
                 progress(stage, len(collected), len(pieces))
         return collected
 
-    workers = min(workers or cores(), len(pieces))
+    workers = min(workers or machine.cores(), len(pieces))
     if workers <= 1:
         return told(map(work, pieces))
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(workers, initializer=machine.one_of_many) as pool:
         return told(pool.map(work, pieces))

@@ -137,6 +137,19 @@ class Division:
         return {key: value for key, value in asdict(self).items() if key not in ("votes", "against")}
 
 
+@dataclass(frozen=True)
+class Bound:
+    """What is proved where the optimum is not known.
+
+    Attributes:
+        score: no network within the limit has a higher log score.
+        max_parents: the limit.
+    """
+
+    score: float
+    max_parents: int
+
+
 @dataclass(frozen=True, eq=False)
 class Learned:
     """A learned structure.
@@ -153,6 +166,7 @@ class Learned:
         annealed: the figures of a sampler's reads.
         division: how it was put together from blocks, if it was.
         hardware: what was asked of a quantum annealer: system, emulated or not, calls, access time, broken chains.
+        bound: a score that no network exceeds, where the optimum is not known but this is.
         knowledge: what was known before, as plain values.
         confidence: how sure it is, as plain values, where that was asked for.
         data: the data it was learned from, where they are at hand.
@@ -171,6 +185,7 @@ class Learned:
     annealed: Annealed | None = None
     division: Division | None = None
     hardware: dict[str, Any] | None = None
+    bound: Bound | None = None
     knowledge: dict[str, Any] | None = None
     confidence: dict[str, Any] | None = None
     data: Dataset | None = None
@@ -209,6 +224,8 @@ class Learned:
             "seconds": {stage: round(value, 6) for stage, value in self.seconds.items()},
             "optimal": self.optimal,
         }
+        if self.bound is not None:
+            found["bound"] = asdict(self.bound)
         found |= self.confidence or {}
         if self.annealed is not None:
             found["annealed"] = self.annealed.summary()

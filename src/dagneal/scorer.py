@@ -16,6 +16,7 @@ from dagneal.errors import InputError, whole_number
 from dagneal.graphs import check_dag
 from dagneal.kernels import Floats, Ints, Masks, Progress
 from dagneal.knowledge import Knowledge
+from dagneal.machine import check_room
 from dagneal.scores import BDeu, Score
 from dagneal.sets import bounded_masks, pair_keys, set_keys, set_members, widest_set
 from dagneal.table import ScoreTable
@@ -96,6 +97,7 @@ class Scorer:
                 f"max_parents={limit} over {len(names)} variables means {total:,} scores; {MOST_SCORES:,} are possible: "
                 "allow fewer parents, or name candidates"
             )
+        check_room(self.bytes_of(total), f"a table of {total:,} scores", "allow fewer parents, or name candidates")
         by_size = {size: bounded_masks(size, min(limit, size)) for size in {len(c) for c in own}}
         masks = [by_size[len(c)] for c in own]
         start = np.concatenate([[0], np.cumsum([len(m) for m in masks])])
@@ -110,6 +112,14 @@ class Scorer:
             scores=self.scores_of(list(range(len(names))), own, masks, progress),
             required=None if self.rules is None else self.rules.required,
         )
+
+    def bytes_of(self, scores: int) -> int:
+        """The memory that a table of so many scores takes while it is made, as measured; most of it goes into counts.
+
+        Args:
+            scores: how many.
+        """
+        return scores * (50 + 12 * len(self._arities))
 
     def local(self, child: str, parents: Iterable[str] = ()) -> float:
         """The log score of a child with any parents.

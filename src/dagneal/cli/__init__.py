@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 
 from dagneal.errors import InputError
+
+_PATIENCE = 1.0  # seconds between being told to stop and being made to
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,23 +26,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8")  # data and names are UTF-8 whatever the terminal is
     options = parser().parse_args(arguments)
+    exceeded: list[str] = []
     try:
-        from dagneal.cli import commands
+        from dagneal import machine
 
-        getattr(commands, options.command)(options)
-        sys.stdout.flush()
+        with machine.limits(options.jobs, options.memory), machine.watched(_stopping(exceeded)):
+            for library in ("POLARS", "OMP", "OPENBLAS") if options.jobs is not None else ():  # before they are imported
+                os.environ[f"{library}_{'MAX' if library == 'POLARS' else 'NUM'}_THREADS"] = str(options.jobs)
+            from dagneal.cli import commands
+
+            getattr(commands, options.command)(options)
+            sys.stdout.flush()
     except InputError as error:
         return _say(str(error), 2)
     except MemoryError:
         return _say("there is not enough memory for this; use fewer variables or rows", 2)
     except KeyboardInterrupt:
-        return _say("stopped", 130)
+        return _say(exceeded[0], 2) if exceeded else _say("stopped", 130)
     except BrokenPipeError:  # the reader of our output went away, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
         return _say(f"{error.filename or 'the output cannot be written'}: {error.strerror or error}", 2)
     return 0
+
+
+def _stopping(told: list[str]) -> Callable[[str], None]:
+    """What to do when too much memory is used: what Ctrl-C does, and if that is not soon enough, the end."""
+
+    def stop(reason: str) -> None:
+        told.append(reason)
+        _thread.interrupt_main()
+        time.sleep(_PATIENCE)
+        os._exit(_say(reason, 2))
+
+    return stop
 
 
 def _say(message: str, status: int) -> int:

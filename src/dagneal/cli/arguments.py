@@ -288,7 +288,6 @@ def _reproduce(commands: argparse._SubParsersAction[Parser]) -> None:
     )
     command.add_argument("--qpu", action="store_true", help="quantum annealing on D-Wave's hardware; emulated without it")
     command.add_argument("--k", type=numbers, metavar="K,...", help="only these sizes of blocks in Tables 9 to 11")
-    command.add_argument("--jobs", type=int, metavar="N", help="runs at a time (default: as many as there are cores)")
     command.add_argument("--report", action="store_true", help="run nothing, write the report from the records")
     command.add_argument("-o", "--output", metavar="FOLDER", help="where (default reproduction, or reproduction-paper)")
 

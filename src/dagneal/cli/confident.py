@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from time import perf_counter
 from typing import Any
 
 from dagneal.cli import show
@@ -46,6 +47,11 @@ def confidence(
         return {}, []
     limit = 2 if options.max_parents is None and options.direct else options.max_parents
     how = {"max_parents": limit, "knowledge": knowledge, "solver": learner}
+
+    def left() -> dict[str, Any]:
+        """How much time the next one has; a little, where none is left, since it was asked for."""
+        return how if deadline is None else how | {"time_limit": max(deadline - perf_counter(), 1e-3)}
+
     report: dict[str, Any] = {"strengths": [vars(each) for each in strengths(found, score)]}
     lines: list[str] = []
     resampled = None
@@ -58,11 +64,11 @@ def confidence(
     if resampled is not None and resampled.samples < options.bootstrap:
         lines.append(f"  the time limit left {resampled.samples:,} of {options.bootstrap:,} resamples")
     if options.ess is not None:
-        others = sensitivity(found.data, options.ess, seed=options.seed or 0, **how)
+        others = sensitivity(found.data, options.ess, seed=options.seed or 0, **left())
         report["sensitivity"] = {f"{size:g}": [list(edge) for edge in each.edges] for size, each in others.items()}
         lines += ["", *_sensitivity(others)]
     if options.holdout is not None:
-        held = holdout(found.data, options.holdout, options.seed or 0, score, **how)
+        held = holdout(found.data, options.holdout, options.seed or 0, score, **left())
         report["holdout"] = held.to_dict()
         lines += [
             "",

@@ -28,6 +28,8 @@ def command_named(commands: argparse._SubParsersAction[Parser], name: str, summa
     )
     command.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     command.add_argument("--quiet", action="store_true", help="no progress and no notes on standard error")
+    command.add_argument("--jobs", type=int, metavar="N", help="cores to use (default: all)")
+    command.add_argument("--memory", metavar="SIZE", help="memory to use, such as 2GB (default: what is free)")
     return command
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def reproduce(options: argparse.Namespace) -> None:
     """Run the paper's evaluation, or list its items."""
-    from dagneal.kernels import cores
+    from dagneal.machine import cores
     from dagneal.paper import evaluation, figures
     from dagneal.paper.items import Setting
     from dagneal.paper.records import Records
@@ -29,7 +29,7 @@ def reproduce(options: argparse.Namespace) -> None:
     sizes = tuple(whole_number("--k", k, least=3) for k in options.k or ())
     setting = Setting(options.scale, "qpu" if options.qpu else "qa", sizes)
     items = evaluation.items_named(options.items or ["all"])
-    jobs = cores() if options.jobs is None else whole_number("--jobs", options.jobs, least=1)
+    jobs = cores()
     folder = Path(options.output or ("reproduction" if options.scale == "quick" else "reproduction-paper"))
     if options.list:
         _list(items, Records(folder / "records.jsonl"), setting, jobs, options)

@@ -113,6 +113,10 @@ def learned(
             "",
             f"{found.score_name} log score {found.score:.3f}, {standing}, at most {many(found.max_parents, 'parent')}",
         ]
+    if found.bound is not None:
+        lines.append(
+            f"no network with at most {many(found.bound.max_parents, 'parent')} scores more than {found.bound.score:.3f}"
+        )
     if found.annealed is not None:
         lines += annealed(found.annealed)
     if found.knowledge is not None:

@@ -127,10 +127,9 @@ def small_evidence(table: ScoreTable, blocks: Ints) -> tuple[Floats, Ints, Ints]
 
 
 def from_complete(
-    scorer: Scorer, parents: int, seed: int, progress: Progress | None, deadline: float | None = None
+    table: ScoreTable, seed: int, progress: Progress | None, deadline: float | None = None
 ) -> tuple[NDArray[np.bool_], nx.DiGraph]:
     """First candidates from all sets of a few parents: nothing can be lost there. Also the best network among them."""
-    table = scorer.table(parents, progress=progress)
     start, masks, _ = pruned(table)
     n = len(table.names)
     allowed = np.zeros((n, n), dtype=bool)

@@ -21,6 +21,7 @@ from dagneal.kernels import Progress
 from dagneal.learned import Division, Learned
 from dagneal.learners.candidates import MOST_GROWN, named_candidates, outside_gains
 from dagneal.learners.whole import Solved, WholeSolver
+from dagneal.machine import room
 from dagneal.scorer import Scorer
 
 COMPLETE_WORK = 5e9  # rows counted, all sets together: some seconds
@@ -46,10 +47,12 @@ class Conquest:
     interrupted: bool = False
 
 
-def work_of_table(scorer: Scorer, max_parents: int) -> float:
-    """How many rows are counted for a table over all parents, all sets together."""
+def affordable(scorer: Scorer, max_parents: int) -> bool:
+    """Whether a table over all parents takes seconds, and no more memory than there is."""
     n = len(scorer.data.names)
-    return float(sum(comb(n, size) for size in range(max_parents + 2))) * len(scorer.data.weights)
+    counted = sum(comb(n, size) for size in range(max_parents + 2)) * len(scorer.data.weights)
+    scores = n * sum(comb(n - 1, size) for size in range(max_parents + 1))
+    return counted <= COMPLETE_WORK and scorer.bytes_of(scores) <= room()
 
 
 def conquer(

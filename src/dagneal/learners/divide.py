@@ -22,7 +22,7 @@ from dagneal.learners.anneal import EXACT_BESIDE, Sampling, anneal, equal_scores
 from dagneal.learners.block_solvers import ExactBlocks, block_solver
 from dagneal.learners.blocks import ENUMERATED, choose_blocks, count_votes
 from dagneal.learners.candidates import allowed_by_margin, allowed_by_share, small_evidence
-from dagneal.learners.conquer import COMPLETE_WORK, MOST_ROUNDS, conquer, conquered, work_of_table
+from dagneal.learners.conquer import MOST_ROUNDS, affordable, conquer, conquered
 from dagneal.learners.exact import exact
 from dagneal.learners.running import run_blocks
 from dagneal.learners.screen import screened
@@ -225,7 +225,7 @@ def _beside(found: Learned, scorer: Scorer, solver: str, sampling: Sampling, see
     """What a sampler found with the figures that it is measured by: random orders, and the optimum over all parents."""
     begun = perf_counter()
     optimum = None
-    cheap = len(scorer.data.names) <= EXACT_BESIDE and work_of_table(scorer, found.max_parents) <= COMPLETE_WORK
+    cheap = len(scorer.data.names) <= EXACT_BESIDE and affordable(scorer, found.max_parents)
     if cheap and not (found.division and found.division.interrupted):
         with suppress(KeyboardInterrupt):  # the network is found: what it is compared with can be done without
             optimum = exact(scorer.table(found.max_parents)).score

@@ -22,6 +22,7 @@ from dagneal.errors import InputError
 from dagneal.graphs import dag_from_parents
 from dagneal.kernels import Floats, Ints, Progress, kernel
 from dagneal.learned import Learned
+from dagneal.machine import check_room, room
 from dagneal.table import ScoreTable
 
 MOST_VARIABLES = 28  # 9 bytes for each of 2^n sets: 2.4 GB
@@ -47,6 +48,7 @@ def exact(table: ScoreTable, progress: Progress | None = None) -> Learned:
     n = len(table.names)
     if n > MOST_VARIABLES:
         raise InputError(f"exact search takes at most {MOST_VARIABLES} variables, not {n}; use an annealer (--solver sa)")
+    check_room(9 << n, f"exact search of {n} variables", "take fewer, or search for an order (--solver order)")
     begun = perf_counter()
     sink = _solve(table, progress)
     dag = _dag(table, sink)
@@ -59,6 +61,15 @@ def exact(table: ScoreTable, progress: Progress | None = None) -> Learned:
         optimal=True,
         seconds={"solve": perf_counter() - begun},
     )
+
+
+def fits(variables: int) -> bool:
+    """Whether there is memory for exact search over so many variables.
+
+    Args:
+        variables: how many.
+    """
+    return 9 << variables <= room()
 
 
 def _solve(table: ScoreTable, progress: Progress | None) -> NDArray[np.uint8]:

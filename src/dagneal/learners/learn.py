@@ -20,12 +20,13 @@ from dagneal.journal import Journal, writing_down
 from dagneal.kernels import Progress
 from dagneal.knowledge import Knowledge
 from dagneal.learned import Division, Learned
-from dagneal.learners.anneal import anneal
+from dagneal.learners.anneal import EXACT_BESIDE, anneal, equal_scores
 from dagneal.learners.block_solvers import seeded
+from dagneal.learners.bound import upper_bound
 from dagneal.learners.candidates import from_complete
-from dagneal.learners.conquer import COMPLETE_WORK, conquer, conquered, work_of_table
+from dagneal.learners.conquer import affordable, conquer, conquered
 from dagneal.learners.divide import Rule, checked_limit, divide as divided
-from dagneal.learners.exact import exact
+from dagneal.learners.exact import exact, fits
 from dagneal.learners.exhaustive import exhaustive
 from dagneal.learners.order import order
 from dagneal.learners.whole import EXACT_WHOLE, ClassicalWhole
@@ -56,6 +57,7 @@ def learn(
     progress: Progress | None = None,
     start: nx.DiGraph | None = None,
     time_limit: float | None = None,
+    bound: bool = True,
     **parameters: Any,
 ) -> Learned:
     """Learn the structure of a Bayesian network from data.
@@ -82,6 +84,7 @@ def learn(
         start: a network to begin with: the conquest and the ordering search start there, exact search does not need it.
         time_limit: seconds after which the search comes to an end with the best network so far; what is being counted or
             solved exactly is finished first.
+        bound: whether to tell a score that no network exceeds where the optimum is not proved and all scores are at hand.
         **parameters: passed to the sampler, or to the learner.
 
     Returns:
@@ -141,19 +144,19 @@ def learn(
             **parameters,
         )
     elif solver is None:
-        found = _best(scorer, max_parents, seed or 0, progress, start, deadline)
+        found = _best(scorer, max_parents, seed or 0, progress, start, deadline, bound)
     elif isinstance(solver, dimod.Sampler):
         seeds = {} if seed is None else {"seed": seed}
         annealed = partial(anneal, sampler=solver, encoding=encoding, progress=progress, **parameters | seeds)
         with writing_down(solver, journal):
-            found = _on_table(scorer, max_parents, annealed, progress)
+            found = _on_table(scorer, max_parents, annealed, progress, bound)
     else:
         limit = _limit_of(solver, max_parents, len(data.names))
         if start is not None:
             place = {name: i for i, name in enumerate(data.names)}
             parameters["start"] = [place[name] for name in topological_order(start, data.names)]
         learner = partial(solver, **seeded(solver, seed, parameters))
-        found = _on_table(scorer, limit, learner, progress, complete=_plain(solver) is exhaustive)
+        found = _on_table(scorer, limit, learner, progress, bound, complete=_plain(solver) is exhaustive)
     if usage is not None:
         found = replace(found, hardware=usage(before))
     prior = score if isinstance(score, Dirichlet) else BDeu()
@@ -175,7 +178,12 @@ def _plain(solver: Any) -> Any:
 
 
 def _on_table(
-    scorer: Scorer, max_parents: int | None, learner: Learner, progress: Progress | None, complete: bool = False
+    scorer: Scorer,
+    max_parents: int | None,
+    learner: Learner,
+    progress: Progress | None,
+    bound: bool,
+    complete: bool = False,
 ) -> Learned:
     """Solve the whole on the table of all parent sets."""
     begun = perf_counter()
@@ -184,7 +192,10 @@ def _on_table(
     table = scorer.table(max_parents, progress=progress, complete=complete)
     scored = perf_counter()
     found = learner(table)
-    return replace(found, seconds={"score": scored - begun, **found.seconds})
+    unproved = bound and len(table.names) > EXACT_BESIDE and not found.optimal
+    most = upper_bound(table) if unproved else None
+    proved = found.optimal or (most is not None and bool(equal_scores(found.score, most.score)))
+    return replace(found, seconds={"score": scored - begun, **found.seconds}, bound=most, optimal=proved)
 
 
 def _best(
@@ -194,20 +205,24 @@ def _best(
     progress: Progress | None,
     start: nx.DiGraph | None,
     deadline: float | None,
+    bound: bool,
 ) -> Learned:
     """Exact where that takes seconds; else the conquest, from all small parent sets or from triples, as the cost decides."""
     n = len(scorer.data.names)
     limit = checked_limit(max_parents, n)
-    if n <= EXACT_WHOLE and work_of_table(scorer, limit) <= COMPLETE_WORK:
-        return _on_table(scorer, limit, partial(exact, progress=progress), progress)
+    if n <= EXACT_WHOLE and fits(n) and affordable(scorer, limit):
+        return _on_table(scorer, limit, partial(exact, progress=progress), progress, bound)
     few = min(COMPLETE_PARENTS, limit)
-    if n > MOST_CANDIDATES + 1 or work_of_table(scorer, few) > COMPLETE_WORK:
+    if n > MOST_CANDIDATES + 1 or not affordable(scorer, few):
         return divided(scorer, max_parents=limit, seed=seed, progress=progress, start=start, deadline=deadline)
     begun = perf_counter()
-    allowed, first = from_complete(scorer, few, seed, progress, deadline)
+    table = scorer.table(few, progress=progress)
+    most = upper_bound(table) if bound else None
+    allowed, first = from_complete(table, seed, progress, deadline)
+    del table
     scored = perf_counter()
     whole = ClassicalWhole(seed, deadline)
     found, conquest = conquer(scorer, limit, allowed, whole, start or first, progress=progress, deadline=deadline)
     way = f"all sets of at most {few} parents"
     division = conquered(Division(rule="conquer", size=n, scheme=way, blocks=0, solver="order"), conquest)
-    return replace(found, seed=seed, seconds={"score": scored - begun, **found.seconds}, division=division)
+    return replace(found, seed=seed, seconds={"score": scored - begun, **found.seconds}, division=division, bound=most)

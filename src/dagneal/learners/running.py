@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from dagneal import __version__
 from dagneal.errors import InputError
 from dagneal.journal import Journal
-from dagneal.kernels import Ints, Progress, cores
+from dagneal.kernels import Ints, Progress
 from dagneal.learners.block_solvers import BlockSolver, ExactBlocks, Solutions
+from dagneal.machine import cores, one_of_many
 from dagneal.table import ScoreTable
 
 _PIECE = 32  # the most blocks that a sampler solves before they are recorded
@@ -111,7 +112,7 @@ def run_blocks(
             progress(f"blocks of {size}", int(ran.done.sum()) + len(ran.failed), len(chosen))
 
     workers = getattr(solver, "in_flight", cores())
-    pool = executor if executor is not None else ThreadPoolExecutor(workers)
+    pool = executor if executor is not None else ThreadPoolExecutor(workers, initializer=one_of_many)
     waiting: dict[Future[Solutions], Ints] = {}
     try:
         # Only a few pieces are cut and handed out at a time, so that memory does not grow with the number of blocks.

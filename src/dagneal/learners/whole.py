@@ -10,7 +10,7 @@ import networkx as nx
 from dagneal.kernels import Ints, Progress
 from dagneal.learners.anneal import Sampling, sample
 from dagneal.learners.block_solvers import Annealing
-from dagneal.learners.exact import exact
+from dagneal.learners.exact import exact, fits
 from dagneal.learners.order import search
 from dagneal.orders import dag_of_order
 from dagneal.table import ScoreTable
@@ -67,7 +67,7 @@ class ClassicalWhole:
     def solve(self, table: ScoreTable, turn: int, order: Ints | None, progress: Progress | None) -> Solved:
         """Solve a table; see `WholeSolver`."""
         n = len(table.names)
-        if n <= EXACT_WHOLE:
+        if n <= EXACT_WHOLE and fits(n):
             found = exact(table, progress)
             return Solved(found.dag, found.score, "exact", proved=True)
         # The first solve searches widely; the later ones begin where the last ended.

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
-from dagneal.kernels import Progress, cores
+from dagneal.kernels import Progress
+from dagneal.machine import cores, one_of_many
 from dagneal.paper import discretisation, experiments, timing
 from dagneal.paper.experiments import Outcome
 from dagneal.paper.records import Case, Record, Records, machine, versions
@@ -57,7 +58,7 @@ def run(
         if case.kind in TIMED:
             record(case, KINDS[case.kind](**case.inputs))
     waiting: dict[Future[Outcome], Case] = {}
-    with ThreadPoolExecutor(jobs or cores()) as pool:
+    with ThreadPoolExecutor(jobs or cores(), initializer=one_of_many) as pool:
         try:
             for case in left:
                 if case.kind not in TIMED:

@@ -98,6 +98,8 @@ def _standing(found: Learned) -> str:
     words = f"{found.score_name} log score {found.score:,.3f}, {how}; {limits}."
     if found.annealed is not None and found.annealed.optimum is not None:
         words += f" The proved optimum is {found.annealed.optimum:,.3f}."
+    if found.bound is not None:
+        words += f" No network with at most {found.bound.max_parents} parents scores more than {found.bound.score:,.3f}."
     return words
 
 
