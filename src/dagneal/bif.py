@@ -299,5 +299,6 @@ def _quoted(name: str) -> str:
     if _PLAIN.fullmatch(name) and "//" not in name and "/*" not in name:
         return name
     if '"' in name or "\n" in name:
-        raise InputError(f"the name {name!r} cannot be written in BIF: it holds a quote or a line break")
+        why = "it holds a quote or a line break; use safe labels (--safe-labels)"
+        raise InputError(f"the name {name!r} cannot be written in BIF: {why}")
     return f'"{name}"'

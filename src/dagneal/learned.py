@@ -242,11 +242,12 @@ class Learned:
                 found["votes"] = {"for": self.division.votes.tolist(), "against": self.division.against.tolist()}
         return found
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], safe: bool = False) -> None:
         """Save the result; the ending of the name says how.
 
         Args:
             path: a name ending in .html (a page to look at), .json, .bif (with fitted probabilities), .graphml or .dot.
+            safe: make names and states of .bif, .graphml and .dot plain words first, for tools that take no others.
         """
         from dagneal.exchange import FORMATS, PAGE, write_network
         from dagneal.writing import check_format
@@ -261,7 +262,7 @@ class Learned:
 
             write_page(self, path)
         else:
-            write_network(self.network if suffix == ".bif" else self.ordered_dag, path)
+            write_network(self.network if suffix == ".bif" else self.ordered_dag, path, safe)
 
     @property
     def ordered_dag(self) -> nx.DiGraph:

@@ -21,6 +21,10 @@ SAMPLERS: dict[str, tuple[str, dict[str, int]]] = {
     "greedy": ("dwave.samplers:SteepestDescentSolver", {"num_reads": 1000}),
     "random": ("dwave.samplers:RandomSampler", {"num_reads": 1000}),
 }
+_SAFE: dict[str, Any] = {
+    "action": "store_true",
+    "help": "make names and states plain words, for tools that take no others",
+}
 BLOCK_READS = 100  # of a block, which is small, where no number is given
 
 _SOLVERS = """\
@@ -127,6 +131,7 @@ def _learn(commands: argparse._SubParsersAction[Parser]) -> None:
     group.add_argument(
         "-o", "--output", metavar="FILE", help="save the result: .html (a page), .json, .bif, .graphml or .dot"
     )
+    group.add_argument("--safe-labels", **_SAFE)
     group.add_argument("--samples", metavar="FILE", help="save the reads of the whole, as a sampler gave them, as JSON")
     group.add_argument("--truth", metavar="NETWORK", help="compare with this network (a .bif file or a bundled name)")
 
@@ -192,10 +197,6 @@ def _tools(commands: argparse._SubParsersAction[Parser]) -> None:
         "metavar": "DATA",
         "help": "a CSV, TSV or Parquet file with the same variables; - for standard input",
     }
-    safe: dict[str, Any] = {
-        "action": "store_true",
-        "help": "make names and states plain words, for tools that take no others",
-    }
     command = command_named(
         commands,
         "score",
@@ -215,7 +216,7 @@ def _tools(commands: argparse._SubParsersAction[Parser]) -> None:
     command.add_argument("network", **network)
     command.add_argument("data", **data)
     reading_options(command)
-    command.add_argument("--safe-labels", **safe)
+    command.add_argument("--safe-labels", **_SAFE)
     command.add_argument(
         "-o", "--output", required=True, metavar="FILE", help=".bif or .json; .graphml and .dot hold edges only"
     )
@@ -227,7 +228,7 @@ def _tools(commands: argparse._SubParsersAction[Parser]) -> None:
     )
     command.add_argument("source", **network)
     command.add_argument("target", metavar="FILE", help="where: .bif, .json, .graphml or .dot")
-    command.add_argument("--safe-labels", **safe)
+    command.add_argument("--safe-labels", **_SAFE)
 
 
 def _plan(commands: argparse._SubParsersAction[Parser]) -> None:

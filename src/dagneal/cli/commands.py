@@ -69,7 +69,7 @@ def learn(options: argparse.Namespace) -> None:
         write_page(found, options.output, truth, name, shlex.join(["dagneal", *sys.argv[1:]]))
         show.saved(options.output, options)
     elif options.output:
-        found.save(options.output)
+        found.save(options.output, options.safe_labels)
         show.saved(options.output, options)
     if failed is not None:
         raise failed
@@ -88,7 +88,7 @@ def _learned(options: argparse.Namespace, solver: Any, parameters: dict[str, Any
     division = _division(options, sampled)
     score = score_named(options.score)
     data = _read(options)
-    if options.output and options.output.lower().endswith(".bif"):
+    if options.output and options.output.lower().endswith(".bif") and not options.safe_labels:
         check_names([*data.names, *(state for states in data.states for state in states)])
     truth = _graph(options.truth) if options.truth else None
     if truth is not None:
