@@ -211,7 +211,7 @@ BAD = {
         "a,b\n" + "".join(f"{i / 7:.5f},x\n" for i in range(200)),
         "column 'a' looks continuous.*200 distinct numbers",
     ),
-    "many numbers": ("a,b\n" + "".join(f"{i},x\n" for i in range(200)), "column 'a' looks continuous"),
+    "many numbers": ("a,b\n" + "".join(f"{i},x\n" for i in range(0, 400, 2)), "column 'a' looks continuous"),
 }
 
 

@@ -204,3 +204,93 @@ def test_what_was_done_is_told(tmp_path, monkeypatch, capsys):
     assert main(["learn", "t.csv", "--drop", "age,dose"]) == 2
     assert "at least 2 columns" in capsys.readouterr().err
     assert main(["learn", "t.csv", "--bins", "=quantile:3"]) == 2
+
+
+@given(
+    st.lists(st.floats(-1e12, 1e12), min_size=2, max_size=40, unique=True),
+    st.sampled_from(["quantile", "uniform", "kmeans"]),
+)
+def test_names_of_states_tell_the_cuts_back(numbers, kind):
+    values = np.sort(np.array(numbers))
+    cuts = Bins(kind, 4).cuts(values, np.ones(len(values)))
+    states = state_names(cuts)
+    found = Bins.of_states(states)
+    assert (found is None) == (len(states) < 2)
+    if found is not None:
+        assert found.at == tuple(cuts)
+
+
+@pytest.mark.parametrize(
+    "states",
+    [["a", "b"], ["below 2", "3 and above"], ["below 2", "2 to 1", "1 and above"], ["any"], [], ["below x", "x and above"]],
+)
+def test_other_names_tell_no_cuts(states):
+    assert Bins.of_states(states) is None
+
+
+def test_cuts_of_ones_own(tmp_path):
+    table = frame()
+    table.write_csv(tmp_path / "t.csv")
+    for source in (table, pd.DataFrame(table.to_dict(as_series=False)), tmp_path / "t.csv"):
+        data = dn.read(source, bins={"age": "at:30,60.5", "dose": "quantile:2"})
+        assert data.states[data.names.index("age")] == ("below 30", "30 to 60.5", "60.5 and above")
+        codes = np.repeat(data.codes[data.names.index("age")], data.weights)
+        assert np.bincount(codes, minlength=3).tolist() == [
+            (table["age"] < 30).sum(),
+            ((table["age"] >= 30) & (table["age"] < 60.5)).sum(),
+            (table["age"] >= 60.5).sum(),
+        ]
+    for wrong in ("at:", "at:5,3", "at:1,1", "at:x", "at:nan", "at:1,inf"):
+        with pytest.raises(dn.InputError, match="ascending numbers"):
+            dn.read(table, bins={"age": wrong})
+
+
+def test_a_network_cuts_new_numbers_as_it_was_learned(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    table = frame().with_columns(pl.Series("town", ["a", "b", "c", "d"] * 99 + ["e", "f", "g", "h"]))
+    table.write_csv("old.csv")
+    options = ["--bins", "quantile:3", "--rare", "0.01"]
+    assert main(["learn", "old.csv", *options, "-o", "net.bif", "--quiet"]) == 0
+    network = dn.load("net.bif")
+    assert network.states["town"] == ("(other)", "a", "b", "c", "d")
+    new = table.head(50).with_columns(town=pl.lit("z"))  # other numbers would be cut elsewhere, and no row is rare
+    for source in (new, pd.DataFrame(new.to_dict(as_series=False))):
+        data = dn.read(source, states=network)
+        assert dict(zip(data.names, data.states, strict=True)) == dict(network.states)
+        assert np.isfinite(dn.log_likelihood(network, data))
+    old = dn.read("old.csv", bins="quantile:3", rare=0.01)
+    again = dn.read("old.csv", states=network)
+    assert dn.log_likelihood(network, again) == pytest.approx(dn.log_likelihood(network, old))
+    old.frame().write_csv("cut.csv")  # the states themselves are read as well
+    assert dn.log_likelihood(network, dn.read("cut.csv", states=network)) == pytest.approx(dn.log_likelihood(network, old))
+    capsys.readouterr()
+    assert main(["score", "net.bif", "old.csv", "--states", "net.bif", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["log_likelihood"] == pytest.approx(dn.log_likelihood(network, old))
+
+
+def test_missing_values_are_those_of_the_network():
+    table = frame().select("old", x=pl.Series([0, 1, None, 1] * 100))
+    network = dn.learn(dn.read(table, missing="state")).network
+    assert "(missing)" in network.states["x"]
+    assert dn.read(table, states=network).states == dn.read(table, missing="state").states
+    assert dn.read(table.head(2), states=network).states == dn.read(table, missing="state").states
+
+
+def test_dates_are_no_numbers(tmp_path):
+    days = pl.date_range(pl.date(2020, 1, 1), pl.date(2021, 2, 3), eager=True)
+    table = frame().with_columns(day=days.head(400))
+    assert "day" not in str(dn.read(table.drop("day"), bins="quantile:3").prepared)
+    with pytest.raises(dn.InputError, match="'day' cannot be cut: it holds Date"):
+        dn.read(table, bins={"day": "quantile:3"})
+    with pytest.raises(dn.InputError, match="'day' looks like an identifier"):
+        dn.read(table, bins="quantile:3")
+
+
+@pytest.mark.parametrize("first", [0, 1, 1000])
+def test_row_numbers_are_identifiers(first):
+    table = frame().with_columns(pl.Series("row", range(first, first + 400)))
+    for source in (table, pd.DataFrame(table.to_dict(as_series=False))):
+        for bins in ("quantile:3", {"age": "quantile:3", "dose": "quantile:3"}):
+            with pytest.raises(dn.InputError, match="'row' looks like an identifier"):
+                dn.read(source, bins=bins)
+        assert dn.read(source, bins={"": "quantile:3", "row": "uniform:2"}).names[-1] == "row"

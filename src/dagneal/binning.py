@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.columns import MISSING_MARKS, Column, continuous
+from dagneal.columns import MISSING_MARKS, Column, continuous, row_numbers
 from dagneal.discretize import EVERY, Bins, state_names, told
 from dagneal.errors import InputError
 
@@ -40,6 +40,10 @@ def binned_frame(
         how = bins.get(name, bins.get(EVERY))
         if how is None or isinstance(kinds[place], pl.Enum):
             continue
+        if not kinds[place].is_numeric() and kinds[place] not in (pl.String, pl.Null):
+            if name in bins and not how.implied:
+                raise InputError(f"{where}: column {name!r} cannot be cut: it holds {kinds[place]}, not numbers")
+            continue
         given = pl.col(place).str.strip_chars() if kinds[place] == pl.String else pl.col(place)
         number, found = _numbers(frame, given)
         wrong = _not_numbers(found)
@@ -47,14 +51,14 @@ def binned_frame(
         if wrong and len(commas) == len(wrong) and any(len(digits) != 3 for digits in commas):  # not thousands
             number, found = _numbers(frame, given.str.replace(",", ".", literal=True))
             wrong = _not_numbers(found)
-        if wrong and (name in bins or 20 * len(wrong) < len(found)):
+        if wrong and not how.implied and (name in bins or 20 * len(wrong) < len(found)):
             some = f"{wrong[0]!r} is not a number" + (f", nor are {len(wrong) - 1:,} other values" if len(wrong) > 1 else "")
             raise InputError(f"{where}: column {name!r} cannot be cut: {some}; correct it, or declare states")
         if wrong:
             continue
         totals = found.drop_nulls("value").group_by("value").agg(pl.col("weight").sum()).sort("value")
         values, weights = totals["value"].to_numpy(), totals["weight"].to_numpy()
-        if name not in bins and not continuous(values, int(found["weight"].sum())):
+        if name not in bins and not measured(values, int(found["weight"].sum())):
             continue
         cuts = how.cuts(values, weights)
         labels = state_names(cuts)
@@ -63,6 +67,16 @@ def binned_frame(
         frame = frame.with_columns(pl.when(number.is_not_null()).then(state).alias(place))
         notes.append(told(name, how, cuts) + (" (decimal commas)" if commas else ""))
     return frame, tuple(notes)
+
+
+def measured(values: NDArray[np.float64], rows: int) -> bool:
+    """Whether different numbers look like a measurement, and not like row numbers.
+
+    Args:
+        values: the different numbers.
+        rows: how many rows there are.
+    """
+    return continuous(values, rows) and not row_numbers(values, rows)
 
 
 def _numbers(frame: polars.LazyFrame, given: polars.Expr) -> tuple[polars.Expr, polars.DataFrame]:

@@ -82,13 +82,14 @@ def _recoded(where: str, column: Column, labels: Sequence[str]) -> Column:
     if len(place) != len(labels):
         raise InputError(f"{where}: a state of column {column.name!r} is declared twice")
     used = np.bincount(column.codes, minlength=len(column.labels)) > 0
+    other = place.get(OTHER_STATE)  # where rare states were merged when these were declared
     for label, seen in zip(column.labels, used, strict=True):
-        if seen and label.strip() not in place:
+        if seen and other is None and label.strip() not in place:
             raise InputError(
                 f"{where}: column {column.name!r} has the value {label!r}, which is not among its declared states "
                 f"({some(labels)})"
             )
-    new = np.array([place.get(label.strip(), 0) for label in column.labels], dtype=np.int64)
+    new = np.array([place.get(label.strip(), other or 0) for label in column.labels], dtype=np.int64)
     return replace(column, labels=tuple(labels), codes=new[column.codes])
 
 
@@ -98,14 +99,15 @@ def _tidied(where: str, column: Column, rows: int) -> Column:
         return column
     labels = sorted({label.strip() for label in column.labels} - {MISSING_STATE})
     values = [value for value in map(_number, labels) if value is not None]
-    if len(values) == len(labels):
+    counted = row_numbers(np.array(values), rows)
+    if len(values) == len(labels) and not counted:
         if continuous(np.array(values), rows):
             raise InputError(
                 f"{where}: column {column.name!r} looks continuous ({len(values):,} distinct numbers in {rows:,} rows); "
                 "cut it into states with bins='quantile:4' (--bins quantile:4), or leave it out with drop=[...] (--drop)"
             )
         labels = [label for _, label in sorted(zip(values, labels, strict=True))]
-    elif len(labels) > _MANY_NUMBERS and 2 * len(labels) > rows:
+    elif counted or (len(labels) > _MANY_NUMBERS and 2 * len(labels) > rows):
         raise InputError(
             f"{where}: column {column.name!r} looks like an identifier ({len(labels):,} different values in {rows:,} rows); "
             "leave it out with drop=[...] (--drop), or merge its rare values with rare=0.01 (--rare 0.01)"
@@ -123,6 +125,16 @@ def continuous(values: Floats, rows: int) -> bool:
     return len(values) > _MANY_NUMBERS and (bool((values != np.floor(values)).any()) or 20 * len(values) > rows)
 
 
+def row_numbers(values: Floats, rows: int) -> bool:
+    """Whether different numbers merely count the rows.
+
+    Args:
+        values: the different numbers.
+        rows: how many rows there are.
+    """
+    return len(values) == rows > _MANY_NUMBERS and bool(values.max() - values.min() == rows - 1)
+
+
 def _number(label: str) -> float | None:
     try:
         value = float(label)
@@ -137,7 +149,7 @@ def without_missing(raw: Raw, missing: Missing, declared: Mapping[str, Sequence[
     A mark such as `NA` that is declared as a state of its column, or is one of its categories, is no mark there.
     """
     marks = {c.name: set() if c.declared else MISSING_MARKS - set(declared.get(c.name, ())) for c in raw.columns}
-    columns = [_marked(column, marks[column.name]) for column in raw.columns]
+    columns = [_filled(_marked(column, marks[column.name]), declared) for column in raw.columns]
     lost = {column.name: column.codes < 0 for column in columns}
     lost = {name: rows for name, rows in lost.items() if rows.any()}
     if not lost:
@@ -214,6 +226,14 @@ def without_rare(raw: Raw, share: float, declared: Collection[str]) -> Raw:
             f"{column.name}: {int(rare.sum()):,} rare states ({int(counts[rare].sum()):,} rows) merged into {OTHER_STATE}"
         )
     return replace(raw, columns=tuple(columns), notes=(*raw.notes, *told))
+
+
+def _filled(column: Column, declared: Mapping[str, Sequence[str]]) -> Column:
+    """The column with missing values as a state, where its declared states have one for them."""
+    if MISSING_STATE not in declared.get(column.name, ()) or not (column.codes < 0).any():
+        return column
+    codes = np.where(column.codes < 0, len(column.labels), column.codes)
+    return replace(column, labels=(*column.labels, MISSING_STATE), codes=codes)
 
 
 def _marked(column: Column, marks: Collection[str]) -> Column:

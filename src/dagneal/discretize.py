@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import isfinite
 
 import numpy as np
 
@@ -22,30 +23,68 @@ class Bins:
     """How a column is cut.
 
     Args:
-        kind: `quantile` (about equal numbers of rows), `uniform` (equal widths) or `kmeans` (around the means of clusters).
+        kind: `quantile` (about equal numbers of rows), `uniform` (equal widths), `kmeans` (around the means of clusters) or
+            `at` (where the user says).
         count: into how many states.
+        at: where, if the user says so.
+        implied: the cuts are those of declared states; a column that has no numbers may hold the states themselves.
 
-    >>> Bins.named("quantile:4")
-    Bins(kind='quantile', count=4)
+    >>> Bins.named("quantile:4").count, Bins.named("at:18,65").at
+    (4, (18.0, 65.0))
     """
 
     kind: str
     count: int
+    at: tuple[float, ...] = ()
+    implied: bool = False
 
     @classmethod
     def named(cls, text: str) -> Bins:
         """Bins from a few letters, such as `quantile:4`.
 
         Args:
-            text: the kind, a colon and the number of states.
+            text: the kind, a colon and the number of states; or `at:` and where to cut.
         """
         kind, _, count = str(text).partition(":")
+        if kind == "at":
+            return cls._at(text, count.split(","))
         if kind not in KINDS or not count.strip().isdigit():
-            raise InputError(f"bins are {text!r}; give quantile:4, uniform:5, kmeans:3 or the like")
+            raise InputError(f"bins are {text!r}; give quantile:4, uniform:5, kmeans:3, at:18,65 or the like")
         number = whole_number("the number of bins", int(count), least=2)
         if number > MOST_STATES:
             raise InputError(f"bins are {text!r}; at most {MOST_STATES:,} states are possible")
         return cls(kind, number)
+
+    @classmethod
+    def _at(cls, text: str, given: Sequence[str]) -> Bins:
+        try:
+            where = tuple(float(cut) for cut in given)
+        except ValueError:
+            where = ()
+        if not where or not all(map(isfinite, where)) or any(low >= high for low, high in pairwise(where)):
+            raise InputError(f"bins are {text!r}; give ascending numbers such as at:18,65")
+        return cls("at", len(where) + 1, where)
+
+    @classmethod
+    def of_states(cls, states: Sequence[str]) -> Bins | None:
+        """The cuts that the names of states tell, so that a network's own states can be found in new numbers.
+
+        Args:
+            states: of a column, as `state_names` gives them; other names tell no cuts.
+
+        >>> Bins.of_states(["below 2.5", "2.5 to 10", "10 and above"]).at
+        (2.5, 10.0)
+        >>> Bins.of_states(["low", "high"])
+        """
+        given = [str(state).partition(" to ")[0] for state in states[1:-1]]
+        try:
+            where = [float(text) for text in (*given, str(states[-1]).removesuffix(" and above"))]
+        except (ValueError, IndexError):
+            return None
+        ascending = all(low < high for low, high in pairwise(where))
+        if len(states) < 2 or not ascending or state_names(np.array(where)) != list(states):
+            return None
+        return cls("at", len(states), tuple(where), implied=True)
 
     def cuts(self, values: Floats, weights: Floats) -> Floats:
         """Where to cut: ascending, a value at a cut lies above it; fewer cuts than asked for where values repeat.
@@ -57,6 +96,8 @@ class Bins:
         >>> Bins("quantile", 2).cuts(np.array([1.0, 2.0, 3.0, 10.0]), np.ones(4))
         array([2.5])
         """
+        if self.kind == "at":
+            return np.array(self.at)
         values, weights = values[weights > 0], weights[weights > 0]
         if len(values) < 2:
             return np.empty(0)
@@ -142,6 +183,6 @@ def told(name: str, bins: Bins, cuts: Floats) -> str:
 
 def check_columns(where: str, bins: Mapping[str, Bins], names: Sequence[str]) -> None:
     """Refuse bins for a column that is not there."""
-    for name in bins:
-        if name != EVERY and name not in names:
+    for name, how in bins.items():
+        if name != EVERY and name not in names and not how.implied:
             raise InputError(f"{where}: bins are given for {name!r}, which is not a column")

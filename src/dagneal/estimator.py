@@ -105,7 +105,7 @@ class StructureLearner:
         """The log-likelihood of a row, in the mean.
 
         Args:
-            X: data with the same columns and states; numbers that `fit` cut into states must be cut already.
+            X: data with the same columns; numbers are cut, and rare states merged, as they were for `fit`.
             y: ignored.
         """
         if not hasattr(self, "network_"):

@@ -54,7 +54,7 @@ def read(
             variables. Other columns have the states seen, sorted, numbers as numbers; a categorical keeps its own.
         missing: what to do with missing values: `"refuse"`, `"drop"` the row, or make them a `"state"` of their own.
         bins: cut numbers into a few states: `"quantile:4"`, `"uniform:5"` or `"kmeans:3"` for all columns that look
-            continuous, or by column, `{"age": "quantile:4"}`.
+            continuous, or by column, `{"age": "at:18,65"}`. Declared states that are named by cuts are found in numbers.
         rare: merge the states of a column that fewer rows show than this share of them.
         drop: leave these columns out.
 
@@ -69,7 +69,7 @@ def read(
         raise InputError(f"missing={missing!r} is unknown; give 'refuse', 'drop' or 'state'")
     if names is not None and not isinstance(source, np.ndarray):
         raise InputError("names are for arrays; files and frames have their own")
-    cut = bins_of(bins)
+    cut = _implied(states) | bins_of(bins)
     if isinstance(source, np.ma.MaskedArray):
         raise InputError("masked arrays are not read; give a frame with missing values")
     if isinstance(source, np.ndarray):
@@ -87,6 +87,13 @@ def read(
         )
     declared = _declared(states, raw)
     return checked(without_rare(without_missing(raw, missing, declared), rare, declared), declared)
+
+
+def _implied(states: Any) -> dict[str, Bins]:
+    """The cuts that declared states tell by their names."""
+    given = getattr(states, "states", states)
+    found = {name: Bins.of_states(its) for name, its in given.items()} if isinstance(given, Mapping) else {}
+    return {str(name): how for name, how in found.items() if how is not None}
 
 
 def _declared(states: Any, raw: Raw) -> dict[str, list[str]]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.binning import binned_column
-from dagneal.columns import Column, Raw, check_states, continuous, in_memory, some
+from dagneal.binning import binned_column, measured
+from dagneal.columns import Column, Raw, check_states, in_memory, some
 from dagneal.data import DENSE, check_total
 from dagneal.discretize import EVERY, Bins, check_columns
 from dagneal.errors import InputError
@@ -83,12 +83,12 @@ def pandas_frame(
         values = frame.iloc[:, position[name]]
         how = bins.get(name, bins.get(EVERY))
         numeric = getattr(values.dtype, "kind", "O") in "iuf"
-        if how is not None and name in bins and not numeric:
+        if how is not None and name in bins and not (numeric or how.implied):
             raise InputError(f"{where}: column {name!r} cannot be cut: it holds {values.dtype}, not numbers")
         if how is not None and numeric:
             numbers = values.to_numpy(dtype=np.float64)
             different = np.unique(numbers[np.isfinite(numbers)])
-            if name in bins or continuous(different, len(numbers) if counts is None else int(counts.sum())):
+            if name in bins or measured(different, len(numbers) if counts is None else int(counts.sum())):
                 cut, note = binned_column(name, numbers, counts, how)
                 parts.append(cut)
                 notes.append(note)
@@ -130,7 +130,7 @@ def integer_array(
     names = [str(name) for name in names]
     chosen = selected(where, names, weights, columns, drop)
     check_columns(where, bins, chosen)
-    if bins:
+    if any(not how.implied for how in bins.values()):
         raise InputError("arrays hold integers, which are not cut; give a frame")
     if not len(array):
         raise InputError("the array has no rows")
