@@ -19,7 +19,7 @@ from dagneal.learners import conquer as conquering
 from dagneal.learners.block_solvers import AnnealedBlocks, ExactBlocks, Solutions
 from dagneal.learners.blocks import small_dags, solve_exactly, solve_small
 from dagneal.learners.candidates import outside_gains
-from dagneal.learners.order import pruned, search
+from dagneal.learners.order import search
 from dagneal.learners.whole import ClassicalWhole
 from dagneal.qubo.encode import qubos as encoded
 
@@ -360,7 +360,7 @@ def test_ordering_search_is_the_same_for_any_number_of_threads_and_begins_where_
 
 def test_pruning_keeps_every_optimum():
     table = dn.score_table(random_data(6, 80, seed=2), max_parents=3)
-    start, masks, scores = pruned(table)
+    start, masks, scores = table.pruned
     assert len(masks) < len(table.masks)
     for child in range(6):
         kept = list(zip(masks[start[child] : start[child + 1]], scores[start[child] : start[child + 1]], strict=True))
@@ -413,7 +413,7 @@ def test_learn_auto_is_the_conquest_beyond():
 def test_learn_auto_takes_triples_where_all_sets_cost_too_much(monkeypatch):
     import importlib
 
-    monkeypatch.setattr(importlib.import_module("dagneal.learners.learn"), "COMPLETE_WORK", 1e4)
+    monkeypatch.setattr(importlib.import_module("dagneal.learners.conquer"), "COMPLETE_WORK", 1e4)
     found = dn.learn(data_of(24), seed=1)
     assert (found.division.size, found.division.scheme, found.division.blocks) == (3, "all", comb(24, 3))
 

@@ -110,11 +110,11 @@ def test_the_number_of_threads_changes_no_digit():
 
 
 def test_a_second_table_reuses_what_was_counted(monkeypatch):
-    from dagneal import scorer as module
+    from dagneal.counts import Counter
 
     counted = []
-    plain = module.set_sums
-    monkeypatch.setattr(module, "set_sums", lambda *args: counted.append(len(args[3])) or plain(*args))
+    plain = Counter.sums
+    monkeypatch.setattr(Counter, "sums", lambda self, *rest: counted.append(len(rest[0])) or plain(self, *rest))
     scorer = dn.Scorer(random_data(6, 100, seed=1))
     scorer.table(2)
     scorer.table(3)

@@ -10,7 +10,7 @@ from threading import Lock
 import networkx as nx
 import numpy as np
 
-from dagneal.counts import set_sums
+from dagneal.counts import Counter
 from dagneal.data import Dataset
 from dagneal.errors import InputError, whole_number
 from dagneal.graphs import check_dag
@@ -58,7 +58,7 @@ class Scorer:
             raise InputError(f"score is {score!r}; give a score such as BDeu(1)")
         self.data = data
         self.rule: Score = score or BDeu()
-        self.workers = workers
+        self._counter = Counter(data, workers)
         self.knowledge = knowledge or None
         self.rules = knowledge.constraints(data.names, len(data.names) - 1) if knowledge else None
         # Pseudo-counts depend on the child only through its number of states; one pair of columns for each of those.
@@ -259,16 +259,7 @@ class Scorer:
         return self._sums_of(members, wanted, progress)
 
     def _sums_of(self, members: np.ndarray, concentrations: Floats, progress: Progress | None) -> Floats:
-        data = self.data
-        return set_sums(
-            data.codes,
-            data.weights,
-            data.arities,
-            members,
-            np.ascontiguousarray(concentrations),
-            self.workers,
-            progress,
-        )
+        return self._counter.sums(members, np.ascontiguousarray(concentrations), progress)
 
 
 def score_table(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dagneal.errors import InputError
 from dagneal.graphs import check_dag
-from dagneal.kernels import Floats, Ints, Masks
+from dagneal.kernels import Floats, Ints, Masks, kernel
 from dagneal.sets import bounded_masks
 
 MOST_IN_BLOCK = 28  # where exact search ends; blocks hold all sets of parents, candidates or not
@@ -72,6 +72,17 @@ class ScoreTable:
             [lo + np.argsort(-self.scores[lo:hi], kind="stable") for lo, hi in zip(self.start, self.start[1:], strict=False)]
         )
         return self.masks[order], self.scores[order]
+
+    @cached_property
+    def pruned(self) -> tuple[Ints, Masks, Floats]:
+        """Each child's parent sets by falling score, without those no better than one of their subsets: never needed.
+
+        Bounds of each child's sets, the sets, and their scores.
+        """
+        masks, scores = self.best_first
+        keep = _undominated(self.start, masks)
+        kept = np.concatenate([[0], np.cumsum(keep)])
+        return kept[self.start], masks[keep], scores[keep]
 
     @property
     def unrestricted(self) -> bool:
@@ -274,3 +285,23 @@ class Blocks:
             scores=self.scores[block][present],
             required=None if self.required is None else self.required[np.ix_(self.members[block], self.members[block])],
         )
+
+
+@kernel
+def _undominated(start: Ints, masks: Masks) -> NDArray[np.bool_]:
+    keep = np.zeros(len(masks), dtype=np.bool_)
+    for child in range(len(start) - 1):
+        kept = np.empty(start[child + 1] - start[child], dtype=np.uint64)
+        count = 0
+        for entry in range(start[child], start[child + 1]):
+            mask = masks[entry]
+            needed = True
+            for other in range(count):
+                if kept[other] & ~mask == np.uint64(0):
+                    needed = False
+                    break
+            if needed:
+                kept[count] = mask
+                count += 1
+                keep[entry] = True
+    return keep

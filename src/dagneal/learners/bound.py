@@ -15,7 +15,6 @@ import numpy as np
 from dagneal.kernels import Floats, Ints, Masks
 from dagneal.learned import Bound
 from dagneal.learners.exact import exact, fits
-from dagneal.learners.order import pruned
 from dagneal.table import ScoreTable
 
 GROUP = 20  # variables; exact search takes a tenth of a second for so many
@@ -35,7 +34,7 @@ def upper_bound(table: ScoreTable, group: int = GROUP) -> Bound:
     >>> round(upper_bound(table).score - best, 6), best <= upper_bound(table, group=5).score
     (0.0, True)
     """
-    kept = pruned(table)
+    kept = table.pruned
     while group > 1 and not fits(group):
         group -= 1
     groups = _groups(_losses(table, *kept), group)

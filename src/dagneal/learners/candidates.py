@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dagneal.kernels import Floats, Ints, Progress
 from dagneal.learners.blocks import count_votes, solve_small
-from dagneal.learners.order import pruned, search
+from dagneal.learners.order import search
 from dagneal.orders import dag_of_order
 from dagneal.scorer import MOST_CANDIDATES, Scorer
 from dagneal.table import ScoreTable
@@ -130,7 +130,7 @@ def from_complete(
     table: ScoreTable, seed: int, progress: Progress | None, deadline: float | None = None
 ) -> tuple[NDArray[np.bool_], nx.DiGraph]:
     """First candidates from all sets of a few parents: nothing can be lost there. Also the best network among them."""
-    start, masks, _ = pruned(table)
+    start, masks, _ = table.pruned
     n = len(table.names)
     allowed = np.zeros((n, n), dtype=bool)
     for child in range(n):

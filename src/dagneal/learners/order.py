@@ -11,7 +11,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dagneal.errors import InputError, whole_number
 from dagneal.kernels import Floats, Ints, Masks, Progress, kernel, run
@@ -90,7 +89,7 @@ def search(
     if table.required is not None:
         first = keeping(first, table.required)
     seeds = generator.integers(1, 2**63, CHAINS, dtype=np.uint64)
-    entries, masks, scores = pruned(table)
+    entries, masks, scores = table.pruned
 
     def work(chain: int) -> tuple[float, Ints]:
         found = first[chain].copy()
@@ -108,34 +107,6 @@ def search(
     if not np.isfinite(score):
         raise InputError("no order fits the parent sets of this table")
     return best, score
-
-
-def pruned(table: ScoreTable) -> tuple[Ints, Masks, Floats]:
-    """Each child's parent sets by falling score, without those no better than one of their subsets: never needed."""
-    masks, scores = table.best_first
-    keep = _undominated(table.start, masks)
-    kept = np.concatenate([[0], np.cumsum(keep)])
-    return kept[table.start], masks[keep], scores[keep]
-
-
-@kernel
-def _undominated(start: Ints, masks: Masks) -> NDArray[np.bool_]:
-    keep = np.zeros(len(masks), dtype=np.bool_)
-    for child in range(len(start) - 1):
-        kept = np.empty(start[child + 1] - start[child], dtype=np.uint64)
-        count = 0
-        for entry in range(start[child], start[child + 1]):
-            mask = masks[entry]
-            needed = True
-            for other in range(count):
-                if kept[other] & ~mask == np.uint64(0):
-                    needed = False
-                    break
-            if needed:
-                kept[count] = mask
-                count += 1
-                keep[entry] = True
-    return keep
 
 
 @kernel

@@ -1,0 +1,94 @@
+"""Counts, with bits and row by row, against plain histograms."""
+
+from itertools import combinations
+from math import lgamma, log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import dagneal as dn
+from dagneal import bits
+from dagneal.counts import Counter
+
+
+@st.composite
+def tables(draw):
+    arities = draw(st.lists(st.sampled_from([1, 2, 3, 4, 9, 10, 40]), min_size=2, max_size=5))
+    rows = draw(st.sampled_from([1, 2, 63, 64, 65, 300, 32_768, 32_769, 70_000]))
+    seed = draw(st.integers(0, 1000))
+    generator = np.random.default_rng(seed)
+    codes = np.array([generator.integers(0, arity, rows) for arity in arities])
+    states = [list(map(str, range(arity))) for arity in arities]
+    return dn.Dataset.merged([f"v{i}" for i in range(len(arities))], states, codes), codes
+
+
+def histogram(codes, arities, members):
+    key = np.zeros(codes.shape[1], dtype=np.int64)
+    for member in members:
+        key = key * arities[member] + codes[member]
+    return np.bincount(key, minlength=int(np.prod([arities[m] for m in members], dtype=np.int64)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables())
+def test_bits_count_as_histograms_do(table):
+    data, codes = table
+    arities = data.arities
+    planes = bits.Planes.of(codes.astype(np.uint8), arities)
+    narrow = [v for v in range(len(arities)) if arities[v] <= bits.WIDEST]
+    for variable in narrow:
+        assert np.array_equal(planes.codes(variable, 0, codes.shape[1]), codes[variable])
+    sets = sorted(s for size in range(4) for s in combinations(narrow, size) if np.prod(arities[list(s)]) <= 300)
+    members = np.full((len(sets), 3), -1, dtype=np.int32)
+    for line, own in zip(members, sets, strict=True):
+        line[: len(own)] = own
+    cells = [int(np.prod(arities[list(s)])) for s in sets]
+    offsets = np.append(0, np.cumsum(cells))
+    counts = np.zeros(offsets[-1], dtype=np.int64)
+    sizes = (members >= 0).sum(axis=1)
+    bits.count_sets(planes.words, planes.first, arities, planes.rows, members, sizes, offsets, counts)
+    for own, begin, end in zip(sets, offsets, offsets[1:], strict=False):
+        assert np.array_equal(counts[begin:end], histogram(codes, arities, own))
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables(), st.sampled_from([-1.0, 0.25, 1.0, 7.5]))
+def test_sums_are_those_of_histograms_whichever_way(table, concentration):
+    data, codes = table
+    arities = data.arities
+    sets = sorted(s for size in range(4) for s in combinations(range(len(arities)), size))
+    members = np.full((len(sets), 3), -1, dtype=np.int32)
+    for line, own in zip(members, sets, strict=True):
+        line[: len(own)] = own
+    wanted = np.full((len(sets), 2), concentration)
+    wanted[:, 1] = 1.5
+    by_rows = Counter(data)
+    by_rows.__dict__["planes"] = None
+    for counter in (Counter(data), by_rows):
+        sums = counter.sums(members, wanted)
+        for own, found in zip(sets, sums, strict=True):
+            counts = [int(count) for count in histogram(codes, arities, own) if count]
+            for value, a in zip(found, (concentration, 1.5), strict=True):
+                exact = sum(n * log(n) if a < 0 else lgamma(n + a) - lgamma(a) for n in counts)
+                assert value == pytest.approx(exact, abs=1e-7, rel=1e-11)
+
+
+def test_bits_are_used_where_they_are_cheaper_and_not_where_rows_are_few():
+    few = dn.load("lung-cancer").expected(10_000)  # 32 different rows
+    assert Counter(few).planes is None
+    many = dn.load("alarm-15").sample(10_000, 1)
+    counter = Counter(many)
+    members = np.array([[0, 1, 2], [0, 1, -1]], dtype=np.int32)
+    easy, cells = counter._cheaper(members, np.array([3, 2]))
+    assert easy.all()
+    assert cells.tolist() == [np.prod(many.arities[:3]), np.prod(many.arities[:2])]
+
+
+def test_terms_are_looked_up_or_computed_to_the_same_digit():
+    data = dn.load("alarm-15").sample(2_000, 1)
+    plenty = dn.Scorer(data).table(3)  # so many sums that their terms are looked up
+    one = dn.Scorer(data)
+    for child in data.names[:3]:
+        for parents in combinations([name for name in data.names if name != child], 2):
+            assert one.local(child, parents) == plenty.local(child, parents)
