@@ -58,12 +58,12 @@ class Planes:
 
         Args:
             variable: which.
-            begin: the first of these rows, a multiple of 64.
+            begin: the first of these rows.
             line: its codes there.
         """
         own = self.words[self.first[variable] : self.first[variable + 1]]
         if len(own):
-            _pack(np.ascontiguousarray(line), own[:, begin // 64 :])
+            _pack(np.ascontiguousarray(line), own, begin)
 
     def codes(self, variable: int, begin: int, end: int) -> NDArray[np.uint8]:
         """The codes of a variable in some rows.
@@ -110,12 +110,12 @@ def _ones(_: Any, word: Any) -> Any:
 
 
 @kernel
-def _pack(line: Codes, own: Masks) -> None:
+def _pack(line: Codes, own: Masks, begin: int) -> None:
     one = np.uint64(1)
     for row in range(len(line)):
         state = line[row]
         if state > 0:
-            own[state - 1, row >> 6] |= one << np.uint64(row & 63)
+            own[state - 1, (begin + row) >> 6] |= one << np.uint64((begin + row) & 63)
 
 
 @kernel

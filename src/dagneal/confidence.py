@@ -11,6 +11,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from dagneal.counts import Counter
 from dagneal.data import Dataset
 from dagneal.errors import InputError, whole_number
 from dagneal.graphs import graph_of
@@ -286,12 +287,14 @@ def log_likelihood(network: BayesianNetwork, data: Dataset) -> float:
     """
     if not same_states(network, data):
         raise InputError("the network and the data have other variables or states")
-    codes = dict(zip(data.names, data.codes, strict=True))
-    total = np.zeros(data.codes.shape[1])
+    place = {name: i for i, name in enumerate(data.names)}
+    families = [[place[v] for v in (*network.parents[name], name)] for name in data.names]
+    total = 0.0
     with np.errstate(divide="ignore"):
-        for name in data.names:
-            total += np.log(network.cpts[name][tuple(codes[v] for v in (*network.parents[name], name))])
-    return float(total @ data.weights)
+        for name, counts in zip(data.names, Counter(data).counts(families), strict=True):
+            seen = counts > 0
+            total += float(counts[seen] @ np.log(network.cpts[name][seen]))
+    return total
 
 
 def sensitivity(data: Dataset, sizes: Sequence[float], **options: Any) -> dict[float, Learned]:

@@ -152,7 +152,7 @@ def integer_array(
 
 def _merged_array(array: NDArray[Any]) -> tuple[NDArray[Any], Ints | None]:
     """Merge equal rows of an integer array before anything else looks at it, where a histogram can do it."""
-    from dagneal.counts import column_ranges, row_keys
+    from dagneal.rowwise import column_ranges, row_keys
 
     if array.dtype not in (np.uint8, np.int64):  # the two types that the kernels are compiled for
         if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:

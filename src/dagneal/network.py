@@ -172,6 +172,7 @@ def fit(dag: nx.DiGraph, data: Dataset, prior: Dirichlet | None = None) -> Bayes
     >>> fit(truth.dag, truth.expected(10_000)).cpts["Smoker"].round(3)
     array([0.7, 0.3])
     """
+    from dagneal.counts import Counter
     from dagneal.scores import BDeu, Dirichlet
 
     prior = prior or BDeu()
@@ -180,6 +181,7 @@ def fit(dag: nx.DiGraph, data: Dataset, prior: Dirichlet | None = None) -> Bayes
     check_dag(dag, data.names)
     parents = {name: parents_in_order(dag, name, data.names) for name in data.names}
     position = {name: i for i, name in enumerate(data.names)}
+    counter = Counter(data)
     tables = {}
     for name, its_parents in parents.items():
         family = [position[v] for v in (*its_parents, name)]
@@ -188,8 +190,7 @@ def fit(dag: nx.DiGraph, data: Dataset, prior: Dirichlet | None = None) -> Bayes
             raise InputError(
                 f"{name!r} with {len(its_parents)} parents needs a table of {prod(shape):,} numbers; use fewer parents"
             )
-        key = np.ravel_multi_index(tuple(data.codes[i].astype(np.intp) for i in family), shape)
-        counts = np.bincount(key, weights=data.weights, minlength=prod(shape)).reshape(shape)
+        (counts,) = counter.counts([family])
         family_prior, _ = prior.concentrations(shape[-1], float(prod(shape)), data.rows)
         smoothed = counts + family_prior
         tables[name] = smoothed / smoothed.sum(axis=-1, keepdims=True)
