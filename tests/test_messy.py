@@ -204,3 +204,11 @@ def test_what_was_done_is_told(tmp_path, monkeypatch, capsys):
     assert main(["learn", "t.csv", "--drop", "age,dose"]) == 2
     assert "at least 2 columns" in capsys.readouterr().err
     assert main(["learn", "t.csv", "--bins", "=quantile:3"]) == 2
+
+
+def test_the_first_missing_value_of_a_long_file_is_the_first(tmp_path):
+    path = tmp_path / "long.csv"  # long enough for polars to read it in pieces
+    lines = [f"{'state' * 10}{row % 7},{'' if row % 50 == 25 else row % 3}" for row in range(4000)]
+    path.write_text("a,b\n" + "\n".join(lines) + "\n")
+    with pytest.raises(dn.InputError, match=r"80 in 'b' \(first in row 26\)"):
+        dn.read(path)
