@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types tests bench clean
+.PHONY: demo test lint types tests bench docs notebooks clean
 
 demo: .venv/installed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
@@ -22,6 +22,13 @@ tests: .venv/dev
 bench: .venv/dev
 	$(BIN)/python benchmarks/run.py
 
+docs: .venv/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo 'site/index.html is there; it needs no server and no network'
+
+notebooks: .venv/dev
+	$(BIN)/python examples/notebooks/run.py
+
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dagneal needs Python 3.11 or newer; try make PYTHON=python3.12")'
 	$(PYTHON) -m venv .venv
@@ -32,7 +39,11 @@ bench: .venv/dev
 
 .venv/dev: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@ .venv/installed .venv/docs
+
+.venv/docs: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
 	@touch $@ .venv/installed
 
 clean:
-	rm -rf .venv demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
+	rm -rf .venv demo site .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks

@@ -294,3 +294,11 @@ def test_row_numbers_are_identifiers(first):
             with pytest.raises(dn.InputError, match="'row' looks like an identifier"):
                 dn.read(source, bins=bins)
         assert dn.read(source, bins={"": "quantile:3", "row": "uniform:2"}).names[-1] == "row"
+
+
+def test_the_first_missing_value_of_a_long_file_is_the_first(tmp_path):
+    path = tmp_path / "long.csv"  # long enough for polars to read it in pieces
+    lines = [f"{'state' * 10}{row % 7},{'' if row % 50 == 25 else row % 3}" for row in range(4000)]
+    path.write_text("a,b\n" + "\n".join(lines) + "\n")
+    with pytest.raises(dn.InputError, match=r"80 in 'b' \(first in row 26\)"):
+        dn.read(path)

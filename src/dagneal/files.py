@@ -150,8 +150,8 @@ def _frame(
     def first_missing(name: str, marks: Sequence[str]) -> int | None:
         values = pl.col(chosen[name])
         missing = values.is_null() | values.cast(pl.String).str.strip_chars().is_in(list(marks))
-        found = frame.select(missing.arg_max().alias("row"), missing.any().alias("any")).collect()
-        return int(found["row"][0]) + 1 if found["any"][0] else None
+        row = frame.select(pl.arg_where(missing).first()).collect().item()  # polars' arg_max may give a later one
+        return None if row is None else int(row) + 1
 
     parts = tuple(_series(where, name, table[place]) for name, place in chosen.items())
     return Raw(where, parts, table["weight"].to_numpy().astype(np.int64), first_missing, notes)

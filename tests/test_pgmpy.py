@@ -1,0 +1,64 @@
+"""pgmpy reads the probabilities that we write."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import dagneal as dn
+from dagneal.exchange import with_safe_labels
+from dagneal.networks import NAMES
+
+PROGRAM = """
+import json, sys
+from pgmpy.readwrite import BIFReader
+found = {}
+for path in sys.argv[1:]:
+    network = BIFReader(path).get_model()
+    found[path] = {
+        cpd.variable: [cpd.variables, [cpd.state_names[v] for v in cpd.variables], cpd.values.tolist()]
+        for cpd in network.get_cpds()
+    }
+print(json.dumps(found))
+"""
+
+
+def learned() -> dn.BayesianNetwork:
+    return dn.learn(dn.load("alarm-15").sample(2_000, seed=3)).network
+
+
+def binned() -> dn.BayesianNetwork:
+    """Names of states that are no plain words, made safe."""
+    states = {"age": ("below 35.5", "35.5 to 50", "50 and above"), "Asy/Patch": ("1", "<0.4", "(missing)")}
+    tables = np.random.default_rng(5)
+    cpts = {"age": tables.dirichlet([1] * 3), "Asy/Patch": tables.dirichlet([1] * 3, 3)}
+    return with_safe_labels(dn.BayesianNetwork(states, {"age": (), "Asy/Patch": ("age",)}, cpts))
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    """Networks by name, as we have them and as pgmpy reads them."""
+    folder = tmp_path_factory.mktemp("pgmpy")
+    ours = {name: dn.load(name) for name in NAMES} | {"learned": learned(), "binned": binned()}
+    paths = {name: str(folder / f"{name}.bif") for name in ours}
+    for name, network in ours.items():
+        dn.write_bif(network, paths[name])
+    # A process of its own: importing pgmpy warns of what it will rename
+    ran = subprocess.run([sys.executable, "-c", PROGRAM, *paths.values()], capture_output=True, text=True, check=True)
+    theirs = json.loads(ran.stdout)
+    return {name: (network, theirs[paths[name]]) for name, network in ours.items()}
+
+
+@pytest.mark.parametrize("name", [*NAMES, "learned", "binned"])
+def test_it_reads_states_parents_and_probabilities(both, name):
+    ours, theirs = both[name]
+    assert set(theirs) == set(ours.names)
+    for variable, (variables, states, values) in theirs.items():
+        parents = ours.parents[variable]
+        assert variables[0] == variable
+        assert sorted(variables[1:]) == sorted(parents)
+        assert [tuple(its) for its in states] == [ours.states[v] for v in variables]
+        table = np.transpose(np.array(values), [variables.index(v) for v in (*parents, variable)])
+        np.testing.assert_allclose(table, ours.cpts[variable], atol=1e-9)
