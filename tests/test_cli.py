@@ -120,7 +120,7 @@ def test_a_sampler_from_the_current_folder(lc, tmp_path):
 def test_compiling_is_said_once_and_not_again(lc, tmp_path):
     cache = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     first, second = (dagneal("learn", lc, env=cache) for _ in range(2))
-    assert first.stderr == "note: compiling kernels, once after installation (some seconds)\n"
+    assert first.stderr == "note: compiling what this needs, once after installation (some seconds)\n"
     assert second.stderr == ""
 
 

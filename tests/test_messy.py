@@ -302,3 +302,23 @@ def test_the_first_missing_value_of_a_long_file_is_the_first(tmp_path):
     path.write_text("a,b\n" + "\n".join(lines) + "\n")
     with pytest.raises(dn.InputError, match=r"80 in 'b' \(first in row 26\)"):
         dn.read(path)
+
+
+def test_all_that_is_wrong_is_told_at_once(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = "".join(f"p{i},{i / 7},{'' if i == 30 else i % 2},{i % 3}\n" for i in range(200))
+    path.write_text("id,dose,x,y\n" + rows)
+    with pytest.raises(dn.InputError) as caught:
+        dn.read(path)
+    told = str(caught.value)
+    assert told.index("1 missing values: 1 in 'x' (first in row 31)") < told.index("'id' looks like an identifier")
+    assert told.index("'id' looks like an identifier") < told.index("'dose' looks continuous")
+    assert told.count(str(path)) == 1
+    assert dn.read(path, missing="drop", drop=["id"], bins="quantile:2").names == ("dose", "x", "y")
+    with pytest.raises(dn.InputError, match=r"'id' looks like an identifier.*'dose' looks continuous"):
+        dn.read(path, missing="state")
+
+
+def test_columns_of_many_states_are_told():
+    table = frame().drop("age", "dose").with_columns(pl.Series("day", [f"day {i % 90}" for i in range(400)]))
+    assert "day: 90 states; with so many, few rows show each of them" in dn.read(table).prepared

@@ -61,6 +61,8 @@ def in_memory(where: str, columns: tuple[Column, ...], weights: Ints | None) -> 
 def checked(raw: Raw, declared: Mapping[str, Sequence[str]]) -> Dataset:
     """The dataset that a table without missing values makes, its states declared or found."""
     rows = len(raw.columns[0].codes) if raw.weights is None else int(raw.weights.sum())
+    if complaints := _complaints(raw.columns, rows, declared):
+        raise InputError(f"{raw.where}: {'; '.join(complaints)}")
     tidy = []
     for column in raw.columns:
         if column.name in declared:
@@ -69,11 +71,14 @@ def checked(raw: Raw, declared: Mapping[str, Sequence[str]]) -> Dataset:
                 labels.append(MISSING_STATE)
             tidy.append(_recoded(raw.where, column, labels))
         else:
-            tidy.append(_tidied(raw.where, column, rows))
+            tidy.append(_tidied(raw.where, column))
     codes = np.array([column.codes for column in tidy])
     found = Dataset.merged(raw.names, [column.labels for column in tidy], codes, raw.weights)
-    constant = [f"{name}: the same state in all rows" for name in found.constant]
-    return replace(found, prepared=(*raw.notes, *constant))
+    told = [f"{name}: the same state in all rows" for name in found.constant]
+    for name, states in zip(found.names, found.states, strict=True):
+        if len(states) > _MANY_NUMBERS:
+            told.append(f"{name}: {len(states):,} states; with so many, few rows show each of them")
+    return replace(found, prepared=(*raw.notes, *told))
 
 
 def _recoded(where: str, column: Column, labels: Sequence[str]) -> Column:
@@ -93,25 +98,37 @@ def _recoded(where: str, column: Column, labels: Sequence[str]) -> Column:
     return replace(column, labels=tuple(labels), codes=new[column.codes])
 
 
-def _tidied(where: str, column: Column, rows: int) -> Column:
+def _complaints(columns: Sequence[Column], rows: int, declared: Collection[str]) -> list[str]:
+    """What is wrong with columns that do not look like states, all of it, and what to do."""
+    found = []
+    for column in columns:
+        if column.declared or column.name in declared:
+            continue
+        labels = {label.strip() for label in column.labels} - {MISSING_STATE}
+        values = np.array([value for value in map(_number, labels) if value is not None])
+        counted = row_numbers(values, rows)
+        numbers = len(values) == len(labels) and not counted
+        if numbers and continuous(values, rows):
+            found.append(
+                f"column {column.name!r} looks continuous ({len(values):,} distinct numbers in {rows:,} rows); cut it into "
+                "states with bins='quantile:4' (--bins quantile:4), or leave it out with drop=[...] (--drop)"
+            )
+        elif counted or (not numbers and len(labels) > _MANY_NUMBERS and 2 * len(labels) > rows):
+            found.append(
+                f"column {column.name!r} looks like an identifier ({len(labels):,} different values in {rows:,} rows); "
+                "leave it out with drop=[...] (--drop), or merge its rare values with rare=0.01 (--rare 0.01)"
+            )
+    return found
+
+
+def _tidied(where: str, column: Column) -> Column:
     """The column with its labels stripped and, unless they are declared, sorted, numbers as numbers."""
     if column.declared:
         return column
     labels = sorted({label.strip() for label in column.labels} - {MISSING_STATE})
     values = [value for value in map(_number, labels) if value is not None]
-    counted = row_numbers(np.array(values), rows)
-    if len(values) == len(labels) and not counted:
-        if continuous(np.array(values), rows):
-            raise InputError(
-                f"{where}: column {column.name!r} looks continuous ({len(values):,} distinct numbers in {rows:,} rows); "
-                "cut it into states with bins='quantile:4' (--bins quantile:4), or leave it out with drop=[...] (--drop)"
-            )
+    if len(values) == len(labels):
         labels = [label for _, label in sorted(zip(values, labels, strict=True))]
-    elif counted or (len(labels) > _MANY_NUMBERS and 2 * len(labels) > rows):
-        raise InputError(
-            f"{where}: column {column.name!r} looks like an identifier ({len(labels):,} different values in {rows:,} rows); "
-            "leave it out with drop=[...] (--drop), or merge its rare values with rare=0.01 (--rare 0.01)"
-        )
     return _recoded(where, column, [*labels, MISSING_STATE] if MISSING_STATE in column.labels else labels)
 
 
@@ -143,10 +160,11 @@ def _number(label: str) -> float | None:
     return value if isfinite(value) else None
 
 
-def without_missing(raw: Raw, missing: Missing, declared: Mapping[str, Sequence[str]]) -> Raw:
+def without_missing(raw: Raw, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float = 0.0) -> Raw:
     """Mark what stands for a missing value, then refuse it, drop its rows or make it a state.
 
-    A mark such as `NA` that is declared as a state of its column, or is one of its categories, is no mark there.
+    A mark such as `NA` that is declared as a state of its column, or is one of its categories, is no mark there. What is
+    refused is told with all else that is wrong, unless rare states will be merged, which may put it right.
     """
     marks = {c.name: set() if c.declared else MISSING_MARKS - set(declared.get(c.name, ())) for c in raw.columns}
     columns = [_filled(_marked(column, marks[column.name]), declared) for column in raw.columns]
@@ -163,10 +181,13 @@ def without_missing(raw: Raw, missing: Missing, declared: Mapping[str, Sequence[
         for name, rows in lost.items():
             first = raw.first_missing(name, sorted(marks[name])) if raw.first_missing else int(np.argmax(rows)) + 1
             listed.append(f"{count[name]:,} in {name!r}" + (f" (first in row {first:,})" if first else ""))
-        raise InputError(
-            f"{raw.where}: {sum(count.values()):,} missing values: {some(listed)}; drop their rows with missing='drop' "
-            "(--missing drop) or make them a state of their own with missing='state' (--missing state)"
+        text = (
+            f"{sum(count.values()):,} missing values: {some(listed)}; drop their rows with missing='drop' (--missing drop) "
+            "or make them a state of their own with missing='state' (--missing state)"
         )
+        total = len(anywhere) if raw.weights is None else int(raw.weights.sum())
+        others = [] if rare else _complaints([_without_unused(_known(c)) for c in columns], total, declared)
+        raise InputError(f"{raw.where}: {'; '.join([text, *others])}")
     if missing == "drop":
         if anywhere.all():
             raise InputError(f"{raw.where}: every row has a missing value; nothing would be left")
@@ -226,6 +247,11 @@ def without_rare(raw: Raw, share: float, declared: Collection[str]) -> Raw:
             f"{column.name}: {int(rare.sum()):,} rare states ({int(counts[rare].sum()):,} rows) merged into {OTHER_STATE}"
         )
     return replace(raw, columns=tuple(columns), notes=(*raw.notes, *told))
+
+
+def _known(column: Column) -> Column:
+    """The values of a column that are not missing."""
+    return replace(column, codes=column.codes[column.codes >= 0])
 
 
 def _filled(column: Column, declared: Mapping[str, Sequence[str]]) -> Column:

@@ -86,7 +86,7 @@ def read(
             f"cannot read data from {type(source).__name__}; give a path, a pandas or polars frame or a NumPy array"
         )
     declared = _declared(states, raw)
-    return checked(without_rare(without_missing(raw, missing, declared), rare, declared), declared)
+    return checked(without_rare(without_missing(raw, missing, declared, rare), rare, declared), declared)
 
 
 def _implied(states: Any) -> dict[str, Bins]:

@@ -160,7 +160,7 @@ def _read(options: argparse.Namespace) -> Any:
     from dagneal.networks import load
 
     if not options.quiet:
-        kernels.on_first_compilation(lambda: show.note("compiling kernels, once after installation (some seconds)"))
+        kernels.on_first_compilation(lambda: show.note("compiling what this needs, once after installation (some seconds)"))
     data = read(
         options.data,
         weights=options.weights,
