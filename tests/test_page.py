@@ -158,7 +158,7 @@ def test_long_names_are_shortened_and_kept():
     cell = re.search(r'<td>(<span aria-hidden="true".*?)</td>', text).group(1)
     assert f'title="{long}"' in cell
     assert f'<span class="whole">{long}</span>' in cell
-    assert re.search(r"<span aria-hidden[^>]*>(.*?)<", cell).group(1) == "x" * 39 + "…"
+    assert re.search(r"<span aria-hidden[^>]*>(.*?)<", cell).group(1) == "x" * 26 + "…" + "x" * 13
     tip, label = re.search(r'data-tip="([^"]*)" aria-label="([^"]*)"', text).groups()
     assert len(tip) < 100
     assert long in label
@@ -276,6 +276,33 @@ def test_edges_follow_a_variable(shown):
             assert np.allclose(numbers(path.get_attribute("d")), numbers(old), atol=0.5)
     node.send_keys(Keys.ARROW_UP * 9)  # above the bend, which is left out
     assert "Q" not in paths[1].get_attribute("d")
+
+
+def test_a_tap_tells_of_an_edge(shown):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    window = shown(bare(nx.DiGraph([("a", "b"), ("c", "b")])))
+    tip = window.find_element(By.ID, "tip")
+    middle = "const g = document.querySelector(arguments[0]).getBoundingClientRect()"
+    middle += "; return [g.x + g.width / 2, g.y + g.height / 2]"
+
+    def tap(selector):
+        x, y = window.execute_script(middle, selector)
+        for kind, points in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
+            window.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    window.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    try:
+        tap('.edge[data-from="a"] .line')
+        WebDriverWait(window, 3).until(lambda _: tip.is_displayed())
+        assert "a → b" in tip.text
+        tap('.edge[data-from="c"] .line')
+        WebDriverWait(window, 3).until(lambda _: "c → b" in tip.text)
+        tap("h1")
+        WebDriverWait(window, 3).until(lambda _: not tip.is_displayed())
+    finally:
+        window.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
 
 
 def test_the_keyboard_reaches_everything(shown):

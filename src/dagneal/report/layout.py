@@ -55,7 +55,8 @@ def layered(graph: nx.DiGraph, widths: Mapping[str, float], wide: float | None =
     lone = [part[0] for part in parts if len(part) == 1]
     sizes = [_size(each, widths) for each in drawn]
     area = sum((w + _BETWEEN) * (h + ROW) for w, h in sizes) + sum((widths[name] + GAP) * _LONE for name in lone)
-    tried = [(area * _SHAPE) ** 0.5, *accumulate(w + _BETWEEN for w, _ in sizes)] if wide is None else [wide]
+    squares = [(area * _SHAPE * more) ** 0.5 for more in (1.0, 1.5, 2.2)]
+    tried = [*squares, *accumulate(w + _BETWEEN for w, _ in sizes)] if wide is None else [wide]
     packed = [_packed(sizes, lone, widths, max([each, *(w for w, _ in sizes)])) for each in tried]
     corners, place, _ = min(packed, key=lambda each: each[2])
     bends: dict[tuple[str, str], list[Point]] = {}

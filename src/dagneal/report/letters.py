@@ -5,6 +5,7 @@ from __future__ import annotations
 from unicodedata import category, east_asian_width
 
 _PICTURE = "\ufe0f"  # asks for the letter before it as a picture, which is wide
+_END = 3  # the end of a name has one of so many parts of the room
 
 
 def cells(text: str) -> list[str]:
@@ -41,20 +42,23 @@ def columns(text: str) -> int:
 
 
 def fitted(text: str, most: int) -> str:
-    """A text, or its beginning with an ellipsis, that takes no more columns than these.
+    """A text that takes no more columns than these: its beginning and its end, by which long names often differ.
 
     Args:
         text: the text.
         most: columns, at least one.
 
-    >>> fitted("Blutdruck", 6), fitted("東京都", 5), fitted("東京都", 4), fitted("short", 5)
-    ('Blutd…', '東京…', '東…', 'short')
+    >>> fitted("systolic blood pressure, day 7", 20), fitted("東京都の天気", 9), fitted("short", 5)
+    ('systolic bloo… day 7', '東京都…気', 'short')
     """
     taken = cells(text)
     if len(taken) <= most:
         return text
-    end = most - 1
-    return "".join(taken[: end if taken[end] else end - 1]) + "…"  # a wide letter is not cut in two
+    end = (most - 1) // _END
+    first, last = taken[: most - 1 - end], taken[len(taken) - end :]
+    if not taken[most - 1 - end]:
+        first.pop()  # a wide letter is not cut in two
+    return "".join(first) + "…" + "".join(last[1:] if last and not last[0] else last)
 
 
 def padded(text: str, width: int) -> str:

@@ -69,7 +69,7 @@
       fingers.set(event.pointerId, event);
       svg.setPointerCapture(event.pointerId);
       const node = event.target.closest(".node");
-      held = { node: node && node.dataset.i, at: point(event), far: spread() };
+      held = { node: node && node.dataset.i, at: point(event), far: spread(), edge: event.target.closest(".edge"), from: event };
     });
     const spread = () => {
       const [a, b] = [...fingers.values()];
@@ -85,11 +85,19 @@
         held.at = now;
       } else { view.x -= now.x - held.at.x; view.y -= now.y - held.at.y; }
     });
-    const release = (event) => { fingers.delete(event.pointerId); if (!fingers.size) held = null; };
+    const release = (event) => {
+      fingers.delete(event.pointerId);
+      if (fingers.size || !held) return;
+      const moved = Math.hypot(event.clientX - held.from.clientX, event.clientY - held.from.clientY);
+      if (held.edge && moved < 6) tell(held.edge, event.clientX, event.clientY); // a tap
+      held = null;
+    };
     svg.addEventListener("pointerup", release);
     svg.addEventListener("pointercancel", release);
 
+    let told = null;
     const tell = (g, x, y) => {
+      told = g;
       tip.textContent = g.dataset.tip;
       tip.hidden = false;
       tip.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - tip.offsetWidth - 8)) + scrollX}px`;
@@ -98,8 +106,7 @@
     const hush = () => { tip.hidden = true; };
     for (const g of edges) {
       g.addEventListener("pointerenter", (event) => tell(g, event.clientX, event.clientY));
-      g.addEventListener("pointerleave", hush);
-      g.addEventListener("click", (event) => tell(g, event.clientX, event.clientY));
+      g.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") hush(); }); // a finger always leaves
     }
     for (const g of [...edges, ...boxes.values()]) {
       g.addEventListener("focus", () => {
@@ -107,7 +114,7 @@
         const box = g.getBoundingClientRect();
         tell(g, box.x + box.width / 2, box.y + box.height / 2);
       });
-      g.addEventListener("blur", hush);
+      g.addEventListener("blur", () => { if (told === g) hush(); }); // not the words of the edge that was tapped after it
     }
     const arrows = { ArrowLeft: [-12, 0], ArrowRight: [12, 0], ArrowUp: [0, -12], ArrowDown: [0, 12] };
     for (const [i, g] of boxes) {
@@ -119,6 +126,7 @@
       });
     }
     document.addEventListener("keydown", (event) => { if (event.key === "Escape") hush(); });
+    document.addEventListener("pointerdown", (event) => { if (!event.target.closest(".edge")) hush(); });
 
     // The whole drawing is printed, whatever part of it is looked at.
     let seen = null;
