@@ -9,7 +9,8 @@ from itertools import pairwise
 
 import networkx as nx
 
-_SWEEPS = 24  # over all rows, of the sorting that takes crossings away
+_SWEEPS, _LEAST = 24, 2  # over all rows, of the sorting that takes crossings away
+_WORK = 50_000  # points that are looked at; a drawing of very many has fewer sweeps
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,16 @@ def layers(graph: nx.DiGraph) -> Layers:
     return Layers(_untangled(rows, above, below), above, below, passed)
 
 
+def sweeps(points: int, most: int) -> int:
+    """How often to go over the rows, so that drawings of many points do not take long.
+
+    Args:
+        points: how many there are.
+        most: for drawings of few.
+    """
+    return max(_LEAST, min(most, _WORK // max(points, 1)))
+
+
 def _downward(graph: nx.DiGraph) -> nx.DiGraph:
     """The graph with edges turned round that would close a cycle with those before them."""
     if nx.is_directed_acyclic_graph(graph):
@@ -106,7 +117,8 @@ def _untangled(rows: list[list[int]], above: Sequence[list[int]], below: Sequenc
     """The rows sorted so that few lines cross: by the mean of the row before, many times, then by swaps of neighbours."""
     rows = [list(row) for row in rows]
     best, fewest = [list(row) for row in rows], _crossings(rows, below)
-    for sweep in range(_SWEEPS):
+    times = sweeps(len(above), _SWEEPS)
+    for sweep in range(times):
         if not fewest:
             break
         near = (above, below)[sweep % 2]
@@ -119,7 +131,7 @@ def _untangled(rows: list[list[int]], above: Sequence[list[int]], below: Sequenc
             place |= {point: (at + 0.5) / len(row) for at, point in enumerate(row)}
         if (count := _crossings(rows, below)) < fewest:
             best, fewest = [list(row) for row in rows], count
-    _swap(best, above, below)
+    _swap(best, above, below, times)
     return best
 
 
@@ -136,15 +148,14 @@ def _crossings(rows: Sequence[Sequence[int]], below: Sequence[Sequence[int]]) ->
     return total
 
 
-def _swap(rows: Sequence[list[int]], above: Sequence[Sequence[int]], below: Sequence[Sequence[int]]) -> None:
-    """Swap neighbours of a row while that takes crossings away."""
+def _swap(rows: Sequence[list[int]], above: Sequence[Sequence[int]], below: Sequence[Sequence[int]], times: int) -> None:
+    """Swap neighbours of a row while that takes crossings away, for a number of times."""
     place = {point: at for row in rows for at, point in enumerate(row)}
 
     def crossed(left: int, right: int) -> int:
         return sum(place[a] > place[b] for near in (above, below) for a in near[left] for b in near[right])
 
-    swapped = True
-    while swapped:
+    for _ in range(times):
         swapped = False
         for row in rows:
             for at in range(len(row) - 1):
@@ -153,3 +164,5 @@ def _swap(rows: Sequence[list[int]], above: Sequence[Sequence[int]], below: Sequ
                     row[at], row[at + 1] = right, left
                     place[left], place[right] = at + 1, at
                     swapped = True
+        if not swapped:
+            break

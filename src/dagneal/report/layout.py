@@ -10,7 +10,7 @@ from math import inf
 import networkx as nx
 
 from dagneal.graphs import graph_of
-from dagneal.report.layers import Layers, layers
+from dagneal.report.layers import Layers, layers, sweeps
 
 ROW, GAP = 88.0, 26.0  # between layers, and between the boxes of one
 _LONE = ROW / 2  # between rows of variables without edges
@@ -159,7 +159,7 @@ def _across(found: Layers, sizes: Sequence[float], variables: int) -> list[float
         return (1.0, 2.0, 8.0)[(a >= variables) + (b >= variables)]
 
     one_sided = [near for _ in range(2) for near in ((found.above,), (found.below,))]
-    both = [(found.above, found.below)] * _SWEEPS
+    both = [(found.above, found.below)] * sweeps(len(sizes), _SWEEPS)
     for sweep, sides in enumerate([*one_sided, *both]):
         for row in found.rows if sweep % 2 == 0 else found.rows[::-1]:
             wanted, weights = [], []
@@ -202,7 +202,8 @@ def _size(layout: Layout, widths: Mapping[str, float]) -> tuple[float, float]:
 
 def _grid(names: Sequence[str], widths: Mapping[str, float], wide: float, top: float) -> dict[str, Point]:
     """Variables without edges in columns, as many as fit."""
-    for columns in range(len(names), 0, -1):
+    narrowest = min((widths[name] for name in names), default=1.0) + GAP
+    for columns in range(min(len(names), int(wide / narrowest) + 1), 0, -1):
         across = [max(widths[name] for name in names[at::columns]) for at in range(columns)]
         whole = sum(across) + GAP * (columns - 1)
         if whole <= wide or columns == 1:
