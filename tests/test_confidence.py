@@ -12,7 +12,7 @@ import pytest
 import dagneal as dn
 from dagneal.cli import main
 from dagneal.confidence import bootstrap, holdout, log_likelihood, resampled, sensitivity, strengths
-from dagneal.report.letters import columns
+from dagneal.letters import columns
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dagneal as dn
+from dagneal.letters import cells, columns, fitted, padded
 from dagneal.report.drawing import network_svg, picture_of
 from dagneal.report.layers import _crossings, layers
 from dagneal.report.layout import _spread, layered
-from dagneal.report.letters import cells, columns, fitted, padded
 from dagneal.report.text import drawn
 
 

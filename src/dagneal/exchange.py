@@ -15,8 +15,8 @@ import numpy as np
 from dagneal import writing
 from dagneal.errors import InputError
 from dagneal.graphs import check_acyclic
+from dagneal.letters import fitted
 from dagneal.network import BayesianNetwork
-from dagneal.report.letters import fitted
 from dagneal.writing import replacing
 
 FORMATS = (".json", ".bif", ".graphml", ".dot")

@@ -8,7 +8,7 @@ from typing import Any
 from dagneal.cli import show
 from dagneal.errors import InputError, whole_number
 from dagneal.learned import Learned
-from dagneal.report.letters import columns, padded
+from dagneal.letters import columns, padded
 
 
 def check_options(options: argparse.Namespace) -> None:

@@ -14,7 +14,7 @@ import networkx as nx
 
 from dagneal.graphs import parents_in_order
 from dagneal.kernels import Progress
-from dagneal.report.letters import columns, fitted, padded
+from dagneal.letters import columns, fitted, padded
 from dagneal.report.text import drawn
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import networkx as nx
 import numpy as np
 
 from dagneal.kernels import Floats, Ints
+from dagneal.letters import columns, fitted
 from dagneal.report.layout import layered
-from dagneal.report.letters import columns, fitted
 
 _LETTER, _CAPITAL, _PAD, _HEIGHT, _LONGEST = 7.6, 1.6, 22.0, 30.0, 26
 _MARGIN, _LEAST = 24.0, (420.0, 240.0)  # around the boxes; a smaller drawing would have giant letters

@@ -11,7 +11,7 @@ from dagneal.confidence import THRESHOLD, Strength, strengths
 from dagneal.graphs import cpdag
 from dagneal.knowledge import Knowledge, class_of
 from dagneal.learned import Learned
-from dagneal.report.letters import fitted
+from dagneal.letters import fitted
 
 _NAME = 40  # columns of a name where an edge is pointed at
 _UNKNOWN = dict.fromkeys(("loss", "turned", "share", "forward", "votes", "against"))

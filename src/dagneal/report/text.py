@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import networkx as nx
 
+from dagneal.letters import cells
 from dagneal.report.layout import GAP, ROW, layered
-from dagneal.report.letters import cells
 
 MOST = 12  # variables beyond which a drawing is no help
 _LINES = 4  # between two rows of variables
