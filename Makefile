@@ -37,8 +37,10 @@ notebooks: .venv/dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
-.venv/dev: .venv/bin/python pyproject.toml
+.venv/dev: .venv/bin/python pyproject.toml Makefile
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@# Of this only axe-core's script is used, in the browser that is there; its dependency, another browser driver, is 50 MB.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'axe-playwright-python>=0.1.8'
 	@touch $@ .venv/installed .venv/docs
 
 .venv/docs: .venv/bin/python pyproject.toml

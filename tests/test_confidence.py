@@ -1,15 +1,18 @@
 """How sure a network is: resampling, strengths, priors, rows held out."""
 
 import json
+import re
 from math import log
 
 import networkx as nx
 import numpy as np
+import polars as pl
 import pytest
 
 import dagneal as dn
 from dagneal.cli import main
 from dagneal.confidence import bootstrap, holdout, log_likelihood, resampled, sensitivity, strengths
+from dagneal.letters import columns
 
 
 @pytest.fixture(scope="module")
@@ -169,3 +172,27 @@ def test_confidence_on_the_command_line(tmp_path, monkeypatch, capsys):
     ):
         assert main(["learn", "lc.csv", *more]) == 2
         assert message in capsys.readouterr().err
+
+
+def test_tables_are_straight_with_wide_letters(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    generator = np.random.default_rng(0)
+    first = generator.integers(0, 2, 400)
+    rows = {"東京": first, "e\u0301te\u0301": first ^ (generator.random(400) < 0.1), "plain": generator.integers(0, 2, 400)}
+    rows["plain"][:350] = rows["東京"][:350]
+    pl.DataFrame(rows).write_csv("wide.csv")
+    assert main(["learn", "wide.csv", "--bootstrap", "5", "--ess", "1,10"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+
+    def ends(some, pattern):
+        return {columns(line[: re.search(pattern, line).end()]) for line in some}
+
+    edges = [line for line in lines if re.search(r" -> .* (decided|open) ", line)]
+    assert len(edges) == 2
+    assert len(ends(edges, r"\d\.\d\d ")) == 1  # figures end in one column, under the end of their heading
+    head = next(line for line in lines if line.lstrip().startswith("edge "))
+    assert ends(edges, r"\d\.\d\d(?= )") == ends([head], "loses")
+    assert len(ends([line for line in lines if " <- " in line], " <- ")) == 1
+    priors = [line for line in lines if re.search(r" -> .*(yes|-)$", line)]
+    assert len(priors) >= 2
+    assert len({columns(line) for line in priors}) == 1

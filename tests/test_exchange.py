@@ -3,6 +3,9 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape
 
 import networkx as nx
 import numpy as np
@@ -11,7 +14,7 @@ from hypothesis import given, strategies as st
 
 import dagneal as dn
 from dagneal.cli import main
-from dagneal.exchange import _safe, read_structure, with_safe_labels, write_network
+from dagneal.exchange import _safe, graphml, read_structure, with_safe_labels, write_network
 from dagneal.networks import NAMES
 
 WORDS = ["Asy/Patch", "a b", "1", "x,y", "ä", "if", "-", "a_b"]
@@ -59,6 +62,43 @@ def test_graphs_come_back_as_they_were(ending, tmp_path):
     assert list(found) == list(dag)
     with pytest.raises(dn.InputError, match="has no probabilities"):
         write_network(dag, tmp_path / "graph.bif")
+
+
+LETTERS = st.characters() | st.sampled_from(
+    "\x00\x01\x08\x0b\x0c\x0e\x1f\x7f\x85\t\n\r\u2028\ud800\udfff\ufffe\uffff<&\"'\\"
+)
+
+
+@given(st.lists(st.text(LETTERS, min_size=1, max_size=4), unique=True, min_size=2, max_size=4))
+def test_graphml_is_read_back_or_not_written(names):
+    dag = nx.DiGraph([(names[0], names[1])])
+    dag.add_nodes_from(names)
+    try:
+        text = graphml(dag)
+    except dn.InputError:
+        text = None
+    if text is None:
+        with pytest.raises((ValueError, SyntaxError)):  # XML has no place for them
+            ElementTree.fromstring(f"<names>{escape(''.join(names))}</names>")
+    else:
+        found = nx.parse_graphml(text.encode().decode())
+        assert list(found) == names
+        assert list(found.edges) == [(names[0], names[1])]
+
+
+@pytest.mark.parametrize("ending", ["graphml", "dot"])
+def test_control_characters_in_names_are_refused_before_the_work(ending, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("data.csv").write_text("a\x01b,c\n" + "0,0\n1,1\n" * 20)
+    monkeypatch.setattr("dagneal.learners.learn.learn", lambda *_, **__: pytest.fail("it was learned"))
+    assert main(["learn", "data.csv", "-o", f"out.{ending}"]) == 2
+    told = capsys.readouterr().err
+    assert f".{ending} cannot hold the character '\\x01' of the variable 'a\\x01b'; rename it, or write .json" in told
+    assert not Path(f"out.{ending}").exists()
+    write_network(nx.DiGraph([("a\x01b", "c")]), f"out.{ending}", safe=True)
+    assert "a_b" in Path(f"out.{ending}").read_text()
+    write_network(nx.DiGraph([("a\x01b", "c")]), "out.json")
+    assert list(read_structure("out.json")) == ["a\x01b", "c"]
 
 
 @given(st.lists(st.one_of(st.sampled_from(WORDS), st.text(max_size=8)), unique=True, max_size=12))

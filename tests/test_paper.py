@@ -407,4 +407,4 @@ def test_reproduce_on_the_command_line(tmp_path, monkeypatch, capsys):
     assert "there are no records in nothing" in capsys.readouterr().err
     assert main(["reproduce", "table-12"]) == 2
     assert main(["reproduce", "networks", "--jobs", "0"]) == 2
-    assert "--jobs is 0" in capsys.readouterr().err
+    assert "jobs is 0" in capsys.readouterr().err

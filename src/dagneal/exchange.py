@@ -15,11 +15,14 @@ import numpy as np
 from dagneal import writing
 from dagneal.errors import InputError
 from dagneal.graphs import check_acyclic
+from dagneal.letters import fitted
 from dagneal.network import BayesianNetwork
 from dagneal.writing import replacing
 
 FORMATS = (".json", ".bif", ".graphml", ".dot")
 PAGE = ".html"  # of a result
+_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 has no letter for
+_LONGEST = 60  # columns of a name in an error
 
 
 def check_format(path: str | os.PathLike[str]) -> None:
@@ -33,6 +36,7 @@ def graphml(dag: nx.DiGraph) -> str:
     Args:
         dag: the graph.
     """
+    check_letters(dag, ".graphml")
     return "\n".join(nx.generate_graphml(nx.relabel_nodes(dag, str))) + "\n"
 
 
@@ -50,12 +54,30 @@ def dot(dag: nx.DiGraph) -> str:
     }
     """
 
+    check_letters(dag, ".dot")
+
     def quoted(name: Any) -> str:
         return '"' + str(name).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
     lines = [f"  {quoted(name)};" for name in dag]
     lines += [f"  {quoted(a)} -> {quoted(b)};" for a, b in dag.edges]
     return "\n".join(["digraph learned {", *lines, "}"]) + "\n"
+
+
+def check_letters(names: Iterable[Any], path: str | os.PathLike[str]) -> None:
+    """Refuse names with letters that XML 1.0 cannot hold, for GraphML and for DOT, which Graphviz turns into SVG.
+
+    Args:
+        names: of the variables.
+        path: where they are to be written; other formats hold any name, or have rules of their own.
+    """
+    ending = str(path).lower().rpartition(".")[2]
+    for name in names if ending in ("graphml", "dot") else ():
+        if odd := _NOT_XML.search(str(name)):
+            raise InputError(
+                f".{ending} cannot hold the character {odd.group()!a} of the variable {fitted(str(name), _LONGEST)!a}; "
+                "rename it, or write .json and make its labels safe with `dagneal convert --safe-labels`"
+            )
 
 
 def network_dict(network: BayesianNetwork) -> dict[str, Any]:

@@ -79,6 +79,7 @@ def learn(options: argparse.Namespace) -> None:
 
 def _learned(options: argparse.Namespace, solver: Any, parameters: dict[str, Any], learn: Any) -> tuple[Any, Any, Any, Any]:
     """Read the data and learn from them; the truth to compare with is read before the work."""
+    from dagneal.exchange import check_letters
     from dagneal.scores import score_named
 
     sampled = options.sampler is not None or options.solver in (*SAMPLERS, *quantum.SOLVERS)
@@ -90,6 +91,8 @@ def _learned(options: argparse.Namespace, solver: Any, parameters: dict[str, Any
     data = _read(options)
     if options.output and options.output.lower().endswith(".bif") and not options.safe_labels:
         check_names([*data.names, *(state for states in data.states for state in states)])
+    if options.output:
+        check_letters(data.names, options.output)
     truth = _graph(options.truth) if options.truth else None
     if truth is not None:
         check_variables(truth, data.names, options.truth)

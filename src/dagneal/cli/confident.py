@@ -9,6 +9,7 @@ from typing import Any
 from dagneal.cli import show
 from dagneal.errors import InputError, whole_number
 from dagneal.learned import Learned
+from dagneal.letters import columns, padded
 
 
 def check_options(options: argparse.Namespace) -> None:
@@ -83,12 +84,12 @@ def _edges(strengths: list[dict[str, Any]], resampled: Any, threshold: float) ->
     if not strengths:
         return []
     names = [f"{show.plain(each['parent'])} -> {show.plain(each['child'])}" for each in strengths]
-    width = max(4, *map(len, names))
+    width = max(4, *map(columns, names))
     head = f"  {'edge':{width}} {'loses':>10} {'turned':>10}  direction"
     lines = [head + ("" if resampled is None else f"  {'resamples':>9} {'this way':>9}")]
     for name, each in zip(names, strengths, strict=True):
         turned = "a cycle" if each["turned"] is None else f"{each['turned']:.2f}"
-        line = f"  {name:{width}} {each['loss']:10.2f} {turned:>10}  {'decided' if each['decided'] else 'open':9}"
+        line = f"  {padded(name, width)} {each['loss']:10.2f} {turned:>10}  {'decided' if each['decided'] else 'open':9}"
         if resampled is not None:
             share, this_way = resampled.of(each["parent"], each["child"])
             line += f"  {share:9.2f} {this_way:9.2f}" + ("  weak" if share < threshold else "")
@@ -100,9 +101,9 @@ def _sensitivity(others: dict[float, Learned]) -> list[str]:
     """Which edges are there with which equivalent sample size."""
     every = list(dict.fromkeys(edge for each in others.values() for edge in each.edges))
     names = [f"{show.plain(parent)} -> {show.plain(child)}" for parent, child in every]
-    width = max([len("equivalent sample size"), *map(len, names)])
+    width = max([len("equivalent sample size"), *map(columns, names)])
     lines = [f"  {'equivalent sample size':{width}} " + " ".join(f"{size:>7g}" for size in others)]
     for name, edge in zip(names, every, strict=True):
         marks = " ".join(f"{'yes' if edge in each.edges else '-':>7}" for each in others.values())
-        lines.append(f"  {name:{width}} {marks}")
+        lines.append(f"  {padded(name, width)} {marks}")
     return lines

@@ -14,6 +14,7 @@ import networkx as nx
 
 from dagneal.graphs import parents_in_order
 from dagneal.kernels import Progress
+from dagneal.letters import columns, fitted, padded
 from dagneal.report.text import drawn
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from dagneal.table import ScoreTable
 
 
-_LONGEST = 60  # letters of a name that are printed
+_LONGEST = 60  # columns of a name that are printed
 
 
 def note(text: str) -> None:
@@ -145,16 +146,17 @@ def many(count: int, thing: str) -> str:
 def plain(name: str) -> str:
     """A name as it can be printed: without control characters, and not longer than a line."""
     shown = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name)
-    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
+    return fitted(shown, _LONGEST)
 
 
 def structure(dag: nx.DiGraph) -> list[str]:
     """A graph as lines, each a variable with its parents."""
     names = list(dag)
-    width = max(len(plain(name)) for name in names)
+    width = max(columns(plain(name)) for name in names)
     parents = {name: [plain(p) for p in parents_in_order(dag, name, names)] for name in names}
     return [
-        f"  {plain(name):{width}} <- {', '.join(parents[name])}" if parents[name] else f"  {plain(name)}" for name in names
+        f"  {padded(plain(name), width)} <- {', '.join(parents[name])}" if parents[name] else f"  {plain(name)}"
+        for name in names
     ]
 
 

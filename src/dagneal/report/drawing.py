@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from math import atan2, cos, hypot, sin
+from math import atan2, copysign, cos, sin
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
 from dagneal.kernels import Floats, Ints
+from dagneal.letters import columns, fitted
 from dagneal.report.layout import layered
 
-_LETTER, _PAD, _HEIGHT, _LONGEST = 7.6, 22.0, 30.0, 26
-_BARS = 40
+_LETTER, _CAPITAL, _PAD, _HEIGHT, _LONGEST = 7.6, 1.6, 22.0, 30.0, 26
+_MARGIN, _LEAST = 24.0, (420.0, 240.0)  # around the boxes; a smaller drawing would have giant letters
+_SHAPE, _STRETCH = 1.8, 2.4  # a drawing that is wider than this for its height has its rows drawn apart, so far at most
+_LANE, _LEAN = 34.0, 0.5  # how far above and below a bend its corners are, and how oblique the line may be there
+_BARS, _TALLEST = 40, 95
+
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -28,14 +34,34 @@ class Box:
     h: float
 
 
-def boxes_of(dag: nx.DiGraph) -> dict[str, Box]:
-    """Where each variable is drawn.
+@dataclass(frozen=True)
+class Picture:
+    """A network on the drawing.
+
+    Attributes:
+        boxes: the variables.
+        bends: the points that an edge passes on its way, where it passes any.
+    """
+
+    boxes: dict[str, Box]
+    bends: dict[tuple[str, str], list[Point]]
+
+
+def picture_of(dag: nx.DiGraph) -> Picture:
+    """Where each variable and each edge is drawn.
 
     Args:
         dag: the graph.
     """
-    widths = {name: _LETTER * len(shortened(name)) + _PAD for name in dag}
-    return {name: Box(x, y, widths[name], _HEIGHT) for name, (x, y) in layered(dag, widths).items()}
+    widths = {name: _wide(shortened(name)) + _PAD for name in dag}
+    found = layered(dag, widths)
+    across, down = ([point[side] for point in found.place.values()] or [0.0] for side in (0, 1))
+    height = max(down) - min(down)
+    rows = min(max((max(across) - min(across)) / (_SHAPE * height), 1.0), _STRETCH) if height else 1.0
+    return Picture(
+        {name: Box(x, y * rows, widths[name], _HEIGHT) for name, (x, y) in found.place.items()},
+        {edge: [(x, y * rows) for x, y in points] for edge, points in found.bends.items()},
+    )
 
 
 def shortened(name: str) -> str:
@@ -44,35 +70,39 @@ def shortened(name: str) -> str:
     Args:
         name: the name.
     """
-    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+    return fitted(name, _LONGEST)
 
 
-def network_svg(boxes: Mapping[str, Box], edges: list[dict[str, Any]]) -> str:
+def _wide(text: str) -> float:
+    """About how wide a text is; fonts differ, capitals are wider in all."""
+    return _LETTER * columns(text) + _CAPITAL * sum(letter.isupper() for letter in text)
+
+
+def network_svg(picture: Picture, edges: list[dict[str, Any]]) -> str:
     """The network.
 
     Args:
-        boxes: the variables.
-        edges: each with `from`, `to`, `class`, `label` and whether it has an `arrow`.
+        picture: where everything is.
+        edges: each with `from`, `to`, `class`, `label`, a short `tip` and whether it has an `arrow`.
     """
-    left = min((box.x - box.w / 2 for box in boxes.values()), default=0.0) - 24
-    right = max((box.x + box.w / 2 for box in boxes.values()), default=1.0) + 24
-    top = min((box.y - box.h / 2 for box in boxes.values()), default=0.0) - 24
-    bottom = max((box.y + box.h / 2 for box in boxes.values()), default=1.0) + 24
-    view = f"{left:.1f} {top:.1f} {right - left:.1f} {bottom - top:.1f}"
-    lines = [f'<svg id="network" role="group" aria-label="the network" viewBox="{view}">']
+    boxes = picture.boxes
+    lines = [f'<svg id="network" role="group" aria-label="the network" viewBox="{_view(picture)}">']
     number = {name: i for i, name in enumerate(boxes)}
     for edge in edges:
-        line, head = _paths(boxes[edge["from"]], boxes[edge["to"]])
+        parent, child = edge["from"], edge["to"]
+        line, head = _paths(boxes[parent], boxes[child], picture.bends.get((parent, child), []))
         arrow = f'<path class="head" d="{head}"/>' if edge["arrow"] else ""
         lines.append(
-            f'<g class="{edge["class"]}" tabindex="0" role="img" data-from="{escape(edge["from"])}" '
-            f'data-to="{escape(edge["to"])}" data-a="{number[edge["from"]]}" data-b="{number[edge["to"]]}" '
-            f'aria-label="{escape(edge["label"])}">'
+            f'<g class="{edge["class"]}" tabindex="0" role="img" data-from="{escape(parent)}" data-to="{escape(child)}" '
+            f'data-a="{number[parent]}" data-b="{number[child]}" '
+            f'data-tip="{escape(edge["tip"])}" aria-label="{escape(edge["label"])}">'
             f'<path class="hit" d="{line}"/><path class="line" d="{line}"/>{arrow}</g>'
         )
+    joined = _joined(boxes, edges)
     for name, box in boxes.items():
         lines.append(
-            f'<g class="node" data-i="{number[name]}" data-name="{escape(name)}" '
+            f'<g class="node" tabindex="0" role="img" data-i="{number[name]}" data-name="{escape(name)}" '
+            f'data-tip="{escape(shortened(name) + joined[name])}" aria-label="{escape("variable " + name + joined[name])}" '
             f'transform="translate({box.x:.1f} {box.y:.1f})">'
             f"<title>{escape(name)}</title>"
             f'<rect x="{-box.w / 2:.1f}" y="{-box.h / 2:.1f}" width="{box.w:.1f}" height="{box.h:.1f}" rx="7"/>'
@@ -81,23 +111,70 @@ def network_svg(boxes: Mapping[str, Box], edges: list[dict[str, Any]]) -> str:
     return "\n".join([*lines, "</svg>"])
 
 
-def _border(box: Box, other: Box) -> tuple[float, float]:
-    """Where the line from one box to another leaves it."""
-    dx, dy = other.x - box.x, other.y - box.y
+def _view(picture: Picture) -> str:
+    """The part of the plane that is shown: everything, and not too little."""
+    boxes = picture.boxes.values()
+    across = [box.x + side * box.w / 2 for box in boxes for side in (-1, 1)]
+    across += [x for points in picture.bends.values() for x, _ in points]
+    down = [box.y + side * box.h / 2 for box in boxes for side in (-1, 1)]
+    width = max(max(across) - min(across) + 2 * _MARGIN, _LEAST[0])
+    height = max(max(down) - min(down) + 2 * _MARGIN, _LEAST[1])
+    left, top = (max(across) + min(across) - width) / 2, (max(down) + min(down) - height) / 2
+    return f"{left:.1f} {top:.1f} {width:.1f} {height:.1f}"
+
+
+def _joined(boxes: Mapping[str, Box], edges: list[dict[str, Any]]) -> dict[str, str]:
+    """The neighbours of each variable, in words; edges that are only in a truth are left out."""
+    parents: dict[str, list[str]] = {name: [] for name in boxes}
+    children: dict[str, list[str]] = {name: [] for name in boxes}
+    for edge in edges:
+        if edge["kind"] != "missing":
+            parents[edge["to"]].append(shortened(edge["from"]))
+            children[edge["from"]].append(shortened(edge["to"]))
+    sides = (("parents", parents), ("children", children))
+    return {name: "".join(f"; {side} {', '.join(of[name])}" for side, of in sides if of[name]) for name in boxes}
+
+
+def _leaving(box: Box, to: Point) -> Point:
+    """Where a line from a box to a point leaves it: at its lower or upper side if the point is well below or above."""
+    dx, dy = to[0] - box.x, to[1] - box.y
+    if abs(dy) > box.h:
+        most = box.w / 2 - 8
+        return box.x + min(max(dx * box.h / 2 / abs(dy), -most), most), box.y + (box.h / 2 if dy > 0 else -box.h / 2)
     t = min(abs(box.w / 2 / (dx or 1e-9)), abs(box.h / 2 / (dy or 1e-9)), 1.0)
     return box.x + dx * t, box.y + dy * t
 
 
-def _paths(start: Box, end: Box) -> tuple[str, str]:
-    """The line of an edge and its arrowhead; page.js has the same formulas for boxes that are dragged."""
-    (px, py), (qx, qy) = _border(start, end), _border(end, start)
-    cx, cy = (px + qx) / 2 + (40 if abs(start.y - end.y) > 150 else 0), (py + qy) / 2
-    angle = atan2(qy - cy, qx - cx) if hypot(qy - cy, qx - cx) else 0.0
+def _corners(start: Box, end: Box, bends: list[Point]) -> list[Point]:
+    """Two corners at each bend that lies between the ends, so that the line passes the bend in the direction it goes."""
+    lane = _LANE if start.y < end.y else -_LANE
+    top, bottom = min(start.y, end.y) + _LANE, max(start.y, end.y) - _LANE
+    line = [(start.x, start.y), *(bend for bend in bends if top < bend[1] < bottom), (end.x, end.y)]
+    corners = []
+    for before, (x, y), after in zip(line, line[1:], line[2:], strict=False):
+        come, go = (x - before[0]) / (y - before[1]), (after[0] - x) / (after[1] - y)
+        lean = copysign(min(abs(come), abs(go), _LEAN), come) if come * go > 0 else 0.0
+        corners += [(x - lean * lane, y - lane), (x + lean * lane, y + lane)]
+    return corners
 
-    def at(turn: float, far: float) -> str:
-        return f"{qx - far * cos(angle + turn):.1f} {qy - far * sin(angle + turn):.1f}"
 
-    return f"M{px:.1f} {py:.1f}Q{cx:.1f} {cy:.1f} {qx:.1f} {qy:.1f}", f"M{qx:.1f} {qy:.1f}L{at(0.4, 11)}L{at(-0.4, 11)}Z"
+def _paths(start: Box, end: Box, bends: list[Point]) -> tuple[str, str]:
+    """The line of an edge, a chain of parabolas, and its arrowhead; page.js has the same formulas, for dragged boxes."""
+    corners = _corners(start, end, bends)
+    p = _leaving(start, corners[0] if corners else (end.x, end.y))
+    q = _leaving(end, corners[-1] if corners else (start.x, start.y))
+    line = f"M{p[0]:.1f} {p[1]:.1f}"
+    for at, (x, y) in enumerate(corners):
+        to = q if at == len(corners) - 1 else ((x + corners[at + 1][0]) / 2, (y + corners[at + 1][1]) / 2)
+        line += f"Q{x:.1f} {y:.1f} {to[0]:.1f} {to[1]:.1f}"
+    before = corners[-1] if corners else p
+    angle = atan2(q[1] - before[1], q[0] - before[0])
+
+    def at_head(turn: float) -> str:
+        return f"{q[0] - 11 * cos(angle + turn):.1f} {q[1] - 11 * sin(angle + turn):.1f}"
+
+    head = f"M{q[0]:.1f} {q[1]:.1f}L{at_head(0.4)}L{at_head(-0.4)}Z"
+    return line if corners else f"{line}L{q[0]:.1f} {q[1]:.1f}", head
 
 
 def energies_svg(energies: Floats, occurrences: Ints, optimum: float | None, baseline: float) -> str:
@@ -120,8 +197,8 @@ def energies_svg(energies: Floats, occurrences: Ints, optimum: float | None, bas
         return 10 + (value - low) / span * (width - 20)
 
     bars = [
-        f'<rect x="{x(a):.1f}" y="{height - 20 - 120 * count / most:.1f}" width="{(width - 20) / _BARS - 1:.1f}" '
-        f'height="{120 * count / most:.1f}" fill="var(--accent)">'
+        f'<rect x="{x(a):.1f}" y="{height - 20 - _TALLEST * count / most:.1f}" width="{(width - 20) / _BARS - 1:.1f}" '
+        f'height="{_TALLEST * count / most:.1f}" fill="var(--accent)">'
         f"<title>{count:.0f} reads from {a:.1f} to {b:.1f}</title></rect>"
         for count, a, b in zip(counts, edges, edges[1:], strict=False)
         if count

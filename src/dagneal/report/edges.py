@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import networkx as nx
 
-from dagneal.confidence import strengths
+from dagneal.confidence import THRESHOLD, Strength, strengths
+from dagneal.graphs import cpdag
 from dagneal.knowledge import Knowledge, class_of
 from dagneal.learned import Learned
+from dagneal.letters import fitted
 
-_WEAK = 0.5
+_NAME = 40  # columns of a name where an edge is pointed at
+_UNKNOWN = dict.fromkeys(("loss", "turned", "share", "forward", "votes", "against"))
+_KINDS = {"turned": "turned round", "equivalent": "turned round, but the data cannot tell it from the truth"}
 
 
 def edges_of(found: Learned, truth: nx.DiGraph | None) -> list[dict[str, Any]]:
@@ -21,77 +25,99 @@ def edges_of(found: Learned, truth: nx.DiGraph | None) -> list[dict[str, Any]]:
         found: the network.
         truth: to compare with.
     """
-    known = (
-        {(s.parent, s.child): s for s in strengths(found)} if found.data is not None and found.score == found.score else {}
-    )
+    known = _strengths(found)
+    before = Knowledge(**found.knowledge) if found.knowledge else None
+    class_ = class_of(found.dag, before) if nx.is_directed_acyclic_graph(found.dag) else None
+    threshold = (found.confidence or {}).get("threshold", THRESHOLD)
     sure = {frozenset(pair["between"]): pair for pair in ((found.confidence or {}).get("bootstrap") or {}).get("pairs", [])}
-    place = {name: i for i, name in enumerate(found.dag)}
-    known_before = Knowledge(**found.knowledge) if found.knowledge else None
-    open_both_ways = class_of(found.dag, known_before) if nx.is_directed_acyclic_graph(found.dag) else None
-    threshold = (found.confidence or {}).get("threshold", _WEAK)
+    kinds = {} if truth is None else against(found.dag, truth, class_)
     listed: list[dict[str, Any]] = []
     for parent, child in found.edges:
         strength = known.get((parent, child))
-        open_way = open_both_ways is not None and open_both_ways.has_edge(child, parent)
-        pair = sure.get(frozenset((parent, child)))
-        kind = "" if truth is None else _against(truth, parent, child)
-        forward = None
-        if pair is not None and pair["adjacent"]:
-            forward = pair["forward" if pair["between"][0] == parent else "backward"] / pair["adjacent"]
-        votes = against = None
-        if found.division is not None and found.division.votes is not None and found.division.against is not None:
-            votes = int(found.division.votes[place[parent], place[child]])
-            against = int(found.division.against[place[parent], place[child]])
-        listed.append(
-            {
-                "from": parent,
-                "to": child,
-                "kind": kind,
-                "loss": None if strength is None else strength.loss,
-                "turned": None if strength is None else strength.turned,
-                "open": open_way,
-                "share": None if pair is None else pair["adjacent"],
-                "forward": forward,
-                "votes": votes,
-                "against": against,
-                "weak": pair is not None and pair["adjacent"] < threshold,
-                "arrow": not open_way,
-                "cyclic": open_both_ways is None,
-            }
-        )
-    for parent, child in truth.edges if truth is not None else ():
-        if not found.dag.has_edge(parent, child) and not found.dag.has_edge(child, parent):
-            empty = dict.fromkeys(("loss", "turned", "share", "forward", "votes", "against"))
-            listed.append(
-                {
-                    "from": parent,
-                    "to": child,
-                    "kind": "missing",
-                    "open": False,
-                    "weak": False,
-                    "arrow": True,
-                    "cyclic": False,
-                }
-                | empty
-            )
+        open_way = class_ is not None and class_.has_edge(child, parent)
+        edge = {
+            "from": parent,
+            "to": child,
+            "kind": kinds.get((parent, child), ""),
+            "open": open_way,
+            "arrow": not open_way,
+            "cyclic": class_ is None,
+            "weak": False,
+        }
+        edge |= _UNKNOWN
+        if strength is not None:
+            edge |= {"loss": strength.loss, "turned": strength.turned}
+        if pair := sure.get(frozenset((parent, child))):
+            forward = pair["forward" if pair["between"][0] == parent else "backward"]
+            edge |= {"share": pair["adjacent"], "weak": pair["adjacent"] < threshold}
+            edge |= {"forward": forward / pair["adjacent"]} if pair["adjacent"] else {}
+        listed.append(edge | _votes(found, parent, child))
+    for (parent, child), kind in kinds.items():
+        if kind == "missing":
+            edge = {"from": parent, "to": child, "kind": kind, "open": False, "arrow": True, "cyclic": False, "weak": False}
+            listed.append(edge | _UNKNOWN)
     for edge in listed:
         words = ["edge", str(edge["kind"]), "weak" if edge["weak"] else ""]
         edge["class"] = " ".join(word for word in words if word)
-        edge["label"] = _label(edge)
+        edge["label"] = _label(edge, str)
+        edge["tip"] = _label(edge, lambda name: fitted(name, _NAME))
     return listed
 
 
-def _against(truth: nx.DiGraph, parent: str, child: str) -> str:
-    if truth.has_edge(parent, child):
-        return "right"
-    return "turned" if truth.has_edge(child, parent) else "wrong"
+def against(found: nx.DiGraph, truth: nx.DiGraph, class_: nx.DiGraph | None = None) -> dict[tuple[str, str], str]:
+    """Each edge of a graph against the truth: right, turned, equivalent or wrong; and those of the truth that are missing.
+
+    An edge that is turned round is equivalent where its direction is open in the equivalence classes of both graphs.
+
+    Args:
+        found: the graph.
+        truth: the true one.
+        class_: the equivalence class of the graph, with what was known before; None where it has a cycle.
+
+    >>> chain, truth = nx.DiGraph([("a", "b"), ("b", "c")]), nx.DiGraph([("b", "a"), ("b", "c"), ("c", "d")])
+    >>> against(chain, truth, cpdag(chain))
+    {('a', 'b'): 'equivalent', ('b', 'c'): 'right', ('c', 'd'): 'missing'}
+    """
+    true_class = cpdag(truth) if class_ is not None and nx.is_directed_acyclic_graph(truth) else nx.DiGraph()
+    kinds = {}
+    for parent, child in found.edges:
+        if truth.has_edge(parent, child):
+            kinds[parent, child] = "right"
+        elif not truth.has_edge(child, parent):
+            kinds[parent, child] = "wrong"
+        else:
+            open_ways = class_ is not None and class_.has_edge(child, parent) and true_class.has_edge(parent, child)
+            kinds[parent, child] = "equivalent" if open_ways else "turned"
+    for parent, child in truth.edges:
+        if not found.has_edge(parent, child) and not found.has_edge(child, parent):
+            kinds[parent, child] = "missing"
+    return kinds
 
 
-def _label(edge: Mapping[str, Any]) -> str:
+def _strengths(found: Learned) -> dict[tuple[str, str], Strength]:
+    """What the score says of the edges: as it was told before, else computed where there are data and a score."""
+    listed = (found.confidence or {}).get("strengths")
+    if listed is not None:
+        return {(each["parent"], each["child"]): Strength(**each) for each in listed}
+    if found.data is None or found.score != found.score:
+        return {}
+    return {(each.parent, each.child): each for each in strengths(found)}
+
+
+def _votes(found: Learned, parent: str, child: str) -> dict[str, int]:
+    division = found.division
+    if division is None or division.votes is None or division.against is None:
+        return {}
+    names = list(found.dag)
+    at = names.index(parent), names.index(child)
+    return {"votes": int(division.votes[at]), "against": int(division.against[at])}
+
+
+def _label(edge: Mapping[str, Any], named: Callable[[str], str]) -> str:
     """An edge in words, shown where it is pointed at."""
-    words = [f"{edge['from']} {'-' if edge['open'] else '→'} {edge['to']}"]
+    words = [f"{named(edge['from'])} {'-' if edge['open'] else '→'} {named(edge['to'])}"]
     if edge["kind"]:
-        words.append("turned round" if edge["kind"] == "turned" else edge["kind"])
+        words.append(_KINDS.get(edge["kind"], edge["kind"]))
     if edge["loss"] is not None:
         words.append(f"the score loses {edge['loss']:.2f} nats without it")
         words.append("turned round it makes a cycle" if edge["turned"] is None else f"{edge['turned']:.2f} turned round")

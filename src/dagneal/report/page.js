@@ -8,23 +8,48 @@
     const place = new Map(data.nodes.map((n, i) => [String(i), { x: n.x, y: n.y, w: n.w, h: n.h }]));
     const edges = [...svg.querySelectorAll(".edge")];
 
-    // The point where the line from one box to another leaves it.
-    const border = (box, other) => {
-      const dx = other.x - box.x, dy = other.y - box.y;
+    // Where a line from a box to a point leaves it; drawing.py has the same formulas.
+    const leaving = (box, to) => {
+      const dx = to.x - box.x, dy = to.y - box.y;
+      if (Math.abs(dy) > box.h) {
+        const most = box.w / 2 - 8;
+        return { x: box.x + Math.min(Math.max(dx * box.h / 2 / Math.abs(dy), -most), most), y: box.y + (dy > 0 ? box.h / 2 : -box.h / 2) };
+      }
       const t = Math.min(Math.abs(box.w / 2 / (dx || 1e-9)), Math.abs(box.h / 2 / (dy || 1e-9)), 1);
       return { x: box.x + dx * t, y: box.y + dy * t };
     };
+    const LANE = 34, LEAN = 0.5;
+    // Bends stay where they are while the ends of their edge move; one that no longer lies between these is left out.
+    const cornersOf = (a, b, bends) => {
+      const lane = a.y < b.y ? LANE : -LANE, top = Math.min(a.y, b.y) + LANE, bottom = Math.max(a.y, b.y) - LANE;
+      const line = [[a.x, a.y], ...bends.filter(([, y]) => top < y && y < bottom), [b.x, b.y]];
+      return line.slice(1, -1).flatMap(([x, y], i) => {
+        const come = (x - line[i][0]) / (y - line[i][1]), go = (line[i + 2][0] - x) / (line[i + 2][1] - y);
+        const lean = come * go > 0 ? Math.sign(come) * Math.min(Math.abs(come), Math.abs(go), LEAN) : 0;
+        return [{ x: x - lean * lane, y: y - lane }, { x: x + lean * lane, y: y + lane }];
+      });
+    };
     const draw = (g) => {
-      const a = place.get(g.dataset.a), b = place.get(g.dataset.b), p = border(a, b), q = border(b, a);
-      const bend = Math.abs(a.y - b.y) > 150 ? 40 : 0;
-      const c = { x: (p.x + q.x) / 2 + bend, y: (p.y + q.y) / 2 };
-      const line = `M${p.x} ${p.y}Q${c.x} ${c.y} ${q.x} ${q.y}`;
+      const a = place.get(g.dataset.a), b = place.get(g.dataset.b), corners = cornersOf(a, b, data.bends[edges.indexOf(g)]);
+      const p = leaving(a, corners[0] || b), q = leaving(b, corners[corners.length - 1] || a);
+      let line = `M${p.x} ${p.y}`;
+      corners.forEach((c, i) => {
+        const next = corners[i + 1], to = next ? { x: (c.x + next.x) / 2, y: (c.y + next.y) / 2 } : q;
+        line += `Q${c.x} ${c.y} ${to.x} ${to.y}`;
+      });
+      if (!corners.length) line += `L${q.x} ${q.y}`;
       g.querySelectorAll(".line, .hit").forEach((path) => path.setAttribute("d", line));
-      const head = g.querySelector(".head");
+      const head = g.querySelector(".head"), before = corners[corners.length - 1] || p;
       if (!head) return;
-      const angle = Math.atan2(q.y - c.y, q.x - c.x), at = (turn, far) =>
-        `${q.x - far * Math.cos(angle + turn)} ${q.y - far * Math.sin(angle + turn)}`;
-      head.setAttribute("d", `M${q.x} ${q.y}L${at(0.4, 11)}L${at(-0.4, 11)}Z`);
+      const angle = Math.atan2(q.y - before.y, q.x - before.x), at = (turn) =>
+        `${q.x - 11 * Math.cos(angle + turn)} ${q.y - 11 * Math.sin(angle + turn)}`;
+      head.setAttribute("d", `M${q.x} ${q.y}L${at(0.4)}L${at(-0.4)}Z`);
+    };
+    const move = (i, dx, dy) => {
+      const box = place.get(i);
+      box.x += dx; box.y += dy;
+      boxes.get(i).setAttribute("transform", `translate(${box.x} ${box.y})`);
+      edges.filter((g) => g.dataset.a === i || g.dataset.b === i).forEach(draw);
     };
     const point = (event) => new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
     const zoom = (factor, at) => {
@@ -32,10 +57,11 @@
       const w = Math.min(Math.max(view.width * factor, home.w / 20), home.w * 4), k = w / view.width;
       view.x = x - (x - view.x) * k; view.y = y - (y - view.y) * k; view.width = w; view.height *= k;
     };
+    const look = (at) => { view.x = at.x; view.y = at.y; view.width = at.w; view.height = at.h; };
     svg.addEventListener("wheel", (event) => { event.preventDefault(); zoom(event.deltaY > 0 ? 1.15 : 1 / 1.15, point(event)); }, { passive: false });
     document.getElementById("in").onclick = () => zoom(1 / 1.3);
     document.getElementById("out").onclick = () => zoom(1.3);
-    document.getElementById("fit").onclick = () => { view.x = home.x; view.y = home.y; view.width = home.w; view.height = home.h; };
+    document.getElementById("fit").onclick = () => look(home);
 
     const fingers = new Map();
     let held = null;
@@ -43,7 +69,7 @@
       fingers.set(event.pointerId, event);
       svg.setPointerCapture(event.pointerId);
       const node = event.target.closest(".node");
-      held = { node: node && node.dataset.i, at: point(event), far: spread() };
+      held = { node: node && node.dataset.i, at: point(event), far: spread(), edge: event.target.closest(".edge"), from: event };
     });
     const spread = () => {
       const [a, b] = [...fingers.values()];
@@ -55,30 +81,57 @@
       const now = point(event);
       if (fingers.size > 1) { const far = spread(); if (held.far) zoom(held.far / far, now); held.far = far; return; }
       if (held.node) {
-        const box = place.get(held.node);
-        box.x += now.x - held.at.x; box.y += now.y - held.at.y; held.at = now;
-        boxes.get(held.node).setAttribute("transform", `translate(${box.x} ${box.y})`);
-        edges.filter((g) => g.dataset.a === held.node || g.dataset.b === held.node).forEach(draw);
+        move(held.node, now.x - held.at.x, now.y - held.at.y);
+        held.at = now;
       } else { view.x -= now.x - held.at.x; view.y -= now.y - held.at.y; }
     });
-    const release = (event) => { fingers.delete(event.pointerId); if (!fingers.size) held = null; };
+    const release = (event) => {
+      fingers.delete(event.pointerId);
+      if (fingers.size || !held) return;
+      const moved = Math.hypot(event.clientX - held.from.clientX, event.clientY - held.from.clientY);
+      if (held.edge && moved < 6) tell(held.edge, event.clientX, event.clientY); // a tap
+      held = null;
+    };
     svg.addEventListener("pointerup", release);
     svg.addEventListener("pointercancel", release);
 
+    let told = null;
     const tell = (g, x, y) => {
-      tip.textContent = g.getAttribute("aria-label");
+      told = g;
+      tip.textContent = g.dataset.tip;
       tip.hidden = false;
       tip.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - tip.offsetWidth - 8)) + scrollX}px`;
       tip.style.top = `${y + 14 + scrollY}px`;
     };
+    const hush = () => { tip.hidden = true; };
     for (const g of edges) {
-      draw(g);
       g.addEventListener("pointerenter", (event) => tell(g, event.clientX, event.clientY));
-      g.addEventListener("pointerleave", () => { tip.hidden = true; });
-      g.addEventListener("click", (event) => tell(g, event.clientX, event.clientY));
-      g.addEventListener("focus", () => { const box = g.getBoundingClientRect(); tell(g, box.x + box.width / 2, box.y + box.height / 2); });
-      g.addEventListener("blur", () => { tip.hidden = true; });
+      g.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") hush(); }); // a finger always leaves
     }
+    for (const g of [...edges, ...boxes.values()]) {
+      g.addEventListener("focus", () => {
+        if (!g.matches(":focus-visible")) return;
+        const box = g.getBoundingClientRect();
+        tell(g, box.x + box.width / 2, box.y + box.height / 2);
+      });
+      g.addEventListener("blur", () => { if (told === g) hush(); }); // not the words of the edge that was tapped after it
+    }
+    const arrows = { ArrowLeft: [-12, 0], ArrowRight: [12, 0], ArrowUp: [0, -12], ArrowDown: [0, 12] };
+    for (const [i, g] of boxes) {
+      g.addEventListener("keydown", (event) => {
+        if (!arrows[event.key]) return;
+        event.preventDefault();
+        hush();
+        move(i, ...arrows[event.key]);
+      });
+    }
+    document.addEventListener("keydown", (event) => { if (event.key === "Escape") hush(); });
+    document.addEventListener("pointerdown", (event) => { if (!event.target.closest(".edge")) hush(); });
+
+    // The whole drawing is printed, whatever part of it is looked at.
+    let seen = null;
+    addEventListener("beforeprint", () => { seen = { x: view.x, y: view.y, w: view.width, h: view.height }; look(home); });
+    addEventListener("afterprint", () => { if (seen) look(seen); });
   }
 
   // Tables that can be sorted: by number where a cell has one, otherwise as text.

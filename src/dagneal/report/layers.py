@@ -1,0 +1,168 @@
+"""The layers of a drawing: on which row a variable stands, where long edges pass the rows between, and in which order."""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import networkx as nx
+
+_SWEEPS, _LEAST = 24, 2  # over all rows, of the sorting that takes crossings away
+_WORK = 50_000  # points that are looked at; a drawing of very many has fewer sweeps
+
+
+@dataclass(frozen=True)
+class Layers:
+    """Points on rows: one for each variable, and one for each row that an edge passes on its way.
+
+    Attributes:
+        rows: the points of each row, from left to right; the first points are the variables in their order.
+        above: to which points of the row above each point is joined.
+        below: to which of the row below.
+        passed: the points that each edge passes, from its parent to its child, where it passes any.
+    """
+
+    rows: list[list[int]]
+    above: list[list[int]]
+    below: list[list[int]]
+    passed: dict[tuple[str, str], list[int]]
+
+
+def layers(graph: nx.DiGraph) -> Layers:
+    """Rows for a graph, parents above children as far as there is no cycle, with few crossings.
+
+    Args:
+        graph: any directed graph without loops.
+
+    >>> found = layers(nx.DiGraph([("a", "b"), ("b", "c"), ("a", "c")]))
+    >>> found.rows, found.passed
+    ([[0], [1, 3], [2]], {('a', 'c'): [3]})
+    """
+    dag = _downward(graph)
+    names = list(graph)
+    number = {name: i for i, name in enumerate(names)}
+    depth = _depths(dag)
+    rows: list[list[int]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
+    for name in names:
+        rows[depth[name]].append(number[name])
+    above: list[list[int]] = [[] for _ in names]
+    below: list[list[int]] = [[] for _ in names]
+    passed = {}
+    for parent, child in dag.edges:
+        chain = [number[parent]]
+        for level in range(depth[parent] + 1, depth[child]):
+            rows[level].append(len(above))
+            chain.append(len(above))
+            above.append([])
+            below.append([])
+        chain.append(number[child])
+        for upper, lower in pairwise(chain):
+            below[upper].append(lower)
+            above[lower].append(upper)
+        for edge, points in (((parent, child), chain[1:-1]), ((child, parent), chain[-2:0:-1])):
+            if points and graph.has_edge(*edge):
+                passed[edge] = points
+    return Layers(_untangled(rows, above, below), above, below, passed)
+
+
+def sweeps(points: int, most: int) -> int:
+    """How often to go over the rows, so that drawings of many points do not take long.
+
+    Args:
+        points: how many there are.
+        most: for drawings of few.
+    """
+    return max(_LEAST, min(most, _WORK // max(points, 1)))
+
+
+def _downward(graph: nx.DiGraph) -> nx.DiGraph:
+    """The graph with edges turned round that would close a cycle with those before them."""
+    if nx.is_directed_acyclic_graph(graph):
+        return graph
+    dag = nx.DiGraph()
+    dag.add_nodes_from(graph)
+    for parent, child in graph.edges:
+        if nx.has_path(dag, child, parent):
+            parent, child = child, parent
+        dag.add_edge(parent, child)
+    return dag
+
+
+def _depths(dag: nx.DiGraph) -> dict[str, int]:
+    """The row of each variable: as high as its parents allow, then moved to where its edges are shorter together."""
+    order = list(nx.topological_sort(dag))
+    depth: dict[str, int] = {}
+    for name in order:
+        depth[name] = 1 + max((depth[parent] for parent in dag.predecessors(name)), default=-1)
+    moved = True
+    while moved:  # each move makes the edges shorter, so it ends
+        moved = False
+        for name in reversed(order):
+            if dag.out_degree(name) > dag.in_degree(name):
+                lowest = min(depth[child] for child in dag.successors(name)) - 1
+                moved |= lowest > depth[name]
+                depth[name] = lowest
+        for name in order:
+            if dag.in_degree(name) > dag.out_degree(name):
+                highest = max(depth[parent] for parent in dag.predecessors(name)) + 1
+                moved |= highest < depth[name]
+                depth[name] = highest
+    top = min(depth.values(), default=0)
+    return {name: depth[name] - top for name in dag}
+
+
+def _untangled(rows: list[list[int]], above: Sequence[list[int]], below: Sequence[list[int]]) -> list[list[int]]:
+    """The rows sorted so that few lines cross: by the mean of the row before, many times, then by swaps of neighbours."""
+    rows = [list(row) for row in rows]
+    best, fewest = [list(row) for row in rows], _crossings(rows, below)
+    times = sweeps(len(above), _SWEEPS)
+    for sweep in range(times):
+        if not fewest:
+            break
+        near = (above, below)[sweep % 2]
+        place = {point: (at + 0.5) / len(row) for row in rows for at, point in enumerate(row)}
+        for row in rows if near is above else rows[::-1]:
+            wanted = {p: sum(place[q] for q in near[p]) / len(near[p]) if near[p] else place[p] for p in row}
+            if sweep // 2 % 2:  # points that want the same place change sides, else the first order would stay for ever
+                row.reverse()
+            row.sort(key=wanted.__getitem__)
+            place |= {point: (at + 0.5) / len(row) for at, point in enumerate(row)}
+        if (count := _crossings(rows, below)) < fewest:
+            best, fewest = [list(row) for row in rows], count
+    _swap(best, above, below, times)
+    return best
+
+
+def _crossings(rows: Sequence[Sequence[int]], below: Sequence[Sequence[int]]) -> int:
+    total = 0
+    for upper, lower in pairwise(rows):
+        place = {point: at for at, point in enumerate(lower)}
+        seen: list[int] = []
+        for point in upper:
+            ends = [place[other] for other in below[point]]
+            total += sum(len(seen) - bisect_right(seen, end) for end in ends)
+            for end in ends:
+                insort(seen, end)
+    return total
+
+
+def _swap(rows: Sequence[list[int]], above: Sequence[Sequence[int]], below: Sequence[Sequence[int]], times: int) -> None:
+    """Swap neighbours of a row while that takes crossings away, for a number of times."""
+    place = {point: at for row in rows for at, point in enumerate(row)}
+
+    def crossed(left: int, right: int) -> int:
+        return sum(place[a] > place[b] for near in (above, below) for a in near[left] for b in near[right])
+
+    for _ in range(times):
+        swapped = False
+        for row in rows:
+            for at in range(len(row) - 1):
+                left, right = row[at], row[at + 1]
+                if crossed(left, right) > crossed(right, left):
+                    row[at], row[at + 1] = right, left
+                    place[left], place[right] = at + 1, at
+                    swapped = True
+        if not swapped:
+            break

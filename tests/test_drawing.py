@@ -1,0 +1,202 @@
+"""Where variables and edges are drawn, on the page and with letters."""
+
+import os
+import re
+import subprocess
+import sys
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import dagneal as dn
+from dagneal.letters import cells, columns, fitted, padded
+from dagneal.report.drawing import network_svg, picture_of
+from dagneal.report.layers import _crossings, layers
+from dagneal.report.layout import _spread, layered
+from dagneal.report.text import drawn
+
+
+def random_dag(seed, variables=None, edges=None):
+    generator = np.random.default_rng(seed)
+    n = variables or int(generator.integers(5, 40))
+    dag = nx.DiGraph()
+    dag.add_nodes_from(f"{'v' * int(generator.integers(1, 12))}{i}" for i in range(n))
+    names = list(dag)
+    for _ in range(edges or int(n * generator.uniform(0.5, 2))):
+        a, b = sorted(generator.choice(n, 2, replace=False))
+        dag.add_edge(names[a], names[b])
+    return dag
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_layers_put_parents_above_children_and_boxes_apart(seed):
+    dag = random_dag(seed)
+    widths = {name: 40.0 + 5 * len(name) for name in dag}
+    place = layered(dag, widths).place
+    assert list(place) == list(dag)
+    assert all(place[a][1] < place[b][1] for a, b in dag.edges)
+    for a in dag:
+        for b in dag:
+            if a < b and abs(place[a][1] - place[b][1]) < 40:
+                assert abs(place[a][0] - place[b][0]) >= (widths[a] + widths[b]) / 2
+
+
+def points_of(path):
+    """Points along a path of straight lines and parabolas."""
+    numbers = [float(number) for number in re.findall(r"-?\d+\.?\d*", path)]
+    at, t, found = np.array(numbers[:2]), np.linspace(0, 1, 40)[:, None], []
+    if "L" in path:
+        return at * (1 - t) + np.array(numbers[2:4]) * t
+    for i in range(2, len(numbers), 4):
+        corner, end = np.array(numbers[i : i + 2]), np.array(numbers[i + 2 : i + 4])
+        found.append(at * (1 - t) ** 2 + 2 * corner * t * (1 - t) + end * t**2)
+        at = end
+    return np.concatenate(found)
+
+
+def plain_edge(parent, child):
+    return {"from": parent, "to": child, "class": "edge", "label": "", "tip": "", "arrow": True, "kind": ""}
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_edges_run_between_boxes(seed):
+    dag = random_dag(seed)
+    picture = picture_of(dag)
+    paths = re.findall(r'class="line" d="([^"]*)"', network_svg(picture, [plain_edge(*edge) for edge in dag.edges]))
+    assert len(paths) == dag.number_of_edges()
+    for edge, path in zip(dag.edges, paths, strict=True):
+        points = points_of(path)
+        for name, box in picture.boxes.items():
+            if name not in edge:
+                inside = np.minimum(box.w / 2 - abs(points[:, 0] - box.x), box.h / 2 - abs(points[:, 1] - box.y)).max()
+                assert inside < 3, (edge, name)  # a rounded corner may be grazed
+
+
+def test_long_edges_bend_only_where_they_must():
+    beside = layered(nx.DiGraph([("a", "b"), ("b", "c"), ("a", "c")]), dict.fromkeys("abc", 40.0))
+    assert list(beside.bends) == [("a", "c")]
+    assert abs(beside.bends["a", "c"][0][0] - beside.place["b"][0]) > 20
+    dag = dn.load("alarm-15").dag
+    assert len(layers(dag).passed) == 2
+    assert layered(dag, dict.fromkeys(dag, 80.0)).bends == {}  # nothing is in the way
+
+
+def test_crossings_are_taken_away():
+    assert _crossings([[0, 1, 2], [3, 4, 5]], [[5], [4], [3], [], [], []]) == 3
+    for seed in range(10):
+        tree = nx.DiGraph(nx.bfs_edges(nx.random_labeled_tree(30, seed=seed), 0))
+        shuffled = nx.DiGraph()
+        shuffled.add_nodes_from(np.random.default_rng(seed).permutation(30).tolist())
+        shuffled.add_edges_from(tree.edges)
+        found = layers(shuffled)
+        assert _crossings(found.rows, found.below) == 0  # a tree needs none
+
+
+def test_a_graph_with_a_cycle_is_drawn_too():
+    graph = nx.DiGraph([("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), ("b", "a")])
+    found = layered(graph, dict.fromkeys("abcd", 40.0))
+    heights = [found.place[name][1] for name in "abcd"]
+    assert heights == sorted(set(heights))  # only the edges that close cycles lead upwards
+    down = [y for _, y in found.bends["d", "a"]]
+    assert down == sorted(down, reverse=True)
+
+
+@pytest.mark.parametrize("joined", [0, 3])
+def test_lone_variables_are_put_into_a_grid(joined):
+    dag = nx.DiGraph([("p", "q")] * bool(joined))
+    dag.add_nodes_from(f"variable {i}" for i in range(200))
+    picture = picture_of(dag)
+    across = [box.x for box in picture.boxes.values()]
+    down = [box.y for box in picture.boxes.values()]
+    assert 0.8 < (max(across) - min(across)) / (max(down) - min(down)) < 3
+    assert len({(box.x, box.y) for box in picture.boxes.values()}) == len(dag)
+
+
+def test_parts_lie_side_by_side():
+    dag = nx.DiGraph([(f"a{i}", f"b{i}") for i in range(20)])
+    place = layered(dag, dict.fromkeys(dag, 60.0)).place
+    across, down = zip(*place.values(), strict=True)
+    assert 0.6 < (max(across) - min(across)) / (max(down) - min(down)) < 4
+    assert len(set(place.values())) == 40
+
+
+def test_the_layout_is_the_same_in_every_process():
+    program = (
+        "import networkx as nx\n"
+        "from dagneal.report.layout import layered\n"
+        "dag = nx.DiGraph([(f'v{a}', f'v{b}') for a, b in nx.gnp_random_graph(30, 0.1, 1, True).edges if a < b])\n"
+        "print(layered(dag, dict.fromkeys(dag, 50.0)))"
+    )
+    first, second = (
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
+        for environment in ({**os.environ, "PYTHONHASHSEED": seed} for seed in ("1", "2"))
+    )
+    assert first.stdout == second.stdout
+    assert "v1" in first.stdout
+
+
+@given(st.lists(st.tuples(st.floats(-100, 100), st.floats(0.1, 10), st.floats(0, 50)), min_size=1, max_size=6))
+def test_places_on_a_row_are_the_nearest_that_are_far_enough_apart(row):
+    from scipy.optimize import LinearConstraint, minimize
+
+    wanted, weights, apart = map(np.array, zip(*row, strict=True))
+    found = np.array(_spread(wanted, weights, apart))
+    assert (np.diff(found) >= apart[1:] - 1e-9).all()
+
+    def cost(x):
+        return float((weights * (x - wanted) ** 2).sum())
+
+    if len(row) > 1:
+        rules = LinearConstraint(np.diff(np.eye(len(row)), axis=0), apart[1:], np.inf)
+        start = np.cumsum(apart)
+        other = minimize(cost, start, constraints=[rules], method="SLSQP", options={"maxiter": 300})
+        assert cost(found) <= other.fun + 1e-4 * (1 + abs(other.fun))
+    else:
+        assert found == wanted
+
+
+def test_small_networks_are_drawn_with_letters():
+    for name in ("monty-hall", "lung-cancer-4", "lung-cancer"):
+        dag = dn.load(name).dag
+        lines = drawn(dag, 120)
+        row = {variable: next(i for i, line in enumerate(lines) if variable in line) for variable in dag}
+        assert all(row[parent] < row[child] for parent, child in dag.edges)
+        assert max(map(len, lines)) <= 120
+    assert drawn(dn.load("lung-cancer").dag, 10) == []
+    assert drawn(dn.load("alarm-15").dag) == []
+    assert drawn(nx.DiGraph([("a", "b"), ("b", "a")])) == []
+
+
+def test_a_long_edge_runs_beside_a_name():
+    lines = drawn(nx.DiGraph([("first", "second"), ("second", "third"), ("first", "third")]))
+    at = next(line for line in lines if "second" in line)
+    assert re.fullmatch(r" *second +[|/\\]", at)
+
+
+def test_wide_letters_take_two_columns():
+    assert [columns(text) for text in ("abc", "東京", "é", "e\u0301", "😀", "ﾊﾟ", "☀\ufe0f", "العربية")] == [
+        3,
+        4,
+        1,
+        1,
+        2,
+        2,
+        2,
+        7,
+    ]
+    assert cells("x\u0301東\u0301y") == ["x\u0301", "東\u0301", "", "y"]
+    lines = drawn(nx.DiGraph([("東京", "雨"), ("大阪城公園", "雨")]))
+    assert lines[0] == "東京   大阪城公園"
+    heads = [at for at, letter in enumerate(lines[-2]) if letter == "v"]
+    begin = columns(lines[-1]) - 2
+    assert all(begin - 2 <= at <= begin + 3 for at in heads)
+
+
+@given(st.text(st.sampled_from("ab東😀\u0301é"), max_size=12), st.integers(2, 12))
+def test_fitted_texts_fit(text, most):
+    short = fitted(text, most)
+    assert columns(short) <= most
+    assert (short == text) == (columns(text) <= most)
+    assert columns(padded(short, most)) == most
