@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.columns import MISSING_MARKS, Column, continuous, row_numbers
+from dagneal.columns import Column, continuous, row_numbers
 from dagneal.discretize import EVERY, Bins, state_names, told
 from dagneal.errors import InputError
+from dagneal.missing import MISSING_MARKS
 
 if TYPE_CHECKING:
     import polars

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dagneal.data import MOST_STATES, Dataset
 from dagneal.errors import InputError
@@ -16,9 +15,6 @@ from dagneal.errors import InputError
 if TYPE_CHECKING:
     from dagneal.kernels import Floats, Ints
 
-Missing = Literal["refuse", "drop", "state"]
-
-MISSING_MARKS = frozenset(["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"])
 MISSING_STATE = "(missing)"
 OTHER_STATE = "(other)"
 _MANY_NUMBERS = 50  # more distinct numbers than this may be a measurement, not a state
@@ -42,7 +38,7 @@ class Raw:
     columns: tuple[Column, ...]
     weights: Ints | None
     # Finds the first row in which a column has no value or one of these marks; None where the rows are at hand.
-    first_missing: Callable[[str, Sequence[str]], int | None] | None = None
+    first_missing: Callable[[str, Sequence[str]], str | None] | None = None
     notes: tuple[str, ...] = ()  # what was done to it
 
     @property
@@ -61,24 +57,26 @@ def in_memory(where: str, columns: tuple[Column, ...], weights: Ints | None) -> 
 def checked(raw: Raw, declared: Mapping[str, Sequence[str]]) -> Dataset:
     """The dataset that a table without missing values makes, its states declared or found."""
     rows = len(raw.columns[0].codes) if raw.weights is None else int(raw.weights.sum())
-    if complaints := _complaints(raw.columns, rows, declared):
-        raise InputError(f"{raw.where}: {'; '.join(complaints)}")
-    tidy = []
-    for column in raw.columns:
-        if column.name in declared:
-            labels = list(declared[column.name])
-            if MISSING_STATE in column.labels and MISSING_STATE not in labels:
-                labels.append(MISSING_STATE)
-            tidy.append(_recoded(raw.where, column, labels))
-        else:
-            tidy.append(_tidied(raw.where, column))
+    if wrong := complaints(raw.columns, rows, declared):
+        raise InputError(f"{raw.where}: {'; '.join(wrong)}")
+    tidy = [tidied(raw.where, column, declared) for column in raw.columns]
     codes = np.array([column.codes for column in tidy])
     found = Dataset.merged(raw.names, [column.labels for column in tidy], codes, raw.weights)
+    return noted(found, raw.notes)
+
+
+def noted(found: Dataset, notes: Sequence[str]) -> Dataset:
+    """The dataset with what was done to it, and what should be known of its columns.
+
+    Args:
+        found: the dataset.
+        notes: what was done.
+    """
     told = [f"{name}: the same state in all rows" for name in found.constant]
     for name, states in zip(found.names, found.states, strict=True):
         if len(states) > _MANY_NUMBERS:
             told.append(f"{name}: {len(states):,} states; with so many, few rows show each of them")
-    return replace(found, prepared=(*raw.notes, *told))
+    return replace(found, prepared=(*notes, *told))
 
 
 def _recoded(where: str, column: Column, labels: Sequence[str]) -> Column:
@@ -98,8 +96,14 @@ def _recoded(where: str, column: Column, labels: Sequence[str]) -> Column:
     return replace(column, labels=tuple(labels), codes=new[column.codes])
 
 
-def _complaints(columns: Sequence[Column], rows: int, declared: Collection[str]) -> list[str]:
-    """What is wrong with columns that do not look like states, all of it, and what to do."""
+def complaints(columns: Sequence[Column], rows: int, declared: Collection[str]) -> list[str]:
+    """What is wrong with columns that do not look like states, all of it, and what to do.
+
+    Args:
+        columns: without missing values.
+        rows: how many there are.
+        declared: columns whose states were declared; these are right.
+    """
     found = []
     for column in columns:
         if column.declared or column.name in declared:
@@ -121,8 +125,19 @@ def _complaints(columns: Sequence[Column], rows: int, declared: Collection[str])
     return found
 
 
-def _tidied(where: str, column: Column) -> Column:
-    """The column with its labels stripped and, unless they are declared, sorted, numbers as numbers."""
+def tidied(where: str, column: Column, declared: Mapping[str, Sequence[str]]) -> Column:
+    """The column with its labels stripped and in order: the declared one, else sorted, numbers as numbers.
+
+    Args:
+        where: it comes from, for errors.
+        column: without missing values.
+        declared: states by column.
+    """
+    if column.name in declared:
+        labels = list(declared[column.name])
+        if MISSING_STATE in column.labels and MISSING_STATE not in labels:
+            labels.append(MISSING_STATE)
+        return _recoded(where, column, labels)
     if column.declared:
         return column
     labels = sorted({label.strip() for label in column.labels} - {MISSING_STATE})
@@ -158,52 +173,6 @@ def _number(label: str) -> float | None:
     except ValueError:
         return None
     return value if isfinite(value) else None
-
-
-def without_missing(raw: Raw, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float = 0.0) -> Raw:
-    """Mark what stands for a missing value, then refuse it, drop its rows or make it a state.
-
-    A mark such as `NA` that is declared as a state of its column, or is one of its categories, is no mark there. What is
-    refused is told with all else that is wrong, unless rare states will be merged, which may put it right.
-    """
-    marks = {c.name: set() if c.declared else MISSING_MARKS - set(declared.get(c.name, ())) for c in raw.columns}
-    columns = [_filled(_marked(column, marks[column.name]), declared) for column in raw.columns]
-    lost = {column.name: column.codes < 0 for column in columns}
-    lost = {name: rows for name, rows in lost.items() if rows.any()}
-    if not lost:
-        return replace(raw, columns=tuple(_without_unused(c) for c in columns))
-    anywhere = np.logical_or.reduce(list(lost.values()))
-    if raw.weights is not None and not raw.weights[anywhere].any():
-        missing = "drop"  # rows that do not count
-    if missing == "refuse":
-        count = {name: _total(rows, raw.weights) for name, rows in lost.items()}
-        listed = []
-        for name, rows in lost.items():
-            first = raw.first_missing(name, sorted(marks[name])) if raw.first_missing else int(np.argmax(rows)) + 1
-            listed.append(f"{count[name]:,} in {name!r}" + (f" (first in row {first:,})" if first else ""))
-        text = (
-            f"{sum(count.values()):,} missing values: {some(listed)}; drop their rows with missing='drop' (--missing drop) "
-            "or make them a state of their own with missing='state' (--missing state)"
-        )
-        total = len(anywhere) if raw.weights is None else int(raw.weights.sum())
-        others = [] if rare else _complaints([_without_unused(_known(c)) for c in columns], total, declared)
-        raise InputError(f"{raw.where}: {'; '.join([text, *others])}")
-    if missing == "drop":
-        if anywhere.all():
-            raise InputError(f"{raw.where}: every row has a missing value; nothing would be left")
-        weights = None if raw.weights is None else raw.weights[~anywhere]
-        columns = [replace(c, codes=c.codes[~anywhere]) for c in columns]
-        gone = _total(anywhere, raw.weights)
-        notes = (*raw.notes, f"{gone:,} rows with missing values left out") if gone else raw.notes
-        return replace(raw, columns=tuple(_without_unused(c) for c in columns), weights=weights, notes=notes)
-    columns = [
-        replace(c, labels=(*c.labels, MISSING_STATE), codes=np.where(c.codes < 0, len(c.labels), c.codes))
-        if c.name in lost
-        else c
-        for c in columns
-    ]
-    told = [f"{name}: {_total(rows, raw.weights):,} missing values made a state" for name, rows in lost.items()]
-    return replace(raw, columns=tuple(_without_unused(c) for c in columns), notes=(*raw.notes, *told))
 
 
 def _stripped(column: Column) -> Column:
@@ -247,38 +216,6 @@ def without_rare(raw: Raw, share: float, declared: Collection[str]) -> Raw:
             f"{column.name}: {int(rare.sum()):,} rare states ({int(counts[rare].sum()):,} rows) merged into {OTHER_STATE}"
         )
     return replace(raw, columns=tuple(columns), notes=(*raw.notes, *told))
-
-
-def _known(column: Column) -> Column:
-    """The values of a column that are not missing."""
-    return replace(column, codes=column.codes[column.codes >= 0])
-
-
-def _filled(column: Column, declared: Mapping[str, Sequence[str]]) -> Column:
-    """The column with missing values as a state, where its declared states have one for them."""
-    if MISSING_STATE not in declared.get(column.name, ()) or not (column.codes < 0).any():
-        return column
-    codes = np.where(column.codes < 0, len(column.labels), column.codes)
-    return replace(column, labels=(*column.labels, MISSING_STATE), codes=codes)
-
-
-def _marked(column: Column, marks: Collection[str]) -> Column:
-    found = [i for i, label in enumerate(column.labels) if label.strip() in marks]
-    return replace(column, codes=np.where(np.isin(column.codes, found), -1, column.codes)) if found else column
-
-
-def _without_unused(column: Column) -> Column:
-    """Labels that no row shows, such as a mark for missing values, are not states unless they were declared."""
-    if column.declared:
-        return column
-    used = np.flatnonzero(np.bincount(column.codes, minlength=len(column.labels)))
-    place = np.zeros(len(column.labels), dtype=np.int64)
-    place[used] = np.arange(len(used))
-    return replace(column, labels=tuple(column.labels[i] for i in used), codes=place[column.codes])
-
-
-def _total(rows: NDArray[np.bool_], weights: Ints | None) -> int:
-    return int(rows.sum() if weights is None else weights[rows].sum())
 
 
 def some(things: Sequence[str], most: int = 5) -> str:

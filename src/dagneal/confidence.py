@@ -140,7 +140,9 @@ def resampled(data: Dataset, seed: int, number: int) -> Dataset:
 
 def _weighted(data: Dataset, weights: np.ndarray) -> Dataset:
     drawn = weights > 0
-    return replace(data, codes=np.ascontiguousarray(data.codes[:, drawn]), weights=weights[drawn].astype(np.int64))
+    return replace(
+        data, codes=np.ascontiguousarray(np.asarray(data.codes)[:, drawn]), weights=weights[drawn].astype(np.int64)
+    )
 
 
 def _directions(dag: nx.DiGraph, names: Sequence[str], knowledge: Knowledge | None) -> np.ndarray:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import polars
 
     from dagneal.kernels import Codes, Ints
+    from dagneal.packed import PackedRows
 
 MOST_STATES = 65_535
 DENSE = 1 << 22  # below this many state combinations a plain histogram beats sorting
@@ -28,7 +29,8 @@ class Dataset:
     Attributes:
         names: the columns.
         states: for each column all its states, also those that no row shows.
-        codes: array of shape (columns, distinct rows); `codes[i, r]` is a position in `states[i]`.
+        codes: array of shape (columns, distinct rows); `codes[i, r]` is a position in `states[i]`. Rows that do not merge
+            may be packed, which are read line by line like an array.
         weights: how often each distinct row occurs.
         prepared: what was done to the data while they were read, in words.
 
@@ -42,7 +44,7 @@ class Dataset:
 
     names: tuple[str, ...]
     states: tuple[tuple[str, ...], ...]
-    codes: Codes
+    codes: Codes | PackedRows
     weights: Ints
     prepared: tuple[str, ...] = ()
 
@@ -64,10 +66,11 @@ class Dataset:
                 raise InputError(f"two states of column {name!r} have the same name; rename one")
         if not len(self.weights):
             raise InputError("the data have no rows")
-        if (self.weights < 0).any():
+        if self.weights.min() < 0:
             raise InputError("a weight is negative; weights say how often a row counts")
         check_total(float(self.weights.sum(dtype=np.float64)))
-        _check_codes(self.names, self.states, self.codes)
+        if isinstance(self.codes, np.ndarray):  # packed ones were coded by us
+            _check_codes(self.names, self.states, self.codes)
 
     @classmethod
     def merged(
@@ -93,7 +96,12 @@ class Dataset:
         return cls(tuple(names), tuple(map(tuple, states)), packed, counts)
 
     def __repr__(self) -> str:
-        return f"Dataset({len(self.names)} columns, {self.rows:,} rows, {self.codes.shape[1]:,} distinct)"
+        return f"Dataset({len(self.names)} columns, {self.rows:,} rows, {self.different})"
+
+    @property
+    def different(self) -> str:
+        """How many rows differ, in words."""
+        return f"{self.codes.shape[1]:,} distinct" if isinstance(self.codes, np.ndarray) else "not merged"
 
     @cached_property
     def rows(self) -> int:
@@ -127,7 +135,7 @@ class Dataset:
         """
         if weights in self.names:
             raise InputError(f"the data have a column {weights!r} already; name the weights differently")
-        codes = self.codes if weights else np.repeat(self.codes, self.weights, axis=1)
+        codes = np.asarray(self.codes) if weights else np.repeat(np.asarray(self.codes), self.weights, axis=1)
         table = decoded(self.names, self.states, codes)
         if weights:
             import polars

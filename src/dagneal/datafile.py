@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import csv
+import glob
 import os
 import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     import polars
 
 _PARQUET = {".parquet", ".pq"}
+_TEXT = {".csv", ".tsv", ".tab", ".txt"}
 _FOREIGN = {".xlsx", ".xls", ".ods", ".json", ".jsonl", ".feather", ".arrow", ".sav", ".dta", ".rds", ".zip", ".bz2", ".xz"}
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
@@ -34,30 +37,71 @@ class Source:
     Attributes:
         where: what to call it in errors.
         names: the columns.
-        frame: the data.
-        text: the text file it is read from, where blank and ragged lines have to be looked for.
+        parts: the data, one frame for each file; of text with the columns `empty` and `short`, since a row without any
+            value may be a blank line, and one without the last value may be too short.
+        texts: the text files it is read from, where blank and ragged lines have to be looked for.
     """
 
     where: str
     names: list[str]
-    frame: polars.LazyFrame
-    text: Path | None = None
+    parts: tuple[polars.LazyFrame, ...]
+    texts: tuple[Path, ...] = ()
+
+    @cached_property
+    def frame(self) -> polars.LazyFrame:
+        """All rows."""
+        import polars as pl
+
+        return self.parts[0] if len(self.parts) == 1 else pl.concat(self.parts)
+
+    @property
+    def kinds(self) -> dict[str, polars.DataType]:
+        """What the columns hold."""
+        return dict(zip(self.names, self.parts[0].collect_schema().dtypes()[: len(self.names)], strict=True))
 
 
 def from_frame(frame: polars.LazyFrame, where: str = "the frame") -> Source:
     """A frame in memory, or a Parquet file, as a source."""
     names = frame.collect_schema().names()
-    return Source(where, names, frame.rename({name: str(i) for i, name in enumerate(names)}))
+    return Source(where, names, (frame.rename({name: str(i) for i, name in enumerate(names)}),))
 
 
-def scan(path: Path) -> Source:
-    """Open a data file: Parquet by its name, else text with a header, its separator found in the header.
+def scan(paths: Sequence[Path], where: str) -> Source:
+    """Open data files with the same columns, in any order, as one table.
 
     Args:
-        path: the file; a CSV may be compressed (.gz).
+        paths: the files.
+        where: what to call them together.
+    """
+    import polars as pl
 
-    Returns:
-        Its columns; those of a text file are read as text, so that the states are spelled as in the file.
+    sources = [_scan(path) for path in paths]
+    first = sources[0]
+    parts, kinds = list(first.parts), first.kinds
+    for source in sources[1:]:
+        odd = sorted(set(source.names) ^ set(first.names))
+        if odd:
+            theirs = source if odd[0] in source.names else first
+            other = first if theirs is source else source
+            raise InputError(
+                f"{theirs.where} has a column {odd[0]!r}, {other.where} has none; files of one table have the same"
+            )
+        for name, kind in source.kinds.items():
+            if kind != kinds[name]:
+                raise InputError(
+                    f"column {name!r} holds {kinds[name]} in {first.where} and {kind} in {source.where}; make them the same"
+                )
+        places = {name: str(i) for i, name in enumerate(source.names)}
+        own = [pl.col(places[name]).alias(str(i)) for i, name in enumerate(first.names)]
+        parts.append(source.parts[0].select(*own, *(["empty", "short"] if source.texts else [])))
+    texts = tuple(path for source in sources for path in source.texts)
+    return Source(where if len(paths) > 1 else first.where, first.names, tuple(parts), texts)
+
+
+def _scan(path: Path) -> Source:
+    """Open a data file: Parquet by its name, else text with a header, its separator found in the header; may be .gz.
+
+    The columns of a text file are read as text, so that the states are spelled as in the file.
     """
     import polars as pl
 
@@ -84,16 +128,26 @@ def scan(path: Path) -> Source:
         seen.add(name)
     places = [str(i) for i in range(len(names))]
     frame = pl.scan_csv(path, separator=separator, infer_schema=False, with_column_names=lambda _: places, glob=False)
-    return Source(str(path), names, frame, path)
+    flags = pl.all_horizontal(pl.all().is_null()).alias("empty"), pl.col(places[-1]).is_null().alias("short")
+    return Source(str(path), names, (frame.with_columns(*flags),), (path,))
 
 
 @contextmanager
-def regular(source: str | os.PathLike[str]) -> Iterator[Path]:
-    """A path that can be read more than once: a pipe, or `-` for standard input, is copied to a temporary file."""
+def regular(source: str | os.PathLike[str]) -> Iterator[list[Path]]:
+    """The files of a source, which can be read more than once: those of a folder, or that a pattern matches.
+
+    A pipe, or `-` for standard input, is copied to a temporary file.
+
+    Args:
+        source: a path, a folder or a pattern such as `rows/*.parquet`.
+    """
     path = Path(source)
     piped = str(source) == "-"
-    if not piped and (path.is_file() or path.is_dir() or not path.exists()):
-        yield path
+    if not piped and (path.is_dir() or (not path.exists() and glob.has_magic(str(source)))):
+        yield _listed(path)
+        return
+    if not piped and (path.is_file() or not path.exists()):
+        yield [path]
         return
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / ("standard input" if piped else path.name)
@@ -102,23 +156,44 @@ def regular(source: str | os.PathLike[str]) -> Iterator[Path]:
                 shutil.copyfileobj(pipe, file)
         except OSError as error:
             raise InputError(f"{source} cannot be read: {error.strerror or error}") from error
-        yield copy
+        yield [copy]
+
+
+def _listed(path: Path) -> list[Path]:
+    """The data files of a folder, or those that a pattern matches, in the order of their names."""
+    if not path.is_dir():
+        found = sorted(each for each in map(Path, glob.glob(str(path), recursive=True)) if each.is_file())
+        if not found:
+            raise InputError(f"no file matches {path}")
+        return found
+    found = sorted(each for each in path.iterdir() if each.is_file() and not each.name.startswith((".", "_")))
+    known = [each for each in found if {*each.suffixes} & {*_PARQUET, *_TEXT}]
+    if not known:
+        raise InputError(f"{path} is a folder without CSV, TSV or Parquet files")
+    return known
 
 
 @contextmanager
-def diagnosed(path: Path) -> Iterator[None]:
-    """Turn what goes wrong while a file is read into one line that says where in the file."""
+def diagnosed(paths: Sequence[Path], where: str) -> Iterator[None]:
+    """Turn what goes wrong while files are read into one line that says where in which file.
+
+    Args:
+        paths: the files.
+        where: what to call them together.
+    """
     import polars as pl
 
+    where = str(paths[0]) if len(paths) == 1 else where
     try:
         yield
     except pl.exceptions.PolarsError as error:
-        if path.suffix.lower() not in _PARQUET:
-            check_rectangular(path)
-            _check_quotes(path)
-        raise InputError(f"{path} cannot be read: {_first_line(error)}") from error
+        for path in paths:
+            if path.suffix.lower() not in _PARQUET:
+                check_rectangular(path)
+                _check_quotes(path)
+        raise InputError(f"{where} cannot be read: {_first_line(error)}") from error
     except (OSError, EOFError) as error:
-        raise InputError(f"{path} cannot be read: {_first_line(error)}") from error
+        raise InputError(f"{where} cannot be read: {_first_line(error)}") from error
 
 
 def check_rectangular(path: Path) -> None:
@@ -155,8 +230,6 @@ def blank_lines(path: Path) -> int:
 def _check_file(path: Path) -> None:
     if not path.exists():
         raise InputError(f"there is no file {path}")
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; give a CSV, TSV or Parquet file")
     try:
         with path.open("rb") as file:
             empty = not file.read(1)

@@ -173,6 +173,7 @@ def _read(options: argparse.Namespace) -> Any:
         bins=_bins(options.bins),
         rare=options.rare,
         drop=options.drop,
+        merge=options.merge,
     )
     for text in () if options.quiet else data.prepared:
         show.note(text)

@@ -57,6 +57,12 @@ def reading_options(command: Parser) -> None:
         "--missing", choices=("refuse", "drop", "state"), default="refuse", help="what to do with missing values"
     )
     group.add_argument(
+        "--merge",
+        choices=("auto", "yes", "no"),
+        default="auto",
+        help="merge equal rows; by default a sample decides where there are many",
+    )
+    group.add_argument(
         "--score", default="bdeu:1", metavar="NAME", help="bdeu:ESS (default bdeu:1), bdeu-rows, k2, perks or bic"
     )
 

@@ -96,7 +96,7 @@ def learned(
 ) -> None:
     """Print what was learned, and how sure it is."""
     report = found.to_dict()
-    lines = [f"{options.data}: {len(data.names)} variables, {data.rows:,} rows ({data.codes.shape[1]:,} distinct)", ""]
+    lines = [f"{options.data}: {len(data.names)} variables, {data.rows:,} rows ({data.different})", ""]
     lines += structure(found.dag)
     if picture := drawn(found.dag, shutil.get_terminal_size((100, 24)).columns - 2):
         lines += ["", *(f"  {line}".rstrip() for line in picture)]

@@ -184,7 +184,7 @@ def _data(found: Learned) -> list[str]:
     if found.knowledge:
         listed = "; ".join(f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in found.knowledge.items())
         known = f"<p>Known before: {escape(listed)}</p>"
-    about = f"{len(rows)} variables, {found.data.rows:,} rows ({found.data.codes.shape[1]:,} different)"
+    about = f"{len(rows)} variables, {found.data.rows:,} rows ({found.data.different})"
     return [
         "<h2>Data</h2>",
         f"<p>{about}. What was done to them:</p><ul>{told}</ul>{known}",
