@@ -62,8 +62,12 @@ class Planes:
             line: its codes there.
         """
         own = self.words[self.first[variable] : self.first[variable + 1]]
-        if len(own):
+        if begin % 64:
             _pack(np.ascontiguousarray(line), own, begin)
+            return
+        for state, plane in enumerate(own, start=1):
+            found = np.packbits(line == state, bitorder="little")
+            plane[begin // 64 :].view(np.uint8)[: len(found)] = found  # words are little-endian wherever this runs
 
     def codes(self, variable: int, begin: int, end: int) -> NDArray[np.uint8]:
         """The codes of a variable in some rows.
@@ -74,8 +78,20 @@ class Planes:
             end: the first row that is not wanted.
         """
         found = np.zeros(end - begin, dtype=np.uint8)
-        _unpack(self.words[self.first[variable] : self.first[variable + 1], begin // 64 :], found)
+        for state, plane in enumerate(self.words[self.first[variable] : self.first[variable + 1]], start=1):
+            some = plane[begin // 64 : -(-end // 64)].view(np.uint8)
+            found += np.unpackbits(some, count=end - begin, bitorder="little") * np.uint8(state)
         return found
+
+    def constant(self, variable: int) -> bool:
+        """Whether a variable has the same state in all rows.
+
+        Args:
+            variable: one with planes.
+        """
+        own = self.words[self.first[variable] : self.first[variable + 1]]
+        counts = np.bitwise_count(own).sum(axis=1, dtype=np.int64)
+        return bool(counts.sum() == 0 or (counts == self.rows).any())
 
 
 def empty(arities: Ints, rows: int) -> Planes:
@@ -116,14 +132,6 @@ def _pack(line: Codes, own: Masks, begin: int) -> None:
         state = line[row]
         if state > 0:
             own[state - 1, (begin + row) >> 6] |= one << np.uint64((begin + row) & 63)
-
-
-@kernel
-def _unpack(own: Masks, line: NDArray[np.uint8]) -> None:
-    for plane in range(own.shape[0]):
-        for row in range(len(line)):
-            if (own[plane, row >> 6] >> np.uint64(row & 63)) & np.uint64(1):
-                line[row] = plane + 1
 
 
 @kernel

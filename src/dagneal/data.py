@@ -116,7 +116,10 @@ class Dataset:
     @property
     def constant(self) -> tuple[str, ...]:
         """The columns in which every row has the same state."""
-        return tuple(n for n, line in zip(self.names, self.codes, strict=True) if (line == line[0]).all())
+        codes = self.codes
+        if isinstance(codes, np.ndarray):
+            return tuple(n for n, line in zip(self.names, codes, strict=True) if (line == line[0]).all())
+        return tuple(name for column, name in enumerate(self.names) if codes.constant(column))
 
     def padded(self) -> Dataset:
         """The data with as many states for every column as the one with most has.

@@ -59,6 +59,15 @@ class PackedRows:
             return self.wide[column][begin:end]
         return self.planes.codes(column, begin, end)
 
+    def constant(self, column: int) -> bool:
+        """Whether a column has the same state in all rows.
+
+        Args:
+            column: its position.
+        """
+        wide = self.wide.get(column)
+        return self.planes.constant(column) if wide is None else bool((wide == wide[0]).all())
+
     def parts(self) -> Iterator[tuple[int, int]]:
         """Rows from and to, a part of them at a time."""
         rows = self.planes.rows

@@ -19,7 +19,8 @@ from dagneal.packed import Packer
 if TYPE_CHECKING:
     import polars
 
-_BATCH = 1 << 18  # rows at a time
+_BATCH = 1 << 18  # the most rows at a time
+_CELLS = 1 << 21  # the most values at a time; text takes 16 bytes each
 _MANY = 1 << 20  # different values of a column that are held before equal ones are added up
 _RANGE = 1 << 16  # of numbers that are looked up in a plain table
 
@@ -48,7 +49,7 @@ def packed(ready: Prepared, missing: Missing, declared: Mapping[str, Sequence[st
         others = [] if rare else complaints([_known(c) for c in columns.values()], rows, declared)
         raise refusal(where, {name: (count, first[name]) for name, count in lost.items()}, others)
     if lost and missing == "drop":
-        whole = [_present(pl.col(chosen[name]), marks_of(columns[name], declared)) for name in lost]
+        whole = [_present(values[name]["value"].dtype, chosen[name], marks_of(columns[name], declared)) for name in lost]
         frame, before = frame.filter(pl.all_horizontal(whole)), rows
         values, rows, _ = _marginals(frame, chosen, where, text=False)
         if not rows:
@@ -69,7 +70,9 @@ def packed(ready: Prepared, missing: Missing, declared: Mapping[str, Sequence[st
     final = [tidied(where, column, declared) for column in final]
     packer = Packer(np.array([len(column.labels) for column in final]), rows)
     coders = [Coder(values[name]["value"], column.codes) for name, column in zip(chosen, final, strict=True)]
-    for batch in frame.select(*chosen.values(), *(["empty"] if blank else [])).collect_batches(chunk_size=_BATCH):
+    for batch in frame.select(*chosen.values(), *(["empty"] if blank else [])).collect_batches(
+        chunk_size=_rows(len(chosen))
+    ):
         kept = batch
         if blank:  # lines with nothing on them are no rows, but some rows may have nothing in any column
             here = batch["empty"].arg_true().head(blank)
@@ -89,12 +92,13 @@ def _known(column: Column) -> Column:
     return Column(column.name, labels, np.arange(len(labels)), column.declared)
 
 
-def _present(values: polars.Expr, marks: Sequence[str]) -> polars.Expr:
+def _present(kind: polars.DataType, place: str, marks: Sequence[str]) -> polars.Expr:
     """Where a column has a value."""
     import polars as pl
 
+    values = pl.col(place).fill_nan(None) if kind.is_float() else pl.col(place)
     text = values.cast(pl.String).str.strip_chars()
-    return text.is_not_null() & ~text.is_in(list(marks)) & (text != "NaN" if "NaN" in marks else pl.lit(True))
+    return text.is_not_null() & ~text.is_in(list(marks))
 
 
 def _looked_at(ready: Prepared) -> tuple[polars.LazyFrame, dict[str, polars.DataFrame], int, int]:
@@ -129,23 +133,49 @@ def _marginals(
     found: dict[str, list[polars.DataFrame]] = {name: [] for name in chosen}
     rows, empty, short = 0, 0, 0
     flags = ["empty", "short"] if text else []
-    for batch in frame.select(*chosen.values(), *flags).collect_batches(chunk_size=_BATCH):
+    for batch in frame.select(*chosen.values(), *flags).collect_batches(chunk_size=_rows(len(chosen))):
         rows += batch.height
         if text:
             empty, short = empty + int(batch["empty"].sum()), short + int(batch["short"].sum())
 
-        def counted(name: str, batch: polars.DataFrame = batch) -> None:
-            part = batch.lazy().group_by(pl.col(chosen[name]).alias("value")).agg(pl.len().cast(pl.Int64).alias("count"))
-            found[name].append(part.collect())
+        parts = run(lambda place, batch=batch: _counted(batch[place]), list(chosen.values()))  # type: ignore[misc]
+        for name, part in zip(chosen, parts, strict=True):
+            found[name].append(part)
             if sum(each.height for each in found[name]) > _MANY:
                 found[name] = [added(found[name])]
                 check_states(where, name, found[name][0].height)
-
-        for name in chosen:
-            counted(name)
     kinds = frame.select(chosen.values()).collect_schema()
     nothing = {n: pl.DataFrame(schema={"value": kinds[p], "count": pl.Int64}) for n, p in chosen.items()}
     return {name: added([nothing[name], *parts]) for name, parts in found.items()}, rows, (empty, short)
+
+
+def _rows(columns: int) -> int:
+    """How many rows are read at a time."""
+    return max(64, min(_BATCH, _CELLS // columns // 64 * 64))
+
+
+def _counted(values: polars.Series) -> polars.DataFrame:
+    """The different values of a series, and how often they occur."""
+    import polars as pl
+
+    kind = values.dtype
+    if kind.is_integer() and not values.null_count() and len(values):
+        low, high = int(values.min()), int(values.max())  # type: ignore[arg-type]
+        if high - low < _RANGE:
+            counts = np.bincount(_offset(values, low), minlength=high - low + 1)
+            seen = np.flatnonzero(counts)
+            return pl.DataFrame({"value": pl.Series(seen + low).cast(kind), "count": counts[seen].astype(np.int64)})
+    counted = values.alias("value").value_counts(name="count")
+    return counted.with_columns(pl.col("count").cast(pl.Int64))
+
+
+def _offset(values: polars.Series, low: int) -> Ints:
+    """Whole numbers above the lowest of them."""
+    import polars as pl
+
+    if low == 0:
+        return values.to_numpy()
+    return (values.cast(pl.Int64) - low).to_numpy()
 
 
 class Coder:
@@ -163,12 +193,12 @@ class Coder:
         known = values.is_not_null()
         self.null = int(codes[(~known).to_numpy()][0]) if (~known).any() else None
         self.values, self.codes = values.filter(known), codes[known.to_numpy()].astype(self.kind)
-        self.table = None
+        self.table: Codes | None = None
         whole = self.values.cast(pl.UInt8) if self.values.dtype == pl.Boolean else self.values
         if whole.dtype.is_integer() and len(whole) and int(whole.max()) - int(whole.min()) < _RANGE:  # type: ignore[arg-type]
             self.low = int(whole.min())  # type: ignore[arg-type]
             self.table = np.zeros(int(whole.max()) - self.low + 1, dtype=self.kind)  # type: ignore[arg-type]
-            self.table[(whole.cast(pl.Int64) - self.low).to_numpy()] = self.codes
+            self.table[_offset(whole, self.low)] = self.codes
 
     def __call__(self, line: polars.Series) -> Codes:
         """The codes of a line of values."""
@@ -176,11 +206,13 @@ class Coder:
 
         if self.table is not None and not line.null_count():
             whole = line.cast(pl.UInt8) if line.dtype == pl.Boolean else line
-            found: Codes = self.table[(whole.cast(pl.Int64) - self.low).to_numpy()]
-            return found
+            return self.table[_offset(whole, self.low)]
         if not len(self.values):
             return np.full(len(line), self.null, dtype=self.kind)
         kind = pl.UInt8 if self.kind is np.uint8 else pl.UInt16
+        if line.dtype == pl.String and not line.null_count():
+            mapped: Codes = self.codes[line.cast(pl.Enum(self.values)).to_physical().to_numpy()]
+            return mapped
         new = pl.Series(self.codes)
         if self.null is None:
             return line.replace_strict(self.values, new, return_dtype=kind).to_numpy()
