@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # Measured, in nanoseconds: a row that is counted, and a word of 64 rows in a conjunction, where there are no wide registers.
 _ROW, _WORD = 1.2, 0.3
+_SET = 200.0  # rows that could be counted while a set is looked up and scored
 _PIECE = 1 << 17  # counts that are kept at a time
 _TERMS = 1 << 22  # terms of sums that are looked up
 _PLAIN = 1 << 22  # combinations of states, beyond which packed rows are sorted to be counted
@@ -55,6 +56,18 @@ class Counter:
         for variable, line in enumerate(data.codes):
             planes.fill(variable, 0, line if data.rows == len(line) else np.repeat(line, data.weights))
         return planes
+
+    def cost(self, size: int) -> float:
+        """What counting a set of so many variables costs, as if so many rows were looked at one by one.
+
+        Args:
+            size: how many variables.
+        """
+        different = self.data.codes.shape[1]
+        if self.planes is None:
+            return float(different)
+        passes = float(np.exp(np.log(self.data.arities).mean() * size))
+        return min(float(different), passes * self.data.rows / 64 * _WORD / _ROW + _SET)
 
     def counts(self, families: Sequence[Sequence[int]]) -> Iterator[Ints]:
         """How often each combination of the states of some variables occurs: an array with an axis for each of them.

@@ -58,7 +58,7 @@ class Scorer:
             raise InputError(f"score is {score!r}; give a score such as BDeu(1)")
         self.data = data
         self.rule: Score = score or BDeu()
-        self._counter = Counter(data, workers)
+        self.counter = Counter(data, workers)
         self.knowledge = knowledge or None
         self.rules = knowledge.constraints(data.names, len(data.names) - 1) if knowledge else None
         # Pseudo-counts depend on the child only through its number of states; one pair of columns for each of those.
@@ -259,7 +259,7 @@ class Scorer:
         return self._sums_of(members, wanted, progress)
 
     def _sums_of(self, members: np.ndarray, concentrations: Floats, progress: Progress | None) -> Floats:
-        return self._counter.sums(members, np.ascontiguousarray(concentrations), progress)
+        return self.counter.sums(members, np.ascontiguousarray(concentrations), progress)
 
 
 def score_table(

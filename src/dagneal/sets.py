@@ -21,19 +21,44 @@ def set_keys(masks: Masks, candidates: Ints, child: int | None, variables: int) 
     member, which bounds the size of the sets; `widest_set` says where.
     """
     one = np.uint64(1)
-    keys = np.zeros(len(masks), dtype=np.uint64)
+    keys = np.empty(len(masks), dtype=np.uint64)
     if variables <= 64:
-        for bit, variable in enumerate(candidates):
-            keys |= ((masks >> np.uint64(bit)) & one) << np.uint64(63 - variable)
-        return keys if child is None else keys | one << np.uint64(63 - child)
+        words = one << (np.uint64(63) - candidates.astype(np.uint64))
+        _bit_keys(masks, words, np.uint64(0) if child is None else one << np.uint64(63 - child), keys)
+        return keys
     digits = np.uint64(variables + 1) ** np.arange(widest_set(variables) - 1, -1, -1, dtype=np.uint64)
-    rank = np.zeros(len(masks), dtype=np.int64)
-    everyone = sorted([*((int(v), bit) for bit, v in enumerate(candidates)), *([(child, -1)] if child is not None else [])])
-    for variable, bit in everyone:
-        present = (masks >> np.uint64(bit)) & one if bit >= 0 else np.ones_like(masks)
-        keys += present * np.uint64(variable + 1) * digits[np.minimum(rank, len(digits) - 1)]
-        rank += present.astype(np.int64)
+    _digit_keys(masks, candidates, -1 if child is None else child, digits, keys)
     return keys
+
+
+@kernel
+def _bit_keys(masks: Masks, words: Masks, child: np.uint64, keys: Masks) -> None:
+    for line in range(len(masks)):
+        key = child
+        for bit in range(len(words)):
+            if (masks[line] >> np.uint64(bit)) & np.uint64(1):
+                key |= words[bit]
+        keys[line] = key
+
+
+@kernel
+def _digit_keys(masks: Masks, candidates: Ints, child: int, digits: Masks, keys: Masks) -> None:
+    for line in range(len(masks)):
+        key = np.uint64(0)
+        rank = 0
+        left = child  # to be put between its parents
+        for bit in range(len(candidates)):
+            if (masks[line] >> np.uint64(bit)) & np.uint64(1):
+                variable = candidates[bit]
+                if 0 <= left < variable:
+                    key += np.uint64(left + 1) * digits[rank]
+                    rank += 1
+                    left = -1
+                key += np.uint64(variable + 1) * digits[rank]
+                rank += 1
+        if left >= 0:
+            key += np.uint64(left + 1) * digits[rank]
+        keys[line] = key
 
 
 def pair_keys(variables: int) -> tuple[np.uint64, Masks, Masks]:

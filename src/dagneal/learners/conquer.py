@@ -50,7 +50,7 @@ class Conquest:
 def affordable(scorer: Scorer, max_parents: int) -> bool:
     """Whether a table over all parents takes seconds, and no more memory than there is."""
     n = len(scorer.data.names)
-    counted = sum(comb(n, size) for size in range(max_parents + 2)) * len(scorer.data.weights)
+    counted = sum(comb(n, size) * scorer.counter.cost(size) for size in range(max_parents + 2))
     scores = n * sum(comb(n - 1, size) for size in range(max_parents + 1))
     return counted <= COMPLETE_WORK and scorer.bytes_of(scores) <= room()
 

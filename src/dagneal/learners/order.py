@@ -1,16 +1,19 @@
 """Ordering search: iterated local search over orders of the variables, for networks that are too large for exact search.
 
 An order allows each child its best parents among those before it. A move takes one variable out and puts it back at its best
-place; each step past a neighbour changes the parents that these two may have, so a step costs two look-ups. From a local
-optimum a few random moves are made and the descent begins again; the better order is kept.
+place. Only steps past neighbours, its candidate parents and those it is one of, change the parents that two variables may
+have, so a step costs two look-ups. From a local optimum a few random moves are made and the descent begins again, with those
+variables whose best place may have changed; the better order is kept.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagneal.errors import InputError, whole_number
 from dagneal.kernels import Floats, Ints, Masks, Progress, kernel, run
@@ -89,16 +92,17 @@ def search(
     if table.required is not None:
         first = keeping(first, table.required)
     seeds = generator.integers(1, 2**63, CHAINS, dtype=np.uint64)
-    entries, masks, scores = table.pruned
+    near = Neighbours.of(table)
+    problem = (near.first, near.who, near.mine, near.theirs, *table.pruned)
 
     def work(chain: int) -> tuple[float, Ints]:
         found = first[chain].copy()
         if deadline is None:
-            return float(_climb(found, table.local_bits, entries, masks, scores, rounds, seeds[chain])), found
+            return float(_climb(found, *problem, rounds, seeds[chain])), found
         score, done = -np.inf, 0
         while done == 0 or (done < rounds and perf_counter() < deadline):
             step = max(0, min(_STEP, rounds - done))
-            score = float(_climb(found, table.local_bits, entries, masks, scores, step, seeds[chain] + np.uint64(done)))
+            score = float(_climb(found, *problem, step, seeds[chain] + np.uint64(done)))
             done += max(step, 1)
         return score, found
 
@@ -107,6 +111,35 @@ def search(
     if not np.isfinite(score):
         raise InputError("no order fits the parent sets of this table")
     return best, score
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Who may be a parent of whom, by variable: only these matter when it is moved.
+
+    Attributes:
+        first: bounds of each variable's neighbours.
+        who: the neighbours.
+        mine: the bit of a neighbour in the variable's masks, -1 where it is no candidate.
+        theirs: the bit of the variable in the neighbour's masks, -1 where it is no candidate.
+    """
+
+    first: Ints
+    who: Ints
+    mine: Ints
+    theirs: Ints
+
+    @classmethod
+    def of(cls, table: ScoreTable) -> Neighbours:
+        """Those of a table.
+
+        Args:
+            table: the scores.
+        """
+        bits = table.local_bits
+        variable, who = np.nonzero((bits >= 0) | (bits.T >= 0))
+        first = np.searchsorted(variable, np.arange(len(table.names) + 1))
+        return cls(first, who, bits[variable, who], bits[who, variable])
 
 
 @kernel
@@ -135,141 +168,179 @@ def _below(state: Masks, bound: int) -> Any:
 
 
 @kernel
-def _prepare(order: Ints, bits: Ints, start: Ints, masks: Masks, scores: Floats, before: Masks, values: Floats) -> float:
-    """Set up who comes before whom and the score of each child; return the sum."""
-    total = 0.0
-    for place in range(len(order)):
-        child = order[place]
+def _prepare(
+    order: Ints,
+    first: Ints,
+    who: Ints,
+    mine: Ints,
+    start: Ints,
+    masks: Masks,
+    scores: Floats,
+    place: Ints,
+    before: Masks,
+    values: Floats,
+) -> None:
+    """Set up where each variable is, which of its candidates come before it, and its score."""
+    for at in range(len(order)):
+        place[order[at]] = at
+    for child in range(len(order)):
         before[child] = np.uint64(0)
-        for earlier in range(place):
-            bit = bits[child, order[earlier]]
-            if bit >= 0:
-                before[child] |= np.uint64(1) << np.uint64(bit)
+        for edge in range(first[child], first[child + 1]):
+            if mine[edge] >= 0 and place[who[edge]] < place[child]:
+                before[child] |= np.uint64(1) << np.uint64(mine[edge])
         values[child] = _value(child, before[child], start, masks, scores)
-        total += values[child]
-    return total
 
 
 @kernel
 def _best_place(
-    place: int, order: Ints, bits: Ints, start: Ints, masks: Masks, scores: Floats, before: Masks, values: Floats
-) -> tuple[float, int]:
-    """The gain of moving the variable at a place to its best one, and that place."""
+    moved: int,
+    first: Ints,
+    who: Ints,
+    mine: Ints,
+    theirs: Ints,
+    start: Ints,
+    masks: Masks,
+    scores: Floats,
+    place: Ints,
+    before: Masks,
+    values: Floats,
+    passed: Ints,
+) -> Any:
+    """Where a variable gains most: its own place, or that of a neighbour, which it then stands beyond."""
     one = np.uint64(1)
-    moved = order[place]
-    best_gain, best = 1e-9, place
+    here = place[moved]
+    best_gain, best = 1e-9, here
     for step in (-1, 1):
+        count = 0  # the neighbours on this side, the nearest first
+        for edge in range(first[moved], first[moved + 1]):
+            distance = (place[who[edge]] - here) * step
+            if distance > 0:
+                slot = count
+                while slot > 0 and (place[who[passed[slot - 1]]] - here) * step > distance:
+                    passed[slot] = passed[slot - 1]
+                    slot -= 1
+                passed[slot] = edge
+                count += 1
         others = 0.0
-        mine = before[moved]
+        allowed = before[moved]
         own = values[moved]
-        target = place + step
-        while 0 <= target < len(order):
-            other = order[target]
-            bit = bits[moved, other]
-            if bit >= 0:
-                mine = mine ^ (one << np.uint64(bit))
-                own = _value(moved, mine, start, masks, scores)
-            bit = bits[other, moved]
-            if bit >= 0:
-                others += _value(other, before[other] ^ (one << np.uint64(bit)), start, masks, scores) - values[other]
+        for slot in range(count):
+            edge = passed[slot]
+            other = who[edge]
+            if mine[edge] >= 0:
+                allowed = allowed ^ (one << np.uint64(mine[edge]))
+                own = _value(moved, allowed, start, masks, scores)
+            if theirs[edge] >= 0:
+                changed = before[other] ^ (one << np.uint64(theirs[edge]))
+                others += _value(other, changed, start, masks, scores) - values[other]
             gain = others + own - values[moved]
             if gain > best_gain:
-                best_gain, best = gain, target
-            target += step
-    return best_gain, best
+                best_gain, best = gain, place[other]
+    return best
 
 
 @kernel
 def _move(
-    place: int,
+    moved: int,
     target: int,
     order: Ints,
-    bits: Ints,
+    first: Ints,
+    who: Ints,
+    mine: Ints,
+    theirs: Ints,
     start: Ints,
     masks: Masks,
     scores: Floats,
+    place: Ints,
     before: Masks,
     values: Floats,
 ) -> None:
+    """Put a variable to another place; what it passes moves up by one."""
     one = np.uint64(1)
-    moved = order[place]
-    step = 1 if target > place else -1
-    while place != target:
-        other = order[place + step]
-        bit = bits[moved, other]
-        if bit >= 0:
-            before[moved] ^= one << np.uint64(bit)
-        bit = bits[other, moved]
-        if bit >= 0:
-            before[other] ^= one << np.uint64(bit)
-            values[other] = _value(other, before[other], start, masks, scores)
-        order[place] = other
-        place += step
-    order[place] = moved
+    here = place[moved]
+    low, high = min(here, target), max(here, target)
+    for edge in range(first[moved], first[moved + 1]):
+        other = who[edge]
+        if low <= place[other] <= high:
+            if mine[edge] >= 0:
+                before[moved] ^= one << np.uint64(mine[edge])
+            if theirs[edge] >= 0:
+                before[other] ^= one << np.uint64(theirs[edge])
+                values[other] = _value(other, before[other], start, masks, scores)
     values[moved] = _value(moved, before[moved], start, masks, scores)
+    step = 1 if target > here else -1
+    while here != target:
+        order[here] = order[here + step]
+        place[order[here]] = here
+        here += step
+    order[target] = moved
+    place[moved] = target
 
 
 @kernel
-def _descend(
+def _disturb(moved: int, first: Ints, who: Ints, waiting: NDArray[np.bool_], queue: Ints, length: int) -> int:
+    """Queue the variables that a move may have given a better place: neighbours, and neighbours of these."""
+    for edge in range(first[moved] - 1, first[moved + 1]):
+        near = moved if edge < first[moved] else who[edge]
+        for other in range(first[near] - 1, first[near + 1]):
+            variable = near if other < first[near] else who[other]
+            if not waiting[variable]:
+                waiting[variable] = True
+                queue[length] = variable
+                length += 1
+    return length
+
+
+@kernel
+def _climb(
     order: Ints,
-    bits: Ints,
+    first: Ints,
+    who: Ints,
+    mine: Ints,
+    theirs: Ints,
     start: Ints,
     masks: Masks,
     scores: Floats,
-    before: Masks,
-    values: Floats,
-    state: Masks,
-    queue: Ints,
-) -> None:
-    """Move variables to their best places, in random turns, until none gains."""
-    n = len(order)
-    idle = 0
-    for i in range(n):
-        queue[i] = i
-    turn = n
-    while idle < n:
-        if turn == n:
-            for i in range(n - 1, 0, -1):
-                j = _below(state, i + 1)
-                queue[i], queue[j] = queue[j], queue[i]
-            turn = 0
-        variable = queue[turn]
-        turn += 1
-        place = 0
-        while order[place] != variable:
-            place += 1
-        _, target = _best_place(place, order, bits, start, masks, scores, before, values)
-        if target != place:
-            _move(place, target, order, bits, start, masks, scores, before, values)
-            idle = 0
-        else:
-            idle += 1
-
-
-@kernel
-def _climb(order: Ints, bits: Ints, start: Ints, masks: Masks, scores: Floats, rounds: int, seed: np.uint64) -> float:
+    rounds: int,
+    seed: np.uint64,
+) -> float:
     """Iterated local search from an order, in place; returns the score of the best order found."""
     n = len(order)
     state = np.array([seed], dtype=np.uint64)
+    place = np.empty(n, dtype=np.int64)
     before = np.empty(n, dtype=np.uint64)
     values = np.empty(n)
-    queue = np.empty(n, dtype=np.int64)
-    best = order.copy()
-    _prepare(order, bits, start, masks, scores, before, values)
-    _descend(order, bits, start, masks, scores, before, values, state, queue)
-    best[:] = order
-    top = values.sum()
-    for _ in range(rounds):
-        for _ in range(2 + _below(state, 6)):
-            place = _below(state, n)
-            _move(place, _below(state, n), order, bits, start, masks, scores, before, values)
-        _descend(order, bits, start, masks, scores, before, values, state, queue)
+    passed = np.empty(n, dtype=np.int64)
+    queue = np.arange(n)
+    waiting = np.ones(n, dtype=np.bool_)
+    length = n
+    _prepare(order, first, who, mine, start, masks, scores, place, before, values)
+    best, best_before, best_values = order.copy(), before.copy(), values.copy()
+    top = -np.inf
+    for turn in range(rounds + 1):
+        if turn > 0:
+            for _ in range(2 + _below(state, 6)):
+                moved = order[_below(state, n)]
+                target = _below(state, n)
+                _move(moved, target, order, first, who, mine, theirs, start, masks, scores, place, before, values)
+                length = _disturb(moved, first, who, waiting, queue, length)
+        while length:  # variables in random turns, until none has a better place
+            pick = _below(state, length)
+            length -= 1
+            moved = queue[pick]
+            queue[pick] = queue[length]
+            waiting[moved] = False
+            target = _best_place(moved, first, who, mine, theirs, start, masks, scores, place, before, values, passed)
+            if target != place[moved]:
+                _move(moved, target, order, first, who, mine, theirs, start, masks, scores, place, before, values)
+                length = _disturb(moved, first, who, waiting, queue, length)
         score = values.sum()
         if score >= top:
             top = score
-            best[:] = order
+            best[:], best_before[:], best_values[:] = order, before, values
         else:
-            order[:] = best
-            _prepare(order, bits, start, masks, scores, before, values)
+            order[:], before[:], values[:] = best, best_before, best_values
+            for at in range(n):
+                place[order[at]] = at
     order[:] = best
     return float(top)
