@@ -340,7 +340,7 @@ BAD = [
     ("learn good.csv --solver sa --set num_sweeps", "write NAME=VALUE"),
     ("learn good.csv --solver sa --set num_sweeps=many", "SimulatedAnnealingSampler refused"),
     ("learn good.csv --solver sa --seed -5", "seed is -5"),
-    ("learn good.csv --solver sa --direct --seed -5", "SimulatedAnnealingSampler refused"),
+    ("learn good.csv --solver sa --direct --seed -5", "--seed is -5"),
     ("learn good.csv --solver sa --reads 0", "--reads is 0"),
     ("learn good.csv --solver exact --reads 10", "are for samplers; name one"),
     ("learn good.csv --solver tree --seed 5", "takes no seed"),

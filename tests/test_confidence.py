@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from math import log
 
 import networkx as nx
@@ -11,8 +12,9 @@ import pytest
 
 import dagneal as dn
 from dagneal.cli import main
-from dagneal.confidence import bootstrap, holdout, log_likelihood, resampled, sensitivity, strengths
+from dagneal.confidence import bootstrap, holdout, log_likelihood, resampled, sensitivity, side_by_side, strengths
 from dagneal.letters import columns
+from dagneal.report.page import page
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +71,8 @@ def test_a_bootstrap_resumes(data, tmp_path):
         return dn.learn(sample).dag
 
     with dn.SqliteJournal(tmp_path / "run.db") as journal:
-        with pytest.raises(KeyboardInterrupt):
-            bootstrap(data, 20, learner=learner, workers=1, journal=journal)
+        first = bootstrap(data, 20, learner=learner, workers=1, journal=journal)
+        assert (first.samples, first.interrupted) == (7, True)
         found = bootstrap(data, 20, learner=learner, workers=1, journal=journal)
     assert len(calls) == 8 + 13
     assert np.array_equal(found.directions, bootstrap(data, 20).directions)
@@ -165,7 +167,7 @@ def test_confidence_on_the_command_line(tmp_path, monkeypatch, capsys):
     capsys.readouterr()
     for more, message in (
         (["--bootstrap", "0"], "--bootstrap is 0"),
-        (["--threshold", "2"], "--threshold is 2.0"),
+        (["--threshold", "2", "--bootstrap", "3"], "--threshold is 2.0"),
         (["--holdout", "1"], "--holdout is 1.0"),
         (["--ess", "1,2", "--score", "k2"], "--ess is for the score bdeu"),
         (["--ess", "-1"], "the equivalent sample size is -1"),
@@ -193,6 +195,65 @@ def test_tables_are_straight_with_wide_letters(tmp_path, monkeypatch, capsys):
     head = next(line for line in lines if line.lstrip().startswith("edge "))
     assert ends(edges, r"\d\.\d\d(?= )") == ends([head], "loses")
     assert len(ends([line for line in lines if " <- " in line], " <- ")) == 1
-    priors = [line for line in lines if re.search(r" -> .*(yes|-)$", line)]
+    priors = [line for line in lines if re.search(r" - .* (->|<-|open|-)$", line)]
     assert len(priors) >= 2
     assert len({columns(line) for line in priors}) == 1
+
+
+def test_classes_are_set_side_by_side_not_their_members():
+    chain, turned = nx.DiGraph([("a", "b"), ("b", "c")]), nx.DiGraph([("c", "b"), ("b", "a")])
+    assert side_by_side([chain, turned]) == {("a", "b"): ["open", "open"], ("b", "c"): ["open", "open"]}
+    known = dn.Knowledge(roots=["a"])
+    assert side_by_side([chain], known)["a", "b"] == ["->"]
+
+
+def test_an_edge_that_no_resample_has_is_weak(tmp_path):
+    found = dn.learn(dn.load("lung-cancer").sample(500, 1))
+    pairs = {"samples": 5, "pairs": []}
+    text = page(replace(found, confidence={"bootstrap": pairs, "threshold": 0.5}))
+    assert len(re.findall(r'class="edge weak', text)) >= len(found.edges)
+
+
+def test_ctrl_c_keeps_the_resamples_and_the_network(tmp_path, monkeypatch, capsys):
+    from dagneal import confidence
+
+    dn.load("lung-cancer").sample(500, 1).frame().write_csv(tmp_path / "a.csv")
+    learn, calls = confidence.learn, []
+
+    def interrupted(*args, **options):
+        calls.append(1)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return learn(*args, **options)
+
+    monkeypatch.setattr(confidence, "learn", interrupted)
+    words = ["learn", str(tmp_path / "a.csv"), "--bootstrap", "50", "--jobs", "1", "-o", str(tmp_path / "a.json")]
+    assert main(words) == 130
+    out = capsys.readouterr().out
+    assert "Ctrl-C left 3 of 50 resamples" in out
+    assert json.loads((tmp_path / "a.json").read_text())["bootstrap"]["samples"] == 3
+
+
+def test_what_fails_later_loses_nothing_of_before(tmp_path, capsys):
+    dn.load("lung-cancer").sample(500, 1).frame().write_csv(tmp_path / "a.csv")
+    words = ["learn", str(tmp_path / "a.csv"), "--bootstrap", "3", "--holdout", "0.0001", "-o", str(tmp_path / "a.json")]
+    assert main(words) == 2
+    captured = capsys.readouterr()
+    assert "resamples" in captured.out
+    assert "cannot be split" in captured.err
+    assert json.loads((tmp_path / "a.json").read_text())["bootstrap"]["samples"] == 3
+
+
+def test_other_solvers_are_told(tmp_path, capsys):
+    dn.load("lung-cancer").sample(500, 1).frame().write_csv(tmp_path / "a.csv")
+    note = "other rows and other priors were learned by the default solver"
+    for more, told in (([], False), (["--solver", "order"], False), (["--solver", "sa", "--reads", "5"], True)):
+        assert main(["learn", str(tmp_path / "a.csv"), "--bootstrap", "2", *more]) == 0
+        assert (note in capsys.readouterr().out) == told
+
+
+@pytest.mark.parametrize("words", [["--threshold", "0.9"], ["--seed", "-1"]])
+def test_options_that_would_be_ignored_or_fail_late(words, tmp_path, capsys):
+    dn.load("lung-cancer").sample(50, 1).frame().write_csv(tmp_path / "a.csv")
+    assert main(["learn", str(tmp_path / "a.csv"), *words]) == 2
+    assert words[0] in capsys.readouterr().err

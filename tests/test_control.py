@@ -209,3 +209,15 @@ def test_memory_is_watched_while_it_works(tmp_path):
     assert done.returncode == 2
     assert done.stderr.strip() == "dagneal: this takes more than the 500 MB of --memory; allow more, or use less data"
     assert not out.exists()
+
+
+def test_a_time_limit_ends_the_blocks_of_a_sampler(wide):
+    found = dn.learn(wide, solver=SimulatedAnnealingSampler(), num_reads=2, num_sweeps=5, seed=1, time_limit=0.05)
+    division = found.division
+    assert 0 < division.finished < division.blocks
+    assert f"the time limit left {division.blocks - division.finished:,} blocks unsolved" in division.skipped
+    with pytest.raises(dn.InputError, match="cannot be cut short"):
+        dn.learn(wide, solver=SimulatedAnnealingSampler(), direct=True, time_limit=1.0)
+    begun = time.perf_counter()
+    dn.learn(wide, 2, solver=dn.order, rounds=10**7, time_limit=0.2)
+    assert time.perf_counter() - begun < 30

@@ -3,7 +3,9 @@
 import polars as pl
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import ParameterGrid
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, ParameterGrid
+from sklearn.utils.validation import check_is_fitted
 
 import dagneal as dn
 from dagneal.estimator import StructureLearner
@@ -59,3 +61,13 @@ def test_it_learns_and_scores():
     fitted = StructureLearner(bins="quantile:3").fit(numbers)
     assert len(fitted.network_.states["age"]) == 3
     assert fitted.score(numbers.head(20)) < 0  # cut as they were for fit, though these alone would be cut elsewhere
+
+
+def test_parameters_are_searched():
+    frame = dn.load("lung-cancer").sample(2_000, 1).frame().sample(fraction=1.0, shuffle=True, seed=1)
+    search = GridSearchCV(StructureLearner(), {"max_parents": [0, 2]}, cv=3).fit(frame)
+    assert search.best_params_ == {"max_parents": 2}
+    assert search.best_estimator_.graph_.number_of_edges() >= 3
+    check_is_fitted(search.best_estimator_)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(StructureLearner())

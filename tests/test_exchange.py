@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape
 
 import networkx as nx
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
@@ -175,13 +176,41 @@ def test_score_fit_and_convert(tmp_path, monkeypatch, capsys):
     assert main(["convert", "lung-cancer", "lc.dot"]) == 0
     assert '"Cancer" -> "Xray"' in (tmp_path / "lc.dot").read_text()
     capsys.readouterr()
+    Path("bare.json").write_text('{"variables": ["a", "b"], "edges": [["a", "b"]]}')
     for line, message in (
-        ("convert found.json found.bif", "has no probabilities"),
+        ("convert bare.json found.bif", "has no probabilities"),
         ("convert nowhere.bif a.json", "nowhere.bif"),
         ("convert found.json found.doc", "cannot tell the format"),
         ("fit found.json lc.csv -o a.bif --score bic", "no prior to fit with"),
-        ("score waste lc.csv", "variables"),
+        ("score waste lc.csv", "there is no column"),
     ):
         assert main(line.split()) == 2
         assert message in capsys.readouterr().err
         assert not (tmp_path / "a.bif").exists()
+
+
+def test_a_result_as_json_holds_the_network(tmp_path, capsys):
+    truth = dn.load("lung-cancer")
+    truth.sample(500, 1).frame().write_csv(tmp_path / "a.csv")
+    assert main(["learn", str(tmp_path / "a.csv"), "-o", str(tmp_path / "a.json")]) == 0
+    assert main(["learn", str(tmp_path / "a.csv"), "-o", str(tmp_path / "a.bif")]) == 0
+    assert main(["convert", str(tmp_path / "a.json"), str(tmp_path / "again.bif")]) == 0
+    one, other = dn.load(str(tmp_path / "a.bif")), dn.load(str(tmp_path / "again.bif"))
+    assert one.states == other.states
+    for name in one.names:
+        np.testing.assert_allclose(one.cpts[name], other.cpts[name], atol=1e-9)
+    assert main(["score", str(tmp_path / "a.json"), str(tmp_path / "a.csv"), "--states", str(tmp_path / "a.json")]) == 0
+    assert "with its own probabilities" in capsys.readouterr().out
+    assert main(["convert", str(tmp_path / "a.json"), str(tmp_path / "a.json")]) == 2
+    assert "written over itself" in capsys.readouterr().err
+    assert main(["convert", str(tmp_path / "a.json"), str(tmp_path / "a.dot")]) == 0
+    assert main(["convert", str(tmp_path / "a.dot"), str(tmp_path / "b.json")]) == 2
+    assert ".dot files are written but not read" in capsys.readouterr().err
+
+
+def test_columns_that_a_network_does_not_have_are_left_out(tmp_path, capsys):
+    frame = dn.load("lung-cancer").sample(500, 1).frame().with_columns(patient=pl.Series([f"p{i}" for i in range(500)]))
+    frame.write_csv(tmp_path / "a.csv")
+    assert main(["score", "lung-cancer", str(tmp_path / "a.csv")]) == 0
+    assert main(["fit", "lung-cancer", str(tmp_path / "a.csv"), "-o", str(tmp_path / "a.bif")]) == 0
+    assert "patient" not in dn.load(str(tmp_path / "a.bif")).names

@@ -322,3 +322,19 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path):
 def test_columns_of_many_states_are_told():
     table = frame().drop("age", "dose").with_columns(pl.Series("day", [f"day {i % 90}" for i in range(400)]))
     assert "day: 90 states; with so many, few rows show each of them" in dn.read(table).prepared
+
+
+def test_a_network_with_missing_values_and_cuts_is_used_again():
+    table = frame().with_columns(pl.when(pl.int_range(400) % 9 == 0).then(None).otherwise(pl.col("age")).alias("age"))
+    learner = dn.StructureLearner(missing="state", bins="quantile:3", rare=0.05)
+    assert learner.fit(table).score(table.head(50)) < 0
+    network = learner.network_
+    assert "(missing)" in network.states["age"]
+    assert Bins.of_states(network.states["age"]).count == 3
+    assert dn.read(table, states=network).states == dn.read(table, missing="state", bins="quantile:3", rare=0.05).states
+
+
+def test_whole_numbers_are_cut_where_all_are_to_be():
+    table = pl.DataFrame({"age": [18 + i % 63 for i in range(5000)], "kids": [i % 12 for i in range(5000)]})
+    data = dn.read(table, bins="quantile:4")
+    assert [len(states) for states in data.states] == [4, 12]

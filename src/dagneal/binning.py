@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.columns import Column, continuous, row_numbers
+from dagneal.columns import Column, row_numbers
 from dagneal.discretize import EVERY, Bins, state_names, told
 from dagneal.errors import InputError
 from dagneal.missing import MISSING_MARKS
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from dagneal.kernels import Ints
 
+_FEW = 12  # different numbers that are left as they are where all columns are to be cut
 _COMMA = re.compile(r"[+-]?\d*,(\d+)")  # 1,5 for one and a half
 
 
@@ -71,13 +72,13 @@ def binned_frame(
 
 
 def measured(values: NDArray[np.float64], rows: int) -> bool:
-    """Whether different numbers look like a measurement, and not like row numbers.
+    """Whether different numbers are cut where all are to be: many of them, which do not merely count the rows.
 
     Args:
         values: the different numbers.
         rows: how many rows there are.
     """
-    return continuous(values, rows) and not row_numbers(values, rows)
+    return len(values) > _FEW and not row_numbers(values, rows)
 
 
 def _numbers(frame: polars.LazyFrame, given: polars.Expr) -> tuple[polars.Expr, polars.DataFrame]:

@@ -191,7 +191,7 @@ def count_sets(
         most = max(most, cells)
         widest = max(widest, sizes[index])
     chunk = min(CHUNK, words.shape[1])
-    # kept[l, c]: the rows in which the first l members have the c-th combination of states; size_of[l, c]: how many.
+    # kept[l, c]: the rows in which the first l members have the c-th combination of states; held[l, c]: how many.
     kept = np.empty((widest, most, chunk), dtype=np.uint64)
     held = np.zeros((widest, most), dtype=np.int64)
     current = np.full(widest, -1, dtype=np.int32)

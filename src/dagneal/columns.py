@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagneal.data import MOST_STATES, Dataset
+from dagneal.data import MISSING_STATE, MOST_STATES, OTHER_STATE, Dataset
 from dagneal.errors import InputError
 
 if TYPE_CHECKING:
     from dagneal.kernels import Floats, Ints
 
-MISSING_STATE = "(missing)"
-OTHER_STATE = "(other)"
 _MANY_NUMBERS = 50  # more distinct numbers than this may be a measurement, not a state
 
 

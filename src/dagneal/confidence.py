@@ -38,12 +38,14 @@ class Bootstrap:
         edges: `edges[a, b]`, in which share of them a and b are adjacent.
         directions: `directions[a, b]`, the share of samples in which the edge leads from a to b; where the equivalence class
             leaves that open, half a sample counts for each direction.
+        interrupted: whether Ctrl-C ended it early.
     """
 
     names: tuple[str, ...]
     samples: int
     edges: Floats
     directions: Floats
+    interrupted: bool = False
 
     def of(self, parent: str, child: str) -> tuple[float, float]:
         """How often two variables are adjacent, and how often of these the edge leads this way.
@@ -109,9 +111,14 @@ def bootstrap(
     key = f"bootstrap:{_fingerprint(data)}:{seed}:{_told(options) if learner is None else learner!r}"
     known = {} if journal is None else journal.get([f"{key}:{number}" for number in range(samples)])
 
-    def one(number: int) -> np.ndarray | None:
+    done: list[np.ndarray] = []
+
+    def one(number: int) -> None:
         if deadline is not None and number > 0 and perf_counter() >= deadline:
-            return None
+            return
+        done.append(sample(number))
+
+    def sample(number: int) -> np.ndarray:
         kept = known.get(f"{key}:{number}")
         if kept is not None:
             return np.frombuffer(kept, dtype=np.int8).reshape(n, n)
@@ -120,9 +127,15 @@ def bootstrap(
             journal.put({f"{key}:{number}": found.tobytes()})
         return found
 
-    done = [each for each in run(one, list(range(samples)), workers, "bootstrap", progress) if each is not None]
+    interrupted = False
+    try:
+        run(one, list(range(samples)), workers, "bootstrap", progress)
+    except KeyboardInterrupt:
+        if not done:
+            raise
+        interrupted = True
     directions: Floats = np.asarray(np.sum(done, axis=0, dtype=np.int64), dtype=np.float64) / (2 * len(done))
-    return Bootstrap(data.names, len(done), directions + directions.T, directions)
+    return Bootstrap(data.names, len(done), directions + directions.T, directions, interrupted)
 
 
 def resampled(data: Dataset, seed: int, number: int) -> Dataset:
@@ -313,3 +326,24 @@ def sensitivity(data: Dataset, sizes: Sequence[float], **options: Any) -> dict[f
     [4, 4, 4]
     """
     return {float(size): learn(data, score=BDeu(float(size)), bound=False, **options) for size in sizes}
+
+
+def side_by_side(graphs: Sequence[nx.DiGraph], knowledge: Knowledge | None = None) -> dict[tuple[str, str], list[str]]:
+    """Pairs of variables that some network joins, and how each network does: by its equivalence class, not by one member.
+
+    Args:
+        graphs: networks over the same variables.
+        knowledge: what was known before.
+
+    >>> side_by_side([nx.DiGraph([("a", "b")]), nx.DiGraph([("b", "a")]), nx.DiGraph([("a", "b"), ("c", "b")])])
+    {('a', 'b'): ['open', 'open', '->'], ('c', 'b'): ['-', '-', '->']}
+    """
+    classes = [class_of(graph, knowledge) for graph in graphs]
+    found: dict[tuple[str, str], list[str]] = {}
+    for graph in graphs:
+        for a, b in graph.edges:
+            if (a, b) not in found and (b, a) not in found:
+                ways = [(each.has_edge(a, b), each.has_edge(b, a)) for each in classes]
+                words = {(True, True): "open", (True, False): "->", (False, True): "<-", (False, False): "-"}
+                found[a, b] = [words[way] for way in ways]
+    return found

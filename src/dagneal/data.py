@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from dagneal.packed import PackedRows
 
 MOST_STATES = 65_535
+MISSING_STATE = "(missing)"  # where missing values are a state of their own
+OTHER_STATE = "(other)"  # where rare states were merged
 DENSE = 1 << 22  # below this many state combinations a plain histogram beats sorting
 
 

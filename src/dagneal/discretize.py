@@ -9,13 +9,14 @@ from math import isfinite
 
 import numpy as np
 
-from dagneal.data import MOST_STATES
+from dagneal.data import MISSING_STATE, MOST_STATES, OTHER_STATE
 from dagneal.errors import InputError, whole_number
 from dagneal.kernels import Floats
 
 KINDS = ("quantile", "uniform", "kmeans")
 _ROUNDS = 100  # of k-means, which converges long before
-EVERY = ""  # in a mapping of bins: all columns that look continuous
+SPECIAL = (MISSING_STATE, OTHER_STATE)  # states beside those that cuts make
+EVERY = ""  # in a mapping of bins: all columns of many numbers
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,10 @@ class Bins:
         (2.5, 10.0)
         >>> Bins.of_states(["low", "high"])
         """
-        given = [str(state).partition(" to ")[0] for state in states[1:-1]]
+        states = [str(state) for state in states if state not in SPECIAL]
+        given = [state.partition(" to ")[0] for state in states[1:-1]]
         try:
-            where = [float(text) for text in (*given, str(states[-1]).removesuffix(" and above"))]
+            where = [float(text) for text in (*given, states[-1].removesuffix(" and above"))]
         except (ValueError, IndexError):
             return None
         ascending = all(low < high for low, high in pairwise(where))
@@ -165,7 +167,7 @@ def written(cuts: Floats) -> list[str]:
 
 
 def bins_of(given: str | Bins | Mapping[str, str | Bins] | None) -> dict[str, Bins]:
-    """Bins by column; those for all columns that look continuous under an empty name.
+    """Bins by column; those for all columns of many numbers under an empty name.
 
     Args:
         given: one for all, or by column.

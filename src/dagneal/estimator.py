@@ -76,6 +76,16 @@ class StructureLearner:
             setattr(self, name, value)
         return self
 
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn wants to know before it searches over parameters; only it asks."""
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there is a network."""
+        return hasattr(self, "network_")
+
     @classmethod
     def _names(cls) -> list[str]:
         return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]

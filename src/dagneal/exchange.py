@@ -162,6 +162,8 @@ def read_structure(source: str | os.PathLike[str]) -> nx.DiGraph | BayesianNetwo
         source: the file or name.
     """
     suffix = Path(source).suffix.lower()
+    if suffix in (".dot", PAGE):
+        raise InputError(f"{source}: {suffix} files are written but not read; give a .bif, .json or .graphml file")
     if suffix not in (".json", ".graphml"):
         from dagneal.networks import load
 
@@ -171,6 +173,18 @@ def read_structure(source: str | os.PathLike[str]) -> nx.DiGraph | BayesianNetwo
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{source} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     return _from_json(text, source) if suffix == ".json" else _from_graphml(text, source)
+
+
+def read_network(source: str | os.PathLike[str]) -> BayesianNetwork:
+    """A network with states and probabilities, from a .bif or .json file or a bundled name.
+
+    Args:
+        source: the file or name.
+    """
+    found = read_structure(source)
+    if not isinstance(found, BayesianNetwork):
+        raise InputError(f"{source} has no states; give a .bif or .json file with probabilities")
+    return found
 
 
 def _from_json(text: str, source: str | os.PathLike[str]) -> nx.DiGraph | BayesianNetwork:

@@ -46,8 +46,9 @@ def read(
         states: all states of some columns, in order, also those that no row shows; a network gives those of its
             variables. Other columns have the states seen, sorted, numbers as numbers; a categorical keeps its own.
         missing: what to do with missing values: `"refuse"`, `"drop"` the row, or make them a `"state"` of their own.
-        bins: cut numbers into a few states: `"quantile:4"`, `"uniform:5"` or `"kmeans:3"` for all columns that look
-            continuous, or by column, `{"age": "at:18,65"}`. Declared states that are named by cuts are found in numbers.
+        bins: cut numbers into a few states: `"quantile:4"`, `"uniform:5"` or `"kmeans:3"` for all columns with more than 12
+            different numbers, or by column, `{"age": "at:18,65"}`. Declared states that are named by cuts are found in
+            numbers.
         rare: merge the states of a column that fewer rows show than this share of them.
         drop: leave these columns out.
         merge: whether equal rows are merged. `"auto"` decides by a sample where a file or a polars frame has many rows: rows

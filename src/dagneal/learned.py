@@ -206,6 +206,10 @@ class Learned:
         return fit(self.dag, self.data, self.prior)
 
     @property
+    def _is_network(self) -> bool:
+        return not math.isnan(self.score) and (self.division is None or self.division.acyclic)
+
+    @property
     def edges(self) -> list[tuple[str, str]]:
         """The edges, parent first, in the order of the variables."""
         names = list(self.dag)
@@ -246,7 +250,8 @@ class Learned:
         """Save the result; the ending of the name says how.
 
         Args:
-            path: a name ending in .html (a page to look at), .json, .bif (with fitted probabilities), .graphml or .dot.
+            path: a name ending in .html (a page to look at), .json (all there is to know), .bif (with fitted probabilities),
+                .graphml or .dot.
             safe: make names and states of .bif, .graphml and .dot plain words first, for tools that take no others.
         """
         from dagneal.exchange import FORMATS, PAGE, write_network
@@ -255,8 +260,11 @@ class Learned:
         check_format(path, (*FORMATS, PAGE))
         suffix = Path(path).suffix.lower()
         if suffix == ".json":
+            from dagneal.exchange import network_dict
+
+            fitted = network_dict(self.network) if self.data is not None and self._is_network else {}
             with replacing(path) as file:
-                file.write((json.dumps(self.to_dict(), indent=1) + "\n").encode())
+                file.write((json.dumps(fitted | self.to_dict(), indent=1) + "\n").encode())
         elif suffix == PAGE:
             from dagneal.report.page import write_page
 

@@ -98,7 +98,7 @@ def used() -> int:
 
 
 @contextmanager
-def watched(exceeded: Callable[[str], None], every: float = 0.05) -> Iterator[None]:
+def watched(exceeded: Callable[[str], None], every: float = 0.02) -> Iterator[None]:
     """Look at the memory of this process now and then, and call `exceeded` once if it holds more than the user allows.
 
     Estimates come first, see `check_room`; this is for what they do not foresee, such as a sampler from elsewhere.

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.columns import MISSING_STATE, Column, Raw, complaints, some
+from dagneal.columns import Column, Raw, complaints, some
+from dagneal.data import MISSING_STATE
 from dagneal.errors import InputError
 
 if TYPE_CHECKING:

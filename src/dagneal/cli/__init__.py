@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from dagneal.errors import InputError
 
-_PATIENCE = 1.0  # seconds between being told to stop and being made to
+_PATIENCE = 0.3  # seconds between being told to stop and being made to
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -122,9 +122,7 @@ def _learn(commands: argparse._SubParsersAction[Parser]) -> None:
     group.add_argument("--embedding", metavar="FILE", help="an embedding of your own, JSON, for --direct")
     group = command.add_argument_group("confidence")
     group.add_argument("--bootstrap", type=int, metavar="N", help="learn from N resamples of the rows, and count edges")
-    group.add_argument(
-        "--threshold", type=float, default=0.5, metavar="SHARE", help="mark edges that fewer resamples have (default 0.5)"
-    )
+    group.add_argument("--threshold", type=float, metavar="SHARE", help="mark edges that fewer resamples have (default 0.5)")
     group.add_argument("--ess", type=sizes, metavar="X,...", help="learn with these equivalent sample sizes, side by side")
     group.add_argument("--holdout", type=float, metavar="SHARE", help="see how well rows held out are foretold, such as 0.2")
     group = command.add_argument_group("results")

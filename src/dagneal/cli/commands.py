@@ -20,7 +20,7 @@ from dagneal.bif import check_names
 from dagneal.cli import confident, quantum, reproduce as reproduction, show, solvers, tools
 from dagneal.cli.arguments import LEARNERS, SAMPLERS
 from dagneal.cli.known import knowledge
-from dagneal.errors import InputError
+from dagneal.errors import InputError, whole_number
 from dagneal.graphs import check_variables
 from dagneal.writing import check_format, check_writable, replacing
 
@@ -41,6 +41,8 @@ def learn(options: argparse.Namespace) -> None:
         if options.output and os.path.realpath(options.samples) == os.path.realpath(options.output):
             raise InputError("--samples and -o name the same file")
     confident.check_options(options)
+    if options.seed is not None:
+        whole_number("--seed", options.seed)
     deadline = None if options.time_limit is None else perf_counter() + options.time_limit
     score = score_named(options.score)
     solver, parameters = solvers.solver(options)
@@ -48,13 +50,8 @@ def learn(options: argparse.Namespace) -> None:
         found, data, truth, known = _learned(options, solver, parameters, learn)
     against = compare_graphs(found.dag, truth, Scorer(data, score)) if truth is not None else None
     plain = options.sampler is None and options.solver in LEARNERS and options.divide is None
-    report: dict[str, Any] = {}
-    lines: list[str] = []
-    failed = None
-    try:
-        report, lines = confident.confidence(found, options, score, solver if plain else None, known, deadline)
-    except InputError as error:  # the network is not lost for that
-        failed = error
+    learner = solver if plain else None
+    report, lines, failed = confident.confidence(found, options, score, learner, known, deadline, plain)
     found = replace(found, confidence=report or None)
     show.learned(found, data, against, options, lines)
     if options.samples and found.annealed is not None:
@@ -159,8 +156,8 @@ def _journal(path: str | None) -> Iterator[Any]:
 
 
 def _read(options: argparse.Namespace) -> Any:
+    from dagneal.exchange import read_network
     from dagneal.files import read
-    from dagneal.networks import load
 
     if not options.quiet:
         kernels.on_first_compilation(lambda: show.note("compiling what this needs, once after installation (some seconds)"))
@@ -168,7 +165,7 @@ def _read(options: argparse.Namespace) -> Any:
         options.data,
         weights=options.weights,
         columns=options.columns,
-        states=load(options.states) if options.states else None,
+        states=read_network(options.states) if options.states else None,
         missing=options.missing,
         bins=_bins(options.bins),
         rare=options.rare,

@@ -11,11 +11,16 @@ from dagneal.errors import InputError, whole_number
 from dagneal.learned import Learned
 from dagneal.letters import columns, padded
 
+THRESHOLD = 0.5  # the share of resamples below which an edge is weak
+
 
 def check_options(options: argparse.Namespace) -> None:
     """Refuse what could only fail after the work."""
     if options.bootstrap is not None:
         whole_number("--bootstrap", options.bootstrap, least=1)
+    if options.threshold is not None and options.bootstrap is None:
+        raise InputError("--threshold is for --bootstrap; give how many resamples")
+    options.threshold = THRESHOLD if options.threshold is None else options.threshold
     if not 0 <= options.threshold <= 1:
         raise InputError(f"--threshold is {options.threshold}; give a share from 0 to 1")
     if options.holdout is not None and not 0 < options.holdout < 1:
@@ -30,22 +35,30 @@ def check_options(options: argparse.Namespace) -> None:
 
 
 def confidence(
-    found: Learned, options: argparse.Namespace, score: Any, learner: Any, knowledge: Any, deadline: float | None
-) -> tuple[dict[str, Any], list[str]]:
-    """How sure the network is, as plain values and as lines.
+    found: Learned,
+    options: argparse.Namespace,
+    score: Any,
+    learner: Any,
+    knowledge: Any,
+    deadline: float | None,
+    same: bool,
+) -> tuple[dict[str, Any], list[str], BaseException | None]:
+    """How sure the network is, as plain values and as lines; and what went wrong, which loses nothing that was done before.
 
     Args:
         found: the network.
         options: of the command.
         score: that was used.
-        learner: that was used, where it is no sampler; resamples are learned with it, or with the default.
+        learner: what other rows and other priors are learned with; nothing for the default.
         knowledge: that was given.
         deadline: after which no further resample is begun.
+        same: whether the network was learned in the same way.
     """
     from dagneal.confidence import bootstrap, holdout, sensitivity, strengths
 
     if found.score != found.score or found.data is None:  # no network, so there is nothing to be sure of
-        return {}, []
+        return {}, [], None
+    data, seed = found.data, options.seed or 0
     limit = 2 if options.max_parents is None and options.direct else options.max_parents
     how = {"max_parents": limit, "knowledge": knowledge, "solver": learner}
 
@@ -54,29 +67,38 @@ def confidence(
         return how if deadline is None else how | {"time_limit": max(deadline - perf_counter(), 1e-3)}
 
     report: dict[str, Any] = {"strengths": [vars(each) for each in strengths(found, score)]}
-    lines: list[str] = []
-    resampled = None
-    with show.progress(options.quiet) as progress:
+    table = _edges(report["strengths"], None, options.threshold)
+    more: list[str] = []
+    failed: BaseException | None = None
+    try:
         if options.bootstrap is not None:
-            more = {"progress": progress, "deadline": deadline, "score": score} | how
-            resampled = bootstrap(found.data, options.bootstrap, options.seed or 0, **more)
+            with show.progress(options.quiet) as progress:
+                others = {"progress": progress, "deadline": deadline, "score": score} | how
+                resampled = bootstrap(data, options.bootstrap, seed, **others)
             report |= {"bootstrap": resampled.to_dict(), "threshold": options.threshold}
-    lines += _edges(report["strengths"], resampled, options.threshold)
-    if resampled is not None and resampled.samples < options.bootstrap:
-        lines.append(f"  the time limit left {resampled.samples:,} of {options.bootstrap:,} resamples")
-    if options.ess is not None:
-        others = sensitivity(found.data, options.ess, seed=options.seed or 0, **left())
-        report["sensitivity"] = {f"{size:g}": [list(edge) for edge in each.edges] for size, each in others.items()}
-        lines += ["", *_sensitivity(others)]
-    if options.holdout is not None:
-        held = holdout(found.data, options.holdout, options.seed or 0, score, **left())
-        report["holdout"] = held.to_dict()
-        lines += [
-            "",
-            f"{held.rows:,} rows held out: log-likelihood {held.log_likelihood:.4f} a row, "
-            f"{held.without_edges:.4f} without edges",
-        ]
-    return report, lines
+            table = _edges(report["strengths"], resampled, options.threshold)
+            if resampled.samples < options.bootstrap:
+                why = "Ctrl-C" if resampled.interrupted else "the time limit"
+                table.append(f"  {why} left {resampled.samples:,} of {options.bootstrap:,} resamples")
+            if resampled.interrupted:
+                raise KeyboardInterrupt
+        if options.ess is not None:
+            priors = sensitivity(data, options.ess, seed=seed, **left())
+            report["sensitivity"] = {f"{size:g}": [list(edge) for edge in each.edges] for size, each in priors.items()}
+            more += ["", *_sensitivity(priors, knowledge)]
+        if options.holdout is not None:
+            held = holdout(data, options.holdout, seed, score, **left())
+            report["holdout"] = held.to_dict()
+            more += [
+                "",
+                f"{held.rows:,} rows held out: log-likelihood {held.log_likelihood:.4f} a row, "
+                f"{held.without_edges:.4f} without edges",
+            ]
+    except (InputError, KeyboardInterrupt) as error:
+        failed = error
+    if not same and set(report) - {"strengths"}:
+        more += ["", "other rows and other priors were learned by the default solver, not as the network above"]
+    return report, table + more, failed
 
 
 def _edges(strengths: list[dict[str, Any]], resampled: Any, threshold: float) -> list[str]:
@@ -97,13 +119,14 @@ def _edges(strengths: list[dict[str, Any]], resampled: Any, threshold: float) ->
     return lines
 
 
-def _sensitivity(others: dict[float, Learned]) -> list[str]:
-    """Which edges are there with which equivalent sample size."""
-    every = list(dict.fromkeys(edge for each in others.values() for edge in each.edges))
-    names = [f"{show.plain(parent)} -> {show.plain(child)}" for parent, child in every]
+def _sensitivity(others: dict[float, Learned], knowledge: Any) -> list[str]:
+    """Which edges are there with which equivalent sample size, and which way."""
+    from dagneal.confidence import side_by_side
+
+    rows = side_by_side([each.dag for each in others.values()], knowledge)
+    names = [f"{show.plain(one)} - {show.plain(other)}" for one, other in rows]
     width = max([len("equivalent sample size"), *map(columns, names)])
     lines = [f"  {'equivalent sample size':{width}} " + " ".join(f"{size:>7g}" for size in others)]
-    for name, edge in zip(names, every, strict=True):
-        marks = " ".join(f"{'yes' if edge in each.edges else '-':>7}" for each in others.values())
-        lines.append(f"  {padded(name, width)} {marks}")
+    for name, ways in zip(names, rows.values(), strict=True):
+        lines.append(f"  {padded(name, width)} " + " ".join(f"{way:>7}" for way in ways))
     return lines

@@ -45,8 +45,8 @@ def reading_options(command: Parser) -> None:
         action="append",
         default=[],
         metavar="[A=]KIND:N",
-        help="cut numbers into N states: quantile:4, uniform:5, kmeans:3 or at:18,65, for all columns that look continuous "
-        "or for one",
+        help="cut numbers into N states: quantile:4, uniform:5, kmeans:3 or at:18,65, for all columns with more "
+        "than 12 different numbers or for one",
     )
     group.add_argument(
         "--rare", type=float, default=0.0, metavar="SHARE", help="merge states that fewer rows show (such as 0.01)"

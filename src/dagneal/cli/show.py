@@ -102,6 +102,8 @@ def learned(
         lines += ["", *(f"  {line}".rstrip() for line in picture)]
     if table:
         lines += ["", *table]
+    by_votes = found.division is not None and found.division.rule != "conquer"
+    limit = f"{'no variable has more than' if by_votes else 'at most'} {many(found.max_parents, 'parent')}"
     standing = "optimal (proved)" if found.optimal else "not proved optimal"
     if found.division is not None:
         lines += ["", *divided(found.division)]
@@ -112,7 +114,7 @@ def learned(
     else:
         lines += [
             "",
-            f"{found.score_name} log score {found.score:.3f}, {standing}, at most {many(found.max_parents, 'parent')}",
+            f"{found.score_name} log score {found.score:.3f}, {standing}, {limit}",
         ]
     if found.bound is not None:
         lines.append(
@@ -121,7 +123,9 @@ def learned(
     if found.annealed is not None:
         lines += annealed(found.annealed)
     if found.knowledge is not None:
-        lines.append("obeying " + ", ".join(f"{len(value)} {name}" for name, value in found.knowledge.items()))
+        lines.append(
+            "obeying what was known: " + ", ".join(f"{name} ({len(value)})" for name, value in found.knowledge.items())
+        )
     if found.hardware is not None:
         lines.append(hardware(found.hardware))
     seconds = ", ".join(f"{stage} {value:.2f} s" for stage, value in found.seconds.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import Any
 
 from dagneal.cli import show
@@ -20,8 +21,8 @@ def score(options: argparse.Namespace, read: Any) -> None:
 
     rule = score_named(options.score)
     found = read_structure(options.network)
-    data = read(options)
     dag = structure_of(found)
+    data = _read(options, read, dag)
     check_variables(dag, data.names, options.network)
     scorer = Scorer(data, rule)
     local = {name: scorer.local(name, dag.predecessors(name)) for name in data.names}
@@ -48,7 +49,7 @@ def fit(options: argparse.Namespace, read: Any) -> None:
     if not isinstance(prior, Dirichlet):
         raise InputError(f"{options.score} has no prior to fit with; give bdeu:ESS, bdeu-rows, k2 or perks")
     dag = structure_of(read_structure(options.network))
-    data = read(options)
+    data = _read(options, read, dag)
     check_variables(dag, data.names, options.network)
     network = fit(dag, data, prior)
     write_network(network, options.output, options.safe_labels)
@@ -58,11 +59,20 @@ def fit(options: argparse.Namespace, read: Any) -> None:
     show.result(report, text, options)
 
 
+def _read(options: argparse.Namespace, read: Any, dag: Any) -> Any:
+    """The data of a network: its columns, whatever others there are."""
+    if options.columns is None:
+        options.columns = [name for name in dag if name not in options.drop]
+    return read(options)
+
+
 def convert(options: argparse.Namespace) -> None:
     """`dagneal convert`: a network in another format."""
     from dagneal.exchange import check_format, read_structure, structure_of, write_network
 
     check_format(options.target)
+    if os.path.realpath(options.source) == os.path.realpath(options.target):
+        raise InputError(f"{options.target} would be written over itself; give another name")
     found = read_structure(options.source)
     write_network(found, options.target, options.safe_labels)
     dag = structure_of(found)

@@ -106,7 +106,7 @@ def conquer(
             dag = best.dag
             more, crowded = outside_gains(scorer, dag, allowed, max_parents, near)
             if not more:
-                stopped = f"{crowded} variables have {MOST_GROWN} candidates and want more" if crowded else ""
+                stopped = f"variables that have {MOST_GROWN} candidates and want more: {crowded}" if crowded else ""
                 break
             if deadline is not None and perf_counter() >= deadline:
                 stopped = (

@@ -77,7 +77,7 @@ def divide(
         journal: keeps solved blocks, so that an interrupted division resumes.
         progress: told how far it is.
         start: a network that the conquest begins with.
-        deadline: a time of `perf_counter`, after which the conquest comes to an end.
+        deadline: a time of `perf_counter`, after which no more blocks are begun and the conquest comes to an end.
         **parameters: of the sampler or the learner.
 
     Returns:
@@ -175,7 +175,7 @@ def _divided(
         margins, votes, together = small_evidence(table, chosen)
         allowed = allowed_by_margin(margins)
     else:
-        solved = run_blocks(table, chosen, solves, executor, journal, progress)
+        solved = run_blocks(table, chosen, solves, executor, journal, progress, deadline)
         votes, together = count_votes(n, chosen[solved.done], solved.adjacency[solved.done])
     division = Division(
         rule=rule,
@@ -189,6 +189,8 @@ def _divided(
         failed={} if solved is None else solved.reasons(names, chosen),
         interrupted=solved is not None and solved.interrupted,
     )
+    if solved is not None and solved.late:
+        division = replace(division, skipped=f"the time limit left {len(chosen) - division.finished:,} blocks unsolved")
     if len(division.failed) == len(chosen):
         raise InputError(f"no block could be solved; the first failed with: {next(iter(division.failed.values()))}")
     seconds = {"score": scored - begun, "blocks": perf_counter() - scored}

@@ -82,8 +82,8 @@ def learn(
         journal: keeps solved blocks, and the ids of problems that were sent to a QPU.
         progress: told how far each stage is.
         start: a network to begin with: the conquest and the ordering search start there, exact search does not need it.
-        time_limit: seconds after which the search comes to an end with the best network so far; what is being counted or
-            solved exactly is finished first.
+        time_limit: seconds after which the search comes to an end with the best network so far; what is being counted,
+            solved exactly or sampled is finished first. A sampler that is given the whole at once takes none.
         bound: whether to tell a score that no network exceeds where the optimum is not proved and all scores are at hand.
         **parameters: passed to the sampler, or to the learner.
 
@@ -117,6 +117,8 @@ def learn(
         raise InputError(f"{type(solver).__name__} takes no seed")
     if time_limit is not None and not 0 < time_limit < inf:
         raise InputError(f"time_limit is {time_limit}; give seconds above 0")
+    if time_limit is not None and sampled and direct:
+        raise InputError("a sampler that is given the whole at once cannot be cut short; give fewer reads, not a time limit")
     deadline = None if time_limit is None else perf_counter() + time_limit
     if start is not None:
         check_dag(start, data.names)
@@ -155,6 +157,8 @@ def learn(
         if start is not None:
             place = {name: i for i, name in enumerate(data.names)}
             parameters["start"] = [place[name] for name in topological_order(start, data.names)]
+        if deadline is not None and _plain(solver) is order:
+            parameters["deadline"] = deadline
         learner = partial(solver, **seeded(solver, seed, parameters))
         found = _on_table(scorer, limit, learner, progress, bound, complete=_plain(solver) is exhaustive)
     if usage is not None:

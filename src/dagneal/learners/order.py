@@ -32,6 +32,7 @@ def order(
     start: Ints | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
+    deadline: float | None = None,
 ) -> Learned:
     """Learn a structure by iterated local search over orders.
 
@@ -42,6 +43,7 @@ def order(
         start: an order to begin with, as positions of variables; random by default.
         workers: number of threads.
         progress: told how far it is.
+        deadline: a time of `perf_counter`, after which no further rounds are begun.
 
     Returns:
         The best DAG found; `optimal` is False, since nothing is proved.
@@ -54,7 +56,7 @@ def order(
     0.0
     """
     begun = perf_counter()
-    best, _ = search(table, seed, rounds, start, workers, progress)
+    best, _ = search(table, seed, rounds, start, workers, progress, deadline)
     dag = dag_of_order(table, best)
     return Learned(
         dag=dag,

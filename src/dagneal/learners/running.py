@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,12 +35,14 @@ class Ran:
         done: which blocks were solved.
         failed: for those that could not be solved, why.
         interrupted: whether Ctrl-C ended it early.
+        late: whether a deadline did.
     """
 
     adjacency: NDArray[np.bool_]
     done: NDArray[np.bool_]
     failed: dict[int, str] = field(default_factory=dict)
     interrupted: bool = False
+    late: bool = False
 
     def reasons(self, names: Sequence[str], chosen: Ints) -> dict[str, str]:
         """The failed blocks by the names of their members.
@@ -83,6 +86,7 @@ def run_blocks(
     executor: Executor | None = None,
     journal: Journal | None = None,
     progress: Progress | None = None,
+    deadline: float | None = None,
 ) -> Ran:
     """Solve blocks, piece by piece.
 
@@ -93,6 +97,7 @@ def run_blocks(
         executor: where they are solved; threads by default.
         journal: keeps those that are solved.
         progress: told how far it is.
+        deadline: a time of `perf_counter`, after which no more blocks are begun, if some are.
     """
     size = chosen.shape[1]
     ran = Ran(np.zeros((*chosen.shape, size), dtype=bool), np.zeros(len(chosen), dtype=bool))
@@ -117,6 +122,9 @@ def run_blocks(
     try:
         # Only a few pieces are cut and handed out at a time, so that memory does not grow with the number of blocks.
         for lines in _pieces(table, chosen, solver, ran.done):
+            if deadline is not None and (waiting or ran.done.any()) and perf_counter() >= deadline:
+                ran.late = True
+                break
             waiting[pool.submit(solver.solve, table.gather(chosen[lines]))] = lines
             if len(waiting) >= _AHEAD * workers:
                 for future in wait(waiting, return_when=FIRST_COMPLETED).done:

@@ -29,7 +29,8 @@ def edges_of(found: Learned, truth: nx.DiGraph | None) -> list[dict[str, Any]]:
     before = Knowledge(**found.knowledge) if found.knowledge else None
     class_ = class_of(found.dag, before) if nx.is_directed_acyclic_graph(found.dag) else None
     threshold = (found.confidence or {}).get("threshold", THRESHOLD)
-    sure = {frozenset(pair["between"]): pair for pair in ((found.confidence or {}).get("bootstrap") or {}).get("pairs", [])}
+    resampled = (found.confidence or {}).get("bootstrap")
+    sure = {frozenset(pair["between"]): pair for pair in (resampled or {}).get("pairs", [])}
     kinds = {} if truth is None else against(found.dag, truth, class_)
     listed: list[dict[str, Any]] = []
     for parent, child in found.edges:
@@ -47,6 +48,8 @@ def edges_of(found: Learned, truth: nx.DiGraph | None) -> list[dict[str, Any]]:
         edge |= _UNKNOWN
         if strength is not None:
             edge |= {"loss": strength.loss, "turned": strength.turned}
+        if resampled is not None and frozenset((parent, child)) not in sure:  # pairs that no resample joins are not listed
+            edge |= {"share": 0.0, "weak": threshold > 0}
         if pair := sure.get(frozenset((parent, child))):
             forward = pair["forward" if pair["between"][0] == parent else "backward"]
             edge |= {"share": pair["adjacent"], "weak": pair["adjacent"] < threshold}

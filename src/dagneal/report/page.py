@@ -11,9 +11,11 @@ from importlib.resources import files
 import networkx as nx
 
 from dagneal import __version__
+from dagneal.confidence import side_by_side
 from dagneal.graphs import graph_of
 from dagneal.knowledge import Knowledge
 from dagneal.learned import Learned
+from dagneal.metrics import compare
 from dagneal.report.drawing import energies_svg, network_svg, picture_of
 from dagneal.report.edges import edges_of
 from dagneal.report.tables import edge_table, region, table, vote_table
@@ -68,6 +70,7 @@ def page(found: Learned, truth: nx.DiGraph | None = None, title: str = "", comma
     parts = [
         f"<h1>{escape(heading)}</h1>",
         f"<p>{escape(_standing(found))}</p>",
+        *([] if truth is None else [f"<p>{escape(_against(found.dag, truth))}</p>"]),
         _drawing(network_svg(picture, edges), truth is not None, any(edge["weak"] for edge in edges)),
         '<h2 id="edge-table" tabindex="-1">Edges</h2>',
         edge_table(edges) if edges else _without_edges(found),
@@ -104,6 +107,16 @@ def _standing(found: Learned) -> str:
     if found.bound is not None:
         words += f" No network with at most {found.bound.max_parents} parents scores more than {found.bound.score:,.3f}."
     return words
+
+
+def _against(found: nx.DiGraph, truth: nx.DiGraph) -> str:
+    """The same figures as on the command line."""
+    against = compare(found, truth)
+    distance = "" if against.cpdag_shd is None else f"; the equivalence classes differ in {against.cpdag_shd} pairs"
+    return (
+        f"Against the truth {against.right} edges are right, {against.wrong} wrong and {against.missing} missing, "
+        f"a turned one counting as both{distance}."
+    )
 
 
 def _drawing(svg: str, compared: bool, weak: bool) -> str:
@@ -166,9 +179,10 @@ def _confidence(found: Learned) -> list[str]:
         )
         parts.append(f"<p>{escape(text)}</p>")
     if others := sure.get("sensitivity"):
-        every = list(dict.fromkeys(tuple(edge) for edges in others.values() for edge in edges))
-        head = [("from", False), ("to", False), *((f"equivalent sample size {size}", False) for size in others)]
-        rows = [[*edge, *("yes" if list(edge) in edges else "-" for edges in others.values())] for edge in every]
+        before = Knowledge(**found.knowledge) if found.knowledge else None
+        ways = side_by_side([graph_of(found.dag, map(tuple, edges)) for edges in others.values()], before)
+        head = [("of", False), ("and", False), *((f"equivalent sample size {size}", False) for size in others)]
+        rows = [[*pair, *its] for pair, its in ways.items()]
         parts.append(table(head, rows, "priors", "edges with other priors"))
     return ["<h2>Other rows, other priors</h2>", *parts] if parts else []
 
