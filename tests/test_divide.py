@@ -18,7 +18,7 @@ import dagneal as dn
 from dagneal.learners import conquer as conquering
 from dagneal.learners.block_solvers import AnnealedBlocks, ExactBlocks, Solutions
 from dagneal.learners.blocks import small_dags, solve_exactly, solve_small
-from dagneal.learners.candidates import outside_gains
+from dagneal.learners.candidates import Outside
 from dagneal.learners.order import search
 from dagneal.learners.whole import ClassicalWhole
 from dagneal.qubo.encode import qubos as encoded
@@ -694,9 +694,17 @@ def test_a_better_parent_in_place_of_another_is_found():
     dag.add_node("b")
     allowed = np.zeros((3, 3), dtype=bool)
     allowed[0, 2] = True
-    more, crowded = outside_gains(scorer, dag, allowed, max_parents=1)
+    outside = Outside(scorer, max_parents=1)
+    more, crowded = outside.best(dag, allowed)
     assert (1, 2) in more
     assert crowded == 0
+    assert outside.best(dag, allowed) == (more, crowded)  # remembered
+    for parent, child in more:
+        allowed[parent, child] = True
+    assert outside.best(dag, allowed) == ([], 0)
+    other = nx.DiGraph([("b", "c")])
+    other.add_node("a")
+    assert outside.best(other, allowed) == Outside(scorer, max_parents=1).best(other, allowed)
 
 
 @pytest.mark.parametrize(
@@ -730,7 +738,7 @@ def test_an_interrupt_in_the_conquest_keeps_what_was_found(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(conquering, "outside_gains", interrupted)
+    monkeypatch.setattr(conquering.Outside, "best", interrupted)
     found = dn.divide(dn.Scorer(dn.load("lung-cancer").expected(10_000)), size=3)
     assert found.division.interrupted
     assert len(found.edges) == 4

@@ -18,7 +18,7 @@ from dagneal.kernels import Floats, Ints, Masks, Progress
 from dagneal.knowledge import Knowledge
 from dagneal.machine import check_room
 from dagneal.scores import BDeu, Score
-from dagneal.sets import bounded_masks, pair_keys, set_keys, set_members, widest_set
+from dagneal.sets import bounded_masks, distinct, pair_keys, set_keys, set_members, widest_set
 from dagneal.table import ScoreTable
 
 DEFAULT_PARENTS = 2  # the paper's limit
@@ -157,7 +157,7 @@ class Scorer:
         """What one parent gains: `gains[parent, child]` is the score with that parent alone minus that with none."""
         n = len(self.data.names)
         none, single, pair = pair_keys(n)
-        keys, sums = self._count(np.unique(np.concatenate([[none], single, pair.ravel()])), progress)
+        keys, sums = self._count(distinct(np.concatenate([[none], single, pair.ravel()])), progress)
         alone, empty = np.searchsorted(keys, single), int(np.searchsorted(keys, none))
         gains = np.zeros((n, n))
         for child in range(n):
@@ -214,7 +214,7 @@ class Scorer:
         n = len(self.data.names)
         parents = [set_keys(m, c, None, n) for m, c in zip(masks, candidates, strict=True)]
         families = [set_keys(m, c, i, n) for m, c, i in zip(masks, candidates, children, strict=True)]
-        keys, sums = self._count(np.unique(np.concatenate([*parents, *families])), progress)
+        keys, sums = self._count(distinct(np.concatenate([*parents, *families])), progress)
         found = []
         for child, own, family, mask, its_candidates in zip(children, parents, families, masks, candidates, strict=True):
             arity, column = int(self.data.arities[child]), self._column(child)
@@ -238,7 +238,8 @@ class Scorer:
         """Count the sets that were not counted before; give all that are known now."""
         with self._counting:
             keys, sums = self._counted
-            new = np.setdiff1d(wanted, keys, assume_unique=True)
+            at = np.searchsorted(keys, wanted)
+            new = wanted[at == len(keys)] if not len(keys) else wanted[keys[np.minimum(at, len(keys) - 1)] != wanted]
             if len(new):
                 together = np.concatenate([keys, new])
                 order = np.argsort(together, kind="stable")

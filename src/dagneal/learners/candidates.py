@@ -25,57 +25,73 @@ MOST_PER_CHILD = 10
 MOST_GROWN = 16
 
 
-def outside_gains(
-    scorer: Scorer,
-    dag: nx.DiGraph,
-    allowed: NDArray[np.bool_],
-    max_parents: int,
-    near: NDArray[np.bool_] | None = None,
-    most: int = 3,
-) -> tuple[list[tuple[int, int]], int]:
-    """Variables that are no candidates of a child, but would raise its score: beside its parents, or in place of one.
+class Outside:
+    """Looks for variables that are no candidates of a child but would raise its score, beside its parents or in place of one.
 
-    Returns:
-        The best few as (variable, child), and how many children want more but have too many candidates already.
+    What was found for a child stays true while it has the same parents, so it is kept.
+
+    Args:
+        scorer: scores what is asked for.
+        max_parents: the most parents of a variable.
+        near: `near[variable, child]`, who is looked at; all by default.
     """
-    names = scorer.data.names
-    position = {name: i for i, name in enumerate(names)}
-    children, candidate_lists, mask_lists, meaning = [], [], [], []
-    for child, name in enumerate(names):
-        parents = sorted(position[p] for p in dag.predecessors(name))
-        possible = ~allowed[:, child] if near is None else near[:, child] & ~allowed[:, child]
-        outside = [int(v) for v in np.flatnonzero(possible) if v != child]
-        step = MOST_CANDIDATES - len(parents)
-        for begin in range(0, len(outside), step):
-            new = outside[begin : begin + step]
-            own = sorted([*parents, *new])
-            bit = {v: 1 << i for i, v in enumerate(own)}
-            now = sum(bit[p] for p in parents)
-            options = [(v, now | bit[v]) for v in new if len(parents) < max_parents]
-            options += [(v, now ^ bit[p] | bit[v]) for v in new for p in parents]
-            children.append(child)
-            candidate_lists.append(np.array(own, dtype=np.int64))
-            mask_lists.append(np.array([now, *(mask for _, mask in options)], dtype=np.uint64))
-            meaning.append([v for v, _ in options])
-    if not children:
-        return [], 0
-    scores = scorer.scores_of(children, candidate_lists, mask_lists)
-    gains: dict[int, dict[int, float]] = {}
-    begin = 0
-    for child, masks, who in zip(children, mask_lists, meaning, strict=True):
-        values = scores[begin : begin + len(masks)]
-        begin += len(masks)
-        for variable, value in zip(who, values[1:] - values[0], strict=True):
-            if value > 1e-6:
-                best = gains.setdefault(child, {})
-                best[variable] = max(best.get(variable, 0.0), float(value))
-    chosen, crowded = [], 0
-    for child, found in gains.items():
-        room = max(MOST_GROWN - int(allowed[:, child].sum()), 0)
-        crowded += room == 0
-        ranked = sorted(found, key=lambda v: (-found[v], v))[: min(most, room)]
-        chosen += [(variable, child) for variable in ranked]
-    return chosen, crowded
+
+    def __init__(self, scorer: Scorer, max_parents: int, near: NDArray[np.bool_] | None = None) -> None:
+        self.scorer = scorer
+        self.max_parents = max_parents
+        self.near = near
+        self._known: dict[int, tuple[list[int], Floats]] = {}
+
+    def best(self, dag: nx.DiGraph, allowed: NDArray[np.bool_], most: int = 3) -> tuple[list[tuple[int, int]], int]:
+        """The best few for each child as (variable, child), and how many children want more but have too many candidates.
+
+        Args:
+            dag: the network that is to be improved.
+            allowed: `allowed[variable, child]`, the candidates.
+            most: how many for each child.
+        """
+        chosen, crowded = [], 0
+        for child, gains in enumerate(self._gains(dag)):
+            wanted = np.flatnonzero((gains > 1e-6) & ~allowed[:, child])
+            room = max(MOST_GROWN - int(allowed[:, child].sum()), 0)
+            crowded += len(wanted) > 0 and room == 0
+            ranked = wanted[np.argsort(-gains[wanted], kind="stable")][: min(most, room)]
+            chosen += [(int(variable), child) for variable in ranked]
+        return chosen, crowded
+
+    def _gains(self, dag: nx.DiGraph) -> list[Floats]:
+        """For each child what each other variable would gain it, minus infinity for those not looked at."""
+        names = self.scorer.data.names
+        position = {name: i for i, name in enumerate(names)}
+        parents = [sorted(position[p] for p in dag.predecessors(name)) for name in names]
+        changed = [c for c, own in enumerate(parents) if c not in self._known or self._known[c][0] != own]
+        children, candidates, masks, new = [], [], [], []
+        for child in changed:
+            possible = np.ones(len(names), dtype=bool) if self.near is None else self.near[:, child].copy()
+            possible[[child, *parents[child]]] = False
+            outside = np.flatnonzero(possible)
+            step = MOST_CANDIDATES - len(parents[child])
+            for begin in range(0, len(outside), step):
+                some = outside[begin : begin + step]
+                own = np.sort(np.append(some, parents[child]).astype(np.int64))
+                bits = np.uint64(1) << np.searchsorted(own, some).astype(np.uint64)
+                held = np.uint64(1) << np.searchsorted(own, parents[child]).astype(np.uint64)
+                now = np.bitwise_or.reduce(held, initial=np.uint64(0))
+                bases = [now ^ each for each in held] + ([now] if len(held) < self.max_parents else [])
+                children.append(child)
+                candidates.append(own)
+                masks.append(np.concatenate([[now], *(base | bits for base in bases)]).astype(np.uint64))
+                new.append(some)
+        found = {child: np.full(len(names), -np.inf) for child in changed}
+        scores = self.scorer.scores_of(children, candidates, masks) if children else np.empty(0)
+        begin = 0
+        for child, its, some in zip(children, masks, new, strict=True):
+            values = scores[begin : begin + len(its)]
+            begin += len(its)
+            if len(its) > 1:
+                found[child][some] = (values[1:].reshape(-1, len(some)) - values[0]).max(axis=0)
+        self._known |= {child: (parents[child], gains) for child, gains in found.items()}
+        return [self._known[child][1] for child in range(len(names))]
 
 
 def named_candidates(allowed: NDArray[np.bool_], names: tuple[str, ...]) -> dict[str, list[str]]:

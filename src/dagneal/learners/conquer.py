@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dagneal.graphs import topological_order
 from dagneal.kernels import Progress
 from dagneal.learned import Division, Learned
-from dagneal.learners.candidates import MOST_GROWN, named_candidates, outside_gains
+from dagneal.learners.candidates import MOST_GROWN, Outside, named_candidates
 from dagneal.learners.whole import Solved, WholeSolver
 from dagneal.machine import room
 from dagneal.scorer import Scorer
@@ -91,6 +91,7 @@ def conquer(
     best: Solved | None = None
     stopped = ""
     candidates: dict[str, list[str]] = {}
+    outside = Outside(scorer, max_parents, near)
     try:
         for turn in range(1, most_rounds + 1):
             tried = named_candidates(allowed, names)
@@ -104,7 +105,7 @@ def conquer(
                 stopped = f"in round {turn} no raw read was a network"
                 break
             dag = best.dag
-            more, crowded = outside_gains(scorer, dag, allowed, max_parents, near)
+            more, crowded = outside.best(dag, allowed)
             if not more:
                 stopped = f"variables that have {MOST_GROWN} candidates and want more: {crowded}" if crowded else ""
                 break
