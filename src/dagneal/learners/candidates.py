@@ -26,9 +26,10 @@ MOST_GROWN = 16
 
 
 class Outside:
-    """Looks for variables that are no candidates of a child but would raise its score, beside its parents or in place of one.
+    """Looks for variables that are no candidates of a child but would raise its score, beside a parent or in its place.
 
-    What was found for a child stays true while it has the same parents, so it is kept.
+    What was found for a child stays true while it has the same parents, so it is kept. A child with as many candidates as it
+    may have gives up those that serve it least, each once and for all.
 
     Args:
         scorer: scores what is asked for.
@@ -41,23 +42,34 @@ class Outside:
         self.max_parents = max_parents
         self.near = near
         self._known: dict[int, tuple[list[int], Floats]] = {}
+        self._gone = np.zeros((len(scorer.data.names),) * 2, dtype=bool)
 
-    def best(self, dag: nx.DiGraph, allowed: NDArray[np.bool_], most: int = 3) -> tuple[list[tuple[int, int]], int]:
-        """The best few for each child as (variable, child), and how many children want more but have too many candidates.
+    def best(
+        self, dag: nx.DiGraph, allowed: NDArray[np.bool_], table: ScoreTable | None = None, most: int = 3
+    ) -> tuple[NDArray[np.bool_], int]:
+        """Candidates with the best few more for each child, and how many children want more but have no room.
 
         Args:
             dag: the network that is to be improved.
             allowed: `allowed[variable, child]`, the candidates.
-            most: how many for each child.
+            table: of these candidates; it says which serve a child least.
+            most: how many more for each child.
         """
-        chosen, crowded = [], 0
+        grown = allowed.copy()
+        crowded = 0
         for child, gains in enumerate(self._gains(dag)):
-            wanted = np.flatnonzero((gains > 1e-6) & ~allowed[:, child])
+            wanted = np.flatnonzero((gains > 1e-6) & ~allowed[:, child] & ~self._gone[:, child])
+            if not len(wanted):
+                continue
+            ranked = wanted[np.argsort(-gains[wanted], kind="stable")][:most]
             room = max(MOST_GROWN - int(allowed[:, child].sum()), 0)
-            crowded += len(wanted) > 0 and room == 0
-            ranked = wanted[np.argsort(-gains[wanted], kind="stable")][: min(most, room)]
-            chosen += [(int(variable), child) for variable in ranked]
-        return chosen, crowded
+            if room < len(ranked) and table is not None:
+                least = _least(table, child, dag)[: len(ranked) - room]
+                grown[least, child], self._gone[least, child] = False, True
+                room += len(least)
+            crowded += room == 0
+            grown[ranked[:room], child] = True
+        return grown, crowded
 
     def _gains(self, dag: nx.DiGraph) -> list[Floats]:
         """For each child what each other variable would gain it, minus infinity for those not looked at."""
@@ -92,6 +104,16 @@ class Outside:
                 found[child][some] = (values[1:].reshape(-1, len(some)) - values[0]).max(axis=0)
         self._known |= {child: (parents[child], gains) for child, gains in found.items()}
         return [self._known[child][1] for child in range(len(names))]
+
+
+def _least(table: ScoreTable, child: int, dag: nx.DiGraph) -> Ints:
+    """The candidates of a child that are not its parents, those first whose best set of parents scores least."""
+    own = table.candidates_of(child)
+    entries = table.entries_of(child)
+    masks, scores = table.masks[entries], table.scores[entries]
+    with_it = [scores[(masks >> np.uint64(bit)) & np.uint64(1) == 1].max(initial=-np.inf) for bit in range(len(own))]
+    parents = {table.position[p] for p in dag.predecessors(table.names[child])}
+    return np.array([own[i] for i in np.argsort(with_it, kind="stable") if own[i] not in parents], dtype=np.int64)
 
 
 def named_candidates(allowed: NDArray[np.bool_], names: tuple[str, ...]) -> dict[str, list[str]]:

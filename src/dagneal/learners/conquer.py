@@ -105,8 +105,8 @@ def conquer(
                 stopped = f"in round {turn} no raw read was a network"
                 break
             dag = best.dag
-            more, crowded = outside.best(dag, allowed)
-            if not more:
+            grown, crowded = outside.best(dag, allowed, table)
+            if (grown == allowed).all():
                 stopped = f"variables that have {MOST_GROWN} candidates and want more: {crowded}" if crowded else ""
                 break
             if deadline is not None and perf_counter() >= deadline:
@@ -114,8 +114,7 @@ def conquer(
                     f"the time limit ended the conquest after {turn} round{'s' * (turn > 1)} with candidates left to try"
                 )
                 break
-            for parent, child in more:
-                allowed[parent, child] = True
+            allowed = grown
         else:
             stopped = f"the conquest ended after {most_rounds} round{'s' * (most_rounds > 1)} with candidates left to try"
     except KeyboardInterrupt:
