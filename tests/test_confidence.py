@@ -61,19 +61,22 @@ def test_directions_that_nothing_decides_are_half_each():
     assert found.of("b", "a") == (1.0, 0.5)
 
 
+calls = []
+
+
+def interrupted_once(sample):
+    calls.append(1)
+    if len(calls) == 8:
+        raise KeyboardInterrupt
+    return dn.learn(sample).dag
+
+
 def test_a_bootstrap_resumes(data, tmp_path):
-    calls = []
-
-    def learner(sample):
-        calls.append(1)
-        if len(calls) == 8:
-            raise KeyboardInterrupt
-        return dn.learn(sample).dag
-
+    calls.clear()
     with dn.SqliteJournal(tmp_path / "run.db") as journal:
-        first = bootstrap(data, 20, learner=learner, workers=1, journal=journal)
+        first = bootstrap(data, 20, learner=interrupted_once, workers=1, journal=journal)
         assert (first.samples, first.interrupted) == (7, True)
-        found = bootstrap(data, 20, learner=learner, workers=1, journal=journal)
+        found = bootstrap(data, 20, learner=interrupted_once, workers=1, journal=journal)
     assert len(calls) == 8 + 13
     assert np.array_equal(found.directions, bootstrap(data, 20).directions)
 

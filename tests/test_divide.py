@@ -740,16 +740,3 @@ def test_an_interrupt_in_the_conquest_keeps_what_was_found(monkeypatch):
     found = dn.divide(dn.Scorer(dn.load("lung-cancer").expected(10_000)), size=3)
     assert found.division.interrupted
     assert len(found.edges) == 4
-
-
-def test_a_database_that_is_no_journal(tmp_path):
-    import sqlite3
-
-    with sqlite3.connect(tmp_path / "other.db") as other:
-        other.execute("CREATE TABLE pieces (name TEXT)")
-    other.close()
-    with (
-        dn.SqliteJournal(tmp_path / "other.db") as journal,
-        pytest.raises(dn.InputError, match="cannot be read as a journal"),
-    ):
-        journal.get(["a"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
@@ -11,6 +10,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from dagneal import __version__
 from dagneal.counts import Counter
 from dagneal.data import Dataset
 from dagneal.errors import InputError, whole_number
@@ -19,6 +19,7 @@ from dagneal.journal import Journal
 from dagneal.kernels import Floats, Progress, run
 from dagneal.knowledge import Knowledge, class_of
 from dagneal.learned import Learned
+from dagneal.learners.block_solvers import address
 from dagneal.learners.learn import learn
 from dagneal.network import BayesianNetwork, fit
 from dagneal.scorer import Scorer
@@ -108,7 +109,9 @@ def bootstrap(
     whole_number("seed", seed)
     n = len(data.names)
     make = learner or (lambda sample: learn(sample, bound=False, **options).dag)
-    key = f"bootstrap:{_fingerprint(data)}:{seed}:{_told(options) if learner is None else learner!r}"
+    key = ""
+    if journal is not None:
+        key = f"bootstrap:{__version__}:{data.fingerprint}:{seed}:{address(learner) if learner else _told(options)}"
     known = {} if journal is None else journal.get([f"{key}:{number}" for number in range(samples)])
 
     done: list[np.ndarray] = []
@@ -164,18 +167,10 @@ def _directions(dag: nx.DiGraph, names: Sequence[str], knowledge: Knowledge | No
     return np.where(both, np.where(both.T, 1, 2), 0).astype(np.int8)
 
 
-def _fingerprint(data: Dataset) -> str:
-    from hashlib import blake2b
-
-    state = blake2b(digest_size=12)
-    state.update(json.dumps([data.names, data.states]).encode())
-    state.update(np.ascontiguousarray(data.codes).tobytes())
-    state.update(np.ascontiguousarray(data.weights).tobytes())
-    return state.hexdigest()
-
-
 def _told(options: Mapping[str, Any]) -> str:
-    return repr(sorted((name, repr(value)) for name, value in options.items() if name != "progress"))
+    """Options as a journal can tell them from others; functions by where they are defined."""
+    plain = {name: address(value) if callable(value) else repr(value) for name, value in options.items()}
+    return repr(sorted((name, text) for name, text in plain.items() if name != "progress"))
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -114,6 +115,17 @@ class Dataset:
     def arities(self) -> Ints:
         """The number of states of each column, r_i."""
         return np.array([len(s) for s in self.states], dtype=np.int64)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What tells these data from others: letters that depend on every name, state, code and weight."""
+        from hashlib import blake2b
+
+        state = blake2b(json.dumps([self.names, self.states]).encode(), digest_size=16)
+        for line in self.codes:
+            state.update(np.ascontiguousarray(line).tobytes())
+        state.update(b"1" if self.weights.strides == (0,) else np.ascontiguousarray(self.weights).tobytes())
+        return state.hexdigest()
 
     @property
     def constant(self) -> tuple[str, ...]:

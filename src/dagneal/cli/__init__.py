@@ -26,6 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8")  # data and names are UTF-8 whatever the terminal is
     options = parser().parse_args(arguments)
+    options.words = list(sys.argv[1:] if arguments is None else arguments)
     exceeded: list[str] = []
     try:
         from dagneal import machine

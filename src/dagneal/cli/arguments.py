@@ -64,6 +64,7 @@ def parser() -> argparse.ArgumentParser:
     _plan(commands)
     _reproduce(commands)
     _networks(commands)
+    _resume(commands)
     return top
 
 
@@ -106,7 +107,7 @@ def _learn(commands: argparse._SubParsersAction[Parser]) -> None:
         "--rule", default="conquer", metavar="RULE", help="how to put them together: conquer (default), penalty or count"
     )
     group.add_argument("--acyclic", action="store_true", help="drop the weakest edge of each cycle that a rule leaves")
-    group.add_argument("--journal", metavar="FILE", help="keep solved blocks in this file, and resume from it")
+    group.add_argument("--journal", metavar="FILE", help="keep solved blocks and resamples in this file, to resume")
     group.add_argument("--seed", type=int, metavar="S", help="same seed, same answer (default 0)")
     group.add_argument("--start", metavar="NETWORK", help="begin with this network (a file or a bundled name)")
     group.add_argument("--time-limit", type=float, metavar="S", help="seconds after which the best network so far is taken")
@@ -299,3 +300,13 @@ def _networks(commands: argparse._SubParsersAction[Parser]) -> None:
         "examples:\n  dagneal networks\n  dagneal networks lung-cancer > lung-cancer.bif",
     )
     command.add_argument("network", nargs="?", metavar="NETWORK", help="print this one as BIF, or what it holds as JSON")
+
+
+def _resume(commands: argparse._SubParsersAction[Parser]) -> None:
+    command = command_named(
+        commands,
+        "resume",
+        "go on with a run that was interrupted, from its journal",
+        "examples:\n  dagneal learn big.csv --solver sa --divide 4 --journal run.db -o big.html\n  dagneal resume run.db",
+    )
+    command.add_argument("file", metavar="JOURNAL", help="what --journal named")

@@ -24,13 +24,16 @@ from dagneal.errors import InputError, whole_number
 from dagneal.graphs import check_variables
 from dagneal.writing import check_format, check_writable, replacing
 
+# Options that make no difference to the pieces that a journal keeps.
+_HARMLESS = {
+    *("command", "words", "data", "json", "quiet", "jobs", "memory", "journal", "output", "samples", "truth", "safe_labels"),
+    *("threshold", "bootstrap", "time_limit", "holdout", "ess", "profile"),
+}
+
 
 def learn(options: argparse.Namespace) -> None:
     """`dagneal learn`."""
     from dagneal.exchange import FORMATS, PAGE
-    from dagneal.learners.learn import learn
-    from dagneal.metrics import compare as compare_graphs
-    from dagneal.scorer import Scorer
     from dagneal.scores import score_named
 
     # All that can be refused is refused before the work.
@@ -46,12 +49,29 @@ def learn(options: argparse.Namespace) -> None:
     deadline = None if options.time_limit is None else perf_counter() + options.time_limit
     score = score_named(options.score)
     solver, parameters = solvers.solver(options)
+    with _journal(options) as journal:
+        _learn(options, solver, parameters, score, deadline, journal)
+
+
+def _learn(
+    options: argparse.Namespace,
+    solver: Any,
+    parameters: dict[str, Any],
+    score: Any,
+    deadline: float | None,
+    journal: Any,
+) -> None:
+    """Learn, see how sure it is, show and save."""
+    from dagneal.exchange import PAGE
+    from dagneal.metrics import compare as compare_graphs
+    from dagneal.scorer import Scorer
+
     with _closing(solver):
-        found, data, truth, known = _learned(options, solver, parameters, learn)
+        found, data, truth, known = _learned(options, solver, parameters, journal)
     against = compare_graphs(found.dag, truth, Scorer(data, score)) if truth is not None else None
     plain = options.sampler is None and options.solver in LEARNERS and options.divide is None
     learner = solver if plain else None
-    report, lines, failed = confident.confidence(found, options, score, learner, known, deadline, plain)
+    report, lines, failed = confident.confidence(found, options, score, learner, known, deadline, plain, journal)
     found = replace(found, confidence=report or None)
     show.learned(found, data, against, options, lines)
     if options.samples and found.annealed is not None:
@@ -74,9 +94,12 @@ def learn(options: argparse.Namespace) -> None:
         raise KeyboardInterrupt  # a division that was interrupted; what is known has been shown
 
 
-def _learned(options: argparse.Namespace, solver: Any, parameters: dict[str, Any], learn: Any) -> tuple[Any, Any, Any, Any]:
+def _learned(
+    options: argparse.Namespace, solver: Any, parameters: dict[str, Any], journal: Any
+) -> tuple[Any, Any, Any, Any]:
     """Read the data and learn from them; the truth to compare with is read before the work."""
     from dagneal.exchange import check_letters
+    from dagneal.learners.learn import learn
     from dagneal.scores import score_named
 
     sampled = options.sampler is not None or options.solver in (*SAMPLERS, *quantum.SOLVERS)
@@ -97,10 +120,13 @@ def _learned(options: argparse.Namespace, solver: Any, parameters: dict[str, Any
     start = _graph(options.start) if options.start else None
     if start is not None:
         check_variables(start, data.names, options.start)
-    with show.progress(options.quiet) as progress, _journal(options.journal) as journal:
+    if journal is not None:
+        _claim(journal, options, data)
+    in_parts = options.divide is not None or (sampled and not options.direct) or options.solver in ("qpu", "qpu-emulated")
+    with show.progress(options.quiet) as progress:
         if not sampled and solver is not None and options.divide is None:
             solver = partial(solver, progress=progress)
-        more = division | {"journal": journal, "progress": progress, "knowledge": known} | parameters
+        more = division | {"journal": journal if in_parts else None, "progress": progress, "knowledge": known} | parameters
         more |= {"start": start, "time_limit": options.time_limit}
         return learn(data, options.max_parents, score, solver, options.seed, **more), data, truth, known
 
@@ -119,10 +145,11 @@ def _division(options: argparse.Namespace, sampled: bool) -> dict[str, Any]:
     if options.direct and options.divide is not None:
         raise InputError("--direct solves the whole at once, --divide in blocks; give one of them")
     if options.divide is None and (options.direct or not sampled):
-        kept = options.journal and options.solver not in ("qpu", "qpu-emulated")
+        kept = options.journal and options.bootstrap is None and options.solver not in ("qpu", "qpu-emulated")
         if options.blocks != "all" or options.rule != "conquer" or options.acyclic or kept:
             what = "leave --direct out" if options.direct else "give their size with --divide K"
-            raise InputError(f"--blocks, --rule, --acyclic and --journal are for blocks; {what}")
+            more = " (--journal also for --bootstrap)" if kept else ""
+            raise InputError(f"--blocks, --rule, --acyclic and --journal are for blocks{more}; {what}")
         if options.journal:
             check_writable(options.journal)
         return encoding | {"direct": True} if sampled else {}
@@ -145,14 +172,50 @@ def _closing(solver: Any) -> Iterator[None]:
 
 
 @contextmanager
-def _journal(path: str | None) -> Iterator[Any]:
-    if path is None:
+def _journal(options: argparse.Namespace) -> Iterator[Any]:
+    if options.journal is None:
         yield None
         return
     from dagneal.journal import SqliteJournal
 
-    with SqliteJournal(path) as journal:
+    check_writable(options.journal)
+    with SqliteJournal(options.journal) as journal:
+        for text in journal.notes:
+            show.note(text)
         yield journal
+
+
+def _claim(journal: Any, options: argparse.Namespace, data: Any) -> None:
+    """Refuse a journal of another run, by the name of what differs; keep what it takes to resume."""
+    from dagneal import __version__
+
+    settings = {f"--{name.replace('_', '-')}": value for name, value in vars(options).items() if name not in _HARMLESS}
+    journal.claim({"the version of dagneal": __version__, "the fingerprint of the data": data.fingerprint} | settings)
+    journal.remember("command", {"words": options.words, "folder": os.getcwd()})
+
+
+def resume(options: argparse.Namespace) -> None:
+    """`dagneal resume`: the command that a journal was made by, again."""
+    from dagneal.cli import main
+    from dagneal.journal import SqliteJournal
+
+    if not Path(options.file).exists():
+        raise InputError(f"there is no journal {options.file}")
+    with SqliteJournal(options.file) as journal:
+        command = journal.remembered("command")
+        notes = journal.notes
+    if command is None:
+        raise InputError(f"{options.file} does not say what command it is of; run that again with --journal")
+    for text in notes:
+        show.note(text)
+    try:
+        os.chdir(command["folder"])
+    except OSError as error:
+        raise InputError(f"{command['folder']}, where the run began: {error.strerror}") from error
+    if not options.quiet:
+        show.note(shlex.join(["dagneal", *command["words"]]))
+    if status := main(command["words"]):
+        raise SystemExit(status)
 
 
 def _read(options: argparse.Namespace) -> Any:

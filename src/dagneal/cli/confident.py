@@ -42,6 +42,7 @@ def confidence(
     knowledge: Any,
     deadline: float | None,
     same: bool,
+    journal: Any = None,
 ) -> tuple[dict[str, Any], list[str], BaseException | None]:
     """How sure the network is, as plain values and as lines; and what went wrong, which loses nothing that was done before.
 
@@ -53,6 +54,7 @@ def confidence(
         knowledge: that was given.
         deadline: after which no further resample is begun.
         same: whether the network was learned in the same way.
+        journal: keeps resamples that are done.
     """
     from dagneal.confidence import bootstrap, holdout, sensitivity, strengths
 
@@ -73,7 +75,7 @@ def confidence(
     try:
         if options.bootstrap is not None:
             with show.progress(options.quiet) as progress:
-                others = {"progress": progress, "deadline": deadline, "score": score} | how
+                others = {"progress": progress, "deadline": deadline, "score": score, "journal": journal} | how
                 resampled = bootstrap(data, options.bootstrap, seed, **others)
             report |= {"bootstrap": resampled.to_dict(), "threshold": options.threshold}
             table = _edges(report["strengths"], resampled, options.threshold)

@@ -116,7 +116,7 @@ class LearnedBlocks:
 
     def fingerprint(self) -> str:
         """Where the learner is defined, and its parameters."""
-        return f"{_address(self.learner)} {sorted(self.parameters.items())}"
+        return f"{address(self.learner)} {sorted(self.parameters.items())}"
 
 
 @dataclass(frozen=True)
@@ -227,14 +227,18 @@ def block_seed(seed: int, names: Sequence[str]) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), "big") >> 1
 
 
-def _address(learner: Any) -> str:
-    """Where a learner is defined, so that a journal can tell it from others."""
+def address(learner: Any) -> str:
+    """Where a learner is defined, so that a journal can tell it from others.
+
+    Args:
+        learner: a function of a module, or a partial of one.
+    """
     if isinstance(learner, partial):
-        return f"{_address(learner.func)} {learner.args} {sorted(learner.keywords.items())}"
-    address = f"{getattr(learner, '__module__', '')}.{getattr(learner, '__qualname__', '')}"
-    if "<" in address or not getattr(learner, "__qualname__", ""):
+        return f"{address(learner.func)} {learner.args} {sorted(learner.keywords.items())}"
+    found = f"{getattr(learner, '__module__', '')}.{getattr(learner, '__qualname__', '')}"
+    if "<" in found or not getattr(learner, "__qualname__", ""):
         raise InputError("a journal cannot tell a nameless learner from another; define it as a function of a module")
-    return address
+    return found
 
 
 def seeded(learner: Callable[..., Learned], seed: int | None, parameters: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,237 @@
+"""Journals: nothing finished is lost, whatever happens to the process or to the file."""
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import suppress
+
+import pytest
+
+import dagneal as dn
+from dagneal.cli import main
+
+DIVIDED = ["--solver", "sa", "--divide", "4", "--rule", "penalty", "--reads", "30", "--seed", "3", "--quiet"]
+RESAMPLED = ["--bootstrap", "60", "--max-parents", "3", "--quiet"]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("rows") / "rows.csv"
+    dn.load("waste").sample(2_000, 1).frame().write_csv(path)
+    return path
+
+
+def pieces(path):
+    with sqlite3.connect(path) as file:
+        found = dict(file.execute("SELECT key, value FROM pieces"))
+    file.close()
+    return found
+
+
+def answer(folder):
+    """What a run leaves, without the times that it took."""
+    found = json.loads((folder / "out.json").read_text())
+    found.pop("seconds")
+    return json.dumps(found)
+
+
+def command(table, folder, words):
+    return [sys.executable, "-m", "dagneal", "learn", str(table), *words, "--journal", "run.db", "-o", "out.json"]
+
+
+def killed_at(words, folder, after):
+    """Kill a process after a while, unless it has ended."""
+    process = subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    time.sleep(after)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    return process.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("words", [DIVIDED, RESAMPLED], ids=["divided", "resampled"])
+def test_killed_and_resumed_it_ends_as_if_nothing_had_been(table, words, tmp_path):
+    """The benchmark `durability.py` does it at fifty moments."""
+    (tmp_path / "whole").mkdir()
+    begun = time.perf_counter()
+    subprocess.run(command(table, tmp_path / "whole", words), cwd=tmp_path / "whole", check=True, capture_output=True)
+    usual = time.perf_counter() - begun
+    moments = random.Random(1)
+    for number in range(3):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        killed_at(command(table, folder, words), folder, moments.uniform(0.3, 0.9) * usual)
+        if (folder / "run.db").exists() and (folder / "run.db").stat().st_size and number:
+            done = subprocess.run([sys.executable, "-m", "dagneal", "resume", "run.db"], cwd=folder, capture_output=True)
+        else:
+            done = subprocess.run(command(table, folder, words), cwd=folder, capture_output=True)
+        if done.returncode == 2 and b"does not say what command" in done.stderr:  # killed before it had begun
+            done = subprocess.run(command(table, folder, words), cwd=folder, capture_output=True)
+        assert done.returncode == 0, done.stderr
+        assert answer(folder) == answer(tmp_path / "whole")
+        assert pieces(folder / "run.db") == pieces(tmp_path / "whole" / "run.db")
+
+
+def test_resume_runs_the_command_again(table, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = ["learn", str(table), "--divide", "3", "--solver", "sa", "--reads", "3", "--journal", "run.db", "--json"]
+    assert main([*words, "-o", "out.json"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    before = pieces("run.db")
+    (tmp_path / "out.json").unlink()
+    monkeypatch.chdir("/")
+    assert main(["resume", str(tmp_path / "run.db")]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["edges"] == first["edges"]
+    assert "dagneal learn" in captured.err
+    assert (tmp_path / "out.json").exists()
+    assert pieces(tmp_path / "run.db") == before
+
+
+@pytest.mark.parametrize(
+    ("other", "named"),
+    [
+        (["--seed", "4"], "--seed is 0 there and 4 here"),
+        (["--reads", "4"], "--reads is 3 there and 4 here"),
+        (["--divide", "4"], "--divide is 3 there and 4 here"),
+        (["--forbid", "a:b"], "--forbid"),
+        (["--drop", "W"], "the fingerprint of the data is"),
+    ],
+)
+def test_a_journal_of_another_run_is_refused_by_name(table, other, named, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = ["learn", str(table), "--divide", "3", "--solver", "sa", "--reads", "3", "--journal", "run.db"]
+    assert main(words) == 0
+    names = dn.read(table).names
+    other = [f"{names[0]}:{names[1]}" if word == "a:b" else names[0] if word == "W" else word for word in other]
+    before = pieces("run.db")
+    capsys.readouterr()
+    assert main([*words, *other]) == 2
+    err = capsys.readouterr().err
+    assert "run.db keeps another run: " in err
+    assert named in err
+    assert pieces("run.db") == before
+    assert main([*words, "--jobs", "1", "--json", "-o", "found.bif"]) == 0  # what makes no difference may differ
+
+
+def test_more_resamples_are_added(table, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = ["learn", str(table), "--journal", "run.db", "--json"]
+    assert main([*words, "--bootstrap", "4"]) == 0
+    before = pieces("run.db")
+    assert len(before) == 4
+    capsys.readouterr()
+    assert main([*words, "--bootstrap", "6"]) == 0
+    more = json.loads(capsys.readouterr().out)["bootstrap"]
+    assert before.items() <= pieces("run.db").items()
+    assert more == dn.bootstrap(dn.read(table), 6, max_parents=None, knowledge=None, solver=None).to_dict()
+    assert main(["learn", str(table), "--journal", "run.db"]) == 2
+    assert "--journal also for --bootstrap" in capsys.readouterr().err
+
+
+def test_two_processes_do_not_share_a_journal(tmp_path):
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:
+        journal.put({"a": b"1"})
+        code = f"import dagneal as dn; dn.SqliteJournal({str(tmp_path / 'run.db')!r})"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert "is in use by another process" in done.stderr
+        journal.put({"b": b"2"})
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:
+        assert journal.get(["a", "b"]) == {"a": b"1", "b": b"2"}
+
+
+def filled(path, count=2_000):
+    with dn.SqliteJournal(path) as journal:
+        journal.remember("command", {"words": ["networks"], "folder": "/"})
+        journal.put({f"piece {i}": os.urandom(60) for i in range(count)})
+    return pieces(path)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.95])
+def test_what_is_intact_in_a_torn_journal_is_used(share, tmp_path):
+    path = tmp_path / "run.db"
+    before = filled(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(share * len(whole))])
+    with dn.SqliteJournal(path) as journal:
+        found = journal.get(before)
+        assert "was damaged" in journal.notes[0]
+        assert all(before[key] == value for key, value in found.items())
+        journal.put({"new": b"1"})
+    assert (tmp_path / "run.db.damaged-1").exists()
+    with dn.SqliteJournal(path) as journal:
+        assert journal.get(["new"]) == {"new": b"1"}
+        assert not journal.notes
+
+
+def test_overwritten_pages_and_turned_bits_are_noticed(tmp_path):
+    generator = random.Random(5)
+    for number in range(20):
+        path = tmp_path / f"{number}.db"
+        before, found = filled(path, 300), {}
+        content = bytearray(path.read_bytes())
+        if number % 2:
+            at = generator.randrange(1, len(content) // 4096) * 4096
+            content[at : at + 4096] = os.urandom(4096)
+        else:
+            for _ in range(50):
+                content[generator.randrange(100, len(content))] ^= 1 << generator.randrange(8)
+        path.write_bytes(content)
+        with suppress(dn.InputError), dn.SqliteJournal(path) as journal:  # it may be beyond saving
+            found = journal.get(before)
+        assert all(before[key] == value for key, value in found.items())
+
+
+def test_files_that_are_no_journals_are_left_alone(tmp_path):
+    for name, content in (("text", b"hello\n" * 1000), ("short", b"SQLite format 3\0")):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(dn.InputError, match="cannot be used as a journal"):
+            dn.SqliteJournal(tmp_path / name)
+        assert (tmp_path / name).read_bytes() == content
+    with sqlite3.connect(tmp_path / "other.db") as other:
+        other.execute("CREATE TABLE pieces (name TEXT)")
+    other.close()
+    with pytest.raises(dn.InputError, match="a database of something else"):
+        dn.SqliteJournal(tmp_path / "other.db")
+    with pytest.raises(dn.InputError, match="cannot be used as a journal"):
+        dn.SqliteJournal(tmp_path / "no folder" / "run.db")
+
+
+def test_a_full_disk_is_told_and_loses_nothing(tmp_path):
+    """A limit on the size of files stands for a full disk."""
+    code = (
+        "import resource, signal, sys, dagneal as dn\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "with dn.SqliteJournal(sys.argv[1]) as journal:\n"
+        "    journal.put({'first': b'1' * 1000})\n"
+        "    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))\n"
+        "    try:\n"
+        "        for number in range(100):\n"
+        "            journal.put({str(number): b'x' * 20_000})\n"
+        "    except dn.InputError as error:\n"
+        "        print(number, error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "run.db")], capture_output=True, text=True)
+    assert "cannot be written" in done.stdout, done.stderr
+    fitted = int(done.stdout.split()[0])
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:
+        assert journal.get(["first"]) == {"first": b"1" * 1000}
+        assert len(journal.get(map(str, range(fitted)))) == fitted
+
+
+def test_a_folder_that_cannot_be_written(table, tmp_path, monkeypatch, capsys):
+    words = ["learn", str(table), "--divide", "3", "--journal", "/proc/run.db"]
+    assert main(words) == 2
+    assert "/proc" in capsys.readouterr().err
+    assert main(["resume", str(tmp_path / "none.db")]) == 2
+    assert "there is no journal" in capsys.readouterr().err
+    filled(tmp_path / "bare.db", 1)
+    with sqlite3.connect(tmp_path / "bare.db") as file:
+        file.execute("DELETE FROM run")
+    file.close()
+    assert main(["resume", str(tmp_path / "bare.db")]) == 2
+    assert "does not say what command" in capsys.readouterr().err
