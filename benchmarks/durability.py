@@ -1,4 +1,4 @@
-"""kill -9 at random moments of a divided run and of a bootstrap; each resumed run must end byte for byte as the undisturbed one.
+"""kill -9 at random moments of a divided run and of a bootstrap; resumed, each must end byte for byte as if undisturbed.
 
 Use: python durability.py [MOMENTS]   fifty by default, for each of the two
 """
