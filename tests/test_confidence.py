@@ -75,9 +75,10 @@ def test_a_bootstrap_resumes(data, tmp_path):
     calls.clear()
     with dn.SqliteJournal(tmp_path / "run.db") as journal:
         first = bootstrap(data, 20, learner=interrupted_once, workers=1, journal=journal)
-        assert (first.samples, first.interrupted) == (7, True)
+        assert first.interrupted
+        assert 7 <= first.samples < 20  # what had begun was finished
         found = bootstrap(data, 20, learner=interrupted_once, workers=1, journal=journal)
-    assert len(calls) == 8 + 13
+    assert len(calls) == 20 + 1
     assert np.array_equal(found.directions, bootstrap(data, 20).directions)
 
 
@@ -233,8 +234,9 @@ def test_ctrl_c_keeps_the_resamples_and_the_network(tmp_path, monkeypatch, capsy
     words = ["learn", str(tmp_path / "a.csv"), "--bootstrap", "50", "--jobs", "1", "-o", str(tmp_path / "a.json")]
     assert main(words) == 130
     out = capsys.readouterr().out
-    assert "Ctrl-C left 3 of 50 resamples" in out
-    assert json.loads((tmp_path / "a.json").read_text())["bootstrap"]["samples"] == 3
+    samples = json.loads((tmp_path / "a.json").read_text())["bootstrap"]["samples"]
+    assert 3 <= samples < 20
+    assert f"Ctrl-C left {samples} of 50 resamples" in out
 
 
 def test_what_fails_later_loses_nothing_of_before(tmp_path, capsys):

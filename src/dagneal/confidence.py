@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -14,13 +16,15 @@ from dagneal import __version__
 from dagneal.counts import Counter
 from dagneal.data import Dataset
 from dagneal.errors import InputError, whole_number
+from dagneal.executors import Shared, spread
 from dagneal.graphs import graph_of
 from dagneal.journal import Journal
-from dagneal.kernels import Floats, Progress, run
+from dagneal.kernels import Floats, Progress
 from dagneal.knowledge import Knowledge, class_of
 from dagneal.learned import Learned
 from dagneal.learners.block_solvers import address
 from dagneal.learners.learn import learn
+from dagneal.machine import cores, one_of_many
 from dagneal.network import BayesianNetwork, fit
 from dagneal.scorer import Scorer
 from dagneal.scores import BDeu, Dirichlet, Score
@@ -83,6 +87,7 @@ def bootstrap(
     journal: Journal | None = None,
     progress: Progress | None = None,
     deadline: float | None = None,
+    executor: Executor | None = None,
     **options: Any,
 ) -> Bootstrap:
     """Learn from resampled rows again and again, and count.
@@ -98,6 +103,7 @@ def bootstrap(
         journal: keeps samples that are done, so that an interrupted bootstrap resumes.
         progress: told how far it is.
         deadline: a time of `perf_counter`, after which no further sample is begun; the result tells how many there were.
+        executor: where samples are learned; threads by default. The data are sent once to each of its workers.
         **options: of `learn`.
 
     >>> from dagneal.networks import load
@@ -107,38 +113,58 @@ def bootstrap(
     """
     samples = whole_number("samples", samples, least=1)
     whole_number("seed", seed)
-    n = len(data.names)
-    make = learner or (lambda sample: learn(sample, bound=False, **options).dag)
     key = ""
     if journal is not None:
         key = f"bootstrap:{__version__}:{data.fingerprint}:{seed}:{address(learner) if learner else _told(options)}"
     known = {} if journal is None else journal.get([f"{key}:{number}" for number in range(samples)])
+    done = [np.frombuffer(kept, dtype=np.int8).reshape((len(data.names),) * 2) for kept in known.values()]
 
-    done: list[np.ndarray] = []
-
-    def one(number: int) -> None:
-        if deadline is not None and number > 0 and perf_counter() >= deadline:
-            return
-        done.append(sample(number))
-
-    def sample(number: int) -> np.ndarray:
-        kept = known.get(f"{key}:{number}")
-        if kept is not None:
-            return np.frombuffer(kept, dtype=np.int8).reshape(n, n)
-        found = _directions(make(resampled(data, seed, number)), data.names, options.get("knowledge"))
+    def record(piece: tuple[Any, ...], found: np.ndarray) -> None:
+        done.append(found)
         if journal is not None:
-            journal.put({f"{key}:{number}": found.tobytes()})
-        return found
+            journal.put({f"{key}:{piece[1]}": found.tobytes()})
+        if progress is not None:
+            progress("bootstrap", len(done), samples)
+
+    def left() -> Iterator[tuple[Any, ...]]:
+        for number in range(samples):
+            late = deadline is not None and perf_counter() >= deadline
+            if f"{key}:{number}" not in known and not (late and (number or done)):
+                yield seed, number, learner, options
 
     interrupted = False
-    try:
-        run(one, list(range(samples)), workers, "bootstrap", progress)
-    except KeyboardInterrupt:
-        if not done:
-            raise
-        interrupted = True
+    with _pool(executor, workers) as pool:
+        try:
+            spread(pool, Shared(data.fingerprint, data), _sample, left(), record)
+        except KeyboardInterrupt:
+            if not done:
+                raise
+            interrupted = True
     directions: Floats = np.asarray(np.sum(done, axis=0, dtype=np.int64), dtype=np.float64) / (2 * len(done))
     return Bootstrap(data.names, len(done), directions + directions.T, directions, interrupted)
+
+
+@contextmanager
+def _pool(executor: Executor | None, workers: int | None) -> Iterator[Executor]:
+    """The executor, or threads of our own."""
+    if executor is not None:
+        yield executor
+        return
+    with ThreadPoolExecutor(workers or cores(), initializer=one_of_many) as pool:
+        yield pool
+
+
+def _sample(
+    data: Dataset,
+    seed: int,
+    number: int,
+    learner: Callable[[Dataset], nx.DiGraph] | None,
+    options: Mapping[str, Any],
+) -> np.ndarray:
+    """Learn from one sample, and tell the directions of its class."""
+    sample = resampled(data, seed, number)
+    dag = learn(sample, bound=False, **options).dag if learner is None else learner(sample)
+    return _directions(dag, data.names, options.get("knowledge"))
 
 
 def resampled(data: Dataset, seed: int, number: int) -> Dataset:

@@ -6,14 +6,16 @@ Sets of few states are counted with bits (see `bits`), others row by row over me
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagneal import bits
+from dagneal.executors import Shared, spread
 from dagneal.kernels import Floats, Ints, Progress, run
 from dagneal.machine import check_room, room
 from dagneal.packed import PackedRows
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 # Measured, in nanoseconds: a row that is counted, and a word of 64 rows in a conjunction, where there are no wide registers.
 _ROW, _WORD = 1.2, 0.3
 _SET = 200.0  # rows that could be counted while a set is looked up and scored
+_MUCH = 1e9  # rows looked at one by one, beyond which work is given to an executor
 _PIECE = 1 << 17  # counts that are kept at a time
 _TERMS = 1 << 22  # terms of sums that are looked up
 _PLAIN = 1 << 22  # combinations of states, beyond which packed rows are sorted to be counted
@@ -37,11 +40,13 @@ class Counter:
     Args:
         data: the data.
         workers: number of threads; all cores by default.
+        executor: where much work is done; threads by default. The data are sent once to each of its workers.
     """
 
-    def __init__(self, data: Dataset, workers: int | None = None) -> None:
+    def __init__(self, data: Dataset, workers: int | None = None, executor: Executor | None = None) -> None:
         self.data = data
         self.workers = workers
+        self.executor = executor
 
     @cached_property
     def planes(self) -> bits.Planes | None:
@@ -102,6 +107,8 @@ class Counter:
         data = self.data
         sums: Floats = np.empty(concentrations.shape)
         sizes = (members >= 0).sum(axis=1)
+        if self.executor is not None and sum(map(self.cost, sizes.tolist())) > _MUCH:
+            return self._spread(members, concentrations, progress)
         with_bits, cells = self._cheaper(members, sizes)
         values, which = np.unique(concentrations, return_inverse=True)
         which = which.reshape(concentrations.shape)
@@ -125,6 +132,24 @@ class Counter:
             sums[lines] = found
 
         run(work, _pieces(with_bits, cells), self.workers, "scoring", progress)
+        return sums
+
+    def _spread(self, members: NDArray[np.int32], concentrations: Floats, progress: Progress | None) -> Floats:
+        """The same over an executor, a few thousand sets in a piece."""
+        sums: Floats = np.empty(concentrations.shape)
+        ready = 0
+
+        def record(piece: tuple[int, Any, Any], found: Floats) -> None:
+            nonlocal ready
+            sums[piece[0] : piece[0] + len(found)] = found
+            ready += len(found)
+            if progress is not None:
+                progress("scoring", ready, len(sums))
+
+        step = 4096
+        pieces = ((at, members[at : at + step], concentrations[at : at + step]) for at in range(0, len(sums), step))
+        if self.executor is not None:
+            spread(self.executor, Shared(f"counter:{self.data.fingerprint}", Counter(self.data, 1)), _sums, pieces, record)
         return sums
 
     def _with_bits(self, members: NDArray[np.int32], sizes: Ints, offsets: Ints) -> Ints:
@@ -163,6 +188,11 @@ class Counter:
         if isinstance(data.codes, PackedRows):
             return fits, cells
         return fits & (cells * data.rows / 64 * _WORD < data.codes.shape[1] * _ROW), cells
+
+
+def _sums(counter: Counter, _: int, members: NDArray[np.int32], concentrations: Floats) -> Floats:
+    """One piece of the work, at a worker."""
+    return counter.sums(members, concentrations)
 
 
 def _keys(lines: Sequence[NDArray[np.unsignedinteger]], shape: tuple[int, ...], rows: int) -> Ints:

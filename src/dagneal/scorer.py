@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from functools import cached_property
 from math import comb
 from threading import Lock
@@ -35,6 +36,7 @@ class Scorer:
         workers: number of threads for counting; all cores by default.
         knowledge: what is known before: tables leave out parents that are not allowed, and price the rest so that no best
             network breaks a rule.
+        executor: where much counting is done; threads by default.
 
     >>> from dagneal.networks import load
     >>> truth = load("lung-cancer")
@@ -51,6 +53,7 @@ class Scorer:
         score: Score | None = None,
         workers: int | None = None,
         knowledge: Knowledge | None = None,
+        executor: Executor | None = None,
     ) -> None:
         if not isinstance(data, Dataset):
             raise InputError(f"a Dataset is needed, not {type(data).__name__}; dn.read makes one")
@@ -58,7 +61,7 @@ class Scorer:
             raise InputError(f"score is {score!r}; give a score such as BDeu(1)")
         self.data = data
         self.rule: Score = score or BDeu()
-        self.counter = Counter(data, workers)
+        self.counter = Counter(data, workers, executor)
         self.knowledge = knowledge or None
         self.rules = knowledge.constraints(data.names, len(data.names) - 1) if knowledge else None
         # Pseudo-counts depend on the child only through its number of states; one pair of columns for each of those.

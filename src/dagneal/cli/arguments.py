@@ -108,6 +108,9 @@ def _learn(commands: argparse._SubParsersAction[Parser]) -> None:
     )
     group.add_argument("--acyclic", action="store_true", help="drop the weakest edge of each cycle that a rule leaves")
     group.add_argument("--journal", metavar="FILE", help="keep solved blocks and resamples in this file, to resume")
+    group.add_argument(
+        "--dask", metavar="ADDRESS", help="solve blocks, resample and count on a Dask cluster: a scheduler, or local:4"
+    )
     group.add_argument("--seed", type=int, metavar="S", help="same seed, same answer (default 0)")
     group.add_argument("--start", metavar="NETWORK", help="begin with this network (a file or a bundled name)")
     group.add_argument("--time-limit", type=float, metavar="S", help="seconds after which the best network so far is taken")

@@ -8,7 +8,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -26,8 +26,8 @@ from dagneal.writing import check_format, check_writable, replacing
 
 # Options that make no difference to the pieces that a journal keeps.
 _HARMLESS = {
-    *("command", "words", "data", "json", "quiet", "jobs", "memory", "journal", "output", "samples", "truth", "safe_labels"),
-    *("threshold", "bootstrap", "time_limit", "holdout", "ess", "profile"),
+    *("command", "words", "data", "json", "quiet", "jobs", "memory", "dask", "journal", "output", "samples", "truth"),
+    *("safe_labels", "threshold", "bootstrap", "time_limit", "holdout", "ess", "profile"),
 }
 
 
@@ -49,8 +49,8 @@ def learn(options: argparse.Namespace) -> None:
     deadline = None if options.time_limit is None else perf_counter() + options.time_limit
     score = score_named(options.score)
     solver, parameters = solvers.solver(options)
-    with _journal(options) as journal:
-        _learn(options, solver, parameters, score, deadline, journal)
+    with _journal(options) as journal, _cluster(options.dask) as executor:
+        _learn(options, solver, parameters, score, deadline, journal, executor)
 
 
 def _learn(
@@ -60,6 +60,7 @@ def _learn(
     score: Any,
     deadline: float | None,
     journal: Any,
+    executor: Any,
 ) -> None:
     """Learn, see how sure it is, show and save."""
     from dagneal.exchange import PAGE
@@ -67,11 +68,11 @@ def _learn(
     from dagneal.scorer import Scorer
 
     with _closing(solver):
-        found, data, truth, known = _learned(options, solver, parameters, journal)
+        found, data, truth, known = _learned(options, solver, parameters, journal, executor)
     against = compare_graphs(found.dag, truth, Scorer(data, score)) if truth is not None else None
     plain = options.sampler is None and options.solver in LEARNERS and options.divide is None
     learner = solver if plain else None
-    report, lines, failed = confident.confidence(found, options, score, learner, known, deadline, plain, journal)
+    report, lines, failed = confident.confidence(found, options, score, learner, known, deadline, plain, journal, executor)
     found = replace(found, confidence=report or None)
     show.learned(found, data, against, options, lines)
     if options.samples and found.annealed is not None:
@@ -95,7 +96,7 @@ def _learn(
 
 
 def _learned(
-    options: argparse.Namespace, solver: Any, parameters: dict[str, Any], journal: Any
+    options: argparse.Namespace, solver: Any, parameters: dict[str, Any], journal: Any, executor: Any
 ) -> tuple[Any, Any, Any, Any]:
     """Read the data and learn from them; the truth to compare with is read before the work."""
     from dagneal.exchange import check_letters
@@ -127,7 +128,7 @@ def _learned(
         if not sampled and solver is not None and options.divide is None:
             solver = partial(solver, progress=progress)
         more = division | {"journal": journal if in_parts else None, "progress": progress, "knowledge": known} | parameters
-        more |= {"start": start, "time_limit": options.time_limit}
+        more |= {"start": start, "time_limit": options.time_limit, "executor": executor}
         return learn(data, options.max_parents, score, solver, options.seed, **more), data, truth, known
 
 
@@ -183,6 +184,15 @@ def _journal(options: argparse.Namespace) -> Iterator[Any]:
         for text in journal.notes:
             show.note(text)
         yield journal
+
+
+def _cluster(address: str | None) -> Any:
+    """An executor on a cluster, if there is one."""
+    if address is None:
+        return nullcontext()
+    from dagneal.clusters import dask
+
+    return dask(address)
 
 
 def _claim(journal: Any, options: argparse.Namespace, data: Any) -> None:

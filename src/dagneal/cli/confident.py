@@ -43,6 +43,7 @@ def confidence(
     deadline: float | None,
     same: bool,
     journal: Any = None,
+    executor: Any = None,
 ) -> tuple[dict[str, Any], list[str], BaseException | None]:
     """How sure the network is, as plain values and as lines; and what went wrong, which loses nothing that was done before.
 
@@ -55,6 +56,7 @@ def confidence(
         deadline: after which no further resample is begun.
         same: whether the network was learned in the same way.
         journal: keeps resamples that are done.
+        executor: where resamples are learned.
     """
     from dagneal.confidence import bootstrap, holdout, sensitivity, strengths
 
@@ -75,7 +77,13 @@ def confidence(
     try:
         if options.bootstrap is not None:
             with show.progress(options.quiet) as progress:
-                others = {"progress": progress, "deadline": deadline, "score": score, "journal": journal} | how
+                others = {
+                    "progress": progress,
+                    "deadline": deadline,
+                    "score": score,
+                    "journal": journal,
+                    "executor": executor,
+                } | how
                 resampled = bootstrap(data, options.bootstrap, seed, **others)
             report |= {"bootstrap": resampled.to_dict(), "threshold": options.threshold}
             table = _edges(report["strengths"], resampled, options.threshold)

@@ -78,7 +78,7 @@ def learn(
         direct: let the sampler solve the whole at once, with all variables as candidate parents.
         encoding: how tables are encoded for a sampler.
         knowledge: edges and limits that are known before; every solver obeys them.
-        executor: where blocks are solved; threads by default.
+        executor: where blocks are solved and much counting is done; threads by default.
         journal: keeps solved blocks, and the ids of problems that were sent to a QPU.
         progress: told how far each stage is.
         start: a network to begin with: the conquest and the ordering search start there, exact search does not need it.
@@ -108,8 +108,8 @@ def learn(
     if direct and divide is not None:
         raise InputError("direct solves the whole at once, divide in blocks; give one of them")
     divided_up = divide is not None or (sampled and not direct)
-    if not divided_up and (blocks != "all" or rule != "conquer" or acyclic or executor is not None):
-        raise InputError("blocks, rule, acyclic and executor are for blocks; give their size with divide=K")
+    if not divided_up and (blocks != "all" or rule != "conquer" or acyclic):
+        raise InputError("blocks, rule and acyclic are for blocks; give their size with divide=K")
     if not divided_up and journal is not None and not hasattr(solver, "line"):
         raise InputError("a journal keeps solved blocks and what a QPU was sent, and there are neither")
     takes_seed = not isinstance(solver, dimod.Sampler) or "seed" in solver.parameters
@@ -124,7 +124,7 @@ def learn(
         check_dag(start, data.names)
         if direct or not (solver is None or _plain(solver) is order or divided_up):
             raise InputError("start is for the conquest and the ordering search; leave the solver or --direct out")
-    scorer = Scorer(data, score, knowledge=knowledge)
+    scorer = Scorer(data, score, knowledge=knowledge, executor=executor)
     usage = getattr(solver, "usage", None)  # of a quantum annealer
     before = usage() if usage else None
     if divided_up:

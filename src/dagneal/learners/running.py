@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dagneal import __version__
 from dagneal.errors import InputError
+from dagneal.executors import workers_of
 from dagneal.journal import Journal
 from dagneal.kernels import Ints, Progress
 from dagneal.learners.block_solvers import BlockSolver, ExactBlocks, Solutions
@@ -116,7 +117,7 @@ def run_blocks(
         if progress is not None:
             progress(f"blocks of {size}", int(ran.done.sum()) + len(ran.failed), len(chosen))
 
-    workers = getattr(solver, "in_flight", cores())
+    workers = getattr(solver, "in_flight", cores() if executor is None else workers_of(executor))
     pool = executor if executor is not None else ThreadPoolExecutor(workers, initializer=one_of_many)
     waiting: dict[Future[Solutions], Ints] = {}
     try:
