@@ -56,8 +56,8 @@ def screened(
     if crowded:
         skipped += f" or are among the best {MOST_NEIGHBOURS} of a variable ({crowded:,} pairs are not)"
     seconds = {"score": scored - begun, "blocks": perf_counter() - scored}
-    reach = None  # the iteration looks at all variables, if that takes seconds
-    if 3.0 * n * n * scorer.counter.cost(4) > COMPLETE_WORK:
+    reach = None  # the iteration looks at all variables, if that takes a minute at most
+    if 3.0 * n * n * scorer.counter.cost(4) > 10 * COMPLETE_WORK:
         reach = near
         skipped += "; later candidates are looked for among the neighbours of a variable only"
     found, conquest = conquer(
