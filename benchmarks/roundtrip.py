@@ -43,9 +43,10 @@ def compared(network, folder: str) -> tuple[bool, float]:
 print(
     "| network | variables | ours again | pyAgrum: states and parents | largest difference | s |\n|---|---|---|---|---|---|"
 )
-for path in sorted(Path(sys.argv[1]).glob("*.bif.gz")):
+for path in sorted(Path(sys.argv[1]).glob("*.bif*")):
     begun = time.perf_counter()
-    network = parse_bif(gzip.decompress(path.read_bytes()).decode(), path.name)
+    content = path.read_bytes()
+    network = parse_bif((gzip.decompress(content) if path.suffix == ".gz" else content).decode(), path.name)
     again = parse_bif(format_bif(network), "again")
     ours = dict(again.states) == dict(network.states) and dict(again.parents) == dict(network.parents)
     ours = ours and all(np.array_equal(again.cpts[name], network.cpts[name]) for name in network.names)

@@ -338,3 +338,11 @@ def test_whole_numbers_are_cut_where_all_are_to_be():
     table = pl.DataFrame({"age": [18 + i % 63 for i in range(5000)], "kids": [i % 12 for i in range(5000)]})
     data = dn.read(table, bins="quantile:4")
     assert [len(states) for states in data.states] == [4, 12]
+
+
+def test_measurements_with_decimal_commas_are_told_as_such(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n" + "".join(f"{i / 7:.2f};{i % 2}\n".replace(".", ",") for i in range(300)))
+    with pytest.raises(dn.InputError, match="'a' looks continuous"):
+        dn.read(path)
+    assert dn.read(path, bins="quantile:3").states[1] == ("0", "1")

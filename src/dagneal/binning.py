@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.columns import Column, row_numbers
+from dagneal.columns import Column, decimal, row_numbers
 from dagneal.discretize import EVERY, Bins, state_names, told
 from dagneal.errors import InputError
 from dagneal.missing import MISSING_MARKS
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from dagneal.kernels import Ints
 
 _FEW = 12  # different numbers that are left as they are where all columns are to be cut
-_COMMA = re.compile(r"[+-]?\d*,(\d+)")  # 1,5 for one and a half
 
 
 def binned_frame(
@@ -49,8 +47,8 @@ def binned_frame(
         given = pl.col(place).str.strip_chars() if kinds[place] == pl.String else pl.col(place)
         number, found = _numbers(frame, given)
         wrong = _not_numbers(found)
-        commas = [match.group(1) for match in map(_COMMA.fullmatch, wrong) if match]
-        if wrong and len(commas) == len(wrong) and any(len(digits) != 3 for digits in commas):  # not thousands
+        commas = bool(wrong) and decimal(wrong) != wrong
+        if commas:
             number, found = _numbers(frame, given.str.replace(",", ".", literal=True))
             wrong = _not_numbers(found)
         if wrong and not how.implied and (name in bins or 20 * len(wrong) < len(found)):

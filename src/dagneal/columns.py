@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -15,6 +16,7 @@ from dagneal.errors import InputError
 if TYPE_CHECKING:
     from dagneal.kernels import Floats, Ints
 
+_COMMA = re.compile(r"[+-]?\d*,(\d+)")  # 1,5 for one and a half
 _MANY_NUMBERS = 50  # more distinct numbers than this may be a measurement, not a state
 
 
@@ -107,7 +109,7 @@ def complaints(columns: Sequence[Column], rows: int, declared: Collection[str]) 
         if column.declared or column.name in declared:
             continue
         labels = {label.strip() for label in column.labels} - {MISSING_STATE}
-        values = np.array([value for value in map(_number, labels) if value is not None])
+        values = np.array([value for value in map(_number, decimal(labels)) if value is not None])
         counted = row_numbers(values, rows)
         numbers = len(values) == len(labels) and not counted
         if numbers and continuous(values, rows):
@@ -143,6 +145,22 @@ def tidied(where: str, column: Column, declared: Mapping[str, Sequence[str]]) ->
     if len(values) == len(labels):
         labels = [label for _, label in sorted(zip(values, labels, strict=True))]
     return _recoded(where, column, [*labels, MISSING_STATE] if MISSING_STATE in column.labels else labels)
+
+
+def decimal(labels: Collection[str]) -> Collection[str]:
+    """Numbers with decimal commas written with points; other labels, and numbers that may have thousands, as they are.
+
+    Args:
+        labels: different ones.
+
+    >>> decimal(["1,5", "-0,25", "3"]), decimal(["1,500", "2"]), decimal(["1,5", "x"])
+    (['1.5', '-0.25', '3'], ['1,500', '2'], ['1,5', 'x'])
+    """
+    digits = [match.group(1) for label in labels if (match := _COMMA.fullmatch(label))]
+    if not digits or all(len(each) == 3 for each in digits):
+        return labels
+    pointed = [label.replace(",", ".") if _COMMA.fullmatch(label) else label for label in labels]
+    return pointed if all(_number(label) is not None for label in pointed) else labels
 
 
 def continuous(values: Floats, rows: int) -> bool:
