@@ -8,9 +8,8 @@ variables whose best place may have changed; the better order is kept.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,17 +93,16 @@ def search(
     if table.required is not None:
         first = keeping(first, table.required)
     seeds = generator.integers(1, 2**63, CHAINS, dtype=np.uint64)
-    near = Neighbours.of(table)
-    problem = (near.first, near.who, near.mine, near.theirs, *table.pruned)
+    problem = problem_of(table)
 
     def work(chain: int) -> tuple[float, Ints]:
         found = first[chain].copy()
         if deadline is None:
-            return float(_climb(found, *problem, rounds, seeds[chain])), found
+            return float(_climb(problem, found, rounds, seeds[chain])), found
         score, done = -np.inf, 0
         while done == 0 or (done < rounds and perf_counter() < deadline):
             step = max(0, min(_STEP, rounds - done))
-            score = float(_climb(found, *problem, step, seeds[chain] + np.uint64(done)))
+            score = float(_climb(problem, found, step, seeds[chain] + np.uint64(done)))
             done += max(step, 1)
         return score, found
 
@@ -115,41 +113,64 @@ def search(
     return best, score
 
 
-@dataclass(frozen=True)
-class Neighbours:
-    """Who may be a parent of whom, by variable: only these matter when it is moved.
+class Problem(NamedTuple):
+    """What kernels need of a table: parent sets that matter, and who may be a parent of whom.
+
+    Only neighbours, candidate parents and those it is one of, matter when a variable is moved.
 
     Attributes:
         first: bounds of each variable's neighbours.
         who: the neighbours.
         mine: the bit of a neighbour in the variable's masks, -1 where it is no candidate.
         theirs: the bit of the variable in the neighbour's masks, -1 where it is no candidate.
+        start: bounds of each child's sets of parents.
+        masks: the sets, by falling score.
+        scores: theirs.
     """
 
     first: Ints
     who: Ints
     mine: Ints
     theirs: Ints
+    start: Ints
+    masks: Masks
+    scores: Floats
 
-    @classmethod
-    def of(cls, table: ScoreTable) -> Neighbours:
-        """Those of a table.
 
-        Args:
-            table: the scores.
-        """
-        bits = table.local_bits
-        variable, who = np.nonzero((bits >= 0) | (bits.T >= 0))
-        first = np.searchsorted(variable, np.arange(len(table.names) + 1))
-        return cls(first, who, bits[variable, who], bits[who, variable])
+class Orders(NamedTuple):
+    """An order of the variables, and what it is worth; changed in place.
+
+    Attributes:
+        order: the variables, first to last.
+        place: where each of them is.
+        before: which of its candidates come before each, as bits.
+        values: the score of each.
+    """
+
+    order: Ints
+    place: Ints
+    before: Masks
+    values: Floats
+
+
+def problem_of(table: ScoreTable) -> Problem:
+    """What kernels need of a table.
+
+    Args:
+        table: the scores.
+    """
+    bits = table.local_bits
+    variable, who = np.nonzero((bits >= 0) | (bits.T >= 0))
+    first = np.searchsorted(variable, np.arange(len(table.names) + 1))
+    return Problem(first, who, bits[variable, who], bits[who, variable], *table.pruned)
 
 
 @kernel
-def _value(child: int, before: np.uint64, start: Ints, masks: Masks, scores: Floats) -> float:
+def _value(problem: Problem, child: int, before: np.uint64) -> float:
     """The best score of a child whose possible parents are these bits."""
-    for entry in range(start[child], start[child + 1]):
-        if masks[entry] & ~before == np.uint64(0):
-            return float(scores[entry])
+    for entry in range(problem.start[child], problem.start[child + 1]):
+        if problem.masks[entry] & ~before == np.uint64(0):
+            return float(problem.scores[entry])
     return -np.inf
 
 
@@ -170,51 +191,28 @@ def _below(state: Masks, bound: int) -> Any:
 
 
 @kernel
-def _prepare(
-    order: Ints,
-    first: Ints,
-    who: Ints,
-    mine: Ints,
-    start: Ints,
-    masks: Masks,
-    scores: Floats,
-    place: Ints,
-    before: Masks,
-    values: Floats,
-) -> None:
+def _prepare(problem: Problem, now: Orders) -> None:
     """Set up where each variable is, which of its candidates come before it, and its score."""
-    for at in range(len(order)):
-        place[order[at]] = at
-    for child in range(len(order)):
-        before[child] = np.uint64(0)
-        for edge in range(first[child], first[child + 1]):
-            if mine[edge] >= 0 and place[who[edge]] < place[child]:
-                before[child] |= np.uint64(1) << np.uint64(mine[edge])
-        values[child] = _value(child, before[child], start, masks, scores)
+    for at in range(len(now.order)):
+        now.place[now.order[at]] = at
+    for child in range(len(now.order)):
+        now.before[child] = np.uint64(0)
+        for edge in range(problem.first[child], problem.first[child + 1]):
+            if problem.mine[edge] >= 0 and now.place[problem.who[edge]] < now.place[child]:
+                now.before[child] |= np.uint64(1) << np.uint64(problem.mine[edge])
+        now.values[child] = _value(problem, child, now.before[child])
 
 
 @kernel
-def _best_place(
-    moved: int,
-    first: Ints,
-    who: Ints,
-    mine: Ints,
-    theirs: Ints,
-    start: Ints,
-    masks: Masks,
-    scores: Floats,
-    place: Ints,
-    before: Masks,
-    values: Floats,
-    passed: Ints,
-) -> Any:
+def _best_place(problem: Problem, now: Orders, moved: int, passed: Ints) -> Any:
     """Where a variable gains most: its own place, or that of a neighbour, which it then stands beyond."""
     one = np.uint64(1)
+    who, mine, theirs, place = problem.who, problem.mine, problem.theirs, now.place
     here = place[moved]
     best_gain, best = 1e-9, here
     for step in (-1, 1):
         count = 0  # the neighbours on this side, the nearest first
-        for edge in range(first[moved], first[moved + 1]):
+        for edge in range(problem.first[moved], problem.first[moved + 1]):
             distance = (place[who[edge]] - here) * step
             if distance > 0:
                 slot = count
@@ -224,52 +222,39 @@ def _best_place(
                 passed[slot] = edge
                 count += 1
         others = 0.0
-        allowed = before[moved]
-        own = values[moved]
+        allowed = now.before[moved]
+        own = now.values[moved]
         for slot in range(count):
             edge = passed[slot]
             other = who[edge]
             if mine[edge] >= 0:
                 allowed = allowed ^ (one << np.uint64(mine[edge]))
-                own = _value(moved, allowed, start, masks, scores)
+                own = _value(problem, moved, allowed)
             if theirs[edge] >= 0:
-                changed = before[other] ^ (one << np.uint64(theirs[edge]))
-                others += _value(other, changed, start, masks, scores) - values[other]
-            gain = others + own - values[moved]
+                changed = now.before[other] ^ (one << np.uint64(theirs[edge]))
+                others += _value(problem, other, changed) - now.values[other]
+            gain = others + own - now.values[moved]
             if gain > best_gain:
                 best_gain, best = gain, place[other]
     return best
 
 
 @kernel
-def _move(
-    moved: int,
-    target: int,
-    order: Ints,
-    first: Ints,
-    who: Ints,
-    mine: Ints,
-    theirs: Ints,
-    start: Ints,
-    masks: Masks,
-    scores: Floats,
-    place: Ints,
-    before: Masks,
-    values: Floats,
-) -> None:
+def _move(problem: Problem, now: Orders, moved: int, target: int) -> None:
     """Put a variable to another place; what it passes moves up by one."""
     one = np.uint64(1)
+    order, place = now.order, now.place
     here = place[moved]
     low, high = min(here, target), max(here, target)
-    for edge in range(first[moved], first[moved + 1]):
-        other = who[edge]
+    for edge in range(problem.first[moved], problem.first[moved + 1]):
+        other = problem.who[edge]
         if low <= place[other] <= high:
-            if mine[edge] >= 0:
-                before[moved] ^= one << np.uint64(mine[edge])
-            if theirs[edge] >= 0:
-                before[other] ^= one << np.uint64(theirs[edge])
-                values[other] = _value(other, before[other], start, masks, scores)
-    values[moved] = _value(moved, before[moved], start, masks, scores)
+            if problem.mine[edge] >= 0:
+                now.before[moved] ^= one << np.uint64(problem.mine[edge])
+            if problem.theirs[edge] >= 0:
+                now.before[other] ^= one << np.uint64(problem.theirs[edge])
+                now.values[other] = _value(problem, other, now.before[other])
+    now.values[moved] = _value(problem, moved, now.before[moved])
     step = 1 if target > here else -1
     while here != target:
         order[here] = order[here + step]
@@ -280,8 +265,9 @@ def _move(
 
 
 @kernel
-def _disturb(moved: int, first: Ints, who: Ints, waiting: NDArray[np.bool_], queue: Ints, length: int) -> int:
+def _disturb(problem: Problem, moved: int, waiting: NDArray[np.bool_], queue: Ints, length: int) -> int:
     """Queue the variables that a move may have given a better place: neighbours, and neighbours of these."""
+    first, who = problem.first, problem.who
     for edge in range(first[moved] - 1, first[moved + 1]):
         near = moved if edge < first[moved] else who[edge]
         for other in range(first[near] - 1, first[near + 1]):
@@ -294,55 +280,41 @@ def _disturb(moved: int, first: Ints, who: Ints, waiting: NDArray[np.bool_], que
 
 
 @kernel
-def _climb(
-    order: Ints,
-    first: Ints,
-    who: Ints,
-    mine: Ints,
-    theirs: Ints,
-    start: Ints,
-    masks: Masks,
-    scores: Floats,
-    rounds: int,
-    seed: np.uint64,
-) -> float:
+def _climb(problem: Problem, order: Ints, rounds: int, seed: np.uint64) -> float:
     """Iterated local search from an order, in place; returns the score of the best order found."""
     n = len(order)
     state = np.array([seed], dtype=np.uint64)
-    place = np.empty(n, dtype=np.int64)
-    before = np.empty(n, dtype=np.uint64)
-    values = np.empty(n)
+    now = Orders(order, np.empty(n, dtype=np.int64), np.empty(n, dtype=np.uint64), np.empty(n))
     passed = np.empty(n, dtype=np.int64)
     queue = np.arange(n)
     waiting = np.ones(n, dtype=np.bool_)
     length = n
-    _prepare(order, first, who, mine, start, masks, scores, place, before, values)
-    best, best_before, best_values = order.copy(), before.copy(), values.copy()
+    _prepare(problem, now)
+    best, best_before, best_values = order.copy(), now.before.copy(), now.values.copy()
     top = -np.inf
     for turn in range(rounds + 1):
         if turn > 0:
             for _ in range(2 + _below(state, 6)):
                 moved = order[_below(state, n)]
-                target = _below(state, n)
-                _move(moved, target, order, first, who, mine, theirs, start, masks, scores, place, before, values)
-                length = _disturb(moved, first, who, waiting, queue, length)
+                _move(problem, now, moved, _below(state, n))
+                length = _disturb(problem, moved, waiting, queue, length)
         while length:  # variables in random turns, until none has a better place
             pick = _below(state, length)
             length -= 1
             moved = queue[pick]
             queue[pick] = queue[length]
             waiting[moved] = False
-            target = _best_place(moved, first, who, mine, theirs, start, masks, scores, place, before, values, passed)
-            if target != place[moved]:
-                _move(moved, target, order, first, who, mine, theirs, start, masks, scores, place, before, values)
-                length = _disturb(moved, first, who, waiting, queue, length)
-        score = values.sum()
+            target = _best_place(problem, now, moved, passed)
+            if target != now.place[moved]:
+                _move(problem, now, moved, target)
+                length = _disturb(problem, moved, waiting, queue, length)
+        score = now.values.sum()
         if score >= top:
             top = score
-            best[:], best_before[:], best_values[:] = order, before, values
+            best[:], best_before[:], best_values[:] = order, now.before, now.values
         else:
-            order[:], before[:], values[:] = best, best_before, best_values
+            order[:], now.before[:], now.values[:] = best, best_before, best_values
             for at in range(n):
-                place[order[at]] = at
+                now.place[order[at]] = at
     order[:] = best
     return float(top)
