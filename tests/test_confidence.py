@@ -12,9 +12,10 @@ import pytest
 
 import dagneal as dn
 from dagneal.cli import main
-from dagneal.confidence import bootstrap, holdout, log_likelihood, resampled, sensitivity, side_by_side, strengths
+from dagneal.confidence import holdout, log_likelihood, sensitivity, side_by_side, strengths
 from dagneal.letters import columns
 from dagneal.report.page import page
+from dagneal.resampling import bootstrap, resampled
 
 
 @pytest.fixture(scope="module")
@@ -219,10 +220,10 @@ def test_an_edge_that_no_resample_has_is_weak(tmp_path):
 
 
 def test_ctrl_c_keeps_the_resamples_and_the_network(tmp_path, monkeypatch, capsys):
-    from dagneal import confidence
+    from dagneal import resampling
 
     dn.load("lung-cancer").sample(500, 1).frame().write_csv(tmp_path / "a.csv")
-    learn, calls = confidence.learn, []
+    learn, calls = resampling.learn, []
 
     def interrupted(*args, **options):
         calls.append(1)
@@ -230,7 +231,7 @@ def test_ctrl_c_keeps_the_resamples_and_the_network(tmp_path, monkeypatch, capsy
             raise KeyboardInterrupt
         return learn(*args, **options)
 
-    monkeypatch.setattr(confidence, "learn", interrupted)
+    monkeypatch.setattr(resampling, "learn", interrupted)
     words = ["learn", str(tmp_path / "a.csv"), "--bootstrap", "50", "--jobs", "1", "-o", str(tmp_path / "a.json")]
     assert main(words) == 130
     out = capsys.readouterr().out

@@ -8,7 +8,6 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:  # `X as X`: type checkers take it as exported
     from dagneal.bif import read_bif as read_bif, write_bif as write_bif
     from dagneal.confidence import (
-        bootstrap as bootstrap,
         holdout as holdout,
         log_likelihood as log_likelihood,
         sensitivity as sensitivity,
@@ -57,6 +56,7 @@ if TYPE_CHECKING:  # `X as X`: type checkers take it as exported
         result_value as result_value,
     )
     from dagneal.qubo.verify import Verified as Verified, verify as verify
+    from dagneal.resampling import bootstrap as bootstrap
     from dagneal.scorer import Scorer as Scorer, score_table as score_table
     from dagneal.scores import BIC as BIC, K2 as K2, BDeu as BDeu, BDeuRows as BDeuRows, Perks as Perks
     from dagneal.table import Blocks as Blocks, ScoreTable as ScoreTable
@@ -64,7 +64,7 @@ if TYPE_CHECKING:  # `X as X`: type checkers take it as exported
 # The same names again, by module: each is imported when it is first used (PEP 562), so `import dagneal` costs nothing.
 _NAMES = {
     "bif": ("read_bif", "write_bif"),
-    "confidence": ("bootstrap", "holdout", "log_likelihood", "sensitivity", "strengths"),
+    "confidence": ("holdout", "log_likelihood", "sensitivity", "strengths"),
     "data": ("Dataset",),
     "errors": ("InputError",),
     "estimator": ("StructureLearner",),
@@ -89,6 +89,7 @@ _NAMES = {
     "qubo.decode": ("Reads", "decode", "read_samples", "write_samples"),
     "qubo.encode": ("PAPER", "TIGHT", "Encoding", "encode", "qubo_matrix", "qubo_vector", "result_value"),
     "qubo.verify": ("Verified", "verify"),
+    "resampling": ("bootstrap",),
     "scorer": ("Scorer", "score_table"),
     "scores": ("BIC", "K2", "BDeu", "BDeuRows", "Perks"),
     "table": ("Blocks", "ScoreTable"),

@@ -2,201 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from time import perf_counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
-from dagneal import __version__
 from dagneal.counts import Counter
 from dagneal.data import Dataset
 from dagneal.errors import InputError, whole_number
-from dagneal.executors import Shared, spread
 from dagneal.graphs import graph_of
-from dagneal.journal import Journal
-from dagneal.kernels import Floats, Progress
 from dagneal.knowledge import Knowledge, class_of
 from dagneal.learned import Learned
-from dagneal.learners.block_solvers import address
 from dagneal.learners.learn import learn
-from dagneal.machine import cores, one_of_many
 from dagneal.network import BayesianNetwork, fit
+from dagneal.resampling import weighted
 from dagneal.scorer import Scorer
 from dagneal.scores import BDeu, Dirichlet, Score
 
-SAMPLES = 200
-THRESHOLD = 0.5
-
-
-@dataclass(frozen=True, eq=False)
-class Bootstrap:
-    """How often edges are found in resampled data.
-
-    Attributes:
-        names: the variables.
-        samples: how many samples there were.
-        edges: `edges[a, b]`, in which share of them a and b are adjacent.
-        directions: `directions[a, b]`, the share of samples in which the edge leads from a to b; where the equivalence class
-            leaves that open, half a sample counts for each direction.
-        interrupted: whether Ctrl-C ended it early.
-    """
-
-    names: tuple[str, ...]
-    samples: int
-    edges: Floats
-    directions: Floats
-    interrupted: bool = False
-
-    def of(self, parent: str, child: str) -> tuple[float, float]:
-        """How often two variables are adjacent, and how often of these the edge leads this way.
-
-        Args:
-            parent: a variable.
-            child: another.
-        """
-        a, b = self.names.index(parent), self.names.index(child)
-        share = float(self.edges[a, b])
-        return share, float(self.directions[a, b]) / share if share else 0.0
-
-    def to_dict(self) -> dict[str, Any]:
-        """The shares as plain values: pairs that are adjacent in any sample, the most frequent first."""
-        pairs = [(a, b) for a in range(len(self.names)) for b in range(a) if self.edges[a, b] > 0]
-        listed = [
-            {
-                "between": [self.names[b], self.names[a]],
-                "adjacent": float(self.edges[a, b]),
-                "forward": float(self.directions[b, a]),
-                "backward": float(self.directions[a, b]),
-            }
-            for a, b in sorted(pairs, key=lambda pair: (-self.edges[pair], pair))
-        ]
-        return {"samples": self.samples, "pairs": listed}
-
-
-def bootstrap(
-    data: Dataset,
-    samples: int = SAMPLES,
-    seed: int = 0,
-    learner: Callable[[Dataset], nx.DiGraph] | None = None,
-    workers: int | None = None,
-    journal: Journal | None = None,
-    progress: Progress | None = None,
-    deadline: float | None = None,
-    executor: Executor | None = None,
-    **options: Any,
-) -> Bootstrap:
-    """Learn from resampled rows again and again, and count.
-
-    Equal rows are merged, so a sample is a draw of new weights: as many rows, each kind as likely as it is frequent.
-
-    Args:
-        data: the data.
-        samples: how many.
-        seed: the same seed gives the same samples, whatever the number of workers.
-        learner: makes a network of a sample; `learn` with the options below by default.
-        workers: how many samples at a time.
-        journal: keeps samples that are done, so that an interrupted bootstrap resumes.
-        progress: told how far it is.
-        deadline: a time of `perf_counter`, after which no further sample is begun; the result tells how many there were.
-        executor: where samples are learned; threads by default. The data are sent once to each of its workers.
-        **options: of `learn`.
-
-    >>> from dagneal.networks import load
-    >>> found = bootstrap(load("lung-cancer").expected(10_000), samples=20)
-    >>> found.of("Cancer", "Xray")[0] > 0.9
-    True
-    """
-    samples = whole_number("samples", samples, least=1)
-    whole_number("seed", seed)
-    key = ""
-    if journal is not None:
-        key = f"bootstrap:{__version__}:{data.fingerprint}:{seed}:{address(learner) if learner else _told(options)}"
-    known = {} if journal is None else journal.get([f"{key}:{number}" for number in range(samples)])
-    done = [np.frombuffer(kept, dtype=np.int8).reshape((len(data.names),) * 2) for kept in known.values()]
-
-    def record(piece: tuple[Any, ...], found: np.ndarray) -> None:
-        done.append(found)
-        if journal is not None:
-            journal.put({f"{key}:{piece[1]}": found.tobytes()})
-        if progress is not None:
-            progress("bootstrap", len(done), samples)
-
-    def left() -> Iterator[tuple[Any, ...]]:
-        for number in range(samples):
-            late = deadline is not None and perf_counter() >= deadline
-            if f"{key}:{number}" not in known and not (late and (number or done)):
-                yield seed, number, learner, options
-
-    interrupted = False
-    with _pool(executor, workers) as pool:
-        try:
-            spread(pool, Shared(data.fingerprint, data), _sample, left(), record)
-        except KeyboardInterrupt:
-            if not done:
-                raise
-            interrupted = True
-    directions: Floats = np.asarray(np.sum(done, axis=0, dtype=np.int64), dtype=np.float64) / (2 * len(done))
-    return Bootstrap(data.names, len(done), directions + directions.T, directions, interrupted)
-
-
-@contextmanager
-def _pool(executor: Executor | None, workers: int | None) -> Iterator[Executor]:
-    """The executor, or threads of our own."""
-    if executor is not None:
-        yield executor
-        return
-    with ThreadPoolExecutor(workers or cores(), initializer=one_of_many) as pool:
-        yield pool
-
-
-def _sample(
-    data: Dataset,
-    seed: int,
-    number: int,
-    learner: Callable[[Dataset], nx.DiGraph] | None,
-    options: Mapping[str, Any],
-) -> np.ndarray:
-    """Learn from one sample, and tell the directions of its class."""
-    sample = resampled(data, seed, number)
-    dag = learn(sample, bound=False, **options).dag if learner is None else learner(sample)
-    return _directions(dag, data.names, options.get("knowledge"))
-
-
-def resampled(data: Dataset, seed: int, number: int) -> Dataset:
-    """One sample of the rows, with as many of them.
-
-    Args:
-        data: the data.
-        seed: of all samples.
-        number: which one.
-    """
-    generator = np.random.default_rng([seed, number])
-    weights = generator.multinomial(data.rows, data.weights / data.weights.sum())
-    return _weighted(data, weights)
-
-
-def _weighted(data: Dataset, weights: np.ndarray) -> Dataset:
-    drawn = weights > 0
-    return replace(
-        data, codes=np.ascontiguousarray(np.asarray(data.codes)[:, drawn]), weights=weights[drawn].astype(np.int64)
-    )
-
-
-def _directions(dag: nx.DiGraph, names: Sequence[str], knowledge: Knowledge | None) -> np.ndarray:
-    """Twice the directed edges of an equivalence class, and once each way those that are open."""
-    both = nx.to_numpy_array(class_of(dag, knowledge), nodelist=names) > 0
-    return np.where(both, np.where(both.T, 1, 2), 0).astype(np.int8)
-
-
-def _told(options: Mapping[str, Any]) -> str:
-    """Options as a journal can tell them from others; functions by where they are defined."""
-    plain = {name: address(value) if callable(value) else repr(value) for name, value in options.items()}
-    return repr(sorted((name, text) for name, text in plain.items() if name != "progress"))
+THRESHOLD = 0.5  # the share of resamples below which an edge is weak
 
 
 @dataclass(frozen=True)
@@ -292,7 +117,7 @@ def holdout(data: Dataset, share: float = 0.2, seed: int = 0, score: Score | Non
         raise InputError(f"{data.rows:,} rows cannot be split so that {share:g} of them are held out")
     generator = np.random.default_rng(whole_number("seed", seed))
     weights = generator.multivariate_hypergeometric(data.weights, rows, method="marginals")
-    train, test = _weighted(data, data.weights - weights), _weighted(data, weights)
+    train, test = weighted(data, data.weights - weights), weighted(data, weights)
     found = learn(train, score=score, seed=seed, bound=False, **options)
     prior = score if isinstance(score, Dirichlet) else BDeu()
     values = [log_likelihood(fit(dag, train, prior), test) / rows for dag in (found.dag, graph_of(data.names, ()))]

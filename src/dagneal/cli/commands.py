@@ -4,273 +4,18 @@ from __future__ import annotations
 
 import argparse
 import io
-import os
-import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from time import perf_counter
-from typing import Any
 
-from dagneal import kernels
-from dagneal.bif import check_names
-from dagneal.cli import confident, quantum, reproduce as reproduction, show, solvers, tools
-from dagneal.cli.arguments import LEARNERS, SAMPLERS
+from dagneal.cli import learning, quantum, reading, reproduce as reproduction, show, tools
 from dagneal.cli.known import knowledge
-from dagneal.errors import InputError, whole_number
-from dagneal.graphs import check_variables
-from dagneal.writing import check_format, check_writable, replacing
+from dagneal.errors import InputError
+from dagneal.writing import check_writable, replacing
 
-# Options that make no difference to the pieces that a journal keeps.
-_HARMLESS = {
-    *("command", "words", "data", "json", "quiet", "jobs", "memory", "dask", "journal", "output", "samples", "truth"),
-    *("safe_labels", "threshold", "bootstrap", "time_limit", "holdout", "ess", "profile"),
-}
-
-
-def learn(options: argparse.Namespace) -> None:
-    """`dagneal learn`."""
-    from dagneal.exchange import FORMATS, PAGE
-    from dagneal.scores import score_named
-
-    # All that can be refused is refused before the work.
-    if options.output:
-        check_format(options.output, (*FORMATS, PAGE))
-    if options.samples:
-        check_writable(options.samples)
-        if options.output and os.path.realpath(options.samples) == os.path.realpath(options.output):
-            raise InputError("--samples and -o name the same file")
-    confident.check_options(options)
-    if options.seed is not None:
-        whole_number("--seed", options.seed)
-    deadline = None if options.time_limit is None else perf_counter() + options.time_limit
-    score = score_named(options.score)
-    solver, parameters = solvers.solver(options)
-    with _journal(options) as journal, _cluster(options.dask) as executor:
-        _learn(options, solver, parameters, score, deadline, journal, executor)
-
-
-def _learn(
-    options: argparse.Namespace,
-    solver: Any,
-    parameters: dict[str, Any],
-    score: Any,
-    deadline: float | None,
-    journal: Any,
-    executor: Any,
-) -> None:
-    """Learn, see how sure it is, show and save."""
-    from dagneal.exchange import PAGE
-    from dagneal.metrics import compare as compare_graphs
-    from dagneal.scorer import Scorer
-
-    with _closing(solver):
-        found, data, truth, known = _learned(options, solver, parameters, journal, executor)
-    against = compare_graphs(found.dag, truth, Scorer(data, score)) if truth is not None else None
-    plain = options.sampler is None and options.solver in LEARNERS and options.divide is None
-    learner = solver if plain else None
-    report, lines, failed = confident.confidence(found, options, score, learner, known, deadline, plain, journal, executor)
-    found = replace(found, confidence=report or None)
-    show.learned(found, data, against, options, lines)
-    if options.samples and found.annealed is not None:
-        from dagneal.qubo.decode import write_samples
-
-        write_samples(found.annealed.sampleset, options.samples)
-        show.saved(options.samples, options)
-    if options.output and options.output.lower().endswith(PAGE):
-        from dagneal.report.page import write_page
-
-        name = "standard input" if options.data == "-" else Path(options.data).name
-        write_page(found, options.output, truth, name, shlex.join(["dagneal", *sys.argv[1:]]))
-        show.saved(options.output, options)
-    elif options.output:
-        found.save(options.output, options.safe_labels)
-        show.saved(options.output, options)
-    if failed is not None:
-        raise failed
-    if found.division is not None and found.division.interrupted:
-        raise KeyboardInterrupt  # a division that was interrupted; what is known has been shown
-
-
-def _learned(
-    options: argparse.Namespace, solver: Any, parameters: dict[str, Any], journal: Any, executor: Any
-) -> tuple[Any, Any, Any, Any]:
-    """Read the data and learn from them; the truth to compare with is read before the work."""
-    from dagneal.exchange import check_letters
-    from dagneal.learners.learn import learn
-    from dagneal.scores import score_named
-
-    sampled = options.sampler is not None or options.solver in (*SAMPLERS, *quantum.SOLVERS)
-    options.direct = options.direct or (options.solver == "leap-hybrid" and options.divide is None)  # a call takes seconds
-    if options.samples and (not sampled or options.rule != "conquer"):
-        raise InputError("--samples: only a sampler that solves the whole has reads to save, such as --solver sa")
-    division = _division(options, sampled)
-    score = score_named(options.score)
-    data = _read(options)
-    if options.output and options.output.lower().endswith(".bif") and not options.safe_labels:
-        check_names([*data.names, *(state for states in data.states for state in states)])
-    if options.output:
-        check_letters(data.names, options.output)
-    truth = _graph(options.truth) if options.truth else None
-    if truth is not None:
-        check_variables(truth, data.names, options.truth)
-    known = knowledge(options, data.names)
-    start = _graph(options.start) if options.start else None
-    if start is not None:
-        check_variables(start, data.names, options.start)
-    if journal is not None:
-        _claim(journal, options, data)
-    in_parts = options.divide is not None or (sampled and not options.direct) or options.solver in ("qpu", "qpu-emulated")
-    with show.progress(options.quiet) as progress:
-        if not sampled and solver is not None and options.divide is None:
-            solver = partial(solver, progress=progress)
-        more = division | {"journal": journal if in_parts else None, "progress": progress, "knowledge": known} | parameters
-        more |= {"start": start, "time_limit": options.time_limit, "executor": executor}
-        return learn(data, options.max_parents, score, solver, options.seed, **more), data, truth, known
-
-
-def _division(options: argparse.Namespace, sampled: bool) -> dict[str, Any]:
-    """How the problem should be divided, if at all."""
-    from dagneal.learners.divide import RULES
-
-    if options.rule not in RULES:
-        raise InputError(f"there is no rule {options.rule!r}; give one of {', '.join(RULES)}")
-    from dagneal.qubo.encode import encoding_named
-
-    encoding = {"encoding": encoding_named(options.encoding)}
-    if not sampled and (options.direct or options.encoding != "tight"):
-        raise InputError("--direct and --encoding are for samplers; name one, such as --solver sa")
-    if options.direct and options.divide is not None:
-        raise InputError("--direct solves the whole at once, --divide in blocks; give one of them")
-    if options.divide is None and (options.direct or not sampled):
-        kept = options.journal and options.bootstrap is None and options.solver not in ("qpu", "qpu-emulated")
-        if options.blocks != "all" or options.rule != "conquer" or options.acyclic or kept:
-            what = "leave --direct out" if options.direct else "give their size with --divide K"
-            more = " (--journal also for --bootstrap)" if kept else ""
-            raise InputError(f"--blocks, --rule, --acyclic and --journal are for blocks{more}; {what}")
-        if options.journal:
-            check_writable(options.journal)
-        return encoding | {"direct": True} if sampled else {}
-    if options.journal:
-        check_writable(options.journal)
-    found = {"divide": options.divide, "blocks": options.blocks, "rule": options.rule, "acyclic": options.acyclic}
-    return found | encoding if sampled else found
-
-
-@contextmanager
-def _closing(solver: Any) -> Iterator[None]:
-    """Let go of a connection when the work is done, and say what was noticed."""
-    try:
-        yield
-    finally:
-        for text in getattr(solver, "notes", ()):
-            show.note(text)
-        if hasattr(solver, "close"):
-            solver.close()
-
-
-@contextmanager
-def _journal(options: argparse.Namespace) -> Iterator[Any]:
-    if options.journal is None:
-        yield None
-        return
-    from dagneal.journal import SqliteJournal
-
-    check_writable(options.journal)
-    with SqliteJournal(options.journal) as journal:
-        for text in journal.notes:
-            show.note(text)
-        yield journal
-
-
-def _cluster(address: str | None) -> Any:
-    """An executor on a cluster, if there is one."""
-    if address is None:
-        return nullcontext()
-    from dagneal.clusters import dask
-
-    return dask(address)
-
-
-def _claim(journal: Any, options: argparse.Namespace, data: Any) -> None:
-    """Refuse a journal of another run, by the name of what differs; keep what it takes to resume."""
-    from dagneal import __version__
-
-    settings = {f"--{name.replace('_', '-')}": value for name, value in vars(options).items() if name not in _HARMLESS}
-    journal.claim({"the version of dagneal": __version__, "the fingerprint of the data": data.fingerprint} | settings)
-    journal.remember("command", {"words": options.words, "folder": os.getcwd()})
-
-
-def resume(options: argparse.Namespace) -> None:
-    """`dagneal resume`: the command that a journal was made by, again."""
-    from dagneal.cli import main
-    from dagneal.journal import SqliteJournal
-
-    if not Path(options.file).exists():
-        raise InputError(f"there is no journal {options.file}")
-    with SqliteJournal(options.file) as journal:
-        command = journal.remembered("command")
-        notes = journal.notes
-    if command is None:
-        raise InputError(f"{options.file} does not say what command it is of; run that again with --journal")
-    for text in notes:
-        show.note(text)
-    try:
-        os.chdir(command["folder"])
-    except OSError as error:
-        raise InputError(f"{command['folder']}, where the run began: {error.strerror}") from error
-    if not options.quiet:
-        show.note(shlex.join(["dagneal", *command["words"]]))
-    if status := main(command["words"]):
-        raise SystemExit(status)
-
-
-def _read(options: argparse.Namespace) -> Any:
-    from dagneal.exchange import read_network
-    from dagneal.files import read
-
-    if not options.quiet:
-        kernels.on_first_compilation(lambda: show.note("compiling what this needs, once after installation (some seconds)"))
-    data = read(
-        options.data,
-        weights=options.weights,
-        columns=options.columns,
-        states=read_network(options.states) if options.states else None,
-        missing=options.missing,
-        bins=_bins(options.bins),
-        rare=options.rare,
-        drop=options.drop,
-        merge=options.merge,
-    )
-    for text in () if options.quiet else data.prepared:
-        show.note(text)
-    return data
-
-
-def _bins(given: list[str]) -> dict[str, str] | None:
-    """Bins by column; those for all under an empty name."""
-    found: dict[str, str] = {}
-    for text in given:
-        name, equals, how = text.rpartition("=")
-        if name in found or (equals and not name):
-            raise InputError(f"--bins {text}: give each column once, as NAME=quantile:4")
-        found[name] = how
-    return found or None
-
-
-def score(options: argparse.Namespace) -> None:
-    """`dagneal score`."""
-    tools.score(options, _read)
-
-
-def fit(options: argparse.Namespace) -> None:
-    """`dagneal fit`."""
-    tools.fit(options, _read)
-
-
+learn = learning.learn
+resume = learning.resume
+score = tools.score
+fit = tools.fit
 convert = tools.convert
 plan = quantum.plan
 reproduce = reproduction.reproduce
@@ -334,7 +79,7 @@ def encode(options: argparse.Namespace) -> None:
         raise InputError("--compare shows all encodings; leave --encoding out")
     encoding = encoding_named(options.encoding)
     score = score_named(options.score)
-    data = _read(options)
+    data = reading.data(options)
     with show.progress(options.quiet) as progress:
         table = Scorer(data, score, knowledge=knowledge(options, data.names)).table(options.max_parents, progress=progress)
     if options.compare:
@@ -356,16 +101,9 @@ def compare(options: argparse.Namespace) -> None:
     from dagneal.scores import score_named
 
     score = score_named(options.score)
-    found, truth = _graph(options.found), _graph(options.truth)
-    scorer = Scorer(_read(options), score) if options.data else None
+    found, truth = reading.graph(options.found), reading.graph(options.truth)
+    scorer = Scorer(reading.data(options), score) if options.data else None
     show.comparison(compare(found, truth, scorer), options)
-
-
-def _graph(source: str) -> Any:
-    """The graph of a network, of a saved result or of a graph file."""
-    from dagneal.exchange import read_structure, structure_of
-
-    return structure_of(read_structure(source))
 
 
 def networks(options: argparse.Namespace) -> None:

@@ -11,8 +11,6 @@ from dagneal.errors import InputError, whole_number
 from dagneal.learned import Learned
 from dagneal.letters import columns, padded
 
-THRESHOLD = 0.5  # the share of resamples below which an edge is weak
-
 
 def check_options(options: argparse.Namespace) -> None:
     """Refuse what could only fail after the work."""
@@ -20,6 +18,8 @@ def check_options(options: argparse.Namespace) -> None:
         whole_number("--bootstrap", options.bootstrap, least=1)
     if options.threshold is not None and options.bootstrap is None:
         raise InputError("--threshold is for --bootstrap; give how many resamples")
+    from dagneal.confidence import THRESHOLD
+
     options.threshold = THRESHOLD if options.threshold is None else options.threshold
     if not 0 <= options.threshold <= 1:
         raise InputError(f"--threshold is {options.threshold}; give a share from 0 to 1")
@@ -58,7 +58,8 @@ def confidence(
         journal: keeps resamples that are done.
         executor: where resamples are learned.
     """
-    from dagneal.confidence import bootstrap, holdout, sensitivity, strengths
+    from dagneal.confidence import holdout, sensitivity, strengths
+    from dagneal.resampling import bootstrap
 
     if found.score != found.score or found.data is None:  # no network, so there is nothing to be sure of
         return {}, [], None

@@ -6,12 +6,12 @@ import argparse
 import os
 from typing import Any
 
-from dagneal.cli import show
+from dagneal.cli import reading, show
 from dagneal.errors import InputError
 from dagneal.graphs import check_variables
 
 
-def score(options: argparse.Namespace, read: Any) -> None:
+def score(options: argparse.Namespace) -> None:
     """`dagneal score`: the log score of a structure on data, and what its own probabilities make of them."""
     from dagneal.confidence import log_likelihood, same_states
     from dagneal.exchange import read_structure, structure_of
@@ -22,7 +22,7 @@ def score(options: argparse.Namespace, read: Any) -> None:
     rule = score_named(options.score)
     found = read_structure(options.network)
     dag = structure_of(found)
-    data = _read(options, read, dag)
+    data = _read(options, dag)
     check_variables(dag, data.names, options.network)
     scorer = Scorer(data, rule)
     local = {name: scorer.local(name, dag.predecessors(name)) for name in data.names}
@@ -38,7 +38,7 @@ def score(options: argparse.Namespace, read: Any) -> None:
     show.result(report, "\n".join(lines), options)
 
 
-def fit(options: argparse.Namespace, read: Any) -> None:
+def fit(options: argparse.Namespace) -> None:
     """`dagneal fit`: probabilities for a structure, from data."""
     from dagneal.exchange import check_format, read_structure, structure_of, write_network
     from dagneal.network import fit
@@ -49,7 +49,7 @@ def fit(options: argparse.Namespace, read: Any) -> None:
     if not isinstance(prior, Dirichlet):
         raise InputError(f"{options.score} has no prior to fit with; give bdeu:ESS, bdeu-rows, k2 or perks")
     dag = structure_of(read_structure(options.network))
-    data = _read(options, read, dag)
+    data = _read(options, dag)
     check_variables(dag, data.names, options.network)
     network = fit(dag, data, prior)
     write_network(network, options.output, options.safe_labels)
@@ -59,11 +59,11 @@ def fit(options: argparse.Namespace, read: Any) -> None:
     show.result(report, text, options)
 
 
-def _read(options: argparse.Namespace, read: Any, dag: Any) -> Any:
+def _read(options: argparse.Namespace, dag: Any) -> Any:
     """The data of a network: its columns, whatever others there are."""
     if options.columns is None:
         options.columns = [name for name in dag if name not in options.drop]
-    return read(options)
+    return reading.data(options)
 
 
 def convert(options: argparse.Namespace) -> None:
