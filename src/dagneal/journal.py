@@ -139,7 +139,10 @@ class SqliteJournal:
         """
         with self._lock:
             found = self._asked("SELECT value FROM run WHERE name = ?", [name])
-        return json.loads(found[0][0]) if found else None
+        try:
+            return json.loads(found[0][0]) if found else None
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{self.path} is damaged in what it says of its run; delete it") from error
 
     def close(self) -> None:
         """Close the file."""
@@ -160,7 +163,7 @@ class SqliteJournal:
         """Say in one line what went wrong; what was written before stays."""
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:
             raise InputError(f"{self.path} cannot be {what}: {error}") from error
 
     def _opened(self) -> sqlite3.Connection:
@@ -208,11 +211,11 @@ def _connected(path: Path) -> sqlite3.Connection:
             connection.execute("CREATE TABLE IF NOT EXISTS run (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
         if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
             raise DamagedError
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeError) as error:  # sqlite3 cannot even say what is wrong with some files
         connection.close()
         if "locked" in str(error):
             raise InputError(f"{path} is in use by another process; wait for it, or give another file") from error
-        if isinstance(error, sqlite3.DatabaseError) and _begins_as_journal(path):
+        if isinstance(error, sqlite3.DatabaseError | UnicodeError) and _begins_as_journal(path):
             raise DamagedError from error
         raise InputError(f"{path} cannot be used as a journal: {error}") from error
     except (InputError, DamagedError):
@@ -241,7 +244,7 @@ def _rescue(damaged: Path, connection: sqlite3.Connection) -> int:
                 for line in old.execute(f"SELECT key, value, checksum FROM pieces ORDER BY rowid {way}"):
                     if _checksum(line[0], line[1]) == line[2]:
                         saved[line[0]] = line
-        with suppress(sqlite3.Error):
+        with suppress(sqlite3.Error, TypeError, ValueError):
             kept = dict(old.execute("SELECT name, value FROM run"))
     with connection:
         connection.executemany("INSERT OR REPLACE INTO pieces VALUES (?, ?, ?)", list(saved.values()))
@@ -249,7 +252,9 @@ def _rescue(damaged: Path, connection: sqlite3.Connection) -> int:
     return len(saved)
 
 
-def _checksum(key: str, value: bytes) -> bytes:
+def _checksum(key: Any, value: Any) -> bytes:
+    if not isinstance(key, str) or not isinstance(value, bytes):  # of a damaged file
+        return b""
     return blake2b(value, digest_size=8, key=blake2b(key.encode(), digest_size=16).digest()).digest()
 
 
