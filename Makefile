@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types tests bench docs notebooks clean
+.PHONY: demo test lint types tests bench peers docs notebooks clean
 
 demo: .venv/installed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
@@ -21,6 +21,9 @@ tests: .venv/dev
 
 bench: .venv/dev
 	$(BIN)/python benchmarks/run.py
+
+peers: .venv/peers
+	$(BIN)/python benchmarks/peers/run.py
 
 docs: .venv/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
@@ -42,6 +45,10 @@ notebooks: .venv/dev
 	@# Of this only axe-core's script is used, in the browser that is there; its dependency, another browser driver, is 50 MB.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'axe-playwright-python>=0.1.8'
 	@touch $@ .venv/installed .venv/docs
+
+.venv/peers: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[peers]'
+	@touch $@ .venv/installed
 
 .venv/docs: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
