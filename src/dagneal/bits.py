@@ -101,7 +101,7 @@ def empty(arities: Ints, rows: int) -> Planes:
         arities: the number of states of each variable.
         rows: how many rows there will be.
     """
-    count = np.where(arities <= WIDEST, arities - 1, 0)
+    count = _planes(arities)
     return Planes(np.zeros((int(count.sum()), -(-rows // 64)), dtype=np.uint64), np.append(0, np.cumsum(count)), rows)
 
 
@@ -112,7 +112,12 @@ def size_of(arities: Ints, rows: int) -> int:
         arities: the number of states of each variable.
         rows: how many rows there are.
     """
-    return int(np.where(arities <= WIDEST, arities - 1, 0).sum()) * 8 * -(-rows // 64)
+    return int(_planes(arities).sum()) * 8 * -(-rows // 64)
+
+
+def _planes(arities: Ints) -> Ints:
+    """How many planes each variable has."""
+    return np.where(arities <= WIDEST, arities - 1, 0)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

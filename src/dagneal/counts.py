@@ -107,8 +107,8 @@ class Counter:
         data = self.data
         sums: Floats = np.empty(concentrations.shape)
         sizes = (members >= 0).sum(axis=1)
-        if self.executor is not None and sum(map(self.cost, sizes.tolist())) > _MUCH:
-            return self._spread(members, concentrations, progress)
+        if self.executor is not None and self._work(sizes) > _MUCH:
+            return self._spread(self.executor, members, concentrations, progress)
         with_bits, cells = self._cheaper(members, sizes)
         values, which = np.unique(concentrations, return_inverse=True)
         which = which.reshape(concentrations.shape)
@@ -134,7 +134,13 @@ class Counter:
         run(work, _pieces(with_bits, cells), self.workers, "scoring", progress)
         return sums
 
-    def _spread(self, members: NDArray[np.int32], concentrations: Floats, progress: Progress | None) -> Floats:
+    def _work(self, sizes: Ints) -> float:
+        """What counting sets of these sizes costs."""
+        return sum(float(count) * self.cost(size) for size, count in enumerate(np.bincount(sizes)) if count)
+
+    def _spread(
+        self, executor: Executor, members: NDArray[np.int32], concentrations: Floats, progress: Progress | None
+    ) -> Floats:
         """The same over an executor, a few thousand sets in a piece."""
         sums: Floats = np.empty(concentrations.shape)
         ready = 0
@@ -148,8 +154,7 @@ class Counter:
 
         step = 4096
         pieces = ((at, members[at : at + step], concentrations[at : at + step]) for at in range(0, len(sums), step))
-        if self.executor is not None:
-            spread(self.executor, Shared(f"counter:{self.data.fingerprint}", Counter(self.data, 1)), _sums, pieces, record)
+        spread(executor, Shared(f"counter:{self.data.fingerprint}", Counter(self.data, 1)), _sums, pieces, record)
         return sums
 
     def _with_bits(self, members: NDArray[np.int32], sizes: Ints, offsets: Ints) -> Ints:

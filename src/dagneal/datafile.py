@@ -54,6 +54,15 @@ class Source:
 
         return self.parts[0] if len(self.parts) == 1 else pl.concat(self.parts)
 
+    def check_rectangular(self) -> None:
+        """Refuse the first row of text that is not as its header promises."""
+        for path in self.texts:
+            check_rectangular(path)
+
+    def blank_lines(self) -> int:
+        """How many lines of text have nothing on them."""
+        return sum(map(blank_lines, self.texts))
+
     @property
     def kinds(self) -> dict[str, polars.DataType]:
         """What the columns hold."""

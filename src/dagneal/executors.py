@@ -7,12 +7,13 @@ and processes, Dask, Ray and MPI are equals by this.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from dagneal.machine import cores
+from dagneal.machine import cores, one_of_many
 
 _AHEAD = 4  # pieces handed out for each worker
 _MOST = 4  # things that a worker keeps
@@ -37,6 +38,24 @@ class Wanted:
     """What a worker says that does not have it."""
 
     key: str
+
+
+@contextmanager
+def pool_of(executor: Executor | None, workers: int | None = None) -> Iterator[Executor]:
+    """The executor, or threads of our own, which are gone when the context ends.
+
+    Args:
+        executor: nothing for threads.
+        workers: how many threads; all cores by default.
+    """
+    if executor is not None:
+        yield executor
+        return
+    pool = ThreadPoolExecutor(workers or cores(), initializer=one_of_many)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def workers_of(executor: Executor) -> int:

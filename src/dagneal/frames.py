@@ -85,12 +85,22 @@ def different(ready: Prepared) -> float | None:
 
     frame = ready.frame.select(ready.chosen.values())
     if ready.source.texts:  # where rows further on can only be reached by reading all before
+        if _few(ready.source):
+            return None
         sample = frame.head(SAMPLE).collect(engine="streaming")
     else:
         rows = int(frame.select(pl.len()).collect().item())
+        if rows < SAMPLE:
+            return None
         step = max(rows // _PLACES, SAMPLE // _PLACES)
         sample = pl.concat([frame.slice(i * step, SAMPLE // _PLACES).collect(engine="streaming") for i in range(_PLACES)])
     return sample.n_unique() / SAMPLE if sample.height >= SAMPLE else None
+
+
+def _few(source: datafile.Source) -> bool:
+    """Whether text files have fewer rows than a sample for sure: a row has at least a letter for each column."""
+    plain = all(path.suffix.lower() != ".gz" for path in source.texts)
+    return plain and sum(path.stat().st_size for path in source.texts) < SAMPLE * len(source.names)
 
 
 def merges(share: float) -> bool:
@@ -117,8 +127,7 @@ def merged(ready: Prepared) -> Raw:
     flags = [pl.col("empty", "short").sum()] if source.texts else []
     table = ready.frame.group_by(*places).agg(count, *flags).collect(engine="streaming")
     if source.texts and table["short"].sum():
-        for path in source.texts:
-            datafile.check_rectangular(path)
+        source.check_rectangular()
     if source.texts and table["empty"].sum():
         table = _without_blank_lines(table, source, places, not ready.weighted)
     if not table.height:
@@ -165,7 +174,7 @@ def _without_blank_lines(
     """Take blank lines off the weight of the group that they were merged into, and the group if nothing is left."""
     import polars as pl
 
-    blank = sum(map(datafile.blank_lines, source.texts))
+    blank = source.blank_lines()
     group = pl.all_horizontal(pl.col(chosen).is_null())
     left = pl.col("empty") > blank
     lighter = table.with_columns(pl.when(group).then(pl.col("weight") - blank).otherwise("weight").alias("weight"))

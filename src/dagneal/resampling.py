@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -15,13 +14,12 @@ import numpy as np
 from dagneal import __version__
 from dagneal.data import Dataset
 from dagneal.errors import whole_number
-from dagneal.executors import Shared, spread
+from dagneal.executors import Shared, pool_of, spread
 from dagneal.journal import Journal
 from dagneal.kernels import Floats, Progress
 from dagneal.knowledge import Knowledge, class_of
 from dagneal.learners.block_solvers import address
 from dagneal.learners.learn import learn
-from dagneal.machine import cores, one_of_many
 
 SAMPLES = 200
 
@@ -126,7 +124,7 @@ def bootstrap(
                 yield seed, number, learner, options
 
     interrupted = False
-    with _pool(executor, workers) as pool:
+    with pool_of(executor, workers) as pool:
         try:
             spread(pool, Shared(data.fingerprint, data), _sample, left(), record)
         except KeyboardInterrupt:
@@ -135,16 +133,6 @@ def bootstrap(
             interrupted = True
     directions: Floats = np.asarray(np.sum(done, axis=0, dtype=np.int64), dtype=np.float64) / (2 * len(done))
     return Bootstrap(data.names, len(done), directions + directions.T, directions, interrupted)
-
-
-@contextmanager
-def _pool(executor: Executor | None, workers: int | None) -> Iterator[Executor]:
-    """The executor, or threads of our own."""
-    if executor is not None:
-        yield executor
-        return
-    with ThreadPoolExecutor(workers or cores(), initializer=one_of_many) as pool:
-        yield pool
 
 
 def _sample(

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagneal import datafile
 from dagneal.columns import Column, Raw, check_states, complaints, noted, tidied, without_rare
 from dagneal.data import Dataset
 from dagneal.errors import InputError
 from dagneal.frames import Prepared, first_missing, series_column
 from dagneal.kernels import Codes, Ints, run
-from dagneal.missing import Missing, as_state, marked, marks_of, refusal, without_unused
+from dagneal.missing import Missing, as_state, known, marked, marks_of, refusal, without_unused
 from dagneal.packed import Packer
 
 if TYPE_CHECKING:
@@ -40,13 +39,17 @@ def packed(ready: Prepared, missing: Missing, declared: Mapping[str, Sequence[st
     frame, values, rows, blank = _looked_at(ready)
     if not rows:
         raise InputError(f"{where}: there are no rows")
-    columns = {name: marked(series_column(where, name, values[name]["value"]), declared) for name in chosen}
+
+    def coded() -> dict[str, Column]:
+        return {name: marked(series_column(where, name, values[name]["value"]), declared) for name in chosen}
+
+    columns = coded()
     lost = {name: int(values[name]["count"].filter(pl.Series(c.codes < 0)).sum()) for name, c in columns.items()}
     lost = {name: count for name, count in lost.items() if count}
     notes = list(ready.notes)
     if lost and missing == "refuse":
         first = {name: first_missing(ready, name, marks_of(columns[name], declared)) for name in lost}
-        others = [] if rare else complaints([_known(c) for c in columns.values()], rows, declared)
+        others = [] if rare else complaints([without_unused(known(c)) for c in columns.values()], rows, declared)
         raise refusal(where, {name: (count, first[name]) for name, count in lost.items()}, others)
     if lost and missing == "drop":
         whole = [_present(values[name]["value"].dtype, chosen[name], marks_of(columns[name], declared)) for name in lost]
@@ -54,7 +57,7 @@ def packed(ready: Prepared, missing: Missing, declared: Mapping[str, Sequence[st
         values, rows, _ = _marginals(frame, chosen, where, text=False)
         if not rows:
             raise InputError(f"{where}: every row has a missing value; nothing would be left")
-        columns = {name: marked(series_column(where, name, values[name]["value"]), declared) for name in chosen}
+        columns = coded()
         notes.append(f"{before - rows:,} rows with missing values left out")
     elif lost:
         columns = {name: as_state(column) for name, column in columns.items()}
@@ -87,11 +90,6 @@ def packed(ready: Prepared, missing: Missing, declared: Mapping[str, Sequence[st
     return noted(Dataset(tuple(chosen), states, packer.finished(), weights), notes)
 
 
-def _known(column: Column) -> Column:
-    labels = tuple(label for i, label in enumerate(column.labels) if i in set(column.codes.tolist()))
-    return Column(column.name, labels, np.arange(len(labels)), column.declared)
-
-
 def _present(kind: polars.DataType, place: str, marks: Sequence[str]) -> polars.Expr:
     """Where a column has a value."""
     import polars as pl
@@ -105,12 +103,11 @@ def _looked_at(ready: Prepared) -> tuple[polars.LazyFrame, dict[str, polars.Data
     """The frame, the different values of each column with how often they occur, the rows, and how many lines are blank."""
     import polars as pl
 
-    where, chosen, texts = ready.source.where, ready.chosen, ready.source.texts
-    values, rows, (empty, short) = _marginals(ready.frame, chosen, where, text=bool(texts))
+    where, texts = ready.source.where, ready.source.texts
+    values, rows, (empty, short) = _marginals(ready.frame, ready.chosen, where, text=bool(texts))
     if short:
-        for path in texts:
-            datafile.check_rectangular(path)
-    blank = sum(map(datafile.blank_lines, texts)) if empty else 0
+        ready.source.check_rectangular()
+    blank = ready.source.blank_lines() if empty else 0
     if blank:  # they have no value in any column
         values = {
             name: found.with_columns(

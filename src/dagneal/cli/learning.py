@@ -66,7 +66,7 @@ def _learn(
     from dagneal.scorer import Scorer
 
     with _closing(solver):
-        found, data, truth, known = _learned(options, solver, parameters, journal, executor)
+        found, data, truth, known = _learned(options, solver, parameters, score, journal, executor)
     against = compare_graphs(found.dag, truth, Scorer(data, score)) if truth is not None else None
     plain = options.sampler is None and options.solver in LEARNERS and options.divide is None
     learner = solver if plain else None
@@ -94,19 +94,17 @@ def _learn(
 
 
 def _learned(
-    options: argparse.Namespace, solver: Any, parameters: dict[str, Any], journal: Any, executor: Any
+    options: argparse.Namespace, solver: Any, parameters: dict[str, Any], score: Any, journal: Any, executor: Any
 ) -> tuple[Any, Any, Any, Any]:
     """Read the data and learn from them; the truth to compare with is read before the work."""
     from dagneal.exchange import check_letters
     from dagneal.learners.learn import learn
-    from dagneal.scores import score_named
 
     sampled = options.sampler is not None or options.solver in (*SAMPLERS, *quantum.SOLVERS)
     options.direct = options.direct or (options.solver == "leap-hybrid" and options.divide is None)  # a call takes seconds
     if options.samples and (not sampled or options.rule != "conquer"):
         raise InputError("--samples: only a sampler that solves the whole has reads to save, such as --solver sa")
     division = _division(options, sampled)
-    score = score_named(options.score)
     data = reading.data(options)
     if options.output and options.output.lower().endswith(".bif") and not options.safe_labels:
         check_names([*data.names, *(state for states in data.states for state in states)])
@@ -149,11 +147,7 @@ def _division(options: argparse.Namespace, sampled: bool) -> dict[str, Any]:
             what = "leave --direct out" if options.direct else "give their size with --divide K"
             more = " (--journal also for --bootstrap)" if kept else ""
             raise InputError(f"--blocks, --rule, --acyclic and --journal are for blocks{more}; {what}")
-        if options.journal:
-            check_writable(options.journal)
         return encoding | {"direct": True} if sampled else {}
-    if options.journal:
-        check_writable(options.journal)
     found = {"divide": options.divide, "blocks": options.blocks, "rule": options.rule, "acyclic": options.acyclic}
     return found | encoding if sampled else found
 

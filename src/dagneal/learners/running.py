@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from dagneal import __version__
 from dagneal.errors import InputError
-from dagneal.executors import workers_of
+from dagneal.executors import pool_of, workers_of
 from dagneal.journal import Journal
 from dagneal.kernels import Ints, Progress
 from dagneal.learners.block_solvers import BlockSolver, ExactBlocks, Solutions
-from dagneal.machine import cores, one_of_many
+from dagneal.machine import cores
 from dagneal.table import ScoreTable
 
 _PIECE = 32  # the most blocks that a sampler solves before they are recorded
@@ -118,37 +118,34 @@ def run_blocks(
             progress(f"blocks of {size}", int(ran.done.sum()) + len(ran.failed), len(chosen))
 
     workers = getattr(solver, "in_flight", cores() if executor is None else workers_of(executor))
-    pool = executor if executor is not None else ThreadPoolExecutor(workers, initializer=one_of_many)
     waiting: dict[Future[Solutions], Ints] = {}
-    try:
-        # Only a few pieces are cut and handed out at a time, so that memory does not grow with the number of blocks.
-        for lines in _pieces(table, chosen, solver, ran.done):
-            if deadline is not None and (waiting or ran.done.any()) and perf_counter() >= deadline:
-                ran.late = True
-                break
-            waiting[pool.submit(solver.solve, table.gather(chosen[lines]))] = lines
-            if len(waiting) >= _AHEAD * workers:
+    with pool_of(executor, workers) as pool:
+        try:
+            # Only a few pieces are cut and handed out at a time, so that memory does not grow with the number of blocks.
+            for lines in _pieces(table, chosen, solver, ran.done):
+                if deadline is not None and (waiting or ran.done.any()) and perf_counter() >= deadline:
+                    ran.late = True
+                    break
+                waiting[pool.submit(solver.solve, table.gather(chosen[lines]))] = lines
+                if len(waiting) >= _AHEAD * workers:
+                    for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                        record(waiting.pop(future), future)
+            while waiting:
                 for future in wait(waiting, return_when=FIRST_COMPLETED).done:
                     record(waiting.pop(future), future)
-        while waiting:
-            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                record(waiting.pop(future), future)
-    except (KeyboardInterrupt, InputError) as error:  # an InputError is final: no more blocks are begun
-        ran.interrupted = isinstance(error, KeyboardInterrupt)
-        # Problems that were sent away are given up, but where there is a journal to keep their answers only on Ctrl-C.
-        if hasattr(solver, "cancel") and (ran.interrupted or journal is None):
-            solver.cancel()
-        for future in waiting:
-            future.cancel()
-        wait(waiting)  # what has begun is finished and kept
-        for future, lines in waiting.items():
-            with nullcontext() if ran.interrupted else suppress(InputError):  # the first one is told
-                record(lines, future)
-        if not ran.interrupted or not ran.done.any():
-            raise
-    finally:
-        if executor is None:
-            pool.shutdown(wait=True, cancel_futures=True)
+        except (KeyboardInterrupt, InputError) as error:  # an InputError is final: no more blocks are begun
+            ran.interrupted = isinstance(error, KeyboardInterrupt)
+            # Problems that were sent away are given up, but where there is a journal to keep their answers only on Ctrl-C.
+            if hasattr(solver, "cancel") and (ran.interrupted or journal is None):
+                solver.cancel()
+            for future in waiting:
+                future.cancel()
+            wait(waiting)  # what has begun is finished and kept
+            for future, lines in waiting.items():
+                with nullcontext() if ran.interrupted else suppress(InputError):  # the first one is told
+                    record(lines, future)
+            if not ran.interrupted or not ran.done.any():
+                raise
     return ran
 
 
