@@ -235,3 +235,10 @@ def test_a_folder_that_cannot_be_written(table, tmp_path, monkeypatch, capsys):
     file.close()
     assert main(["resume", str(tmp_path / "bare.db")]) == 2
     assert "does not say what command" in capsys.readouterr().err
+
+
+def test_options_that_are_refused_make_no_journal(table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for words in (["--direct", "--solver", "sa"], ["--rule", "count"], ["--samples", "s.json"]):
+        assert main(["learn", str(table), "--journal", "run.db", *words]) == 2
+        assert list(tmp_path.iterdir()) == []

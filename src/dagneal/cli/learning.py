@@ -47,6 +47,10 @@ def learn(options: argparse.Namespace) -> None:
     deadline = None if options.time_limit is None else perf_counter() + options.time_limit
     score = score_named(options.score)
     solver, parameters = solvers.solver(options)
+    options.direct = options.direct or (options.solver == "leap-hybrid" and options.divide is None)  # a call takes seconds
+    if options.samples and (not _sampled(options) or options.rule != "conquer"):
+        raise InputError("--samples: only a sampler that solves the whole has reads to save, such as --solver sa")
+    parameters |= _division(options, _sampled(options))
     with _journal(options) as journal, _cluster(options.dask) as executor:
         _learn(options, solver, parameters, score, deadline, journal, executor)
 
@@ -100,11 +104,7 @@ def _learned(
     from dagneal.exchange import check_letters
     from dagneal.learners.learn import learn
 
-    sampled = options.sampler is not None or options.solver in (*SAMPLERS, *quantum.SOLVERS)
-    options.direct = options.direct or (options.solver == "leap-hybrid" and options.divide is None)  # a call takes seconds
-    if options.samples and (not sampled or options.rule != "conquer"):
-        raise InputError("--samples: only a sampler that solves the whole has reads to save, such as --solver sa")
-    division = _division(options, sampled)
+    sampled = _sampled(options)
     data = reading.data(options)
     if options.output and options.output.lower().endswith(".bif") and not options.safe_labels:
         check_names([*data.names, *(state for states in data.states for state in states)])
@@ -123,9 +123,18 @@ def _learned(
     with show.progress(options.quiet) as progress:
         if not sampled and solver is not None and options.divide is None:
             solver = partial(solver, progress=progress)
-        more = division | {"journal": journal if in_parts else None, "progress": progress, "knowledge": known} | parameters
+        more: dict[str, Any] = {
+            "journal": journal if in_parts else None,
+            "progress": progress,
+            "knowledge": known,
+        } | parameters
         more |= {"start": start, "time_limit": options.time_limit, "executor": executor}
         return learn(data, options.max_parents, score, solver, options.seed, **more), data, truth, known
+
+
+def _sampled(options: argparse.Namespace) -> bool:
+    """Whether a sampler is named."""
+    return options.sampler is not None or options.solver in (*SAMPLERS, *quantum.SOLVERS)
 
 
 def _division(options: argparse.Namespace, sampled: bool) -> dict[str, Any]:
