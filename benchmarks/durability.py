@@ -1,6 +1,8 @@
 """kill -9 at random moments of a divided run and of a bootstrap; resumed, each must end byte for byte as if undisturbed.
 
-Use: python durability.py [MOMENTS]   fifty by default, for each of the two
+The same runs on a Dask cluster of three worker processes, where a worker is killed, and another one comes for it.
+
+Use: python durability.py [MOMENTS]   fifty by default, for each of the four
 """
 
 import json
@@ -10,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from measure import line
@@ -17,20 +21,10 @@ from measure import line
 import dagneal as dn
 
 RUNS = {
-    "divided by simulated annealing": [
-        "--solver",
-        "sa",
-        "--divide",
-        "4",
-        "--rule",
-        "penalty",
-        "--reads",
-        "30",
-        "--seed",
-        "3",
-    ],
-    "bootstrap": ["--bootstrap", "60", "--max-parents", "3"],
+    "divided by simulated annealing": "--solver sa --divide 4 --rule penalty --reads 30 --seed 3",
+    "bootstrap": "--bootstrap 60 --max-parents 3",
 }
+WORKERS = 3
 
 
 def dagneal(folder: Path, *words: str) -> subprocess.Popen:
@@ -39,47 +33,119 @@ def dagneal(folder: Path, *words: str) -> subprocess.Popen:
 
 
 def answer(folder: Path) -> tuple[str, bytes]:
-    """The result without its times, and the network."""
+    """The result without its times, and the network that is written from it."""
+    assert dagneal(folder, "convert", "out.json", "net.bif", "--quiet").wait() == 0
     found = json.loads((folder / "out.json").read_text())
     found.pop("seconds")
     return json.dumps(found), (folder / "net.bif").read_bytes()
 
 
 def run(folder: Path, words: list[str], resume: bool) -> None:
-    """Run to the end, and write the network from the result."""
+    """Run to the end."""
     process = dagneal(folder, "resume", "run.db", "--quiet") if resume else dagneal(folder, *words)
     _, said = process.communicate()
     if resume and b"does not say what command" in said:  # it was killed before it had read the data
         process = dagneal(folder, *words)
         _, said = process.communicate()
     assert process.returncode == 0, said
-    assert dagneal(folder, "convert", "out.json", "net.bif", "--quiet").wait() == 0
+
+
+def killed_and_resumed(folder: Path, words: list[str], after: float) -> bool:
+    """Kill the run, resume it; whether it was still running."""
+    process = dagneal(folder, *words)
+    time.sleep(after)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    run(folder, words, resume=(folder / "run.db").exists())
+    return process.returncode == -signal.SIGKILL
+
+
+class Cluster:
+    """A scheduler and workers, each a process of its own.
+
+    Args:
+        folder: for what they write.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.file = folder, folder / "scheduler.json"
+        self.scheduler = self._start("scheduler", "--port", "0", "--no-dashboard", "--host", "127.0.0.1")
+        until = time.time() + 60
+        while not self.file.exists() and time.time() < until:
+            time.sleep(0.05)
+        self.address = json.loads(self.file.read_text())["address"]
+        self.workers = [self.worker() for _ in range(WORKERS)]
+
+    def worker(self) -> subprocess.Popen:
+        return self._start("worker", "--nthreads", "1", "--no-nanny", "--no-dashboard")
+
+    def _start(self, kind: str, *words: str) -> subprocess.Popen:
+        program = [sys.executable, "-m", "dask", kind, "--scheduler-file", str(self.file), *words]
+        with (self.folder / "log").open("a") as log:
+            return subprocess.Popen(program, stdout=log, stderr=log, cwd=self.folder)
+
+    def worker_killed(self, folder: Path, words: list[str], after: float) -> bool:
+        """Kill a worker of the run; whether the run was not over yet."""
+        process = dagneal(folder, *words, "--dask", self.address)
+        time.sleep(after)
+        running = process.poll() is None
+        victim = self.workers.pop(0)
+        victim.kill()
+        victim.wait()
+        self.workers.append(self.worker())
+        _, said = process.communicate()
+        assert process.returncode == 0, said
+        return running
+
+
+@contextmanager
+def cluster(folder: Path) -> Iterator[Cluster]:
+    found = Cluster(folder)
+    try:
+        yield found
+    finally:
+        for process in (*found.workers, found.scheduler):
+            process.kill()
+            process.wait()
+
+
+def disturbed(
+    name: str,
+    place: Path,
+    words: list[str],
+    more: list[str],
+    disturb: Callable[[Path, list[str], float], bool],
+    moments: int,
+) -> None:
+    """Disturb a run at random moments, and compare what comes out with that of a run left alone, without a cluster."""
+    whole = place / "whole"
+    whole.mkdir(parents=True)
+    run(whole, words, resume=False)
+    expected = answer(whole)
+    timed = place / "timed"
+    timed.mkdir()
+    begun = time.perf_counter()
+    run(timed, [*words, *more], resume=False)
+    usual = time.perf_counter() - begun
+    hit = same = 0
+    generator = random.Random(1)
+    for moment in range(moments):
+        folder = place / str(moment)
+        folder.mkdir()
+        hit += disturb(folder, words, generator.uniform(0.0, 1.0) * usual)
+        same += answer(folder) == expected
+    line(f"{name}: killed {hit} times in {moments}, ended as the undisturbed run", f"{same} of {moments}", "all")
 
 
 def main(moments: int) -> None:
-    for name, options in RUNS.items():
-        with tempfile.TemporaryDirectory() as place:
-            rows = Path(place) / "rows.csv"
-            dn.load("waste").sample(2_000, 1).frame().write_csv(rows)
-            words = ["learn", str(rows), *options, "--quiet", "--journal", "run.db", "-o", "out.json"]
-            whole = Path(place) / "whole"
-            whole.mkdir()
-            begun = time.perf_counter()
-            run(whole, words, resume=False)
-            usual = time.perf_counter() - begun
-            expected, cut, same = answer(whole), 0, 0
-            generator = random.Random(1)
-            for moment in range(moments):
-                folder = Path(place) / str(moment)
-                folder.mkdir()
-                process = dagneal(folder, *words)
-                time.sleep(generator.uniform(0.0, 1.0) * usual)
-                process.send_signal(signal.SIGKILL)
-                process.communicate()
-                cut += process.returncode == -signal.SIGKILL
-                run(folder, words, resume=(folder / "run.db").exists())
-                same += answer(folder) == expected
-            line(f"{name}: killed {cut} times in {moments}, ended as the undisturbed run", f"{same} of {moments}", "all")
+    with tempfile.TemporaryDirectory() as place, cluster(Path(place)) as dask:
+        rows = Path(place) / "rows.csv"
+        dn.load("waste").sample(2_000, 1).frame().write_csv(rows)
+        for number, (name, options) in enumerate(RUNS.items()):
+            words = ["learn", str(rows), *options.split(), "--quiet", "--journal", "run.db", "-o", "out.json"]
+            disturbed(name, Path(place) / f"{number}", words, [], killed_and_resumed, moments)
+            on_dask = ["--dask", dask.address]
+            disturbed(f"{name}, a Dask worker", Path(place) / f"{number}-dask", words, on_dask, dask.worker_killed, moments)
 
 
 if __name__ == "__main__":

@@ -9,15 +9,17 @@ import sys
 import threading
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 from dwave.samplers import SimulatedAnnealingSampler
 
 import dagneal as dn
-from dagneal import counts
+from dagneal import clusters, counts, executors
 from dagneal.cli import main
-from dagneal.executors import Shared, Wanted, _held, spread
+from dagneal.executors import LostError, Shared, Wanted, _held, spread
+from dagneal.journal import SqliteJournal
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +71,44 @@ def test_what_a_piece_raises_is_raised():
         spread(pool, Shared("x", 1), failing, ((number,) for number in range(100)), lambda *_: None)
 
 
+class GivingUp(Executor):
+    """Does the first pieces, gives up the others."""
+
+    def __init__(self, first):
+        self.left = first
+
+    def submit(self, function, /, *arguments, **keywords):
+        self.left -= 1
+        future = Future()
+        if self.left < 0:
+            future.cancel()
+            future.set_running_or_notify_cancel()
+        else:
+            future.set_result(function(*arguments, **keywords))
+        return future
+
+
+def test_pieces_that_are_given_up_are_no_result(data, tmp_path):
+    with pytest.raises(LostError, match="GivingUp gave up pieces"):
+        spread(GivingUp(3), Shared("x", 1), added, ((number,) for number in range(100)), lambda *_: None)
+    for first in (0, 2):
+        with SqliteJournal(tmp_path / f"{first}.db") as journal:
+            options = {"rule": "penalty", "num_reads": 5, "journal": journal}
+            with pytest.raises(LostError, match="is in the journal"):
+                dn.divide(dn.Scorer(data), SimulatedAnnealingSampler(), 3, executor=GivingUp(first), **options)
+            found = dn.divide(dn.Scorer(data), SimulatedAnnealingSampler(), 3, **options)
+        assert found.division.finished == 84
+
+
+def ending(value, number):
+    os._exit(1)
+
+
+def test_processes_that_end_are_told():
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool, pytest.raises(LostError):
+        spread(pool, Shared("x", 1), ending, [(1,)], lambda *_: None)
+
+
 def test_processes_resample_and_count_alike(data, monkeypatch):
     monkeypatch.setattr(counts, "_MUCH", 0.0)
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
@@ -77,10 +117,9 @@ def test_processes_resample_and_count_alike(data, monkeypatch):
     assert np.array_equal(table.scores, dn.Scorer(data).table(3).scores)
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    """A scheduler and three workers, each a process of its own."""
-    folder = tmp_path_factory.mktemp("dask")
+@contextmanager
+def started(folder, count):
+    """A scheduler and workers, each a process of its own."""
     file = folder / "scheduler.json"
     running = []
 
@@ -94,26 +133,28 @@ def cluster(tmp_path_factory):
     until = time.time() + 30
     while not file.exists() and time.time() < until:
         time.sleep(0.05)
-    workers = [start("worker", "--nthreads", "1", "--no-nanny", "--no-dashboard") for _ in range(3)]
-    yield json.loads(file.read_text())["address"], workers
-    for process in running:
-        process.kill()
-    for process in running:
-        process.wait()
+    workers = [start("worker", "--nthreads", "1", "--no-nanny", "--no-dashboard") for _ in range(count)]
+    try:
+        yield json.loads(file.read_text())["address"], running[0], workers
+    finally:
+        for process in running:
+            process.kill()
+        for process in running:
+            process.wait()
 
 
-def test_a_worker_that_is_killed_makes_no_difference(cluster, data, tmp_path, monkeypatch):
-    address, workers = cluster
+def test_a_worker_that_is_killed_makes_no_difference(data, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     data.frame().write_csv("rows.csv")
     words = ["learn", "rows.csv", "--solver", "sa", "--divide", "4", "--rule", "penalty", "--reads", "400", "--seed", "3"]
     words += ["--bootstrap", "20", "--quiet"]
     assert main([*words, "-o", "here.json"]) == 0
-    killing = threading.Timer(2.0, lambda: os.kill(workers[0].pid, signal.SIGKILL))
-    killing.start()
-    assert main([*words, "--dask", address, "--journal", "run.db", "-o", "there.json"]) == 0
-    killing.join()
-    assert workers[0].wait(10) == -signal.SIGKILL
+    with started(tmp_path, 3) as (address, _, workers):
+        killing = threading.Timer(2.0, workers[0].kill)
+        killing.start()
+        assert main([*words, "--dask", address, "--journal", "run.db", "-o", "there.json"]) == 0
+        killing.join()
+        assert workers[0].wait(10) == -signal.SIGKILL
     here, there = (json.loads((tmp_path / name).read_text()) for name in ("here.json", "there.json"))
     for found in (here, there):
         found.pop("seconds")
@@ -121,10 +162,34 @@ def test_a_worker_that_is_killed_makes_no_difference(cluster, data, tmp_path, mo
     assert not here["division"]["failed"]
 
 
-def test_a_cluster_of_ones_own(data):
-    from dagneal.clusters import dask
+@pytest.mark.parametrize(("victim", "message"), [("scheduler", "gave up pieces"), ("worker", "has had no workers for 1 s")])
+def test_a_cluster_that_is_gone_is_told_and_what_is_finished_is_kept(victim, message, data, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(clusters, "_ALONE", 1.0)
+    monkeypatch.setattr(executors, "_LOOK", 0.2)
+    data.frame().write_csv("rows.csv")
+    words = ["learn", "rows.csv", "--solver", "sa", "--divide", "4", "--rule", "penalty", "--reads", "2000", "--seed", "3"]
+    words += ["--quiet", "--journal", "run.db", "-o", "out.json"]
+    seen = []
 
-    with dask("local:2") as executor:
+    def kill_after_a_few(journal, pieces, put=SqliteJournal.put):
+        put(journal, pieces)
+        seen.extend(pieces)
+        (scheduler if victim == "scheduler" else workers[0]).kill()
+
+    with started(tmp_path, 1) as (address, scheduler, workers), monkeypatch.context() as patch:
+        patch.setattr(SqliteJournal, "put", kill_after_a_few)
+        assert main([*words, "--dask", address]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert message in said[-1]
+    assert "is in the journal" in said[-1]
+    assert not (tmp_path / "out.json").exists()
+    with SqliteJournal("run.db") as journal:
+        assert set(journal.get(seen)) == set(seen) != set()
+
+
+def test_a_cluster_of_ones_own(data):
+    with clusters.dask("local:2") as executor:
         assert executor.workers == 2
         found = dn.divide(dn.Scorer(data), SimulatedAnnealingSampler(), 3, rule="penalty", num_reads=5, executor=executor)
     here = dn.divide(dn.Scorer(data), SimulatedAnnealingSampler(), 3, rule="penalty", num_reads=5)
@@ -136,8 +201,6 @@ def test_a_cluster_of_ones_own(data):
     [("local:many", "no cluster"), ("local:0", "no cluster"), ("tcp://127.0.0.1:1", "no Dask scheduler answers")],
 )
 def test_clusters_that_are_none(address, message, data, tmp_path, monkeypatch, capsys):
-    from dagneal import clusters
-
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(clusters, "_PATIENCE", "1s")
     data.frame().write_csv("rows.csv")

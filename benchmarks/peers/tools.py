@@ -7,15 +7,20 @@ A tool that is not installed ends with status 3 and its name.
 import json
 import os
 import resource
+import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 Edges = list[tuple[str, str]]
 TOOLS: dict[str, Callable[[str, int], tuple[Edges, float]]] = {}
+IN_R = ("R bnlearn climb, 10 restarts", "R bnlearn tabu", "BLIP")
 
 
 def tool(name: str) -> Callable[[Callable[[str, int], tuple[Edges, float]]], Any]:
@@ -29,7 +34,7 @@ def tool(name: str) -> Callable[[Callable[[str, int], tuple[Edges, float]]], Any
 def frame(path: str) -> Any:
     import pandas
 
-    return pandas.read_csv(path, dtype=str).astype("category")
+    return pandas.read_csv(path, dtype=str, keep_default_na=False).astype("category")  # "None" is a state
 
 
 @tool("dagneal")
@@ -149,6 +154,23 @@ def causallearn_pc(path: str, seed: int) -> tuple[Edges, float]:
     return directed(list(rows.columns), found.G.graph), seconds
 
 
+def _r(name: str, path: str, seed: int) -> tuple[Edges, float]:
+    if shutil.which("Rscript") is None:
+        raise ImportError("Rscript is not on the path")
+    words = ["Rscript", str(Path(__file__).with_name("tools.R")), name, path, str(seed)]
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode == 3:
+        raise ImportError(done.stderr.strip())
+    if done.returncode:
+        raise SystemExit(done.stderr.strip())
+    *edges, seconds = done.stdout.strip().splitlines()
+    return [(a, b) for a, b in (edge.split("\t") for edge in edges if edge)], float(seconds)
+
+
+for _name in IN_R:
+    tool(_name)(partial(_r, _name))
+
+
 def directed(names: list[str], matrix: Any) -> Edges:
     """A DAG of the class that a matrix describes: an edge from i to j is -1 at [i, j] and 1 at [j, i], an open one -1 twice.
 
@@ -187,8 +209,10 @@ def directed(names: list[str], matrix: Any) -> Edges:
     return [(names[a], names[b]) for a, b in sorted(found)]
 
 
-def peak_memory() -> float:
-    """In GB, of this process alone; what getrusage tells begins with the parent's."""
+def peak_memory(children: bool) -> float:
+    """In GB, of this process alone or of the one it started; what getrusage tells of oneself begins with the parent's."""
+    if children:
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e6
     try:
         with open("/proc/self/status") as status:
             return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1e6
@@ -204,7 +228,7 @@ def main(name: str, path: str, seed: int) -> None:
     except ImportError as error:
         print(f"{name}: {error}", file=sys.stderr)
         raise SystemExit(3) from error
-    memory = peak_memory()
+    memory = peak_memory(children=name in IN_R)
     print("\n" + json.dumps({"edges": [list(edge) for edge in edges], "seconds": seconds, "memory": memory}))
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
+from time import monotonic
+from types import TracebackType
 from typing import Any
 
 from dagneal.errors import InputError
+from dagneal.executors import LostError
 
 _PATIENCE = "20s"  # until a scheduler and a worker have answered
+_ALONE = 60.0  # seconds without any worker, until those that are gone are not waited for
 
 
 class DaskExecutor(Executor):
@@ -20,8 +25,14 @@ class DaskExecutor(Executor):
     """
 
     def __init__(self, client: Any) -> None:
+        from distributed import KilledWorker
+        from distributed.client import FutureCancelledError
+
         self.client = client
+        self.name = f"the Dask cluster at {client.scheduler.address}"
+        self.lost = (KilledWorker, FutureCancelledError, OSError)
         self._inside = client.get_executor(pure=False, retries=3)
+        self._seen = monotonic()  # when there was a worker
 
     @property
     def workers(self) -> int:
@@ -30,12 +41,29 @@ class DaskExecutor(Executor):
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Future[Any]:
         """Hand out a call; see `concurrent.futures.Executor`."""
-        future: Future[Any] = self._inside.submit(function, *arguments, **keywords)
+        try:
+            future: Future[Any] = self._inside.submit(function, *arguments, **keywords)
+        except RuntimeError as error:
+            raise LostError(f"{self.name} is gone: {error}") from error
         return future
+
+    def check(self) -> None:
+        """Raise `LostError` if there have been no workers for a minute."""
+        try:
+            workers = self.client.nthreads()
+        except (OSError, RuntimeError):  # if it does not come back, it will cancel what it was given
+            workers = {}
+        if workers:
+            self._seen = monotonic()
+        elif monotonic() - self._seen > _ALONE:
+            raise LostError(f"{self.name} has had no workers for {_ALONE:.0f} s")
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Hand out no more; see `concurrent.futures.Executor`."""
         self._inside.shutdown(wait=wait and not cancel_futures)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.shutdown(wait=kind is None)
 
 
 @contextmanager
@@ -57,6 +85,7 @@ def dask(address: str) -> Iterator[DaskExecutor]:
         with LocalCluster(**options) as cluster, Client(cluster) as client, DaskExecutor(client) as executor:
             yield executor
         return
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what it would say of lost connections, we say
     try:
         client = Client(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:

@@ -8,15 +8,18 @@ and processes, Dask, Ray and MPI are equals by this.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from dagneal.errors import InputError
 from dagneal.machine import cores, one_of_many
 
 _AHEAD = 4  # pieces handed out for each worker
 _MOST = 4  # things that a worker keeps
+_LOOK = 2.0  # seconds without news until an executor is asked whether it still has workers
+_GRACE = 5.0  # seconds for what has begun to end, where workers are lost
 _held: dict[str, Any] = {}
 
 
@@ -38,6 +41,13 @@ class Wanted:
     """What a worker says that does not have it."""
 
     key: str
+
+
+class LostError(InputError):
+    """The workers are gone that had pieces to do, or the executor gave them up."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"{why}; what was finished is in the journal, if there is one: run it again to go on from there")
 
 
 @contextmanager
@@ -68,6 +78,45 @@ def workers_of(executor: Executor) -> int:
     return int(said) if said else cores()
 
 
+def first_done(executor: Executor, waiting: Iterable[Future[Any]]) -> set[Future[Any]]:
+    """Those that are done, at least one; an executor that can tell that it has no workers any more is asked now and then.
+
+    Args:
+        executor: with a method `check` that raises `LostError`, or any other.
+        waiting: what was handed out.
+    """
+    while not (done := wait(waiting, timeout=_LOOK, return_when=FIRST_COMPLETED).done):
+        if hasattr(executor, "check"):
+            executor.check()
+    return done
+
+
+def result_of(executor: Executor, future: Future[Any]) -> Any:
+    """What a piece gave, or raised; `LostError` where the executor did not do it.
+
+    Args:
+        executor: it may have a `name`, and in `lost` errors of its own for that.
+        future: of a piece that nobody here gave up.
+    """
+    try:
+        return future.result()
+    except (CancelledError, BrokenExecutor, *getattr(executor, "lost", ())) as error:
+        name = getattr(executor, "name", f"the {type(executor).__name__}")
+        raise LostError(": ".join([f"{name} gave up pieces of the run", *str(error).split(". ")[:1]])) from error
+
+
+def give_up(waiting: Iterable[Future[Any]], lost: bool) -> None:
+    """Take back what has not begun, and wait for what has.
+
+    Args:
+        waiting: what was handed out.
+        lost: whether there may be nobody to end it.
+    """
+    for future in waiting:
+        future.cancel()
+    wait(waiting, timeout=_GRACE if lost else None)
+
+
 def spread(
     executor: Executor,
     shared: Shared,
@@ -91,9 +140,9 @@ def spread(
     waiting: dict[Future[Any], tuple[Any, ...]] = {}
 
     def collect() -> None:
-        for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+        for future in first_done(executor, waiting):
             piece = waiting.pop(future)
-            result = future.result()
+            result = result_of(executor, future)
             if isinstance(result, Wanted):
                 waiting[executor.submit(_call_with, shared.key, shared.value, function, piece)] = piece
             else:
@@ -107,10 +156,8 @@ def spread(
         while waiting:
             collect()
     except BaseException as error:
-        for future in waiting:
-            future.cancel()
+        give_up(waiting, lost=isinstance(error, LostError))
         if isinstance(error, KeyboardInterrupt):  # what has begun is finished and kept
-            wait(waiting)
             for future, piece in waiting.items():
                 if not (future.cancelled() or future.exception()) and not isinstance(future.result(), Wanted):
                     done(piece, future.result())

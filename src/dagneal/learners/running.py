@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
-from contextlib import nullcontext, suppress
+from concurrent.futures import Executor, Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dagneal import __version__
 from dagneal.errors import InputError
-from dagneal.executors import pool_of, workers_of
+from dagneal.executors import LostError, first_done, give_up, pool_of, result_of, workers_of
 from dagneal.journal import Journal
 from dagneal.kernels import Ints, Progress
 from dagneal.learners.block_solvers import BlockSolver, ExactBlocks, Solutions
@@ -54,22 +54,19 @@ class Ran:
         """
         return {", ".join(names[v] for v in chosen[line]): why for line, why in sorted(self.failed.items())}
 
-    def record(self, lines: Ints, future: Future[Solutions]) -> Ints:
+    def record(self, lines: Ints, future: Future[Solutions], executor: Executor) -> Ints:
         """Take in what became of some blocks, and say which of them were solved.
 
         Args:
             lines: the blocks.
             future: their solutions, or why there are none.
+            executor: where they were solved.
         """
         nothing = np.empty(0, dtype=np.int64)
-        if future.cancelled():
-            return nothing
         try:
-            found = future.result()
+            found = result_of(executor, future)
         except InputError:
             raise
-        except CancelledError:
-            return nothing
         except Exception as error:  # whatever a block solver raises: its blocks are named, the others go on
             self.failed.update({int(line): str(error) or type(error).__name__ for line in lines})
             return nothing
@@ -111,7 +108,7 @@ def run_blocks(
             ran.done[line] = True
 
     def record(lines: Ints, future: Future[Solutions]) -> None:
-        fine = ran.record(lines, future)
+        fine = ran.record(lines, future, pool)
         if journal is not None and len(fine):
             journal.put({keys[line]: np.packbits(ran.adjacency[line]).tobytes() for line in fine})
         if progress is not None:
@@ -128,21 +125,21 @@ def run_blocks(
                     break
                 waiting[pool.submit(solver.solve, table.gather(chosen[lines]))] = lines
                 if len(waiting) >= _AHEAD * workers:
-                    for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                    for future in first_done(pool, waiting):
                         record(waiting.pop(future), future)
             while waiting:
-                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                for future in first_done(pool, waiting):
                     record(waiting.pop(future), future)
         except (KeyboardInterrupt, InputError) as error:  # an InputError is final: no more blocks are begun
             ran.interrupted = isinstance(error, KeyboardInterrupt)
             # Problems that were sent away are given up, but where there is a journal to keep their answers only on Ctrl-C.
             if hasattr(solver, "cancel") and (ran.interrupted or journal is None):
                 solver.cancel()
-            for future in waiting:
-                future.cancel()
-            wait(waiting)  # what has begun is finished and kept
-            for future, lines in waiting.items():
-                with nullcontext() if ran.interrupted else suppress(InputError):  # the first one is told
+            give_up(waiting, lost=isinstance(error, LostError))
+            for future, lines in waiting.items():  # what had begun is kept
+                if future.cancelled() or not future.done():
+                    continue
+                with suppress(LostError if ran.interrupted else InputError):  # the first one is told
                     record(lines, future)
             if not ran.interrupted or not ran.done.any():
                 raise
