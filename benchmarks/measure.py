@@ -27,8 +27,9 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def one_core() -> None:
-    """Keep this process on one core."""
-    os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[0]})
+    """Keep this process on one core, where the system can."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
 def peak_memory(children: bool = False) -> float:

@@ -6,7 +6,6 @@ one set a call and are asked in random order, for at most ten seconds; ours give
 
 import json
 import math
-import os
 import time
 from collections.abc import Callable, Iterator
 from itertools import combinations
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from run import ROWS, fetched
+from tools import one_core
 
 import dagneal as dn
 
@@ -107,7 +107,6 @@ def measured() -> Iterator[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    one_core()
     with dn.limits(jobs=1):
         print(json.dumps(list(measured())))

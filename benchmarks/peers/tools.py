@@ -5,8 +5,6 @@ A tool that is not installed ends with status 3 and its name.
 """
 
 import json
-import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -17,6 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from measure import one_core, peak_memory
 
 Edges = list[tuple[str, str]]
 TOOLS: dict[str, Callable[[str, int], tuple[Edges, float]]] = {}
@@ -104,23 +105,25 @@ def pyagrum_tabu(path: str, seed: int) -> tuple[Edges, float]:
 
 @tool("pgmpy climb")
 def pgmpy_climb(path: str, seed: int) -> tuple[Edges, float]:
-    from pgmpy.estimators import BDeu, HillClimbSearch
+    from pgmpy.causal_discovery import HillClimbSearch
+    from pgmpy.structure_score import BDeu
 
     rows = frame(path)
     begun = time.perf_counter()
     score = BDeu(rows, equivalent_sample_size=1)
-    found = HillClimbSearch(rows).estimate(scoring_method=score, show_progress=False)
+    found = HillClimbSearch(score, return_type="dag", show_progress=False).fit(rows).causal_graph_
     return list(found.edges()), time.perf_counter() - begun
 
 
 @tool("pgmpy GES")
 def pgmpy_ges(path: str, seed: int) -> tuple[Edges, float]:
-    from pgmpy.estimators import GES, BDeu
+    from pgmpy.causal_discovery import GES
+    from pgmpy.structure_score import BDeu
 
     rows = frame(path)
     begun = time.perf_counter()
     score = BDeu(rows, equivalent_sample_size=1)
-    found = GES(rows).estimate(scoring_method=score)
+    found = GES(score).fit(rows).causal_graph_
     seconds = time.perf_counter() - begun
     names = list(rows.columns)
     edges = {(names.index(a), names.index(b)) for a, b in found.edges()}
@@ -209,20 +212,8 @@ def directed(names: list[str], matrix: Any) -> Edges:
     return [(names[a], names[b]) for a, b in sorted(found)]
 
 
-def peak_memory(children: bool) -> float:
-    """In GB, of this process alone or of the one it started; what getrusage tells of oneself begins with the parent's."""
-    if children:
-        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e6
-    try:
-        with open("/proc/self/status") as status:
-            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1e6
-    except (OSError, StopIteration):
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-
-
 def main(name: str, path: str, seed: int) -> None:
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    one_core()
     try:
         edges, seconds = TOOLS[name](path, seed)
     except ImportError as error:
