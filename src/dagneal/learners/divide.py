@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Literal
 
 import dimod
 import networkx as nx
-import numpy as np
 
 from dagneal.errors import InputError
 from dagneal.journal import Journal, writing_down
-from dagneal.kernels import Ints, Progress
-from dagneal.knowledge import Constraints
+from dagneal.kernels import Floats, Ints, Progress
 from dagneal.learned import Division, Learned
 from dagneal.learners.anneal import EXACT_BESIDE, Sampling, anneal, equal_scores, summarised
-from dagneal.learners.block_solvers import ExactBlocks, block_solver
+from dagneal.learners.block_solvers import BlockSolver, ExactBlocks, block_solver
 from dagneal.learners.blocks import ENUMERATED, choose_blocks, count_votes
 from dagneal.learners.candidates import allowed_by_margin, allowed_by_share, small_evidence
 from dagneal.learners.conquer import MOST_ROUNDS, affordable, conquer, conquered
 from dagneal.learners.exact import exact
 from dagneal.learners.running import run_blocks
 from dagneal.learners.screen import screened
+from dagneal.learners.votes import by_votes, votes_of
 from dagneal.learners.whole import AnnealedWhole, ClassicalWhole, WholeSolver
 from dagneal.qubo.encode import TIGHT, Encoding
 from dagneal.scorer import MOST_CANDIDATES, Scorer, check_width, checked_max_parents
@@ -117,110 +116,111 @@ def divide(
                 "choose fewer columns (--columns)"
             )
         return screened(scorer, limit, seed, progress, start, deadline)
+    chosen = choose_blocks(n, size, blocks, seed)
+    solves = block_solver(solver, seed, repair, encoding, **parameters | dict(block_parameters or {}))
     with writing_down(solver, journal):
-        return _divided(
-            problem,
-            sampler,
-            solver,
-            size,
-            blocks,
-            rule,
-            limit,
-            seed,
-            repair,
-            acyclic,
-            encoding,
-            dict(block_parameters or {}),
-            executor,
-            journal,
-            progress,
-            start,
-            deadline,
-            parameters,
-        )
+        evidence = _gathered(problem, chosen, solves, blocks, rule, limit, executor, journal, progress, deadline)
+        if rule != "conquer" or scorer is None:
+            found = by_votes(problem, evidence.division, acyclic)
+            return replace(found, seconds=evidence.seconds, seed=seed, data=scorer.data if scorer else None)
+        if evidence.division.interrupted and hasattr(solves, "cancel"):  # no more calls that cost something
+            return _unsolved(scorer, evidence, seed)
+        whole: WholeSolver = ClassicalWhole(seed, deadline) if sampler is None else sampler
+        return _conquered(scorer, evidence, whole, limit, seed, progress, start, deadline)
 
 
-def _divided(
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What blocks say.
+
+    Attributes:
+        division: with their votes.
+        margins: of each edge (row to column), where blocks are so small that all their graphs are scored; otherwise None.
+        seconds: what it took.
+    """
+
+    division: Division
+    margins: Floats | None
+    seconds: dict[str, float]
+
+
+def _gathered(
     problem: Scorer | ScoreTable,
-    sampler: AnnealedWhole | None,
-    solver: Any,
-    size: int,
-    blocks: str,
+    chosen: Ints,
+    solves: BlockSolver,
+    scheme: str,
     rule: Rule,
     limit: int,
-    seed: int,
-    repair: bool,
-    acyclic: bool,
-    encoding: Encoding,
-    block_parameters: dict[str, Any],
     executor: Executor | None,
     journal: Journal | None,
     progress: Progress | None,
-    start: nx.DiGraph | None,
     deadline: float | None,
-    parameters: dict[str, Any],
-) -> Learned:
-    """Solve blocks and put the whole together; arguments as in `divide`."""
-    scorer = problem if isinstance(problem, Scorer) else None
-    names = problem.data.names if isinstance(problem, Scorer) else problem.names
-    n = len(names)
-    chosen = choose_blocks(n, size, blocks, seed)
-    solves = block_solver(solver, seed, repair, encoding, **parameters | block_parameters)
+) -> Evidence:
+    """Solve the blocks; arguments as in `divide`."""
     begun = perf_counter()
     in_blocks = 2 if rule == "conquer" else limit
     table = problem.table(in_blocks, progress=progress, complete=True) if isinstance(problem, Scorer) else problem
     scored = perf_counter()
-    allowed, solved = None, None
+    total, size = chosen.shape
+    division = Division(rule=rule, size=size, scheme=scheme, blocks=total, solver=solves.name)
+    margins = None
     if rule == "conquer" and isinstance(solves, ExactBlocks) and size <= ENUMERATED:
         margins, votes, together = small_evidence(table, chosen)
-        allowed = allowed_by_margin(margins)
+        division = replace(division, votes=votes, against=together - votes, finished=total)
     else:
         solved = run_blocks(table, chosen, solves, executor, journal, progress, deadline)
-        votes, together = count_votes(n, chosen[solved.done], solved.adjacency[solved.done])
-    division = Division(
-        rule=rule,
-        size=size,
-        scheme=blocks,
-        blocks=len(chosen),
-        solver=solves.name,
-        votes=votes,
-        against=together - votes,
-        finished=len(chosen) if solved is None else int(solved.done.sum()),
-        failed={} if solved is None else solved.reasons(names, chosen),
-        interrupted=solved is not None and solved.interrupted,
-    )
-    if solved is not None and solved.late:
-        division = replace(division, skipped=f"the time limit left {len(chosen) - division.finished:,} blocks unsolved")
-    if len(division.failed) == len(chosen):
+        votes, together = count_votes(len(table.names), chosen[solved.done], solved.adjacency[solved.done])
+        division = replace(
+            division,
+            votes=votes,
+            against=together - votes,
+            finished=int(solved.done.sum()),
+            failed=solved.reasons(table.names, chosen),
+            interrupted=solved.interrupted,
+        )
+        if solved.late:
+            division = replace(division, skipped=f"the time limit left {total - division.finished:,} blocks unsolved")
+    if len(division.failed) == total:
         raise InputError(f"no block could be solved; the first failed with: {next(iter(division.failed.values()))}")
-    seconds = {"score": scored - begun, "blocks": perf_counter() - scored}
-    if rule != "conquer" or scorer is None:
-        found = _by_votes(problem, division, acyclic)
-        return replace(found, seconds=seconds, seed=seed, data=scorer.data if scorer else None)
-    whole: WholeSolver = ClassicalWhole(seed, deadline) if sampler is None else sampler
-    if allowed is None:
+    return Evidence(division, margins, {"score": scored - begun, "blocks": perf_counter() - scored})
+
+
+def _conquered(
+    scorer: Scorer,
+    evidence: Evidence,
+    whole: WholeSolver,
+    limit: int,
+    seed: int,
+    progress: Progress | None,
+    start: nx.DiGraph | None,
+    deadline: float | None,
+) -> Learned:
+    """Solve the whole with what the blocks say of who may be a parent of whom; arguments as in `divide`."""
+    division = evidence.division
+    if evidence.margins is not None:
+        allowed = allowed_by_margin(evidence.margins)
+    else:
         # Every candidate costs a sampler bits; what is missing at first comes with the iteration.
-        allowed = allowed_by_share(votes, together, 0.5 if sampler is None else 1.0)
-    if division.interrupted and hasattr(solves, "cancel"):  # no more calls that cost something
-        return _unsolved(scorer, division, seconds, seed)
+        votes, against = votes_of(division)
+        allowed = allowed_by_share(votes, votes + against, 0.5 if isinstance(whole, ClassicalWhole) else 1.0)
     most = 1 if division.interrupted else MOST_ROUNDS  # whoever pressed Ctrl-C wants an answer soon
     try:
         found, conquest = conquer(
             scorer, limit, allowed, whole, start, most_rounds=most, progress=progress, deadline=deadline
         )
     except KeyboardInterrupt:  # before there was a network: what the blocks say is not lost
-        return _unsolved(scorer, division, seconds, seed)
-    found = replace(found, seed=seed, seconds=seconds | found.seconds, data=scorer.data)
+        return _unsolved(scorer, evidence, seed)
+    found = replace(found, seed=seed, seconds=evidence.seconds | found.seconds, data=scorer.data)
     found = replace(found, division=conquered(division, conquest))
     sampling = conquest.best.sampling
     return found if sampling is None else _beside(found, scorer, conquest.best.solver, sampling, seed)
 
 
-def _unsolved(scorer: Scorer, division: Division, seconds: dict[str, float], seed: int) -> Learned:
+def _unsolved(scorer: Scorer, evidence: Evidence, seed: int) -> Learned:
     """What the blocks say, where Ctrl-C came before the whole was solved."""
     note = "interrupted before the whole was solved: put together from the votes"
-    found = _by_votes(scorer, replace(division, interrupted=True, skipped=note), acyclic=True)
-    return replace(found, seconds=seconds, seed=seed, data=scorer.data)
+    found = by_votes(scorer, replace(evidence.division, interrupted=True, skipped=note), acyclic=True)
+    return replace(found, seconds=evidence.seconds, seed=seed, data=scorer.data)
 
 
 def _beside(found: Learned, scorer: Scorer, solver: str, sampling: Sampling, seed: int) -> Learned:
@@ -260,62 +260,3 @@ def _undivided(problem: Scorer | ScoreTable, sampler: AnnealedWhole | None, limi
         rule=rule, size=len(found.dag), scheme="none", blocks=0, solver=found.solver, whole=found.solver, skipped=note
     )
     return replace(found, seed=seed, data=problem.data if isinstance(problem, Scorer) else None, division=division)
-
-
-def voted(
-    names: Sequence[str],
-    votes: Ints,
-    against: Ints,
-    rule: str = "penalty",
-    acyclic: bool = False,
-    rules: Constraints | None = None,
-) -> tuple[nx.DiGraph, bool]:
-    """The paper's reconstruction of the whole from votes, and whether it has no cycle.
-
-    Args:
-        names: the variables.
-        votes: C, in how many blocks each edge (row to column) is.
-        against: P, in how many of those that hold both its ends it is not.
-        rule: `penalty`, an edge with C - P > 0, or another for C > 0 and C above that of the reverse edge.
-        acyclic: drop the weakest edge of each cycle.
-        rules: required edges are there whatever the votes, and their reverses not; the weakest of too many parents are not.
-    """
-    strength: Ints = votes - against if rule == "penalty" else votes
-    edges = strength > (0 if rule == "penalty" else strength.T)
-    if rules is not None:
-        edges = (edges & rules.allowed & ~rules.required.T) | rules.required
-        for child, limit in enumerate(rules.limits):
-            parents = np.flatnonzero(edges[:, child])
-            ranked = sorted(parents, key=lambda p: (not rules.required[p, child], -strength[p, child]))
-            edges[ranked[limit:], child] = False
-    graph = nx.DiGraph()
-    graph.add_nodes_from(names)
-    for a, b in np.argwhere(edges):
-        graph.add_edge(names[a], names[b], weight=int(strength[a, b]))
-    kept = set() if rules is None else {(names[a], names[b]) for a, b in np.argwhere(rules.required)}
-    while acyclic and not nx.is_directed_acyclic_graph(graph):
-        cycle = [edge for edge in nx.find_cycle(graph) if edge not in kept]
-        graph.remove_edge(*min(cycle, key=lambda edge: graph.edges[edge]["weight"]))
-    return graph, nx.is_directed_acyclic_graph(graph)
-
-
-def _by_votes(problem: Scorer | ScoreTable, division: Division, acyclic: bool) -> Learned:
-    """The paper's reconstruction of the whole from the votes."""
-    names = problem.data.names if isinstance(problem, Scorer) else problem.names
-    if division.votes is None or division.against is None:
-        raise AssertionError("blocks were solved, so there are votes")
-    rules = problem.rules if isinstance(problem, Scorer) else None
-    graph, no_cycle = voted(names, division.votes, division.against, division.rule, acyclic, rules)
-    score = float("nan")
-    if no_cycle:
-        with suppress(InputError):  # more parents than a table or a key holds
-            score = problem.score(graph)
-    return Learned(
-        dag=graph,
-        score=score,
-        score_name=problem.rule.name if isinstance(problem, Scorer) else problem.score_name,
-        max_parents=max(degree for _, degree in graph.in_degree),
-        solver=f"divide ({division.rule})",
-        optimal=False,
-        division=replace(division, acyclic=no_cycle),
-    )

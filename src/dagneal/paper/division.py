@@ -11,7 +11,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from dagneal.learners.divide import Rule, voted
+from dagneal.learners.divide import Rule
+from dagneal.learners.votes import voted
 from dagneal.metrics import Comparison, compare
 from dagneal.paper.bundled import load
 from dagneal.paper.published import Division
