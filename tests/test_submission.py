@@ -152,7 +152,8 @@ def test_killed_and_restarted_it_ends_with_the_same_network(moment, tmp_path, em
         "        return super().copies(*args, **more)[:12]\n"
         "table = dn.score_table(dn.load('waste').expected(10_000))\n"
         "with dn.SqliteJournal(sys.argv[1]) as journal:\n"
-        f"    chip = LocalBackend(Slow('Advantage2_system4'), 'slow')\n    qpu = Few(chip, cache=Path({str(embeddings)!r}), journal=journal)\n"
+        "    chip = LocalBackend(Slow('Advantage2_system4'), 'slow')\n"
+        f"    qpu = Few(chip, cache=Path({str(embeddings)!r}), journal=journal)\n"
         "    found = dn.divide(table, qpu, 3, rule='penalty', num_reads=5, seed=1, journal=journal)\n"
         "print(found.edges, qpu.line.submitted)\n"
     )
