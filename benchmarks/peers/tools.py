@@ -157,6 +157,19 @@ def causallearn_pc(path: str, seed: int) -> tuple[Edges, float]:
     return directed(list(rows.columns), found.G.graph), seconds
 
 
+@tool("tabu as bnlearn documents it")
+def documented_tabu(path: str, seed: int) -> tuple[Edges, float]:
+    from tabu import tabu_search
+
+    import dagneal as dn
+
+    data = dn.read(path)
+    dn.score_table(data, max_parents=1)  # compiled before
+    begun = time.perf_counter()
+    found = tabu_search(data, 100)
+    return list(found.edges), time.perf_counter() - begun
+
+
 def _r(name: str, path: str, seed: int) -> tuple[Edges, float]:
     if shutil.which("Rscript") is None:
         raise ImportError("Rscript is not on the path")

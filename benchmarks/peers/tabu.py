@@ -1,22 +1,15 @@
-"""Tabu search over directed acyclic graphs, as R's bnlearn documents it, beside dagneal on samples of a known network.
+"""Tabu search over directed acyclic graphs, as R's bnlearn documents it: what stands for it where R is not installed.
 
 Written from the documentation of `bnlearn::tabu`, not from its source. It begins with the empty graph. Every step takes
 the legal addition, deletion or reversal of an arc that changes the BDeu(1) score most for the better (or least for the
 worse) and does not lead to one of the last `length` networks visited. It ends after `patience` steps in a row without a
 new best network, and returns the best. Ties (equal to six decimals) go to additions, then deletions, then reversals, and
 among those to the arc that comes first in the order of the columns. The number of parents is not limited.
-
-Use: python tabu.py FOLDER NAME   reads FOLDER/NAME.bif and prints one line of a Markdown table for each of five samples;
-the seconds go to standard error. Where pybnesian is installed, its hill climb is one more column.
 """
 
 from __future__ import annotations
 
-import sys
 from collections import deque
-from dataclasses import dataclass
-from pathlib import Path
-from time import perf_counter
 
 import networkx as nx
 import numpy as np
@@ -24,30 +17,8 @@ from numpy.typing import NDArray
 
 import dagneal
 
-try:
-    import pyarrow
-    import pybnesian
-except ImportError:
-    pybnesian = None
-
-ROWS = 10_000
-SEEDS = range(1, 6)
 DIGITS = 6  # scores that agree to so many decimals are equal
 MOST_BITS = 64  # of a mask of candidate parents
-
-
-@dataclass(frozen=True)
-class Found:
-    """The best network of a search, its score, and how many steps the search took."""
-
-    dag: nx.DiGraph
-    score: float
-    steps: int
-
-    @property
-    def most_parents(self) -> int:
-        """The largest in-degree."""
-        return max(degree for _, degree in self.dag.in_degree())
 
 
 class Changes:
@@ -79,7 +50,7 @@ class Changes:
         return changes
 
 
-def tabu_search(data: dagneal.Dataset, length: int = 10, patience: int | None = None) -> Found:
+def tabu_search(data: dagneal.Dataset, length: int = 10, patience: int | None = None) -> nx.DiGraph:
     """Search from the empty graph.
 
     Args:
@@ -94,13 +65,12 @@ def tabu_search(data: dagneal.Dataset, length: int = 10, patience: int | None = 
     toggled = np.array([changes.column(child, ()) for child in range(n)]).T
     forbidden: deque[bytes] = deque([arcs.tobytes()], maxlen=length)
     score = best_score = sum(changes.scorer.local(name) for name in data.names)
-    best, failures, steps = arcs, 0, 0
+    best, failures = arcs, 0
     while failures < allowed:
         move = _best_move(arcs, toggled, forbidden)
         if move is None:
             break
         after, gain = move
-        steps += 1
         score += gain
         better = round(score - best_score, DIGITS) > 0
         for child in np.flatnonzero((after != arcs).any(axis=0)):
@@ -113,7 +83,7 @@ def tabu_search(data: dagneal.Dataset, length: int = 10, patience: int | None = 
     dag = nx.DiGraph()
     dag.add_nodes_from(data.names)
     dag.add_edges_from((data.names[p], data.names[c]) for p, c in np.argwhere(best))
-    return Found(dag, best_score, steps)
+    return dag
 
 
 def _best_move(
@@ -146,78 +116,3 @@ def reachability(arcs: NDArray[np.bool_]) -> NDArray[np.bool_]:
         if (further == reach).all():
             return reach
         reach = further
-
-
-def pybnesian_climb(data: dagneal.Dataset) -> nx.DiGraph:
-    """The network of pybnesian's greedy hill climb with BDeu(1), from the empty graph."""
-    batch = pyarrow_batch(data)
-    names = list(data.names)
-    climb = pybnesian.GreedyHillClimbing()
-    found = climb.estimate(pybnesian.ArcOperatorSet(), pybnesian.BDe(batch, iss=1), pybnesian.DiscreteBN(names))
-    dag = nx.DiGraph()
-    dag.add_nodes_from(names)
-    dag.add_edges_from(found.arcs())
-    return dag
-
-
-def pyarrow_batch(data: dagneal.Dataset) -> pyarrow.RecordBatch:
-    """The rows as pybnesian wants them, with all states, also those that no row shows."""
-    codes = np.repeat(data.codes, data.weights, axis=1).astype(np.int8)
-    columns = [
-        pyarrow.DictionaryArray.from_arrays(pyarrow.array(line), pyarrow.array(states, type=pyarrow.string()))
-        for line, states in zip(codes, data.states, strict=True)
-    ]
-    return pyarrow.RecordBatch.from_arrays(columns, names=list(data.names))
-
-
-def distance(found: nx.DiGraph, truth: nx.DiGraph) -> int | None:
-    """The structural Hamming distance between the equivalence classes."""
-    return dagneal.compare(found, truth).cpdag_shd
-
-
-def row(name: str, truth: dagneal.BayesianNetwork, seed: int) -> str:
-    """One line of the table."""
-    data = truth.sample(ROWS, seed)
-    scorer = dagneal.Scorer(data)
-    cells, scores, times = [name, str(seed)], [], []
-    for length in (10, 100):
-        begun = perf_counter()
-        found = tabu_search(data, length)
-        times.append(f"tabu {length} {perf_counter() - begun:.1f} s, {found.steps} steps")
-        scores.append(scorer.score(found.dag))
-        if abs(scores[-1] - found.score) > 1e-3:
-            raise RuntimeError(f"the search added up {found.score}, but its network scores {scores[-1]}")
-        cells += [f"{scores[-1]:.2f}", str(distance(found.dag, truth.dag)), str(found.most_parents)]
-    begun = perf_counter()
-    learned = dagneal.learn(data, seed=seed).dag
-    times.append(f"dagneal {perf_counter() - begun:.1f} s")
-    own = scorer.score(learned)
-    cells += [f"{own:.2f}", str(distance(learned, truth.dag)), f"{own - max(scores):+.2f}"]
-    if pybnesian is not None:
-        begun = perf_counter()
-        climbed = pybnesian_climb(data)
-        times.append(f"pybnesian {perf_counter() - begun:.1f} s")
-        cells += [f"{scorer.score(climbed):.2f}", str(distance(climbed, truth.dag))]
-    print(f"{name} {seed}: {'; '.join(times)}", file=sys.stderr, flush=True)
-    return f"| {' | '.join(cells)} |"
-
-
-def main(folder: str, name: str) -> None:
-    """Print the table of one network."""
-    truth = dagneal.read_bif(Path(folder) / f"{name}.bif")
-    heads = ["network", "seed"]
-    for length in (10, 100):
-        heads += [f"tabu {length} score", f"tabu {length} distance", f"tabu {length} most parents"]
-    heads += ["dagneal score", "dagneal distance", "dagneal minus better tabu"]
-    if pybnesian is not None:
-        heads += ["pybnesian climb score", "pybnesian climb distance"]
-    print(f"| {' | '.join(heads)} |")
-    print(f"|{'---|' * len(heads)}", flush=True)
-    for seed in SEEDS:
-        print(row(name, truth, seed), flush=True)
-
-
-if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit("use: python tabu.py FOLDER NAME")
-    main(sys.argv[1], sys.argv[2])
