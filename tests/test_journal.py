@@ -14,6 +14,8 @@ import pytest
 
 import dagneal as dn
 from dagneal.cli import main
+from dagneal.paper import running
+from dagneal.paper.records import Records
 
 DIVIDED = ["--solver", "sa", "--divide", "4", "--rule", "penalty", "--reads", "30", "--seed", "3", "--quiet"]
 RESAMPLED = ["--bootstrap", "60", "--max-parents", "3", "--quiet"]
@@ -74,6 +76,36 @@ def test_killed_and_resumed_it_ends_as_if_nothing_had_been(table, words, tmp_pat
         assert done.returncode == 0, done.stderr
         assert answer(folder) == answer(tmp_path / "whole")
         assert pieces(folder / "run.db") == pieces(tmp_path / "whole" / "run.db")
+
+
+def test_a_reproduction_is_resumed_also_without_its_records(table, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = ["reproduce", "networks", "--quiet", "-o", "there", "--journal", "run.db"]
+    add, done = Records.add, []
+
+    def stopping(self, record):
+        if len(done) == 3:
+            raise KeyboardInterrupt
+        done.append(record.case.key)
+        add(self, record)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Records, "add", stopping)
+        assert main(words) == 130
+    (tmp_path / "there" / "records.jsonl").unlink()
+    kinds = dict(running.KINDS)
+    ran = []
+    for kind, function in kinds.items():
+        monkeypatch.setitem(running.KINDS, kind, lambda f=function, **inputs: (ran.append(inputs), f(**inputs))[1])
+    assert main(["resume", "run.db", "--quiet"]) == 0
+    records = Records(tmp_path / "there" / "records.jsonl")
+    assert len(records) == len(ran) + 3
+    assert all(key in records._found for key in done)
+    capsys.readouterr()
+    assert main([*words, "--scale", "paper"]) == 2
+    assert "--scale is" in capsys.readouterr().err
+    assert main(["learn", str(table), "--bootstrap", "3", "--journal", "run.db"]) == 2
+    assert "the command is" in capsys.readouterr().err
 
 
 def test_resume_runs_the_command_again(table, tmp_path, monkeypatch, capsys):

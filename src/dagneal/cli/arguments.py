@@ -107,7 +107,7 @@ def _learn(commands: argparse._SubParsersAction[Parser]) -> None:
         "--rule", default="conquer", metavar="RULE", help="how to put them together: conquer (default), penalty or count"
     )
     group.add_argument("--acyclic", action="store_true", help="drop the weakest edge of each cycle that a rule leaves")
-    group.add_argument("--journal", metavar="FILE", help="keep solved blocks and resamples in this file, to resume")
+    _journal(group)
     group.add_argument(
         "--dask", metavar="ADDRESS", help="solve blocks, resample and count on a Dask cluster: a scheduler, or local:4"
     )
@@ -268,6 +268,10 @@ def _plan(commands: argparse._SubParsersAction[Parser]) -> None:
     command.add_argument("-o", "--output", metavar="FILE", help="draw the copies on the chip: .png or .svg")
 
 
+def _journal(command: Parser | argparse._ArgumentGroup) -> None:
+    command.add_argument("--journal", metavar="FILE", help="keep what is finished in this file; dagneal resume FILE goes on")
+
+
 def _reproduce(commands: argparse._SubParsersAction[Parser]) -> None:
     command = command_named(
         commands,
@@ -293,6 +297,7 @@ def _reproduce(commands: argparse._SubParsersAction[Parser]) -> None:
     command.add_argument("--k", type=numbers, metavar="K,...", help="only these sizes of blocks in Tables 9 to 11")
     command.add_argument("--report", action="store_true", help="run nothing, write the report from the records")
     command.add_argument("-o", "--output", metavar="FOLDER", help="where (default reproduction, or reproduction-paper)")
+    _journal(command)
 
 
 def _networks(commands: argparse._SubParsersAction[Parser]) -> None:

@@ -7,13 +7,13 @@ import io
 import sys
 from pathlib import Path
 
-from dagneal.cli import learning, quantum, reading, reproduce as reproduction, show, tools
+from dagneal.cli import journals, learning, quantum, reading, reproduce as reproduction, show, tools
 from dagneal.cli.known import knowledge
 from dagneal.errors import InputError
 from dagneal.writing import check_writable, replacing
 
 learn = learning.learn
-resume = learning.resume
+resume = journals.resume
 score = tools.score
 fit = tools.fit
 convert = tools.convert

@@ -1,4 +1,4 @@
-"""`dagneal learn` and `dagneal resume`."""
+"""`dagneal learn`."""
 
 from __future__ import annotations
 
@@ -15,17 +15,29 @@ from time import perf_counter
 from typing import Any
 
 from dagneal.bif import check_names
-from dagneal.cli import confident, quantum, reading, show, solvers
+from dagneal.cli import confident, journals, quantum, reading, show, solvers
 from dagneal.cli.arguments import LEARNERS, SAMPLERS
 from dagneal.cli.known import knowledge
 from dagneal.errors import InputError, whole_number
 from dagneal.graphs import check_variables
 from dagneal.writing import check_format, check_writable
 
-# Options that make no difference to the pieces that a journal keeps.
+# Options of this command that make no difference to the pieces that a journal keeps.
 _HARMLESS = {
-    *("command", "words", "data", "json", "quiet", "jobs", "memory", "dask", "journal", "output", "samples", "truth"),
-    *("safe_labels", "threshold", "bootstrap", "time_limit", "holdout", "ess", "profile"),
+    *(
+        "data",
+        "dask",
+        "output",
+        "samples",
+        "truth",
+        "safe_labels",
+        "threshold",
+        "bootstrap",
+        "time_limit",
+        "holdout",
+        "ess",
+        "profile",
+    ),
 }
 
 
@@ -51,7 +63,7 @@ def learn(options: argparse.Namespace) -> None:
     if options.samples and (not _sampled(options) or options.rule != "conquer"):
         raise InputError("--samples: only a sampler that solves the whole has reads to save, such as --solver sa")
     parameters |= _division(options, _sampled(options))
-    with _journal(options) as journal, _cluster(options.dask) as executor:
+    with journals.opened(options) as journal, _cluster(options.dask) as executor:
         _learn(options, solver, parameters, score, deadline, journal, executor)
 
 
@@ -118,7 +130,7 @@ def _learned(
     if start is not None:
         check_variables(start, data.names, options.start)
     if journal is not None:
-        _claim(journal, options, data)
+        journals.claim(journal, options, _HARMLESS, {"the fingerprint of the data": data.fingerprint})
     in_parts = options.divide is not None or (sampled and not options.direct) or options.solver in ("qpu", "qpu-emulated")
     with show.progress(options.quiet) as progress:
         if not sampled and solver is not None and options.divide is None:
@@ -173,20 +185,6 @@ def _closing(solver: Any) -> Iterator[None]:
             solver.close()
 
 
-@contextmanager
-def _journal(options: argparse.Namespace) -> Iterator[Any]:
-    if options.journal is None:
-        yield None
-        return
-    from dagneal.journal import SqliteJournal
-
-    check_writable(options.journal)
-    with SqliteJournal(options.journal) as journal:
-        for text in journal.notes:
-            show.note(text)
-        yield journal
-
-
 def _cluster(address: str | None) -> Any:
     """An executor on a cluster, if there is one."""
     if address is None:
@@ -194,36 +192,3 @@ def _cluster(address: str | None) -> Any:
     from dagneal.clusters import dask
 
     return dask(address)
-
-
-def _claim(journal: Any, options: argparse.Namespace, data: Any) -> None:
-    """Refuse a journal of another run, by the name of what differs; keep what it takes to resume."""
-    from dagneal import __version__
-
-    settings = {f"--{name.replace('_', '-')}": value for name, value in vars(options).items() if name not in _HARMLESS}
-    journal.claim({"the version of dagneal": __version__, "the fingerprint of the data": data.fingerprint} | settings)
-    journal.remember("command", {"words": options.words, "folder": os.getcwd()})
-
-
-def resume(options: argparse.Namespace) -> None:
-    """`dagneal resume`: the command that a journal was made by, again."""
-    from dagneal.cli import main
-    from dagneal.journal import SqliteJournal
-
-    if not Path(options.file).exists():
-        raise InputError(f"there is no journal {options.file}")
-    with SqliteJournal(options.file) as journal:
-        command = journal.remembered("command")
-        notes = journal.notes
-    if command is None:
-        raise InputError(f"{options.file} does not say what command it is of; run that again with --journal")
-    for text in notes:
-        show.note(text)
-    try:
-        os.chdir(command["folder"])
-    except OSError as error:
-        raise InputError(f"{command['folder']}, where the run began: {error.strerror}") from error
-    if not options.quiet:
-        show.note(shlex.join(["dagneal", *command["words"]]))
-    if status := main(command["words"]):
-        raise SystemExit(status)

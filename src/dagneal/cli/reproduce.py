@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dagneal.cli import show
+from dagneal.cli import journals, show
 from dagneal.errors import InputError, whole_number
 
 if TYPE_CHECKING:
+    from dagneal.journal import Journal
     from dagneal.paper.items import Item, Setting
     from dagneal.paper.records import Records
     from dagneal.paper.report import Part
@@ -22,48 +23,64 @@ def reproduce(options: argparse.Namespace) -> None:
     from dagneal.paper import evaluation, figures
     from dagneal.paper.items import Setting
     from dagneal.paper.records import Records
-    from dagneal.paper.report import write_report
-    from dagneal.paper.running import run
     from dagneal.qpu import chips
 
     sizes = tuple(whole_number("--k", k, least=3) for k in options.k or ())
     setting = Setting(options.scale, "qpu" if options.qpu else "qa", sizes)
     items = evaluation.items_named(options.items or ["all"])
-    jobs = cores()
     folder = Path(options.output or ("reproduction" if options.scale == "quick" else "reproduction-paper"))
     if options.list:
-        _list(items, Records(folder / "records.jsonl"), setting, jobs, options)
+        _list(items, Records(folder / "records.jsonl"), setting, cores(), options)
         return
     figures.check_installed()
     chips.check_installed()
     if options.report and not (folder / "records.jsonl").exists():
         raise InputError(f"there are no records in {folder}; run something first, or name another folder with -o")
     if options.qpu and not options.report:
-        from dagneal.paper.experiments import annealer
+        from dagneal.paper.annealers import annealer
 
         annealer("qpu")  # what is wrong with the configuration is said before the work
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder} cannot be made: {error.strerror or error}") from error
-    records = Records(folder / "records.jsonl", writing=not options.report)
+    with journals.opened(options) as journal:
+        parts = _reproduced(options, items, setting, folder, journal)
+    _verdicts(parts, folder, options)
+
+
+def _reproduced(
+    options: argparse.Namespace, items: Sequence[Item], setting: Setting, folder: Path, journal: Journal | None
+) -> list[Part]:
+    """Run what is not on record, and write the report."""
+    from dagneal.machine import cores
+    from dagneal.paper import annealers, evaluation
+    from dagneal.paper.records import Records
+    from dagneal.paper.report import write_report
+    from dagneal.paper.running import run
+
+    jobs = cores()
+    records = Records(folder / "records.jsonl", writing=not options.report, journal=journal)
     cases = evaluation.all_cases(items, setting)
     try:
+        if journal is not None:
+            journals.claim(journal, options, (), {})
+            records.restore(cases)
         if not options.report:
             todo = [case for case in cases if case not in records]
             if todo and not options.quiet:
                 about = _duration(evaluation.duration(todo, jobs) * evaluation.speed())
                 words = f"{len(todo):,} of {len(cases):,} runs to do, about {about} on {jobs} cores"
                 show.note(f"{words}; Ctrl-C stops, the same command goes on")
-            with show.progress(options.quiet) as progress:
+            with show.progress(options.quiet) as progress, annealers.written_down(journal):
                 run(cases, records, jobs, progress, evaluation.cost)
     finally:
         records.close()
         # Other items that the folder holds stay in its report.
         asked = {item.name for item in items}
-        items = [i for i in evaluation.ITEMS if i.name in asked or all(case in records for case in i.cases(setting))]
-        parts = write_report(items, records, setting, folder) if len(records) else []
-    _verdicts(parts, folder, options)
+        every = [i for i in evaluation.ITEMS if i.name in asked or all(case in records for case in i.cases(setting))]
+        parts = write_report(every, records, setting, folder) if len(records) else []
+    return parts
 
 
 def _duration(seconds: float) -> str:

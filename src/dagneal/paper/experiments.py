@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from threading import Lock
 from time import perf_counter
 from typing import Any
 
@@ -27,6 +26,7 @@ from dagneal.learners.exhaustive import exhaustive
 from dagneal.learners.learn import learn
 from dagneal.network import BayesianNetwork
 from dagneal.orders import dag_of_order, random_orders, score_orders
+from dagneal.paper.annealers import annealer
 from dagneal.paper.bundled import load
 from dagneal.qubo.decode import decode
 from dagneal.qubo.encode import PAPER, encode, qubo_vector, result_value
@@ -35,8 +35,6 @@ from dagneal.scores import score_named
 from dagneal.table import ScoreTable
 
 Plain = dict[str, Any]
-_MADE: dict[str, Any] = {}
-_making = Lock()
 
 
 @dataclass
@@ -84,37 +82,6 @@ def problem(network: str, data: str, score: str = "bdeu:1") -> tuple[BayesianNet
     truth = load(network)
     scorer = Scorer(dataset(truth, data), score_named(score))
     return truth, scorer, scorer.table(2)
-
-
-def annealer(solver: str) -> Any:
-    """The sampler behind `sa` (simulated annealing), `qa` (the emulator) or `qpu` (D-Wave's).
-
-    Args:
-        solver: which.
-    """
-    if solver == "sa":
-        from dwave.samplers import SimulatedAnnealingSampler
-
-        return SimulatedAnnealingSampler()
-    return _quantum(solver)
-
-
-def _quantum(solver: str) -> Any:
-    """One connection, or one emulated chip, for all runs; gauges only where blocks are tiled, since the paper had none."""
-    with _making:
-        if solver not in _MADE:
-            from dagneal.qpu.emulate import emulated_qpu
-            from dagneal.qpu.sampler import qpu
-
-            tiled = solver.startswith("tiled")
-            _MADE[solver] = qpu(gauges=tiled) if "qpu" in solver else emulated_qpu("Advantage_system4", gauges=tiled)
-        return _MADE[solver]
-
-
-def give_up() -> None:
-    """Let runs on a quantum annealer, emulated or not, end at once."""
-    for sampler in _MADE.values():
-        sampler.line.cancel()
 
 
 def edges_of(dag: nx.DiGraph) -> list[list[str]]:
@@ -262,7 +229,7 @@ def blocks(
     if solver == "exact":
         found["exact"] = ExactBlocks().solve(gathered).adjacency
     elif solver.startswith("tiled"):
-        tiles = _quantum(solver).block_solver({"num_reads": reads} | time, False, seed, PAPER)
+        tiles = annealer(solver).block_solver({"num_reads": reads} | time, False, seed, PAPER)
         found["raw"] = tiles.solve(gathered).adjacency
         more = {"calls": tiles.calls, "access_seconds": tiles.access_seconds}
     else:

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 from dagneal import __version__
 from dagneal.errors import InputError
+from dagneal.journal import Journal
 
 _PACKAGES = ("numpy", "numba", "dimod", "dwave-samplers", "dwave-system", "minorminer")
 
@@ -58,6 +59,16 @@ class Record:
     machine: str = ""
     finished: float = 0.0
 
+    @classmethod
+    def of(cls, line: bytes) -> Record:
+        """The record that a line tells.
+
+        Args:
+            line: what `line` gave.
+        """
+        read = json.loads(line)
+        return cls(Case(read.pop("kind"), read.pop("inputs")), **read)
+
     def line(self) -> str:
         """The record as one line of JSON."""
         plain = {"kind": self.case.kind, "inputs": dict(self.case.inputs)} | {
@@ -98,10 +109,11 @@ class Records:
     Args:
         path: the file. A last line that was cut off is dropped.
         writing: whether records will be added; then the file is made, and nobody else can add to it.
+        journal: keeps what is added too, so that it survives the loss of the file.
     """
 
-    def __init__(self, path: Path, writing: bool = False) -> None:
-        self.path = path
+    def __init__(self, path: Path, writing: bool = False, journal: Journal | None = None) -> None:
+        self.path, self.journal = path, journal
         self._found: dict[str, Record] = {}
         try:
             self._file = _locked(path) if writing else None
@@ -113,9 +125,8 @@ class Records:
             raise InputError(f"{path} cannot be used: {error.strerror or error}") from error
         for number, line in enumerate(content[:whole].splitlines(), 1):
             try:
-                read = json.loads(line)
-                case = Case(read.pop("kind"), read.pop("inputs"))
-                self._found[case.key] = Record(case, **read)
+                record = Record.of(line)
+                self._found[record.case.key] = record
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 raise InputError(
                     f"{path}, line {number}, is no record; delete the line, or choose another folder"
@@ -164,6 +175,19 @@ class Records:
         except OSError as error:
             raise InputError(f"{self.path} cannot be written: {error.strerror or error}") from error
         self._found[record.case.key] = record
+        if self.journal is not None:
+            self.journal.put({f"record:{record.case.key}": record.line().encode()})
+
+    def restore(self, cases: Iterable[Case]) -> None:
+        """Add what the journal has of these runs and the file has not.
+
+        Args:
+            cases: the runs.
+        """
+        if self.journal is None or self._file is None:
+            return
+        for line in self.journal.get([f"record:{case.key}" for case in cases if case not in self]).values():
+            self.add(Record.of(line))
 
     def close(self) -> None:
         """Close the file."""

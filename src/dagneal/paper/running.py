@@ -8,7 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from dagneal.kernels import Progress
 from dagneal.machine import cores, one_of_many
-from dagneal.paper import discretisation, experiments, timing
+from dagneal.paper import annealers, discretisation, experiments, timing
 from dagneal.paper.experiments import Outcome
 from dagneal.paper.records import Case, Record, Records, machine, versions
 
@@ -69,7 +69,7 @@ def run(
         except BaseException:  # Ctrl-C, or a run that failed: nothing new is begun, what has begun is finished and kept
             for future in waiting:
                 future.cancel()
-            experiments.give_up()
+            annealers.give_up()
             wait(waiting)
             for future, case in waiting.items():
                 if not future.cancelled() and future.exception() is None:
