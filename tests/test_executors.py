@@ -118,7 +118,7 @@ def test_processes_resample_and_count_alike(data, monkeypatch):
 
 
 @contextmanager
-def started(folder, count):
+def started(folder, count, **environment):
     """A scheduler and workers, each a process of its own."""
     file = folder / "scheduler.json"
     running = []
@@ -126,7 +126,7 @@ def started(folder, count):
     def start(kind, *words):
         program = [sys.executable, "-m", "dask", kind, "--scheduler-file", str(file), *words]
         with (folder / f"{len(running)}.log").open("w") as log:
-            running.append(subprocess.Popen(program, stdout=log, stderr=log, cwd=folder))
+            running.append(subprocess.Popen(program, stdout=log, stderr=log, cwd=folder, env=os.environ | environment))
         return running[-1]
 
     start("scheduler", "--port", "0", "--no-dashboard", "--host", "127.0.0.1")
@@ -186,6 +186,40 @@ def test_a_cluster_that_is_gone_is_told_and_what_is_finished_is_kept(victim, mes
     assert not (tmp_path / "out.json").exists()
     with SqliteJournal("run.db") as journal:
         assert set(journal.get(seen)) == set(seen) != set()
+
+
+class Weighed:
+    """Leaves a mark in a folder wherever it is unpacked."""
+
+    def __init__(self, folder, value):
+        self.folder, self.value = folder, value
+
+    def __reduce__(self):
+        return unpacked, (self.folder, self.value)
+
+
+def unpacked(folder, value):
+    with open(os.path.join(folder, "marks"), "a") as file:
+        file.write(f"{os.getpid()}\n")
+    return Weighed(folder, value)
+
+
+def weighed(shared, number):
+    time.sleep(0.01)
+    return shared.value + number
+
+
+def test_data_go_once_to_each_worker_of_a_cluster(tmp_path):
+    found = {}
+    with started(tmp_path, 2, PYTHONPATH=os.path.dirname(__file__)) as (address, _, _), clusters.dask(address) as executor:
+        executor.client.wait_for_workers(2)
+        shared = Shared("weighed", Weighed(str(tmp_path), 10))
+        for _ in range(2):
+            pieces = ((number,) for number in range(40))
+            spread(executor, shared, weighed, pieces, lambda piece, result: found.update({piece[0]: result}))
+    assert found == {number: 10 + number for number in range(40)}
+    marks = (tmp_path / "marks").read_text().split()
+    assert len(marks) == len(set(marks)) == 2
 
 
 def test_a_cluster_of_ones_own(data):

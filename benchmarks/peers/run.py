@@ -124,7 +124,10 @@ def main() -> None:
     options = parser.parse_args()
     folder = Path(options.output)
     folder.mkdir(exist_ok=True)
-    found = list(records(folder, list(options.networks)))
+    order = {name: place for place, name in enumerate((*NETWORKS, *TOOLS))}
+    found = sorted(
+        records(folder, list(options.networks)), key=lambda each: (order[each["network"]], order[each["tool"]], each["seed"])
+    )
     rates = own_process(str(HERE / "rates.py"))
     if rates.returncode:
         raise SystemExit(rates.stderr)

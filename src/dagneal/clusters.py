@@ -11,9 +11,10 @@ from types import TracebackType
 from typing import Any
 
 from dagneal.errors import InputError
-from dagneal.executors import LostError
+from dagneal.executors import LostError, Shared
 
 _PATIENCE = "20s"  # until a scheduler and a worker have answered
+_MOST_SHARED = 4  # things that workers keep
 _ALONE = 60.0  # seconds without any worker, until those that are gone are not waited for
 
 
@@ -33,6 +34,7 @@ class DaskExecutor(Executor):
         self.lost = (KilledWorker, FutureCancelledError, OSError)
         self._inside = client.get_executor(pure=False, retries=3)
         self._seen = monotonic()  # when there was a worker
+        self._shared: dict[str, Any] = {}
 
     @property
     def workers(self) -> int:
@@ -46,6 +48,21 @@ class DaskExecutor(Executor):
         except RuntimeError as error:
             raise LostError(f"{self.name} is gone: {error}") from error
         return future
+
+    def share(self, shared: Shared) -> Any:
+        """Send something to every worker, once; what comes back becomes it in the arguments of a call.
+
+        Args:
+            shared: what.
+        """
+        if shared.key not in self._shared:
+            while len(self._shared) >= _MOST_SHARED:
+                self._shared.pop(next(iter(self._shared)))
+            try:
+                self._shared[shared.key] = self.client.scatter(shared.value, broadcast=True, hash=False)
+            except (OSError, RuntimeError) as error:
+                raise LostError(f"{self.name} takes no data: {error}") from error
+        return self._shared[shared.key]
 
     def check(self) -> None:
         """Raise `LostError` if there have been no workers for a minute."""

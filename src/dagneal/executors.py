@@ -1,8 +1,8 @@
 """Executors: pieces of work over the standard interface, with what all of them need sent once to each worker.
 
-An executor cannot send something to all of its workers, and does not say which of them a piece goes to. So a piece comes
+Most executors cannot send something to all of their workers, and do not say which of them a piece goes to. So a piece comes
 with the fingerprint of what it needs; a worker that does not have it says so, and the piece comes again, with it. Threads
-and processes, Dask, Ray and MPI are equals by this.
+and processes, Ray and MPI are equals by this. Dask can send to all, and does.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def spread(
     A few pieces are handed out at a time. What a piece raises is raised here, and no others are begun.
 
     Args:
-        executor: where.
+        executor: where; one with a method `share` gives something that becomes the value in its workers.
         shared: what all pieces need.
         function: of a module, so that other processes find it.
         pieces: the further arguments of each call.
@@ -138,6 +138,13 @@ def spread(
     _keep(shared.key, shared.value)  # for threads, which need nothing sent
     most = _AHEAD * workers_of(executor)
     waiting: dict[Future[Any], tuple[Any, ...]] = {}
+    everywhere = executor.share(shared) if hasattr(executor, "share") else None
+
+    def submit(piece: tuple[Any, ...]) -> None:
+        if everywhere is None:
+            waiting[executor.submit(_call, shared.key, function, piece)] = piece
+        else:
+            waiting[executor.submit(_call_with, shared.key, everywhere, function, piece)] = piece
 
     def collect() -> None:
         for future in first_done(executor, waiting):
@@ -150,7 +157,7 @@ def spread(
 
     try:
         for piece in pieces:
-            waiting[executor.submit(_call, shared.key, function, piece)] = piece
+            submit(piece)
             while len(waiting) >= most:
                 collect()
         while waiting:
