@@ -1,0 +1,162 @@
+"""Interactions: parents that gain together what neither of them gains alone.
+
+A variable that says nothing of another on its own, but much beside a third (a parity is the extreme), is seen neither in
+pairs nor by a search that adds one parent at a time. So all triples are counted, with bits, and the best few pairs of each
+child are kept.
+"""
+
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagneal import bits
+from dagneal.kernels import Floats, Ints, Progress, kernel, run
+from dagneal.scorer import Scorer
+from dagneal.terms import sum_of, terms_of
+
+MOST_PAIRS = 3  # that are kept for each child
+_PIECES = 64
+_AT_A_TIME = 1 << 15  # triples whose counts are kept
+_TERMS = 1 << 22  # terms that are looked up
+
+
+def work_of(scorer: Scorer) -> float:
+    """What counting all triples costs, as if so many rows were looked at; infinite where it cannot be done.
+
+    Args:
+        scorer: of the data. Sums over a set must not depend on the child, as with BDeu and BIC.
+    """
+    if scorer.counter.planes is None or scorer.rule.depends_on_child:
+        return float("inf")
+    return comb(len(scorer.data.names), 3) * scorer.counter.cost(3)
+
+
+def interactions(
+    scorer: Scorer, gains: Floats, near: NDArray[np.bool_], progress: Progress | None = None
+) -> NDArray[np.bool_]:
+    """Who may be a parent of whom because of a third: `found[parent, child]`.
+
+    Args:
+        scorer: of the data; `work_of` it is finite.
+        gains: what one parent gains alone, as from `Scorer.pair_gains`.
+        near: `near[parent, child]`; pairs of parents that are both near are known, and not looked at.
+        progress: told how far it is.
+    """
+    data, planes = scorer.data, scorer.counter.planes
+    if planes is None:
+        raise AssertionError("there are no planes")
+    n, arities = len(data.names), data.arities.astype(np.int64)
+    alone = np.array([scorer.local(name) for name in data.names])
+    # What a pair has to beat. A parent that may not be, or has to be, is no news.
+    single = np.where(np.isfinite(gains), alone + np.maximum(gains, 0.0), np.inf)
+    joint = _joint(scorer)
+    products = np.unique(np.multiply.outer(np.multiply.outer(np.unique(arities), np.unique(arities)), np.unique(arities)))
+    values = np.array([scorer.rule.concentrations(2, float(cells), data.rows)[0] for cells in products])
+    terms = terms_of(values, data.rows if len(values) * data.rows <= _TERMS else -1)
+    line_of = np.zeros(products[-1] + 1, dtype=np.int64)
+    line_of[products] = np.arange(len(products))
+    charges = np.zeros((arities.max() + 1, arities.max() ** 2 + 1))
+    if scorer.rule.penalised:
+        every = np.arange(charges.shape[1], dtype=np.float64)
+        for arity in np.unique(arities):
+            charges[arity] = scorer.rule.penalties(int(arity), every, data.rows)
+    narrow = np.flatnonzero(np.diff(planes.first) > 0)
+
+    def work(firsts: Ints) -> tuple[Floats, NDArray[np.int32]]:
+        kept, pairs = np.zeros((n, MOST_PAIRS)), np.full((n, MOST_PAIRS, 2), -1, dtype=np.int32)
+        for first in firsts:
+            after = narrow[first + 1 :].astype(np.int32)
+            j, k = np.triu_indices(len(after), 1)
+            for begin in range(0, len(j), _AT_A_TIME):
+                some = slice(begin, begin + _AT_A_TIME)
+                own = np.full(len(j[some]), narrow[first], dtype=np.int32)
+                members = np.stack([own, after[j[some]], after[k[some]]], axis=1)
+                cells = arities[members].prod(axis=1)
+                offsets = np.append(0, np.cumsum(cells))
+                counts = np.zeros(offsets[-1], dtype=np.int64)
+                sizes = np.full(len(members), 3)
+                bits.count_sets(planes.words, planes.first, arities, planes.rows, members, sizes, offsets, counts)
+                _keep(
+                    members,
+                    offsets,
+                    counts,
+                    line_of[cells],
+                    values,
+                    terms,
+                    joint,
+                    single,
+                    charges,
+                    arities,
+                    near,
+                    kept,
+                    pairs,
+                )
+        return kept, pairs
+
+    # The first member has fewer triples the later it comes, so pieces take it in turns.
+    pieces = [np.arange(start, max(len(narrow) - 2, 0), _PIECES) for start in range(_PIECES)]
+    results = run(work, [piece for piece in pieces if len(piece)], scorer.counter.workers, "triples", progress)
+    found = np.zeros((n, n), dtype=bool)
+    if results:
+        kept = np.concatenate([each for each, _ in results], axis=1)
+        pairs = np.concatenate([each for _, each in results], axis=1)
+        for child in range(n):
+            # Equal gains by the order of the columns, so that the number of threads makes no difference.
+            order = np.lexsort((pairs[child, :, 1], pairs[child, :, 0], -kept[child]))[:MOST_PAIRS]
+            chosen = pairs[child, order[kept[child, order] > 0.0]].ravel()
+            found[chosen, child] = True
+    return found
+
+
+def _joint(scorer: Scorer) -> Floats:
+    """The sums of all pairs of variables, as parents."""
+    data = scorer.data
+    n = len(data.names)
+    a, b = np.triu_indices(n, 1)
+    cells = data.arities[a].astype(np.int64) * data.arities[b]
+    sizes, which = np.unique(cells, return_inverse=True)
+    wanted = np.array([[scorer.rule.concentrations(2, float(each), data.rows)[1]] for each in sizes])[which]
+    joint = np.zeros((n, n))
+    joint[a, b] = joint[b, a] = scorer.counter.sums(np.stack([a, b], axis=1).astype(np.int32), wanted)[:, 0]
+    return joint
+
+
+@kernel
+def _keep(
+    members: NDArray[np.int32],
+    offsets: Ints,
+    counts: Ints,
+    lines: Ints,
+    values: Floats,
+    terms: Floats,
+    joint: Floats,
+    single: Floats,
+    charges: Floats,
+    arities: Ints,
+    near: NDArray[np.bool_],
+    kept: Floats,
+    pairs: NDArray[np.int32],
+) -> None:
+    """Score each member of each triple as the child of the others, and keep the best pairs of each child, best first."""
+    most = kept.shape[1]
+    for index in range(len(members)):
+        line = lines[index]
+        total = sum_of(counts[offsets[index] : offsets[index + 1]], values[line], terms[line])
+        for role in range(3):
+            child = members[index, role]
+            p, q = members[index, 1 if role == 0 else 0], members[index, 1 if role == 2 else 2]
+            if near[p, child] and near[q, child]:
+                continue
+            score = total - joint[p, q] - charges[arities[child], arities[p] * arities[q]]
+            gain = score - max(single[p, child], single[q, child])
+            if gain > kept[child, most - 1]:
+                place = most - 1
+                while place > 0 and gain > kept[child, place - 1]:
+                    kept[child, place] = kept[child, place - 1]
+                    pairs[child, place] = pairs[child, place - 1]
+                    place -= 1
+                kept[child, place] = gain
+                pairs[child, place, 0], pairs[child, place, 1] = p, q

@@ -1,0 +1,75 @@
+"""Parents that gain only together: all triples against a plain loop, and a parity among many variables."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import dagneal as dn
+from dagneal.interactions import MOST_PAIRS, interactions, work_of
+
+
+def plain(scorer, near):
+    """The same by asking for every score."""
+    names = scorer.data.names
+    found = np.zeros((len(names),) * 2, dtype=bool)
+    for child, name in enumerate(names):
+        gains = {}
+        for p, q in combinations([v for v in range(len(names)) if v != child], 2):
+            if near[p, child] and near[q, child]:
+                continue
+            single = max(scorer.local(name, own) for own in ([], [names[p]], [names[q]]))
+            gains[p, q] = scorer.local(name, [names[p], names[q]]) - single
+        for pair in sorted(gains, key=lambda pair: -gains[pair])[:MOST_PAIRS]:
+            if gains[pair] > 0:
+                found[list(pair), child] = True
+    return found
+
+
+@pytest.mark.parametrize("score", [dn.BDeu(1), dn.BDeu(10), dn.BIC()])
+@pytest.mark.parametrize("network", ["waste", "alarm-15"])
+def test_all_triples_as_a_plain_loop_finds_them(network, score):
+    data = dn.load(network).sample(3_000, 1)
+    scorer = dn.Scorer(data, score)
+    near = np.random.default_rng(1).random((len(data.names),) * 2) < 0.3
+    assert np.array_equal(interactions(scorer, scorer.pair_gains(), near), plain(scorer, near))
+
+
+def test_the_number_of_threads_makes_no_difference():
+    data = dn.load("alarm-15").sample(3_000, 2)
+    near = np.zeros((15, 15), dtype=bool)
+    found = []
+    for workers in (1, 3):
+        scorer = dn.Scorer(data, workers=workers)
+        found.append(interactions(scorer, scorer.pair_gains(), near))
+    assert np.array_equal(*found)
+
+
+def parity(columns, rows=1_000):
+    """Coins, and a last column that is the parity of the first two, nearly always."""
+    generator = np.random.default_rng(3)
+    codes = generator.integers(0, 2, (rows, columns))
+    codes[:, -1] = codes[:, 0] ^ codes[:, 1] ^ (generator.random(rows) < 0.05)
+    return dn.read(codes, names=[f"c{i}" for i in range(columns)])
+
+
+@pytest.mark.parametrize("columns", [20, 80])
+def test_a_parity_is_found_among_many_coins(columns):
+    found = dn.learn(parity(columns))
+    joined = {frozenset(edge) for edge in found.edges}
+    assert len(joined & {frozenset(pair) for pair in combinations(("c0", "c1", f"c{columns - 1}"), 2)}) >= 2
+
+
+def test_a_forbidden_parent_is_not_proposed():
+    knowledge = dn.Knowledge(forbidden=[("c0", "c69")])
+    scorer = dn.Scorer(parity(70), knowledge=knowledge)
+    found = interactions(scorer, scorer.pair_gains(), np.zeros((70, 70), dtype=bool))
+    assert not found[0, 69]
+    assert found[69, 0]
+
+
+def test_where_it_cannot_be_done_it_is_not_tried():
+    data = dn.load("waste").sample(2_000, 1)
+    assert work_of(dn.Scorer(data, dn.K2())) == np.inf
+    wide = dn.learn(parity(70), score=dn.K2())
+    assert "gain together" not in wide.division.skipped
