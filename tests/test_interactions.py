@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dagneal as dn
-from dagneal.interactions import MOST_PAIRS, interactions, work_of
+from dagneal.learners.interactions import MOST_PAIRS, interactions, work_of
 
 
 def plain(scorer, near):
@@ -16,7 +16,7 @@ def plain(scorer, near):
     for child, name in enumerate(names):
         gains = {}
         for p, q in combinations([v for v in range(len(names)) if v != child], 2):
-            if near[p, child] and near[q, child]:
+            if near[p, child] or near[q, child]:
                 continue
             single = max(scorer.local(name, own) for own in ([], [names[p]], [names[q]]))
             gains[p, q] = scorer.local(name, [names[p], names[q]]) - single

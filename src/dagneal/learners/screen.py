@@ -9,11 +9,11 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.interactions import interactions, work_of
 from dagneal.kernels import Floats, Ints, Progress
 from dagneal.learned import Division, Learned
 from dagneal.learners.candidates import allowed_by_margin, named_candidates, small_evidence
 from dagneal.learners.conquer import COMPLETE_WORK, conquer, conquered
+from dagneal.learners.interactions import interactions, work_of
 from dagneal.learners.whole import ClassicalWhole
 from dagneal.machine import cores
 from dagneal.scorer import MOST_CANDIDATES, Scorer

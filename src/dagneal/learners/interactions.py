@@ -17,7 +17,7 @@ from dagneal.kernels import Floats, Ints, Progress, kernel, run
 from dagneal.scorer import Scorer
 from dagneal.terms import sum_of, terms_of
 
-MOST_PAIRS = 3  # that are kept for each child
+MOST_PAIRS = 2  # that are kept for each child
 _PIECES = 64
 _AT_A_TIME = 1 << 15  # triples whose counts are kept
 _TERMS = 1 << 22  # terms that are looked up
@@ -42,7 +42,7 @@ def interactions(
     Args:
         scorer: of the data; `work_of` it is finite.
         gains: what one parent gains alone, as from `Scorer.pair_gains`.
-        near: `near[parent, child]`; pairs of parents that are both near are known, and not looked at.
+        near: `near[parent, child]`, who is known to gain something alone; beside those a search finds others by itself.
         progress: told how far it is.
     """
     data, planes = scorer.data, scorer.counter.planes
@@ -148,7 +148,7 @@ def _keep(
         for role in range(3):
             child = members[index, role]
             p, q = members[index, 1 if role == 0 else 0], members[index, 1 if role == 2 else 2]
-            if near[p, child] and near[q, child]:
+            if near[p, child] or near[q, child]:
                 continue
             score = total - joint[p, q] - charges[arities[child], arities[p] * arities[q]]
             gain = score - max(single[p, child], single[q, child])
