@@ -7,7 +7,13 @@ from typing import Any
 
 FIGURES = ("seconds", "memory", "below", "right", "wrong", "shd", "cpdag")
 HEAD = ("", "seconds", "GB", "nats below the best", "right", "wrong", "SHD", "CPDAG distance")
-BETTER = {"below": "a better score", "cpdag": "nearer the true class", "seconds": "quicker", "memory": "less memory"}
+BETTER = {
+    "below": "a better score",
+    "cpdag": "nearer the true class",
+    "shd": "a lower SHD",
+    "seconds": "quicker",
+    "memory": "less memory",
+}
 PACKAGES = ("dagneal", "dwave-samplers", "pybnesian", "pyagrum", "pgmpy", "causal-learn", "pygobnilp")
 
 _INTRODUCTION = """
@@ -16,7 +22,8 @@ equivalent sample size of 1 and the states that occur, otherwise the tool's own 
 the search, without imports, compilation and reading; memory is the peak of the whole process. All graphs are scored by
 dagneal; equivalence classes are extended to a DAG first. **Nats below the best** is against the best score that any tool
 found on the same rows, so 0.0 for whoever found it. dagneal has at most four parents a variable, SA alone two, the others no
-limit. `make peers` measures all of it again.
+limit. SHD counts edges that are missing, too many or turned; within a class it is a matter of luck how they are turned.
+`make peers` measures all of it again.
 """
 
 _TOOLS = """
@@ -55,7 +62,7 @@ def page(found: list[dict[str, Any]], rates: list[dict[str, Any]]) -> str:
         *versions(),
     ]
     missing = sorted({each["tool"] for each in found if "missing" in each})
-    lines += ["", "Not installed where this was measured, so skipped: " + ", ".join(missing) + "."] if missing else []
+    lines += ["", "Not installed where this was measured, so skipped: " + "; ".join(missing) + "."] if missing else []
     for network in networks:
         lines += ["", f"## {network}", "", *row(HEAD), "|---" + "|--:" * len(FIGURES) + "|"]
         for (tool, where), own in table.items():
@@ -89,7 +96,7 @@ def cells(own: dict[str, Any]) -> list[str]:
     """The figures of one line."""
     if "why" in own:
         return [own["why"], *[""] * (len(FIGURES) - 1)]
-    formats = ("{:.2f}", "{:.2f}", "{:.1f}", "{:.1f}", "{:.1f}", "{:.1f}", "{:.1f}")
+    formats = ("{:.2g}" if own["seconds"] < 1 else "{:.1f}", "{:.2f}", *["{:.1f}"] * 5)
     figures = [style.format(own[name]) for name, style in zip(FIGURES, formats, strict=True)]
     return [f"{figures[0]} ({own['of']})" if "of" in own else figures[0], *figures[1:]]
 
@@ -109,7 +116,7 @@ def losses(table: dict[tuple[str, str], dict[str, Any]], networks: list[str]) ->
             if ahead:
                 value, tool = ahead[0]
                 others = f" and {len(ahead) - 1} more" if len(ahead) > 1 else ""
-                parts.append(f"{words}: {tool}{others} ({value:.2f} against {ours[name]:.2f})")
+                parts.append(f"{words}: {tool}{others} ({value:.2g} against {ours[name]:.2g})")
         lines.append(f"- **{network}**: " + ("; ".join(parts) or "nowhere") + ".")
     return lines
 

@@ -3,7 +3,7 @@
 Use: python run.py [-o FOLDER] [NETWORK...]   by default all of asia, sachs, child, insurance, alarm and hailfinder
 
 Needs pip install 'dagneal[peers]'. The networks come from pgmpy's wheel 0.1.26, which pip fetches. A finished run is a line
-in FOLDER/peers.jsonl and is not run again. A tool that is not installed is skipped, by name.
+in FOLDER/peers.jsonl and is not run again; delete it to begin anew. A tool that is not installed is skipped, by name.
 """
 
 import argparse
