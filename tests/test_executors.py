@@ -211,7 +211,10 @@ def weighed(shared, number):
 
 def test_data_go_once_to_each_worker_of_a_cluster(tmp_path):
     found = {}
-    with started(tmp_path, 2, PYTHONPATH=os.path.dirname(__file__)) as (address, _, _), clusters.dask(address) as executor:
+    with (
+        started(tmp_path, 2, PYTHONPATH=os.path.dirname(__file__)) as (address, _, workers),
+        clusters.dask(address) as executor,
+    ):
         executor.client.wait_for_workers(2)
         shared = Shared("weighed", Weighed(str(tmp_path), 10))
         for _ in range(2):
@@ -219,7 +222,8 @@ def test_data_go_once_to_each_worker_of_a_cluster(tmp_path):
             spread(executor, shared, weighed, pieces, lambda piece, result: found.update({piece[0]: result}))
     assert found == {number: 10 + number for number in range(40)}
     marks = (tmp_path / "marks").read_text().split()
-    assert len(marks) == len(set(marks)) == 2
+    assert len(marks) == len(set(marks))  # the scheduler may look at them too
+    assert {str(worker.pid) for worker in workers} <= set(marks)
 
 
 def test_a_cluster_of_ones_own(data):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
@@ -16,6 +17,10 @@ from dagneal.executors import LostError, Shared
 _PATIENCE = "20s"  # until a scheduler and a worker have answered
 _MOST_SHARED = 4  # things that workers keep
 _ALONE = 60.0  # seconds without any worker, until those that are gone are not waited for
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 class DaskExecutor(Executor):
@@ -50,7 +55,10 @@ class DaskExecutor(Executor):
         return future
 
     def share(self, shared: Shared) -> Any:
-        """Send something to every worker, once; what comes back becomes it in the arguments of a call.
+        """Something that goes once to each worker that needs it; what comes back becomes it in the arguments of a call.
+
+        It is the result of a task, not scattered: a task whose worker dies is done again, but what was scattered is lost
+        with its worker, and a broadcast waits for ever for a worker that dies meanwhile.
 
         Args:
             shared: what.
@@ -58,10 +66,9 @@ class DaskExecutor(Executor):
         if shared.key not in self._shared:
             while len(self._shared) >= _MOST_SHARED:
                 self._shared.pop(next(iter(self._shared)))
-            try:
-                self._shared[shared.key] = self.client.scatter(shared.value, broadcast=True, hash=False)
-            except (OSError, RuntimeError) as error:
-                raise LostError(f"{self.name} takes no data: {error}") from error
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Sending large graph")  # once; the advice is to scatter it
+                self._shared[shared.key] = self.client.submit(_itself, shared.value, pure=False, retries=3)
         return self._shared[shared.key]
 
     def check(self) -> None:

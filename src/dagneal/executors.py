@@ -2,7 +2,7 @@
 
 Most executors cannot send something to all of their workers, and do not say which of them a piece goes to. So a piece comes
 with the fingerprint of what it needs; a worker that does not have it says so, and the piece comes again, with it. Threads
-and processes, Ray and MPI are equals by this. Dask can send to all, and does.
+and processes, Ray and MPI are equals by this. With Dask it is a task that all pieces depend on.
 """
 
 from __future__ import annotations
