@@ -32,11 +32,13 @@ class DaskExecutor(Executor):
 
     def __init__(self, client: Any) -> None:
         from distributed import KilledWorker
-        from distributed.client import FutureCancelledError
+        from distributed.client import ClosedClientError, FutureCancelledError
+        from distributed.comm import CommClosedError
 
         self.client = client
         self.name = f"the Dask cluster at {client.scheduler.address}"
-        self.lost = (KilledWorker, FutureCancelledError, OSError)
+        self.lost = (KilledWorker, FutureCancelledError, CommClosedError)
+        self._gone = (ClosedClientError, OSError, RuntimeError)
         self._inside = client.get_executor(pure=False, retries=3)
         self._seen = monotonic()  # when there was a worker
         self._shared: dict[str, Any] = {}
@@ -44,14 +46,13 @@ class DaskExecutor(Executor):
     @property
     def workers(self) -> int:
         """How many tasks can be done at a time."""
-        return max(1, int(sum(self.client.nthreads().values())))
+        with self._reached():
+            return max(1, int(sum(self.client.nthreads().values())))
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Future[Any]:
         """Hand out a call; see `concurrent.futures.Executor`."""
-        try:
+        with self._reached():
             future: Future[Any] = self._inside.submit(function, *arguments, **keywords)
-        except RuntimeError as error:
-            raise LostError(f"{self.name} is gone: {error}") from error
         return future
 
     def share(self, shared: Shared) -> Any:
@@ -66,7 +67,7 @@ class DaskExecutor(Executor):
         if shared.key not in self._shared:
             while len(self._shared) >= _MOST_SHARED:
                 self._shared.pop(next(iter(self._shared)))
-            with warnings.catch_warnings():
+            with self._reached(), warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Sending large graph")  # once; the advice is to scatter it
                 self._shared[shared.key] = self.client.submit(_itself, shared.value, pure=False, retries=3)
         return self._shared[shared.key]
@@ -75,7 +76,7 @@ class DaskExecutor(Executor):
         """Raise `LostError` if there have been no workers for a minute."""
         try:
             workers = self.client.nthreads()
-        except (OSError, RuntimeError):  # if it does not come back, it will cancel what it was given
+        except self._gone:  # if it does not come back, it will cancel what it was given
             workers = {}
         if workers:
             self._seen = monotonic()
@@ -85,6 +86,14 @@ class DaskExecutor(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Hand out no more; see `concurrent.futures.Executor`."""
         self._inside.shutdown(wait=wait and not cancel_futures)
+
+    @contextmanager
+    def _reached(self) -> Iterator[None]:
+        """Say in one line that the scheduler is not reached any more."""
+        try:
+            yield
+        except self._gone as error:
+            raise LostError(f"{self.name} is gone: {error}") from error
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.shutdown(wait=kind is None)
@@ -101,6 +110,7 @@ def dask(address: str) -> Iterator[DaskExecutor]:
         from distributed import Client, LocalCluster
     except ImportError as error:
         raise InputError("Dask is not installed; pip install 'dagneal[dask]'") from error
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what it would say of lost connections, we say
     kind, _, count = address.partition(":")
     if kind == "local":
         if not count.isdigit() or int(count) < 1:
@@ -109,7 +119,6 @@ def dask(address: str) -> Iterator[DaskExecutor]:
         with LocalCluster(**options) as cluster, Client(cluster) as client, DaskExecutor(client) as executor:
             yield executor
         return
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what it would say of lost connections, we say
     try:
         client = Client(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
