@@ -72,4 +72,4 @@ def test_where_it_cannot_be_done_it_is_not_tried():
     data = dn.load("waste").sample(2_000, 1)
     assert work_of(dn.Scorer(data, dn.K2())) == np.inf
     wide = dn.learn(parity(70), score=dn.K2())
-    assert "gain together" not in wide.division.skipped
+    assert "only together" not in wide.division.skipped

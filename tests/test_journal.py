@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -274,3 +275,77 @@ def test_options_that_are_refused_make_no_journal(table, tmp_path, monkeypatch):
     for words in (["--direct", "--solver", "sa"], ["--rule", "count"], ["--samples", "s.json"]):
         assert main(["learn", str(table), "--journal", "run.db", *words]) == 2
         assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def crashed(tmp_path_factory):
+    """A journal whose process died: 300 pieces, nearly all in the log beside it."""
+    folder = tmp_path_factory.mktemp("crashed")
+    program = (
+        "import os, dagneal as dn\n"
+        "journal = dn.SqliteJournal('run.db')\n"
+        "journal.remember('command', {'words': ['networks'], 'folder': '.'})\n"
+        "for number in range(300):\n"
+        "    journal.put({f'piece {number}': bytes([number % 256]) * 50})\n"
+        "os._exit(0)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=folder, check=True)
+    assert (folder / "run.db-wal").stat().st_size > 300 * 4096
+    return folder
+
+
+def reopened(crashed, folder, change):
+    """The pieces and notes of a copy of a journal, after something happened to its files."""
+    folder.mkdir()
+    for name in ("run.db", "run.db-wal"):
+        shutil.copy(crashed / name, folder)
+    change(folder)
+    with dn.SqliteJournal(folder / "run.db") as journal:
+        found = journal.get([f"piece {number}" for number in range(300)])
+        assert all(value == bytes([int(key.split()[1]) % 256]) * 50 for key, value in found.items())
+        return found, journal.notes, journal.remembered("command")
+
+
+def test_a_log_that_is_whole_is_no_news(crashed, tmp_path):
+    found, notes, command = reopened(crashed, tmp_path / "copy", lambda _: None)
+    assert len(found) == 300
+    assert not notes
+    assert command == {"words": ["networks"], "folder": "."}
+
+
+def test_a_transaction_that_was_cut_off_is_no_damage(crashed, tmp_path):
+    def cut(folder):
+        os.truncate(folder / "run.db-wal", (crashed / "run.db-wal").stat().st_size - 5000)
+
+    found, notes, _ = reopened(crashed, tmp_path / "copy", cut)
+    assert len(found) >= 297
+    assert not notes
+
+
+def test_a_damaged_log_is_noticed_and_what_is_intact_in_it_is_kept(crashed, tmp_path):
+    size = (crashed / "run.db-wal").stat().st_size
+    generator = random.Random(4)
+    for number, offset in enumerate([0, 10, 18, 26, 40, *(generator.randrange(32, size - 8000) for _ in range(40))]):
+
+        def flip(folder, offset=offset):
+            with (folder / "run.db-wal").open("r+b") as file:
+                file.seek(offset)
+                byte = file.read(1)[0]
+                file.seek(offset)
+                file.write(bytes([byte ^ 255]))
+
+        found, notes, command = reopened(crashed, tmp_path / f"{number}", flip)
+        assert "was damaged" in notes[0], offset
+        assert len(found) >= 200, offset  # a page that held many may be gone, or the one that leads to them
+        assert command is not None
+        assert (tmp_path / f"{number}" / "run.db.damaged-1").exists()
+
+
+def test_a_log_without_its_database(crashed, tmp_path):
+    found, notes, _ = reopened(crashed, tmp_path / "empty", lambda folder: os.truncate(folder / "run.db", 0))
+    assert "was damaged" in notes[0]
+    found, notes, _ = reopened(crashed, tmp_path / "gone", lambda folder: (folder / "run.db").unlink())
+    assert "was damaged" in notes[0]
+    assert len(found) >= 250
+    found, notes, command = reopened(crashed, tmp_path / "alone", lambda folder: (folder / "run.db-wal").unlink())
+    assert command is not None  # what it is must not be in the log alone

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
@@ -14,6 +15,7 @@ from typing import Any
 from dagneal.errors import InputError
 from dagneal.executors import LostError, Shared
 
+_ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss|ucx|ucxx)://)?(?:\[[0-9a-fA-F:.]+\]|[\w.-]+):\d+")
 _PATIENCE = "20s"  # until a scheduler and a worker have answered
 _MOST_SHARED = 4  # things that workers keep
 _ALONE = 60.0  # seconds without any worker, until those that are gone are not waited for
@@ -119,6 +121,8 @@ def dask(address: str) -> Iterator[DaskExecutor]:
         with LocalCluster(**options) as cluster, Client(cluster) as client, DaskExecutor(client) as executor:
             yield executor
         return
+    if not _ADDRESS.fullmatch(address):  # a client would wait, and complain at the end
+        raise InputError(f"{address!r} is no address of a Dask scheduler; give one such as tcp://10.0.0.1:8786, or local:4")
     try:
         client = Client(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:

@@ -207,7 +207,11 @@ def merge_rows(
     if plain and span <= DENSE:
         counts = totals(key, span, weights)
         present = np.flatnonzero(counts)
-        return np.array(np.unravel_index(present, tuple(arities))), counts[present]
+        found = np.empty((len(arities), len(present)), dtype=np.int64)
+        rest = present
+        for place in range(len(arities) - 1, -1, -1):
+            rest, found[place] = np.divmod(rest, arities[place])
+        return found, counts[present]
     _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
     counts = totals(inverse, len(first), weights)
     present = np.flatnonzero(counts)

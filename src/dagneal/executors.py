@@ -21,6 +21,7 @@ _MOST = 4  # things that a worker keeps
 _LOOK = 2.0  # seconds without news until an executor is asked whether it still has workers
 _GRACE = 5.0  # seconds for what has begun to end, where workers are lost
 _held: dict[str, Any] = {}
+_NOTHING = object()
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +102,30 @@ def result_of(executor: Executor, future: Future[Any]) -> Any:
     try:
         return future.result()
     except (CancelledError, BrokenExecutor, *getattr(executor, "lost", ())) as error:
-        name = getattr(executor, "name", f"the {type(executor).__name__}")
-        raise LostError(": ".join([f"{name} gave up pieces of the run", *str(error).split(". ")[:1]])) from error
+        raise LostError(": ".join(filter(None, [f"{_named(executor)} gave up pieces of the run", _first(error)]))) from error
+
+
+def submitted(executor: Executor, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    """Hand out a call; `LostError` where the executor takes no more.
+
+    Args:
+        executor: where.
+        function: what to call.
+        arguments: with what.
+    """
+    try:
+        return executor.submit(function, *arguments)
+    except (RuntimeError, BrokenExecutor) as error:
+        raise LostError(": ".join(filter(None, [f"{_named(executor)} takes no more work", _first(error)]))) from error
+
+
+def _named(executor: Executor) -> str:
+    return str(getattr(executor, "name", f"the {type(executor).__name__}"))
+
+
+def _first(error: BaseException) -> str:
+    """The first sentence of what an error says."""
+    return str(error).split(". ")[0]
 
 
 def give_up(waiting: Iterable[Future[Any]], lost: bool) -> None:
@@ -142,16 +165,16 @@ def spread(
 
     def submit(piece: tuple[Any, ...]) -> None:
         if everywhere is None:
-            waiting[executor.submit(_call, shared.key, function, piece)] = piece
+            waiting[submitted(executor, _call, shared.key, function, piece)] = piece
         else:
-            waiting[executor.submit(_call_with, shared.key, everywhere, function, piece)] = piece
+            waiting[submitted(executor, _call_with, shared.key, everywhere, function, piece)] = piece
 
     def collect() -> None:
         for future in first_done(executor, waiting):
             piece = waiting.pop(future)
             result = result_of(executor, future)
             if isinstance(result, Wanted):
-                waiting[executor.submit(_call_with, shared.key, shared.value, function, piece)] = piece
+                waiting[submitted(executor, _call_with, shared.key, shared.value, function, piece)] = piece
             else:
                 done(piece, result)
 
@@ -172,7 +195,8 @@ def spread(
 
 
 def _call(key: str, function: Callable[..., Any], piece: tuple[Any, ...]) -> Any:
-    return function(_held[key], *piece) if key in _held else Wanted(key)
+    value = _held.get(key, _NOTHING)  # in one step: another thread may drop it
+    return Wanted(key) if value is _NOTHING else function(value, *piece)
 
 
 def _call_with(key: str, value: Any, function: Callable[..., Any], piece: tuple[Any, ...]) -> Any:
@@ -181,6 +205,7 @@ def _call_with(key: str, value: Any, function: Callable[..., Any], piece: tuple[
 
 
 def _keep(key: str, value: Any) -> None:
+    _held.pop(key, None)  # the one that was wanted last is dropped last
     _held[key] = value
     while len(_held) > _MOST:
         _held.pop(next(iter(_held)), None)

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from dagneal.errors import InputError
+from dagneal.walfile import Log
 
 _MARK = 0xDA67EA1  # what tells our databases from others
 _PATIENCE = 2.0  # seconds to wait for another process that is just ending
@@ -130,6 +131,8 @@ class SqliteJournal:
         """
         with self._lock, self._told("written"), self._connection:
             self._connection.execute("INSERT OR REPLACE INTO run VALUES (?, ?)", (name, json.dumps(value)))
+        with self._lock, self._told("written"):
+            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def remembered(self, name: str) -> Any:
         """What is kept about the run; None where it is not there.
@@ -168,39 +171,54 @@ class SqliteJournal:
 
     def _opened(self) -> sqlite3.Connection:
         """Open the file, after what is intact has been saved from a damaged one."""
+        log = Log.of(self.path)
+        aside = next(p for n in count(1) if not (p := self.path.with_name(f"{self.path.name}.damaged-{n}")).exists())
         try:
-            return _connected(self.path)
+            connection, taken = _connected(self.path, log)
+            if log is not None and log.broken(taken):
+                aside.write_bytes(log.replayed())
+                self._note(_rescue(aside, connection), aside, "the log of ")
+            return connection
         except DamagedError:
-            aside = next(p for n in count(1) if not (p := self.path.with_name(f"{self.path.name}.damaged-{n}")).exists())
             for ending in ("-wal", "-shm"):
                 Path(f"{self.path}{ending}").unlink(missing_ok=True)
             try:
-                self.path.rename(aside)
-                connection = _connected(self.path)
+                if self.path.exists():
+                    self.path.rename(aside)
+                if log is not None:
+                    aside.write_bytes(log.replayed())
+                connection, _ = _connected(self.path, None)
             except OSError as error:
                 raise InputError(f"{self.path} is damaged and cannot be put aside: {error.strerror or error}") from error
-            saved = _rescue(aside, connection)
-            self.notes.append(
-                f"{self.path} was damaged; {saved:,} finished pieces were saved from it, and the file is now {aside.name}"
-            )
+            self._note(_rescue(aside, connection), aside)
             return connection
+
+    def _note(self, saved: int, aside: Path, what: str = "") -> None:
+        self.notes.append(
+            f"{what}{self.path} was damaged; {saved:,} finished pieces were saved from it, and the file is now {aside.name}"
+        )
 
 
 class DamagedError(Exception):
     """The file was a journal."""
 
 
-def _connected(path: Path) -> sqlite3.Connection:
-    """A connection to a journal that no other process has open."""
+def _connected(path: Path, log: Log | None) -> tuple[sqlite3.Connection, int]:
+    """A connection to a journal that no other process has open, and how many pages of its log were taken."""
     try:
         made = not path.exists() or not path.stat().st_size
+        if made and log is not None:  # SQLite would delete what is left
+            raise DamagedError
         connection = sqlite3.connect(path, check_same_thread=False, timeout=_PATIENCE)
     except (sqlite3.Error, OSError) as error:
         raise InputError(f"{path} cannot be used as a journal: {error}") from error
     try:
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")  # two processes would do everything twice
         if not made and connection.execute("PRAGMA application_id").fetchone()[0] != _MARK:
+            if log is not None and _has_mark(log.replayed()):
+                raise DamagedError
             raise InputError(f"{path} cannot be used as a journal: it is a database of something else")
+        taken = int(connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1])  # before anything is added to it
         connection.execute("PRAGMA journal_mode = WAL")
         with connection:
             connection.execute("BEGIN EXCLUSIVE")
@@ -211,6 +229,7 @@ def _connected(path: Path) -> sqlite3.Connection:
             connection.execute("CREATE TABLE IF NOT EXISTS run (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
         if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
             raise DamagedError
+        connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()  # what it is must not be in the log alone
     except (sqlite3.Error, UnicodeError) as error:  # sqlite3 cannot even say what is wrong with some files
         connection.close()
         if "locked" in str(error):
@@ -221,7 +240,7 @@ def _connected(path: Path) -> sqlite3.Connection:
     except (InputError, DamagedError):
         connection.close()
         raise
-    return connection
+    return connection, taken
 
 
 def _begins_as_journal(path: Path) -> bool:
@@ -231,6 +250,10 @@ def _begins_as_journal(path: Path) -> bool:
             head = file.read(72)
     except OSError:
         return False
+    return _has_mark(head)
+
+
+def _has_mark(head: bytes) -> bool:
     return head.startswith(b"SQLite format 3\0") and head[68:72] == _MARK.to_bytes(4, "big")
 
 

@@ -116,9 +116,11 @@ def watched(exceeded: Callable[[str], None], every: float = 0.02) -> Iterator[No
     def watch() -> None:
         while not over.wait(every):
             with ending:  # never after the work has ended
-                if used() > allowed and not over.is_set():
+                if (now := used()) > allowed and not over.is_set():
                     over.set()
-                    exceeded(f"this takes more than the {in_words(allowed)} of --memory; allow more, or use less data")
+                    exceeded(
+                        f"{in_words(now)} are more than the {in_words(allowed)} of --memory; allow more, or use less data"
+                    )
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
@@ -158,7 +160,9 @@ def in_words(size: float) -> str:
     """
     if size >= 1e9:
         return f"{size / 1e9:,.1f} GB"
-    return f"{size / 1e6:,.0f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} kB"
+    if size >= 1e6:
+        return f"{size / 1e6:,.0f} MB"
+    return f"{size / 1e3:,.0f} kB" if size >= 1e3 else f"{size:.0f} bytes"
 
 
 def _free() -> int:

@@ -108,9 +108,7 @@ def _learn(commands: argparse._SubParsersAction[Parser]) -> None:
     )
     group.add_argument("--acyclic", action="store_true", help="drop the weakest edge of each cycle that a rule leaves")
     _journal(group)
-    group.add_argument(
-        "--dask", metavar="ADDRESS", help="solve blocks, resample and count on a Dask cluster: a scheduler, or local:4"
-    )
+    _dask(group, "solve blocks, resample and count on a Dask cluster: a scheduler, or local:4")
     group.add_argument("--seed", type=int, metavar="S", help="same seed, same answer (default 0)")
     group.add_argument("--start", metavar="NETWORK", help="begin with this network (a file or a bundled name)")
     group.add_argument("--time-limit", type=float, metavar="S", help="seconds after which the best network so far is taken")
@@ -272,6 +270,10 @@ def _journal(command: Parser | argparse._ArgumentGroup) -> None:
     command.add_argument("--journal", metavar="FILE", help="keep what is finished in this file; dagneal resume FILE goes on")
 
 
+def _dask(command: Parser | argparse._ArgumentGroup, words: str) -> None:
+    command.add_argument("--dask", metavar="ADDRESS", help=words)
+
+
 def _reproduce(commands: argparse._SubParsersAction[Parser]) -> None:
     command = command_named(
         commands,
@@ -315,6 +317,8 @@ def _resume(commands: argparse._SubParsersAction[Parser]) -> None:
         commands,
         "resume",
         "go on with a run that was interrupted, from its journal",
-        "examples:\n  dagneal learn big.csv --solver sa --divide 4 --journal run.db -o big.html\n  dagneal resume run.db",
+        "examples:\n  dagneal learn big.csv --solver sa --divide 4 --journal run.db -o big.html\n  dagneal resume run.db\n"
+        "  dagneal resume run.db --dask local:4          # where the cluster that it began on is gone",
     )
     command.add_argument("file", metavar="JOURNAL", help="what --journal named")
+    _dask(command, "go on with another cluster: a scheduler, or local:4")

@@ -77,7 +77,11 @@ def resume(options: argparse.Namespace) -> None:
         os.chdir(command["folder"])
     except OSError as error:
         raise InputError(f"{command['folder']}, where the run began: {error.strerror}") from error
+    words = [*command["words"]]
+    words += [word for word, asked in (("--json", options.json), ("--quiet", options.quiet)) if asked and word not in words]
+    if options.dask is not None:  # later words are those that count
+        words += ["--dask", options.dask]
     if not options.quiet:
-        show.note(shlex.join(["dagneal", *command["words"]]))
-    if status := main(command["words"]):
+        show.note(shlex.join(["dagneal", *words]))
+    if status := main(words):
         raise SystemExit(status)

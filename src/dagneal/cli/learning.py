@@ -23,22 +23,10 @@ from dagneal.graphs import check_variables
 from dagneal.writing import check_format, check_writable
 
 # Options of this command that make no difference to the pieces that a journal keeps.
-_HARMLESS = {
-    *(
-        "data",
-        "dask",
-        "output",
-        "samples",
-        "truth",
-        "safe_labels",
-        "threshold",
-        "bootstrap",
-        "time_limit",
-        "holdout",
-        "ess",
-        "profile",
-    ),
-}
+_HARMLESS = (
+    *("data", "dask", "output", "samples", "truth", "safe_labels", "threshold"),
+    *("bootstrap", "time_limit", "holdout", "ess", "profile"),
+)
 
 
 def learn(options: argparse.Namespace) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,7 +45,7 @@ def reproduce(options: argparse.Namespace) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder} cannot be made: {error.strerror or error}") from error
-    with journals.opened(options) as journal:
+    with nullcontext() if options.report else journals.opened(options) as journal:
         parts = _reproduced(options, items, setting, folder, journal)
     _verdicts(parts, folder, options)
 
@@ -64,7 +65,7 @@ def _reproduced(
     cases = evaluation.all_cases(items, setting)
     try:
         if journal is not None:
-            journals.claim(journal, options, (), {})
+            journals.claim(journal, options, ("output", "report", "list"), {})
             records.restore(cases)
         if not options.report:
             todo = [case for case in cases if case not in records]

@@ -8,6 +8,7 @@ child are kept.
 from __future__ import annotations
 
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,26 +50,15 @@ def interactions(
     if planes is None:
         raise AssertionError("there are no planes")
     n, arities = len(data.names), data.arities.astype(np.int64)
-    alone = np.array([scorer.local(name) for name in data.names])
-    # What a pair has to beat. A parent that may not be, or has to be, is no news.
-    single = np.where(np.isfinite(gains), alone + np.maximum(gains, 0.0), np.inf)
-    joint = _joint(scorer)
-    products = np.unique(np.multiply.outer(np.multiply.outer(np.unique(arities), np.unique(arities)), np.unique(arities)))
-    values = np.array([scorer.rule.concentrations(2, float(cells), data.rows)[0] for cells in products])
-    terms = terms_of(values, data.rows if len(values) * data.rows <= _TERMS else -1)
-    line_of = np.zeros(products[-1] + 1, dtype=np.int64)
-    line_of[products] = np.arange(len(products))
-    charges = np.zeros((arities.max() + 1, arities.max() ** 2 + 1))
-    if scorer.rule.penalised:
-        every = np.arange(charges.shape[1], dtype=np.float64)
-        for arity in np.unique(arities):
-            charges[arity] = scorer.rule.penalties(int(arity), every, data.rows)
-    narrow = np.flatnonzero(np.diff(planes.first) > 0)
+    narrow = np.flatnonzero((np.diff(planes.first) > 0) & (arities > 1)).astype(np.int32)
+    if len(narrow) < 3:
+        return np.zeros((n, n), dtype=bool)
+    scores, line_of = _scores(scorer, gains, near, np.unique(arities[narrow]))
 
     def work(firsts: Ints) -> tuple[Floats, NDArray[np.int32]]:
         kept, pairs = np.zeros((n, MOST_PAIRS)), np.full((n, MOST_PAIRS, 2), -1, dtype=np.int32)
         for first in firsts:
-            after = narrow[first + 1 :].astype(np.int32)
+            after = narrow[first + 1 :]
             j, k = np.triu_indices(len(after), 1)
             for begin in range(0, len(j), _AT_A_TIME):
                 some = slice(begin, begin + _AT_A_TIME)
@@ -79,21 +69,7 @@ def interactions(
                 counts = np.zeros(offsets[-1], dtype=np.int64)
                 sizes = np.full(len(members), 3)
                 bits.count_sets(planes.words, planes.first, arities, planes.rows, members, sizes, offsets, counts)
-                _keep(
-                    members,
-                    offsets,
-                    counts,
-                    line_of[cells],
-                    values,
-                    terms,
-                    joint,
-                    single,
-                    charges,
-                    arities,
-                    near,
-                    kept,
-                    pairs,
-                )
+                _keep_best(members, offsets, counts, line_of[cells], scores, kept, pairs)
         return kept, pairs
 
     # The first member has fewer triples the later it comes, so pieces take it in turns.
@@ -111,6 +87,48 @@ def interactions(
     return found
 
 
+class Scores(NamedTuple):
+    """What it takes to score a child of two parents.
+
+    Attributes:
+        values: pseudo-counts.
+        terms: looked up for each of them; without columns they are computed.
+        joint: sums of pairs, as parents.
+        single: what a pair has to beat, `single[parent, child]`.
+        charges: the penalty of a child with so many states and parents with so many combinations of them.
+        arities: the number of states of each variable.
+        near: who is known to gain something alone.
+    """
+
+    values: Floats
+    terms: Floats
+    joint: Floats
+    single: Floats
+    charges: Floats
+    arities: Ints
+    near: NDArray[np.bool_]
+
+
+def _scores(scorer: Scorer, gains: Floats, near: NDArray[np.bool_], states: Ints) -> tuple[Scores, Ints]:
+    """The scores of children and parents with such numbers of states, and the line of terms for each number of cells."""
+    data = scorer.data
+    alone = np.array([scorer.local(name) for name in data.names])
+    # A parent that may not be, or has to be, is no news.
+    single = np.where(np.isfinite(gains), alone + np.maximum(gains, 0.0), np.inf)
+    products = np.unique(np.multiply.outer(np.multiply.outer(states, states), states))
+    values = np.array([scorer.rule.concentrations(2, float(cells), data.rows)[0] for cells in products])
+    terms = terms_of(values, data.rows if len(values) * data.rows <= _TERMS else -1)
+    line_of = np.zeros(products[-1] + 1, dtype=np.int64)
+    line_of[products] = np.arange(len(products))
+    charges = np.zeros((states[-1] + 1, states[-1] ** 2 + 1))
+    if scorer.rule.penalised:
+        every = np.arange(charges.shape[1], dtype=np.float64)
+        for arity in states:
+            charges[arity] = scorer.rule.penalties(int(arity), every, data.rows)
+    arities = data.arities.astype(np.int64)
+    return Scores(values, terms, _joint(scorer), single, charges, arities, near), line_of
+
+
 def _joint(scorer: Scorer) -> Floats:
     """The sums of all pairs of variables, as parents."""
     data = scorer.data
@@ -125,18 +143,12 @@ def _joint(scorer: Scorer) -> Floats:
 
 
 @kernel
-def _keep(
+def _keep_best(
     members: NDArray[np.int32],
     offsets: Ints,
     counts: Ints,
     lines: Ints,
-    values: Floats,
-    terms: Floats,
-    joint: Floats,
-    single: Floats,
-    charges: Floats,
-    arities: Ints,
-    near: NDArray[np.bool_],
+    scores: Scores,
     kept: Floats,
     pairs: NDArray[np.int32],
 ) -> None:
@@ -144,14 +156,14 @@ def _keep(
     most = kept.shape[1]
     for index in range(len(members)):
         line = lines[index]
-        total = sum_of(counts[offsets[index] : offsets[index + 1]], values[line], terms[line])
+        total = sum_of(counts[offsets[index] : offsets[index + 1]], scores.values[line], scores.terms[line])
         for role in range(3):
             child = members[index, role]
             p, q = members[index, 1 if role == 0 else 0], members[index, 1 if role == 2 else 2]
-            if near[p, child] or near[q, child]:
+            if scores.near[p, child] or scores.near[q, child]:
                 continue
-            score = total - joint[p, q] - charges[arities[child], arities[p] * arities[q]]
-            gain = score - max(single[p, child], single[q, child])
+            charge = scores.charges[scores.arities[child], scores.arities[p] * scores.arities[q]]
+            gain = total - scores.joint[p, q] - charge - max(scores.single[p, child], scores.single[q, child])
             if gain > kept[child, most - 1]:
                 place = most - 1
                 while place > 0 and gain > kept[child, place - 1]:

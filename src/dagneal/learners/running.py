@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dagneal import __version__
 from dagneal.errors import InputError
-from dagneal.executors import LostError, first_done, give_up, pool_of, result_of, workers_of
+from dagneal.executors import LostError, first_done, give_up, pool_of, result_of, submitted, workers_of
 from dagneal.journal import Journal
 from dagneal.kernels import Ints, Progress
 from dagneal.learners.block_solvers import BlockSolver, ExactBlocks, Solutions
@@ -123,7 +123,7 @@ def run_blocks(
                 if deadline is not None and (waiting or ran.done.any()) and perf_counter() >= deadline:
                     ran.late = True
                     break
-                waiting[pool.submit(solver.solve, table.gather(chosen[lines]))] = lines
+                waiting[submitted(pool, solver.solve, table.gather(chosen[lines]))] = lines
                 if len(waiting) >= _AHEAD * workers:
                     for future in first_done(pool, waiting):
                         record(waiting.pop(future), future)

@@ -59,9 +59,9 @@ def screened(
     skipped = f"{total - len(triples):,} of {total:,} triples, which have fewer than two pairs that gain something alone"
     if crowded:
         skipped += f" or are among the best {MOST_NEIGHBOURS} of a variable ({crowded:,} pairs are not)"
-    if work_of(scorer) <= _affordable(deadline):
+    if limit > 1 and work_of(scorer) <= _affordable(deadline):
         allowed |= interactions(scorer, alone, near, progress)
-        skipped += ", looked at for what two parents gain together only"
+        skipped += "; what two parents gain only together was looked for in all triples"
     seconds = {"score": scored - begun, "blocks": perf_counter() - scored}
     reach = None  # the iteration looks at all variables, if that takes a minute at most
     if 3.0 * n * n * scorer.counter.cost(4) > 10 * COMPLETE_WORK:
