@@ -100,6 +100,15 @@ def test_pieces_that_are_given_up_are_no_result(data, tmp_path):
         assert found.division.finished == 84
 
 
+def test_an_executor_that_takes_no_more_is_told(data):
+    pool = ThreadPoolExecutor(1)
+    pool.shutdown()
+    with pytest.raises(LostError, match="ThreadPoolExecutor takes no more work: cannot schedule"):
+        dn.bootstrap(data, 3, executor=pool)
+    with pytest.raises(LostError, match="takes no more work"):
+        dn.divide(dn.Scorer(data), SimulatedAnnealingSampler(), 3, rule="penalty", num_reads=5, executor=pool)
+
+
 def ending(value, number):
     os._exit(1)
 
@@ -236,7 +245,13 @@ def test_a_cluster_of_ones_own(data):
 
 @pytest.mark.parametrize(
     ("address", "message"),
-    [("local:many", "no cluster"), ("local:0", "no cluster"), ("tcp://127.0.0.1:1", "no Dask scheduler answers")],
+    [
+        ("local:many", "no cluster"),
+        ("local:0", "no cluster"),
+        ("tcp://127.0.0.1:1", "no Dask scheduler answers"),
+        ("foo", "no address"),
+        ("bar://x:1", "no address"),
+    ],
 )
 def test_clusters_that_are_none(address, message, data, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import numpy as np
+import polars as pl
 import pytest
 
 import dagneal as dn
@@ -45,12 +46,16 @@ def test_the_number_of_threads_makes_no_difference():
     assert np.array_equal(*found)
 
 
-def parity(columns, rows=1_000):
+def coins(columns, rows=1_000):
     """Coins, and a last column that is the parity of the first two, nearly always."""
     generator = np.random.default_rng(3)
     codes = generator.integers(0, 2, (rows, columns))
     codes[:, -1] = codes[:, 0] ^ codes[:, 1] ^ (generator.random(rows) < 0.05)
-    return dn.read(codes, names=[f"c{i}" for i in range(columns)])
+    return codes
+
+
+def parity(columns):
+    return dn.read(coins(columns), names=[f"c{i}" for i in range(columns)])
 
 
 @pytest.mark.parametrize("columns", [20, 80])
@@ -66,6 +71,18 @@ def test_a_forbidden_parent_is_not_proposed():
     found = interactions(scorer, scorer.pair_gains(), np.zeros((70, 70), dtype=bool))
     assert not found[0, 69]
     assert found[69, 0]
+
+
+def test_a_column_of_many_states_costs_nothing():
+    many = [f"state {number % 1_500}" for number in range(3_000)]
+    frame = pl.DataFrame(coins(70, 3_000), schema=[f"X{i}" for i in range(1, 71)]).with_columns(pl.Series("X71", many))
+    found = dn.learn(dn.read(frame))
+    joined = {frozenset(edge) for edge in found.edges}
+    assert len(joined & {frozenset(pair) for pair in combinations(("X1", "X2", "X70"), 2)}) >= 2
+
+
+def test_with_one_parent_nothing_is_looked_for():
+    assert "only together" not in dn.learn(parity(70), max_parents=1).division.skipped
 
 
 def test_where_it_cannot_be_done_it_is_not_tried():

@@ -103,6 +103,9 @@ def test_a_reproduction_is_resumed_also_without_its_records(table, tmp_path, mon
     assert len(records) == len(ran) + 3
     assert all(key in records._found for key in done)
     capsys.readouterr()
+    assert main([*words, "--report"]) == 0
+    assert main([*words[:-3], str(tmp_path / "there"), *words[-2:]]) == 0
+    capsys.readouterr()
     assert main([*words, "--scale", "paper"]) == 2
     assert "--scale is" in capsys.readouterr().err
     assert main(["learn", str(table), "--bootstrap", "3", "--journal", "run.db"]) == 2
@@ -123,6 +126,15 @@ def test_resume_runs_the_command_again(table, tmp_path, monkeypatch, capsys):
     assert "dagneal learn" in captured.err
     assert (tmp_path / "out.json").exists()
     assert pieces(tmp_path / "run.db") == before
+    words.remove("--json")
+    words[words.index("run.db")] = str(tmp_path / "plain.db")
+    assert main([*words, "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["resume", str(tmp_path / "plain.db"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["edges"] == first["edges"]
+    with pytest.raises(SystemExit, match="2"):
+        main(["resume", str(tmp_path / "plain.db"), "--dask", "nowhere"])
+    assert "no address" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -157,6 +157,7 @@ def test_a_folder_or_a_pattern_is_one_table(wide, kind, merge, tmp_path):
         getattr(part, f"write_{kind}")(tmp_path / f"part-{number}.{kind}")
     (tmp_path / "_SUCCESS").write_text("")
     (tmp_path / "notes.md").write_text("not data")
+    (tmp_path / "README.txt").write_text("not data either")
     whole = dn.read(wide.select(sorted(wide.columns)), merge=merge)
     same(dn.read(tmp_path, merge=merge), whole)
     same(dn.read(f"{tmp_path}/part-*.{kind}", merge=merge), whole)
@@ -180,9 +181,21 @@ def test_parts_that_do_not_fit_are_named(tmp_path):
     with pytest.raises(dn.InputError, match="is a folder without"):
         dn.read(tmp_path / "none")
     pl.DataFrame({"a": [1], "b": [1]}).write_parquet(tmp_path / "1.parquet")
+    with pytest.raises(dn.InputError, match=r"1\.csv and .*1\.parquet are of different kinds; make all CSV"):
+        dn.read(f"{tmp_path}/1.*")
     pl.DataFrame({"a": ["1"], "b": [1]}).write_parquet(tmp_path / "2.parquet")
     with pytest.raises(dn.InputError, match=r"column 'a' holds Int64 in .*1\.parquet and String in"):
         dn.read(f"{tmp_path}/*.parquet")
+
+
+def test_more_columns_than_an_array_has_dimensions():
+    generator = np.random.default_rng(1)
+    codes = np.zeros((500, 70), dtype=np.int64)
+    codes[:, ::9] = generator.integers(0, 2, (500, 8))
+    found = dn.read(codes)
+    assert found.rows == 500
+    assert found.weights.sum() == 500
+    assert np.array_equal(np.unique(codes, axis=0), np.asarray(found.codes).T)
 
 
 def test_too_many_rows_for_the_memory_are_refused(wide, monkeypatch):

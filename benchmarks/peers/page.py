@@ -29,9 +29,12 @@ limit. SHD counts edges that are missing, too many or turned; within a class it 
 _TOOLS = """
 "SA alone" is D-Wave's simulated annealing on the QUBO of the whole, 200 reads, the best read that is a network as it stands:
 what an annealer does without the rest of dagneal. pgmpy runs with a fixed PYTHONHASHSEED, since its answer changes with it.
-pyAgrum's BDeu is an approximation; its graphs are judged by the exact one. PC tests with chi² at 0.01; it has no score.
-"Tabu as bnlearn documents it" is written by us after the documentation of R's, with a list of 100. Columns are in the order
-of the files, in which all edges of hailfinder lead forward: searches that settle ties by that order gain from it.
+pyAgrum's BDeu is an approximation, and causal-learn's has a prior on the number of parents; their graphs are judged by the
+exact one. PC tests with chi² at 0.01; it has no score, and what stands for its answer here is the nearest DAG: edges that it
+leaves with two heads are dropped, and so is one of each cycle. "Tabu as bnlearn documents it" is written by us after the
+documentation of R's, with a list of 100, where R's default is 10 and pyAgrum's 100. BLIP, where it is installed, has four
+parents and 40 s. Columns are in the order of the files, in which all edges of hailfinder lead forward: searches that settle
+ties by that order gain from it.
 """
 
 _RATES = """

@@ -20,7 +20,7 @@ from typing import Any
 
 import networkx as nx
 from page import page, plot
-from tools import TOOLS
+from tools import LONGEST, TOOLS
 
 import dagneal as dn
 from dagneal.bif import parse_bif
@@ -29,7 +29,6 @@ HERE = Path(__file__).parent
 NETWORKS = ("asia", "sachs", "child", "insurance", "alarm", "hailfinder")
 SEEDS = (1, 2, 3)
 ROWS = 10_000
-LONGEST = 300.0  # seconds of a search
 
 
 def fetched() -> dict[str, dn.BayesianNetwork]:
@@ -87,9 +86,14 @@ def judged(found: dict[str, Any], truth: dn.BayesianNetwork, data: dn.Dataset) -
 
 
 def records(folder: Path, networks: list[str]) -> Iterator[dict[str, Any]]:
-    """All runs, those that are on record first; what was late with one seed is not tried with another."""
+    """All runs, those that are on record first; what was late with one seed is not tried with another.
+
+    What was not installed, or failed, is tried again.
+    """
     path = folder / "peers.jsonl"
     known = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    known = [each for each in known if "score" in each or "late" in each]
+    path.write_text("".join(json.dumps(each) + "\n" for each in known))
     done = {(each["tool"], each["network"], each["seed"]) for each in known}
     late = {(each["tool"], each["network"]): each["late"] for each in known if "late" in each}
     yield from known
@@ -120,13 +124,16 @@ def records(folder: Path, networks: list[str]) -> Iterator[dict[str, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("-o", "--output", default="docs")
-    parser.add_argument("networks", nargs="*", default=NETWORKS)
+    parser.add_argument("networks", nargs="*", metavar="NETWORK", help=", ".join(NETWORKS))
     options = parser.parse_args()
+    if odd := [name for name in options.networks if name not in NETWORKS]:
+        parser.error(f"there is no network {odd[0]!r}; give some of {', '.join(NETWORKS)}")
     folder = Path(options.output)
     folder.mkdir(exist_ok=True)
     order = {name: place for place, name in enumerate((*NETWORKS, *TOOLS))}
     found = sorted(
-        records(folder, list(options.networks)), key=lambda each: (order[each["network"]], order[each["tool"]], each["seed"])
+        records(folder, options.networks or list(NETWORKS)),
+        key=lambda each: (order[each["network"]], order[each["tool"]], each["seed"]),
     )
     rates = own_process(str(HERE / "rates.py"))
     if rates.returncode:

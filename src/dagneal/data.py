@@ -187,6 +187,22 @@ def _check_codes(names: Sequence[str], states: Sequence[Sequence[str]], codes: N
                 raise InputError(f"column {name!r} has a code that is none of its {len(labels)} states")
 
 
+def digits(numbers: Ints, radices: Sequence[int]) -> Ints:
+    """Numbers in a mixed radix, a line for each place; `numpy.unravel_index` has at most 64 places.
+
+    Args:
+        numbers: not negative.
+        radices: of the places, the first counting most.
+
+    >>> digits(np.array([0, 5, 11]), [4, 3]).tolist()
+    [[0, 1, 3], [0, 2, 2]]
+    """
+    found = np.empty((len(radices), len(numbers)), dtype=np.int64)
+    for place in range(len(radices) - 1, -1, -1):
+        numbers, found[place] = np.divmod(numbers, radices[place])
+    return found
+
+
 def merge_rows(
     codes: NDArray[Any], arities: Sequence[int], weights: NDArray[Any] | None = None
 ) -> tuple[NDArray[Any], Ints]:
@@ -207,11 +223,7 @@ def merge_rows(
     if plain and span <= DENSE:
         counts = totals(key, span, weights)
         present = np.flatnonzero(counts)
-        found = np.empty((len(arities), len(present)), dtype=np.int64)
-        rest = present
-        for place in range(len(arities) - 1, -1, -1):
-            rest, found[place] = np.divmod(rest, arities[place])
-        return found, counts[present]
+        return digits(present, arities), counts[present]
     _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
     counts = totals(inverse, len(first), weights)
     present = np.flatnonzero(counts)

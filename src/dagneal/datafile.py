@@ -97,6 +97,10 @@ def scan(paths: Sequence[Path], where: str) -> Source:
             )
         for name, kind in source.kinds.items():
             if kind != kinds[name]:
+                if bool(first.texts) != bool(source.texts):
+                    raise InputError(
+                        f"{first.where} and {source.where} are of different kinds; make all CSV, or all Parquet"
+                    )
                 raise InputError(
                     f"column {name!r} holds {kinds[name]} in {first.where} and {kind} in {source.where}; make them the same"
                 )
@@ -176,9 +180,12 @@ def _listed(path: Path) -> list[Path]:
             raise InputError(f"no file matches {path}")
         return found
     found = sorted(each for each in path.iterdir() if each.is_file() and not each.name.startswith((".", "_")))
-    known = [each for each in found if {*each.suffixes} & {*_PARQUET, *_TEXT}]
-    if not known:
-        raise InputError(f"{path} is a folder without CSV, TSV or Parquet files")
+    # Where there is something else, a text is more likely to be about the data than to be data.
+    for kinds in ({*_PARQUET, *_TEXT} - {".txt"}, {".txt"}):
+        if known := [each for each in found if {suffix.lower() for suffix in each.suffixes} & kinds]:
+            break
+    else:
+        raise InputError(f"{path} is a folder without CSV, TSV, TXT or Parquet files")
     return known
 
 

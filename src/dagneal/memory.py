@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dagneal.binning import binned_column, measured
 from dagneal.columns import Column, Raw, check_states, in_memory, some
-from dagneal.data import DENSE, check_total
+from dagneal.data import DENSE, check_total, digits
 from dagneal.discretize import EVERY, Bins, check_columns
 from dagneal.errors import InputError
 
@@ -165,4 +165,4 @@ def _merged_array(array: NDArray[Any]) -> tuple[NDArray[Any], Ints | None]:
         return array, None
     counts = np.bincount(row_keys(array, low, np.array(spans, dtype=np.int64)))
     present = np.flatnonzero(counts)
-    return np.array(np.unravel_index(present, spans)).T + low, counts[present]
+    return digits(present, spans).T + low, counts[present]

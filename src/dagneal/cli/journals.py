@@ -14,6 +14,7 @@ from dagneal.cli import show
 from dagneal.errors import InputError
 from dagneal.writing import check_writable
 
+_resuming: list[str] = []
 _HARMLESS = ("words", "json", "quiet", "jobs", "memory", "journal")
 
 
@@ -56,6 +57,8 @@ def claim(journal: Any, options: argparse.Namespace, harmless: Collection[str], 
 
 
 def _remember(journal: Any, options: argparse.Namespace) -> None:
+    if _resuming:  # with words of its own, which are not those of the run
+        return
     journal.remember("command", {"words": options.words, "folder": os.getcwd()})
 
 
@@ -83,5 +86,10 @@ def resume(options: argparse.Namespace) -> None:
         words += ["--dask", options.dask]
     if not options.quiet:
         show.note(shlex.join(["dagneal", *words]))
-    if status := main(words):
+    _resuming.append(options.file)
+    try:
+        status = main(words)
+    finally:
+        _resuming.pop()
+    if status:
         raise SystemExit(status)
