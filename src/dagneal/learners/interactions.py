@@ -18,7 +18,7 @@ from dagneal.kernels import Floats, Ints, Progress, kernel, run
 from dagneal.scorer import Scorer
 from dagneal.terms import sum_of, terms_of
 
-MOST_PAIRS = 2  # that are kept for each child
+MOST_PAIRS = 1  # that are kept for each child
 _PIECES = 64
 _AT_A_TIME = 1 << 15  # triples whose counts are kept
 _TERMS = 1 << 22  # terms that are looked up
