@@ -207,7 +207,7 @@ def test_memory_is_watched_while_it_works(tmp_path):
     command = [sys.executable, "-c", code, "learn", str(file), "--memory", "500MB", "-o", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
-    assert done.stderr.strip() == "dagneal: this takes more than the 500 MB of --memory; allow more, or use less data"
+    assert done.stderr.strip() == "dagneal: 1.0 GB are more than the 500 MB of --memory; allow more, or use less data"
     assert not out.exists()
 
 
