@@ -12,13 +12,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from measure import line
 
 import dagneal as dn
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from daskcluster import Cluster
 
 RUNS = {
     "divided by simulated annealing": "--solver sa --divide 4 --rule penalty --reads 30 --seed 3",
@@ -60,53 +63,18 @@ def killed_and_resumed(folder: Path, words: list[str], after: float) -> bool:
     return process.returncode == -signal.SIGKILL
 
 
-class Cluster:
-    """A scheduler and workers, each a process of its own.
-
-    Args:
-        folder: for what they write.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.file = folder, folder / "scheduler.json"
-        self.scheduler = self._start("scheduler", "--port", "0", "--no-dashboard", "--host", "127.0.0.1")
-        until = time.time() + 60
-        while not self.file.exists() and time.time() < until:
-            time.sleep(0.05)
-        self.address = json.loads(self.file.read_text())["address"]
-        self.workers = [self.worker() for _ in range(WORKERS)]
-
-    def worker(self) -> subprocess.Popen:
-        return self._start("worker", "--nthreads", "1", "--no-nanny", "--no-dashboard")
-
-    def _start(self, kind: str, *words: str) -> subprocess.Popen:
-        program = [sys.executable, "-m", "dask", kind, "--scheduler-file", str(self.file), *words]
-        with (self.folder / "log").open("a") as log:
-            return subprocess.Popen(program, stdout=log, stderr=log, cwd=self.folder)
-
-    def worker_killed(self, folder: Path, words: list[str], after: float) -> bool:
-        """Kill a worker of the run; whether the run was not over yet."""
-        process = dagneal(folder, *words, "--dask", self.address)
-        time.sleep(after)
-        running = process.poll() is None
-        victim = self.workers.pop(0)
-        victim.kill()
-        victim.wait()
-        self.workers.append(self.worker())
-        _, said = process.communicate()
-        assert process.returncode == 0, said
-        return running
-
-
-@contextmanager
-def cluster(folder: Path) -> Iterator[Cluster]:
-    found = Cluster(folder)
-    try:
-        yield found
-    finally:
-        for process in (*found.workers, found.scheduler):
-            process.kill()
-            process.wait()
+def worker_killed(dask: Cluster, folder: Path, words: list[str], after: float) -> bool:
+    """Kill a worker of the run, and let another come for it; whether the run was not over yet."""
+    process = dagneal(folder, *words, "--dask", dask.address)
+    time.sleep(after)
+    running = process.poll() is None
+    victim = dask.workers.pop(0)
+    victim.kill()
+    victim.wait()
+    dask.workers.append(dask.worker())
+    _, said = process.communicate()
+    assert process.returncode == 0, said
+    return running
 
 
 def disturbed(
@@ -138,14 +106,21 @@ def disturbed(
 
 
 def main(moments: int) -> None:
-    with tempfile.TemporaryDirectory() as place, cluster(Path(place)) as dask:
+    with tempfile.TemporaryDirectory() as place, Cluster(Path(place), WORKERS) as dask:
         rows = Path(place) / "rows.csv"
         dn.load("waste").sample(2_000, 1).frame().write_csv(rows)
         for number, (name, options) in enumerate(RUNS.items()):
             words = ["learn", str(rows), *options.split(), "--quiet", "--journal", "run.db", "-o", "out.json"]
             disturbed(name, Path(place) / f"{number}", words, [], killed_and_resumed, moments)
             on_dask = ["--dask", dask.address]
-            disturbed(f"{name}, a Dask worker", Path(place) / f"{number}-dask", words, on_dask, dask.worker_killed, moments)
+            disturbed(
+                f"{name}, a Dask worker",
+                Path(place) / f"{number}-dask",
+                words,
+                on_dask,
+                partial(worker_killed, dask),
+                moments,
+            )
 
 
 if __name__ == "__main__":

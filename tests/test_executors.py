@@ -4,15 +4,13 @@ import json
 import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from daskcluster import Cluster
 from dwave.samplers import SimulatedAnnealingSampler
 
 import dagneal as dn
@@ -126,44 +124,18 @@ def test_processes_resample_and_count_alike(data, monkeypatch):
     assert np.array_equal(table.scores, dn.Scorer(data).table(3).scores)
 
 
-@contextmanager
-def started(folder, count, **environment):
-    """A scheduler and workers, each a process of its own."""
-    file = folder / "scheduler.json"
-    running = []
-
-    def start(kind, *words):
-        program = [sys.executable, "-m", "dask", kind, "--scheduler-file", str(file), *words]
-        with (folder / f"{len(running)}.log").open("w") as log:
-            running.append(subprocess.Popen(program, stdout=log, stderr=log, cwd=folder, env=os.environ | environment))
-        return running[-1]
-
-    start("scheduler", "--port", "0", "--no-dashboard", "--host", "127.0.0.1")
-    until = time.time() + 30
-    while not file.exists() and time.time() < until:
-        time.sleep(0.05)
-    workers = [start("worker", "--nthreads", "1", "--no-nanny", "--no-dashboard") for _ in range(count)]
-    try:
-        yield json.loads(file.read_text())["address"], running[0], workers
-    finally:
-        for process in running:
-            process.kill()
-        for process in running:
-            process.wait()
-
-
 def test_a_worker_that_is_killed_makes_no_difference(data, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     data.frame().write_csv("rows.csv")
     words = ["learn", "rows.csv", "--solver", "sa", "--divide", "4", "--rule", "penalty", "--reads", "400", "--seed", "3"]
     words += ["--bootstrap", "20", "--quiet"]
     assert main([*words, "-o", "here.json"]) == 0
-    with started(tmp_path, 3) as (address, _, workers):
-        killing = threading.Timer(2.0, workers[0].kill)
+    with Cluster(tmp_path, 3) as cluster:
+        killing = threading.Timer(2.0, cluster.workers[0].kill)
         killing.start()
-        assert main([*words, "--dask", address, "--journal", "run.db", "-o", "there.json"]) == 0
+        assert main([*words, "--dask", cluster.address, "--journal", "run.db", "-o", "there.json"]) == 0
         killing.join()
-        assert workers[0].wait(10) == -signal.SIGKILL
+        assert cluster.workers[0].wait(10) == -signal.SIGKILL
     here, there = (json.loads((tmp_path / name).read_text()) for name in ("here.json", "there.json"))
     for found in (here, there):
         found.pop("seconds")
@@ -184,11 +156,11 @@ def test_a_cluster_that_is_gone_is_told_and_what_is_finished_is_kept(victim, mes
     def kill_after_a_few(journal, pieces, put=SqliteJournal.put):
         put(journal, pieces)
         seen.extend(pieces)
-        (scheduler if victim == "scheduler" else workers[0]).kill()
+        (cluster.scheduler if victim == "scheduler" else cluster.workers[0]).kill()
 
-    with started(tmp_path, 1) as (address, scheduler, workers), monkeypatch.context() as patch:
+    with Cluster(tmp_path, 1) as cluster, monkeypatch.context() as patch:
         patch.setattr(SqliteJournal, "put", kill_after_a_few)
-        assert main([*words, "--dask", address]) == 2
+        assert main([*words, "--dask", cluster.address]) == 2
     said = capsys.readouterr().err.splitlines()
     assert message in said[-1]
     assert "is in the journal" in said[-1]
@@ -221,8 +193,8 @@ def weighed(shared, number):
 def test_data_go_once_to_each_worker_of_a_cluster(tmp_path):
     found = {}
     with (
-        started(tmp_path, 2, PYTHONPATH=os.path.dirname(__file__)) as (address, _, workers),
-        clusters.dask(address) as executor,
+        Cluster(tmp_path, 2, PYTHONPATH=os.path.dirname(__file__)) as cluster,
+        clusters.dask(cluster.address) as executor,
     ):
         executor.client.wait_for_workers(2)
         shared = Shared("weighed", Weighed(str(tmp_path), 10))
@@ -232,7 +204,7 @@ def test_data_go_once_to_each_worker_of_a_cluster(tmp_path):
     assert found == {number: 10 + number for number in range(40)}
     marks = (tmp_path / "marks").read_text().split()
     assert len(marks) == len(set(marks))  # the scheduler may look at them too
-    assert {str(worker.pid) for worker in workers} <= set(marks)
+    assert {str(worker.pid) for worker in cluster.workers} <= set(marks)
 
 
 def test_a_cluster_of_ones_own(data):

@@ -13,11 +13,10 @@ from types import TracebackType
 from typing import Any
 
 from dagneal.errors import InputError
-from dagneal.executors import LostError, Shared
+from dagneal.executors import LostError, Shared, keep
 
 _ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss|ucx|ucxx)://)?(?:\[[0-9a-fA-F:.]+\]|[\w.-]+):\d+")
 _PATIENCE = "20s"  # until a scheduler and a worker have answered
-_MOST_SHARED = 4  # things that workers keep
 _ALONE = 60.0  # seconds without any worker, until those that are gone are not waited for
 
 
@@ -67,11 +66,9 @@ class DaskExecutor(Executor):
             shared: what.
         """
         if shared.key not in self._shared:
-            while len(self._shared) >= _MOST_SHARED:
-                self._shared.pop(next(iter(self._shared)))
             with self._reached(), warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Sending large graph")  # once; the advice is to scatter it
-                self._shared[shared.key] = self.client.submit(_itself, shared.value, pure=False, retries=3)
+                keep(self._shared, shared.key, self.client.submit(_itself, shared.value, pure=False, retries=3))
         return self._shared[shared.key]
 
     def check(self) -> None:
@@ -95,7 +92,7 @@ class DaskExecutor(Executor):
         try:
             yield
         except self._gone as error:
-            raise LostError(f"{self.name} is gone: {error}") from error
+            raise LostError(f"{self.name} is gone", error) from error
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.shutdown(wait=kind is None)

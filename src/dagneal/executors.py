@@ -47,8 +47,10 @@ class Wanted:
 class LostError(InputError):
     """The workers are gone that had pieces to do, or the executor gave them up."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(f"{why}; what was finished is in the journal, if there is one: run it again to go on from there")
+    def __init__(self, what: str, cause: BaseException | None = None) -> None:
+        why = str(cause or "").split(". ")[0]  # the first sentence
+        said = f"{what}: {why}" if why else what
+        super().__init__(f"{said}; what was finished is in the journal, if there is one: run it again to go on from there")
 
 
 @contextmanager
@@ -102,7 +104,7 @@ def result_of(executor: Executor, future: Future[Any]) -> Any:
     try:
         return future.result()
     except (CancelledError, BrokenExecutor, *getattr(executor, "lost", ())) as error:
-        raise LostError(": ".join(filter(None, [f"{_named(executor)} gave up pieces of the run", _first(error)]))) from error
+        raise LostError(f"{_named(executor)} gave up pieces of the run", error) from error
 
 
 def submitted(executor: Executor, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
@@ -116,16 +118,11 @@ def submitted(executor: Executor, function: Callable[..., Any], *arguments: Any)
     try:
         return executor.submit(function, *arguments)
     except (RuntimeError, BrokenExecutor) as error:
-        raise LostError(": ".join(filter(None, [f"{_named(executor)} takes no more work", _first(error)]))) from error
+        raise LostError(f"{_named(executor)} takes no more work", error) from error
 
 
 def _named(executor: Executor) -> str:
     return str(getattr(executor, "name", f"the {type(executor).__name__}"))
-
-
-def _first(error: BaseException) -> str:
-    """The first sentence of what an error says."""
-    return str(error).split(". ")[0]
 
 
 def give_up(waiting: Iterable[Future[Any]], lost: bool) -> None:
@@ -158,7 +155,7 @@ def spread(
         pieces: the further arguments of each call.
         done: told each piece and its result, as they come in, in the thread of the caller.
     """
-    _keep(shared.key, shared.value)  # for threads, which need nothing sent
+    keep(_held, shared.key, shared.value)  # for threads, which need nothing sent
     most = _AHEAD * workers_of(executor)
     waiting: dict[Future[Any], tuple[Any, ...]] = {}
     everywhere = executor.share(shared) if hasattr(executor, "share") else None
@@ -200,12 +197,19 @@ def _call(key: str, function: Callable[..., Any], piece: tuple[Any, ...]) -> Any
 
 
 def _call_with(key: str, value: Any, function: Callable[..., Any], piece: tuple[Any, ...]) -> Any:
-    _keep(key, value)
+    keep(_held, key, value)
     return function(value, *piece)
 
 
-def _keep(key: str, value: Any) -> None:
-    _held.pop(key, None)  # the one that was wanted last is dropped last
-    _held[key] = value
-    while len(_held) > _MOST:
-        _held.pop(next(iter(_held)), None)
+def keep(held: dict[str, Any], key: str, value: Any) -> None:
+    """Put something into a store that keeps the few things that were put there last.
+
+    Args:
+        held: the store.
+        key: what it is called.
+        value: what it is.
+    """
+    held.pop(key, None)
+    held[key] = value
+    while len(held) > _MOST:
+        held.pop(next(iter(held)), None)

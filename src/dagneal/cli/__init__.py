@@ -13,11 +13,12 @@ from dagneal.errors import InputError
 _PATIENCE = 0.3  # seconds between being told to stop and being made to
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, words: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status: 0, 2 for bad input, 130 on Ctrl-C.
 
     Args:
         arguments: the words after `dagneal`; those of this process by default.
+        words: those that a journal keeps, where a run is resumed with others.
     """
     from dagneal.cli.arguments import parser
 
@@ -26,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8")  # data and names are UTF-8 whatever the terminal is
     options = parser().parse_args(arguments)
-    options.words = list(sys.argv[1:] if arguments is None else arguments)
+    options.words = list(words or (sys.argv[1:] if arguments is None else arguments))
     exceeded: list[str] = []
     try:
         from dagneal import machine

@@ -14,8 +14,7 @@ from dagneal.cli import show
 from dagneal.errors import InputError
 from dagneal.writing import check_writable
 
-_resuming: list[str] = []
-_HARMLESS = ("words", "json", "quiet", "jobs", "memory", "journal")
+_HARMLESS = ("command", "words", "json", "quiet", "jobs", "memory", "journal")
 
 
 @contextmanager
@@ -50,15 +49,13 @@ def claim(journal: Any, options: argparse.Namespace, harmless: Collection[str], 
     """
     from dagneal import __version__
 
-    apart = {*harmless, *_HARMLESS, "command"}
+    apart = {*harmless, *_HARMLESS}
     settings = {f"--{name.replace('_', '-')}": value for name, value in vars(options).items() if name not in apart}
     journal.claim({"the version of dagneal": __version__, "the command": options.command, **more, **settings})
     _remember(journal, options)
 
 
 def _remember(journal: Any, options: argparse.Namespace) -> None:
-    if _resuming:  # with words of its own, which are not those of the run
-        return
     journal.remember("command", {"words": options.words, "folder": os.getcwd()})
 
 
@@ -86,10 +83,5 @@ def resume(options: argparse.Namespace) -> None:
         words += ["--dask", options.dask]
     if not options.quiet:
         show.note(shlex.join(["dagneal", *words]))
-    _resuming.append(options.file)
-    try:
-        status = main(words)
-    finally:
-        _resuming.pop()
-    if status:
+    if status := main(words, command["words"]):
         raise SystemExit(status)

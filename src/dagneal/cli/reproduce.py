@@ -65,7 +65,7 @@ def _reproduced(
     cases = evaluation.all_cases(items, setting)
     try:
         if journal is not None:
-            journals.claim(journal, options, ("output", "report", "list"), {})
+            journals.claim(journal, options, ("output",), {})
             records.restore(cases)
         if not options.report:
             todo = [case for case in cases if case not in records]

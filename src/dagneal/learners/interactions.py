@@ -54,16 +54,15 @@ def interactions(
     if len(narrow) < 3:
         return np.zeros((n, n), dtype=bool)
     scores, line_of = _scores(scorer, gains, near, np.unique(arities[narrow]))
+    j, k = np.triu_indices(len(narrow), 1)  # by rows, so those after a first member are the last ones
 
     def work(firsts: Ints) -> tuple[Floats, NDArray[np.int32]]:
         kept, pairs = np.zeros((n, MOST_PAIRS)), np.full((n, MOST_PAIRS, 2), -1, dtype=np.int32)
         for first in firsts:
-            after = narrow[first + 1 :]
-            j, k = np.triu_indices(len(after), 1)
-            for begin in range(0, len(j), _AT_A_TIME):
+            for begin in range(int(np.searchsorted(j, first, side="right")), len(j), _AT_A_TIME):
                 some = slice(begin, begin + _AT_A_TIME)
                 own = np.full(len(j[some]), narrow[first], dtype=np.int32)
-                members = np.stack([own, after[j[some]], after[k[some]]], axis=1)
+                members = np.stack([own, narrow[j[some]], narrow[k[some]]], axis=1)
                 cells = arities[members].prod(axis=1)
                 offsets = np.append(0, np.cumsum(cells))
                 counts = np.zeros(offsets[-1], dtype=np.int64)

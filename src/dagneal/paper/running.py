@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 
+from dagneal.executors import first_done, pool_of
 from dagneal.kernels import Progress
-from dagneal.machine import cores, one_of_many
 from dagneal.paper import annealers, discretisation, experiments, timing
 from dagneal.paper.experiments import Outcome
 from dagneal.paper.records import Case, Record, Records, machine, versions
@@ -58,13 +58,13 @@ def run(
         if case.kind in TIMED:
             record(case, KINDS[case.kind](**case.inputs))
     waiting: dict[Future[Outcome], Case] = {}
-    with ThreadPoolExecutor(jobs or cores(), initializer=one_of_many) as pool:
+    with pool_of(None, jobs) as pool:
         try:
             for case in left:
                 if case.kind not in TIMED:
                     waiting[pool.submit(KINDS[case.kind], **case.inputs)] = case
             while waiting:
-                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                for future in first_done(pool, waiting):
                     record(waiting.pop(future), future.result())
         except BaseException:  # Ctrl-C, or a run that failed: nothing new is begun, what has begun is finished and kept
             for future in waiting:
