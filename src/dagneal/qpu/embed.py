@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -163,12 +162,6 @@ def fault(chains: Mapping[int, Sequence[int]], source: nx.Graph, target: nx.Grap
         if not any(target.has_edge(p, q) for p in chains[a] for q in chains[b]):
             return f"bits {a} and {b} are not coupled"
     return ""
-
-
-def cache_folder() -> Path:
-    """Where embeddings are kept: `DAGNEAL_CACHE`, or the user's cache folder."""
-    given = os.environ.get("DAGNEAL_CACHE")
-    return Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dagneal"
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,13 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from dagneal.caches import user_cache_folder
 from dagneal.errors import InputError, whole_number
 from dagneal.learners.blocks import choose_blocks
 from dagneal.learners.candidates import allowed_by_share, named_candidates, small_evidence
 from dagneal.learners.divide import checked_limit
 from dagneal.qpu.chips import System, chip_graph
-from dagneal.qpu.embed import Chains, EmbeddingCache, bit_graph, cache_folder
+from dagneal.qpu.embed import Chains, EmbeddingCache, bit_graph
 from dagneal.qpu.places import Places
 from dagneal.qpu.submit import check_call, split_reads
 from dagneal.qubo.encode import Encoding, qubos
@@ -256,7 +257,7 @@ def table_graph(table: ScoreTable | Blocks, encoding: Encoding) -> nx.Graph:
 
 def _places(name: str, chip: System, cache: Path | None, notes: list[str] | None) -> Places:
     graph = chip_graph(chip.topology, chip.shape)
-    kept = EmbeddingCache(cache or cache_folder())
+    kept = EmbeddingCache(cache or user_cache_folder())
     return Places(f"ideal-{name}", graph, chip.topology, chip.shape, kept, [] if notes is None else notes)
 
 

@@ -14,13 +14,14 @@ from typing import Any
 import dimod
 import numpy as np
 
+from dagneal.caches import user_cache_folder
 from dagneal.errors import InputError
 from dagneal.journal import Journal
 from dagneal.kernels import Ints
 from dagneal.learners.block_solvers import block_seed
 from dagneal.qpu.backend import Backend
 from dagneal.qpu.chips import USUAL, check_installed
-from dagneal.qpu.embed import EmbeddingCache, bit_graph, cache_folder, fault, graph_name
+from dagneal.qpu.embed import EmbeddingCache, bit_graph, fault, graph_name
 from dagneal.qpu.pack import CHAIN_STRENGTH, Copy, Ising, Ranges, packed
 from dagneal.qpu.places import Places
 from dagneal.qpu.submit import Line, Patience, check_call
@@ -81,7 +82,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         self.line = Line(backend, journal, patience or Patience())
         self.ranges = Ranges.of(backend.properties)
         topology = backend.properties["topology"]
-        cached = EmbeddingCache(cache or cache_folder())
+        cached = EmbeddingCache(cache or user_cache_folder())
         self.places = Places(backend.name, backend.graph, topology["type"], tuple(topology["shape"]), cached)
         self.used = Usage()
         self._copies: dict[tuple[bool, str, bytes], list[Copy]] = {}

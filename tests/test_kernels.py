@@ -1,0 +1,115 @@
+"""Compiled kernels: the cache notices every change, and no cache is needed."""
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import dagneal
+from dagneal import caches
+from dagneal.kernels import kernel_modules
+
+PACKAGE = Path(dagneal.__file__).parent
+SUM = """
+import numpy as np
+from dagneal import kernels
+from dagneal.rowwise import set_sums
+
+codes, ones = np.zeros((2, 3), dtype=np.uint8), np.ones(3, dtype=np.int64)
+sums, arities = np.zeros((1, 1)), np.array([2, 2])
+members, sizes = np.array([[0, 1]], dtype=np.int32), np.array([2])
+set_sums(codes, ones, arities, members, sizes, np.zeros((1, 1), dtype=np.int64), np.ones(1), np.empty((1, 0)), sums)
+print(kernels.cache_folder(), sums[0, 0])
+"""
+
+
+def copy_package(folder):
+    shutil.copytree(PACKAGE, folder / "dagneal", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder / "dagneal"
+
+
+def run_sum(folder, **environment):
+    kept = {name: value for name, value in os.environ.items() if name not in ("XDG_CACHE_HOME", "NUMBA_CACHE_DIR")}
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", SUM],
+        env=kept | {"PYTHONPATH": str(folder)} | environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    where, value = done.stdout.split()
+    return where, float(value)
+
+
+def test_a_change_of_an_inlined_function_reaches_kernels_of_other_modules(tmp_path):
+    package = copy_package(tmp_path)
+    before, value = run_sum(tmp_path)
+    assert run_sum(tmp_path) == (before, value)
+    terms = package / "terms.py"
+    assert "    return total\n" in terms.read_text()
+    terms.write_text(terms.read_text().replace("    return total\n", "    return total + 1000.0\n"))
+    after, changed = run_sum(tmp_path)
+    assert changed == value + 1000.0
+    assert after != before
+    assert not Path(before).exists()
+
+
+def test_kernels_use_names_of_kernel_modules_only():
+    """The cache folder is named after these modules, so nothing else may decide what a kernel computes."""
+    covered = {".".join(["dagneal", *path.relative_to(PACKAGE).with_suffix("").parts]) for path in kernel_modules()}
+    assert {"dagneal.terms", "dagneal.rowwise", "dagneal.bits", "dagneal.kernels"} <= covered
+    for path in kernel_modules():
+        tree = ast.parse(path.read_text())
+        origin = {
+            alias.asname or alias.name: node.module
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dagneal")
+            for alias in node.names
+        }
+        for function in ast.walk(tree):
+            if isinstance(function, ast.FunctionDef) and any(ast.unparse(d) == "kernel" for d in function.decorator_list):
+                used = {node.id for line in function.body for node in ast.walk(line) if isinstance(node, ast.Name)}
+                for name in used & set(origin):
+                    assert origin[name] in covered, f"{path.name}: {function.name} uses {name} of {origin[name]}"
+
+
+def test_kernels_compile_where_nothing_can_be_written(tmp_path):
+    package = copy_package(tmp_path)
+    (package / "__pycache__").write_text("a file, so that no folder can be made here, not even by root")
+    nowhere = str(package / "__pycache__" / "no")
+    where, value = run_sum(tmp_path, HOME=nowhere, TMPDIR=str(tmp_path))
+    assert Path(where).is_relative_to(tmp_path / caches.temporary_cache_folder().name)
+    (tmp_path / caches.temporary_cache_folder().name).rename(tmp_path / "moved")
+    (tmp_path / caches.temporary_cache_folder().name).write_text("")
+    assert run_sum(tmp_path, HOME=nowhere, TMPDIR=str(tmp_path)) == ("None", value)
+
+
+def test_a_damaged_or_full_cache_costs_a_compilation_only(tmp_path):
+    copy_package(tmp_path)
+    where, value = run_sum(tmp_path)
+    for path in Path(where).iterdir():
+        path.write_bytes(b"\x80garbage" + path.read_bytes()[: len(path.name)])
+    assert run_sum(tmp_path) == (where, value)
+
+
+def test_a_folder_that_others_can_write_to_is_not_used(tmp_path):
+    open_to_all, mine = tmp_path / "open", tmp_path / "mine"
+    open_to_all.mkdir()
+    open_to_all.chmod(0o777)
+    assert caches.first_writable([open_to_all, mine]) == mine
+    assert mine.stat().st_mode & 0o777 == 0o700
+    assert caches.first_writable([tmp_path / "mine" / "x" / "y"]) is not None
+
+
+def test_a_user_without_a_home_has_a_cache_folder(monkeypatch):
+    for name in ("DAGNEAL_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+    def no_home():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", no_home)
+    assert caches.user_cache_folder() == caches.temporary_cache_folder()
