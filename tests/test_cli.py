@@ -368,7 +368,7 @@ BAD = [
         "no block could be solved; the first failed with: exhaustive search takes",
     ),
     ("learn six.csv --divide 3 --journal nowhere/run.db", "there is no folder nowhere"),
-    ("learn good.csv --solver sa --samples a.json -o a.json", "name the same file"),
+    ("learn good.csv --solver sa --samples a.json -o a.json", "are the same file"),
     ("learn good.csv --solver sa --reads 5 --set num_reads=3", "say the same thing"),
     ("learn good.csv --sampler dimod:NullSampler", "NullSampler returned no reads"),
     ("learn good.csv --sampler dwave.samplers:PlanarGraphSolver", "PlanarGraphSolver refused the problem"),

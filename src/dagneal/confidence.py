@@ -21,6 +21,7 @@ from dagneal.resampling import weighted
 from dagneal.scorer import Scorer
 from dagneal.scores import BDeu, Dirichlet, Score
 
+_MOST_DRAWN = 10**9  # rows; the limit of NumPy's hypergeometric distribution
 THRESHOLD = 0.5  # the share of resamples below which an edge is weak
 
 
@@ -116,7 +117,11 @@ def holdout(data: Dataset, share: float = 0.2, seed: int = 0, score: Score | Non
     if not 0 < rows < data.rows:
         raise InputError(f"{data.rows:,} rows cannot be split so that {share:g} of them are held out")
     generator = np.random.default_rng(whole_number("seed", seed))
-    weights = generator.multivariate_hypergeometric(data.weights, rows, method="marginals")
+    if data.rows < _MOST_DRAWN:
+        weights = generator.multivariate_hypergeometric(data.weights, rows, method="marginals")
+    else:  # NumPy draws from fewer rows only; so each row is held out on its own, and their number varies a little
+        weights = generator.binomial(data.weights, share)
+        rows = int(weights.sum())
     train, test = weighted(data, data.weights - weights), weighted(data, weights)
     found = learn(train, score=score, seed=seed, bound=False, **options)
     prior = score if isinstance(score, Dirichlet) else BDeu()

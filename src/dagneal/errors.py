@@ -1,6 +1,13 @@
 """The one error a user can cause, and the commonest check."""
 
+import logging
+import reprlib
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+
+_LARGEST = 1 << 130  # seeds may have 128 bits; longer numbers are mistakes, and Python does not print the longest
 
 
 class InputError(ValueError):
@@ -10,6 +17,38 @@ class InputError(ValueError):
     Traceback (most recent call last):
     dagneal.errors.InputError: max_parents is -1; give 0 or more
     """
+
+
+class OutOfTimeError(Exception):
+    """The deadline has passed while sets were counted. Whoever set the deadline returns the best network so far."""
+
+
+class SecondaryWarning(UserWarning):
+    """A computation beside the network failed, such as a comparison or a picture. The network itself is not affected."""
+
+
+@contextmanager
+def secondary(what: str) -> Iterator[None]:
+    """Turn a failure into a `SecondaryWarning`, so that a computation beside the result cannot lose the result.
+
+    Args:
+        what: the computation, as the subject of the message.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     with secondary("the hold-out"):
+    ...         raise InputError("1 row cannot be split")
+    >>> print(caught[0].message)
+    the hold-out failed: 1 row cannot be split
+    """
+    try:
+        yield
+    except Exception as error:
+        logging.getLogger("dagneal").debug("%s failed", what, exc_info=True)
+        text = " ".join(str(error).split())
+        reason = text if isinstance(error, InputError) else f"{type(error).__name__}{': ' * bool(text)}{text}"
+        warnings.warn(f"{what} failed: {reason}", SecondaryWarning, stacklevel=4)
 
 
 def whole_number(name: str, value: Any, least: int = 0) -> int:
@@ -25,9 +64,40 @@ def whole_number(name: str, value: Any, least: int = 0) -> int:
     """
     try:
         number = int(value)
-        fits = number == value and number >= least
+        fits = number == value and least <= number < _LARGEST
     except (TypeError, ValueError, OverflowError):
         fits = False
     if not fits:
-        raise InputError(f"{name} is {value}; give a whole number from {least}")
+        raise InputError(f"{name} is {short(value)}; give a whole number from {least}")
     return number
+
+
+def short(value: Any) -> str:
+    """A value in a message: a few words, however large or deeply nested it is.
+
+    Args:
+        value: any value.
+
+    >>> short(10**5000), short([[[[[[[[1]]]]]]]])
+    ('a number of 16610 bits', '[[[[[[...]]]]]]')
+    """
+    if isinstance(value, int) and abs(value) >= _LARGEST:
+        return f"a number of {value.bit_length()} bits"
+    return str(value) if isinstance(value, str | int | float) else reprlib.repr(value)
+
+
+def check_text(text: str, what: str) -> None:
+    """Refuse text that no file can hold: lone halves of surrogate pairs, which JSON escapes and Python allow.
+
+    Args:
+        text: a name or a state.
+        what: it is, as the subject of the message.
+
+    >>> check_text("\\ud800", "a column")
+    Traceback (most recent call last):
+    dagneal.errors.InputError: a column has the name '\\ud800', which is not valid Unicode; rename it
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"{what} has the name {text!a}, which is not valid Unicode; rename it") from error

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
-from dagneal.errors import InputError
+from dagneal.errors import InputError, secondary
 from dagneal.graphs import graph_of, parents_in_order
 from dagneal.writing import replacing
 
@@ -262,7 +262,10 @@ class Learned:
         if suffix == ".json":
             from dagneal.exchange import network_dict
 
-            fitted = network_dict(self.network) if self.data is not None and self._is_network else {}
+            fitted: dict[str, Any] = {}
+            if self.data is not None and self._is_network:
+                with secondary("fitting probabilities"):
+                    fitted = network_dict(self.network)
             with replacing(path) as file:
                 file.write((json.dumps(fitted | self.to_dict(), indent=1) + "\n").encode())
         elif suffix == PAGE:

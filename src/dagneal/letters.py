@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from unicodedata import category, east_asian_width
 
 _PICTURE = "\ufe0f"  # asks for the letter before it as a picture, which is wide
 _END = 3  # the end of a name has one of so many parts of the room
+# Control characters except tab and line feed, line separators, overrides of the writing direction, lone surrogates.
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """Escape what a terminal would obey instead of showing, such as escape sequences in names of columns and files.
+
+    Args:
+        text: any text; line feeds and tabs stay.
+
+    >>> print(printable("red \\x1b[31m"))
+    red \\x1b[31m
+    """
+    return _UNSAFE.sub(lambda match: match.group().encode("unicode_escape").decode(), text)
 
 
 def cells(text: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ from dagneal.errors import InputError, whole_number
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 _SPARE = 1 << 27  # of memory that is free, for what nobody foresees
+_DATA = 0.35  # the part of the address space that holds data
+_THREADS = 1 << 25  # address space for the stacks of one more core's threads
 _allowed: dict[str, int | None] = {"jobs": None, "memory": None}
 _here = threading.local()
 
@@ -66,7 +69,7 @@ def room() -> int:
     allowed = limit()
     if allowed is not None:
         return max(allowed - used(), 0)
-    return max(_free() - _SPARE, 0)
+    return max(min(_free(), _address_space()[0] - _addresses_used()) - _SPARE, 0)
 
 
 def check_room(size: float, what: str, instead: str) -> None:
@@ -85,14 +88,49 @@ def check_room(size: float, what: str, instead: str) -> None:
         raise InputError(f"{what} needs about {in_words(size)} of memory, and {in_words(there)} {whose}; {more}{instead}")
 
 
+def check_address_space(size: float) -> None:
+    """Refuse to start under a limit such as `ulimit -v` that is too small: compiled libraries would abort without a message.
+
+    Args:
+        size: bytes of address space that the work needs on two cores; threads of more cores need more.
+    """
+    needed = size + _THREADS * max(cores() - 2, 0)
+    for option, there, least in zip("vd", _address_space(), (needed, needed * _DATA), strict=True):
+        if there < least:
+            raise InputError(
+                f"ulimit -{option} leaves this process {in_words(there)} of address space, and it needs {in_words(least)}, "
+                "though less memory; raise that limit, or limit the memory with --memory instead"
+            )
+
+
+def _address_space() -> tuple[int, int]:
+    """The limits on the address space of this process and on the data in it, in bytes; very large where there is none."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 1 << 62, 1 << 62
+    space, data = (resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA))
+    endless = resource.RLIM_INFINITY
+    return 1 << 62 if space == endless else space, 1 << 62 if data == endless else data
+
+
+def _addresses_used() -> int:
+    """The address space that this process uses now, in bytes; 0 where that is not known."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, AttributeError):
+        return 0
+
+
 def used() -> int:
     """The memory that this process holds now, in bytes."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:  # no Linux: the most it ever held
-        import resource
-        import sys
-
+    except (OSError, AttributeError):  # no Linux: the most it ever held
+        try:
+            import resource
+        except ImportError:  # Windows: not known
+            return 0
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return most if sys.platform == "darwin" else most * 1024
 

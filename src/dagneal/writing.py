@@ -37,6 +37,24 @@ def check_format(path: str | os.PathLike[str], endings: Sequence[str]) -> None:
     check_writable(path)
 
 
+def check_different(paths: Sequence[str]) -> None:
+    """Refuse a file that is named twice: the second writing would replace the first.
+
+    Args:
+        paths: where results will be written.
+
+    >>> check_different(["a.bif", "b.bif", "./a.bif"])
+    Traceback (most recent call last):
+    dagneal.errors.InputError: a.bif and ./a.bif are the same file; give another name
+    """
+    seen: dict[str, str] = {}
+    for path in paths:
+        real = os.path.realpath(path)
+        if real in seen and not _is_device(Path(real)):
+            raise InputError(f"{seen[real]} and {path} are the same file; give another name")
+        seen[real] = path
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file to write; it takes the place of `path` only when everything was written.

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import _thread
+import argparse
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from dagneal.errors import InputError
+from dagneal.cli.streams import discard, open_streams, write_message
+from dagneal.errors import InputError, SecondaryWarning
 
+_ADDRESS_SPACE, _LIGHT = 2e9, 5e8  # bytes that polars and LLVM reserve, most of it never used; and without these two
 _PATIENCE = 0.3  # seconds between being told to stop and being made to
 
 
 def main(arguments: Sequence[str] | None = None, words: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status: 0, 2 for bad input, 130 on Ctrl-C.
+    """Run the command line and return its exit status: 0, 2 for bad input or a part that failed, 130 on Ctrl-C.
 
     Args:
         arguments: the words after `dagneal`; those of this process by default.
@@ -22,17 +27,38 @@ def main(arguments: Sequence[str] | None = None, words: Sequence[str] | None = N
     """
     from dagneal.cli.arguments import parser
 
-    if sys.stdout is None:  # closed by the caller
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
-    elif hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(encoding="utf-8")  # data and names are UTF-8 whatever the terminal is
-    options = parser().parse_args(arguments)
+    open_streams()
+    try:
+        options = parser().parse_args(arguments)
+    except SystemExit as end:  # after --help, --version or a message
+        raise SystemExit(_flush(int(end.code or 0))) from None
+    except OSError as error:
+        raise SystemExit(_report_output(error)) from None
     options.words = list(words or (sys.argv[1:] if arguments is None else arguments))
+    return _flush(_run(options))
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Run a command and return its exit status; a failure becomes one line."""
     exceeded: list[str] = []
+    failures = 0
+
+    def report(message: Warning | str, *_: Any, **__: Any) -> None:
+        nonlocal failures
+        failures += isinstance(message, SecondaryWarning)
+        write_message(f"{'dagneal' if isinstance(message, SecondaryWarning) else 'note'}: {message}")
+
     try:
         from dagneal import machine
 
-        with machine.limits(options.jobs, options.memory), machine.watched(_stopping(exceeded)):
+        with (
+            machine.limits(options.jobs, options.memory),
+            machine.watched(_stopping(exceeded)),
+            warnings.catch_warnings(),
+        ):
+            machine.check_address_space(_LIGHT if options.command in ("convert", "networks") else _ADDRESS_SPACE)
+            warnings.simplefilter("always", SecondaryWarning)
+            warnings.showwarning = report
             for library in ("POLARS", "OMP", "OPENBLAS") if options.jobs is not None else ():  # before they are imported
                 os.environ[f"{library}_{'MAX' if library == 'POLARS' else 'NUM'}_THREADS"] = str(options.jobs)
             from dagneal.cli import commands
@@ -45,12 +71,30 @@ def main(arguments: Sequence[str] | None = None, words: Sequence[str] | None = N
         return _say("there is not enough memory for this; use fewer variables or rows", 2)
     except KeyboardInterrupt:
         return _say(exceeded[0], 2) if exceeded else _say("stopped", 130)
-    except BrokenPipeError:  # the reader of our output went away, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except BrokenPipeError as error:
+        return _report_output(error) or 2 * bool(failures)
     except OSError as error:
-        return _say(f"{error.filename or 'the output cannot be written'}: {error.strerror or error}", 2)
-    return 0
+        if error.filename:
+            return _say(f"{error.filename}: {error.strerror or error}", 2)
+        return _report_output(error)
+    return 2 * bool(failures)
+
+
+def _flush(status: int) -> int:
+    """Write what is left in the standard output, and return the exit status; 2 where it cannot be written."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError) as error:
+        return status or _report_output(error)
+    return status
+
+
+def _report_output(error: Exception) -> int:
+    """Report that the output cannot be written, and return the exit status; 0 if the reader went away, as `head` does."""
+    discard(sys.stdout)
+    if isinstance(error, BrokenPipeError):
+        return 0
+    return _say(f"the output cannot be written: {getattr(error, 'strerror', None) or error}", 2)
 
 
 def _stopping(told: list[str]) -> Callable[[str], None]:
@@ -66,5 +110,5 @@ def _stopping(told: list[str]) -> Callable[[str], None]:
 
 
 def _say(message: str, status: int) -> int:
-    print(f"dagneal: {' '.join(message.split())}", file=sys.stderr)
+    write_message(f"dagneal: {message}")
     return status

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from dagneal import __version__
-from dagneal.cli.parsing import Parser, command_named, data_options, listed, numbers, reading_options, sizes
+from dagneal.cli.parsing import Once, Parser, command_named, data_options, listed, numbers, reading_options, sizes
 
 LEARNERS = ("auto", "exact", "order", "exhaustive")
 
@@ -129,7 +129,12 @@ def _learn(commands: argparse._SubParsersAction[Parser]) -> None:
     group.add_argument("--holdout", type=float, metavar="SHARE", help="see how well rows held out are foretold, such as 0.2")
     group = command.add_argument_group("results")
     group.add_argument(
-        "-o", "--output", metavar="FILE", help="save the result: .html (a page), .json, .bif, .graphml or .dot"
+        "-o",
+        "--output",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="save the result: .html (a page), .json, .bif, .graphml or .dot (may be repeated)",
     )
     group.add_argument("--safe-labels", **_SAFE)
     group.add_argument("--samples", metavar="FILE", help="save the reads of the whole, as a sampler gave them, as JSON")
@@ -154,7 +159,9 @@ def _sample(commands: argparse._SubParsersAction[Parser]) -> None:
         "--rounding", choices=("nearest", "floor"), default="nearest", help="of expected counts (default nearest)"
     )
     command.add_argument("--weights", metavar="COLUMN", help="write distinct rows with their number in this column")
-    command.add_argument("-o", "--output", metavar="FILE", help=".csv, .tsv or .parquet (default: CSV to the terminal)")
+    command.add_argument(
+        "-o", "--output", action=Once, metavar="FILE", help=".csv, .tsv or .parquet (default: CSV to the terminal)"
+    )
 
 
 def _encode(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -173,7 +180,7 @@ def _encode(commands: argparse._SubParsersAction[Parser]) -> None:
     command.add_argument("--encoding", default="tight", metavar="WORDS", help="how: " + _ENCODING)
     command.add_argument("--compare", action="store_true", help="show what each encoding would need, and write nothing")
     command.add_argument("--ising", action="store_true", help="over spins -1 and +1 instead of bits")
-    command.add_argument("-o", "--output", metavar="FILE", help="where to write it: .bqm, .coo or .npz")
+    command.add_argument("-o", "--output", action=Once, metavar="FILE", help="where to write it: .bqm, .coo or .npz")
 
 
 def _compare(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -218,7 +225,12 @@ def _tools(commands: argparse._SubParsersAction[Parser]) -> None:
     reading_options(command)
     command.add_argument("--safe-labels", **_SAFE)
     command.add_argument(
-        "-o", "--output", required=True, metavar="FILE", help=".bif or .json; .graphml and .dot hold edges only"
+        "-o",
+        "--output",
+        action="append",
+        required=True,
+        metavar="FILE",
+        help=".bif or .json; .graphml and .dot hold edges only (may be repeated)",
     )
     command = command_named(
         commands,
@@ -263,7 +275,7 @@ def _plan(commands: argparse._SubParsersAction[Parser]) -> None:
     command.add_argument("--max-parents", type=int, metavar="M", help="most parents (default 2 in a block, 4 in the whole)")
     command.add_argument("--reads", type=int, metavar="N", help="reads (default 100 of a block, 1000 of the whole)")
     command.add_argument("--annealing-time", type=float, default=20.0, metavar="US", help="of a read (default 20)")
-    command.add_argument("-o", "--output", metavar="FILE", help="draw the copies on the chip: .png or .svg")
+    command.add_argument("-o", "--output", action=Once, metavar="FILE", help="draw the copies on the chip: .png or .svg")
 
 
 def _journal(command: Parser | argparse._ArgumentGroup) -> None:
@@ -298,7 +310,9 @@ def _reproduce(commands: argparse._SubParsersAction[Parser]) -> None:
     command.add_argument("--qpu", action="store_true", help="quantum annealing on D-Wave's hardware; emulated without it")
     command.add_argument("--k", type=numbers, metavar="K,...", help="only these sizes of blocks in Tables 9 to 11")
     command.add_argument("--report", action="store_true", help="run nothing, write the report from the records")
-    command.add_argument("-o", "--output", metavar="FOLDER", help="where (default reproduction, or reproduction-paper)")
+    command.add_argument(
+        "-o", "--output", action=Once, metavar="FOLDER", help="where (default reproduction, or reproduction-paper)"
+    )
     _journal(command)
 
 

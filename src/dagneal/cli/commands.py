@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import io
-import sys
 from pathlib import Path
 
 from dagneal.cli import journals, learning, quantum, reading, reproduce as reproduction, show, tools
 from dagneal.cli.known import knowledge
+from dagneal.cli.streams import write_data
 from dagneal.errors import InputError
 from dagneal.writing import check_writable, replacing
 
@@ -46,7 +46,7 @@ def sample(options: argparse.Namespace) -> None:
         frames = (decoded(network.names, states, codes) for codes in network.sample_codes(rows, options.seed))
     if options.output is None:
         for position, frame in enumerate(frames):
-            sys.stdout.write(frame.write_csv(include_header=position == 0))
+            write_data(frame.write_csv(include_header=position == 0))
         return
     with replacing(options.output) as file:
         if options.output.lower().endswith(".parquet"):
@@ -114,6 +114,9 @@ def networks(options: argparse.Namespace) -> None:
     if options.network:
         network = load(options.network)
         report = {"name": network.name, "states": dict(network.states), "edges": [list(edge) for edge in network.dag.edges]}
-        show.result(report, format_bif(network).rstrip("\n"), options)
+        if options.json:
+            show.result(report, "", options)
+        else:
+            write_data(format_bif(network))
         return
     show.networks([(name, load(name)) for name in NAMES], options)

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import Any
 
 from dagneal.cli import show
-from dagneal.errors import InputError, whole_number
+from dagneal.errors import InputError, secondary, whole_number
 from dagneal.learned import Learned
 from dagneal.letters import columns, padded
 
@@ -34,6 +34,15 @@ def check_options(options: argparse.Namespace) -> None:
             BDeu(size)  # refuses what is no size
 
 
+def takes_long(options: argparse.Namespace) -> bool:
+    """Whether more networks will be learned, to see how sure the first one is.
+
+    Args:
+        options: of the command.
+    """
+    return any(value is not None for value in (options.bootstrap, options.ess, options.holdout))
+
+
 def confidence(
     found: Learned,
     options: argparse.Namespace,
@@ -44,8 +53,8 @@ def confidence(
     same: bool,
     journal: Any = None,
     executor: Any = None,
-) -> tuple[dict[str, Any], list[str], BaseException | None]:
-    """How sure the network is, as plain values and as lines; and what went wrong, which loses nothing that was done before.
+) -> tuple[dict[str, Any], list[str], bool]:
+    """How sure the network is, as plain values and as lines; and whether Ctrl-C ended it. A part that fails is reported.
 
     Args:
         found: the network.
@@ -62,7 +71,7 @@ def confidence(
     from dagneal.resampling import bootstrap
 
     if found.score != found.score or found.data is None:  # no network, so there is nothing to be sure of
-        return {}, [], None
+        return {}, [], False
     data, seed = found.data, options.seed or 0
     limit = 2 if options.max_parents is None and options.direct else options.max_parents
     how = {"max_parents": limit, "knowledge": knowledge, "solver": learner}
@@ -71,13 +80,16 @@ def confidence(
         """How much time the next one has; a little, where none is left, since it was asked for."""
         return how if deadline is None else how | {"time_limit": max(deadline - perf_counter(), 1e-3)}
 
-    report: dict[str, Any] = {"strengths": [vars(each) for each in strengths(found, score)]}
-    table = _edges(report["strengths"], None, options.threshold)
+    report: dict[str, Any] = {}
+    table: list[str] = []
     more: list[str] = []
-    failed: BaseException | None = None
+    interrupted = False
     try:
+        with secondary("measuring the edges"):
+            report["strengths"] = [vars(each) for each in strengths(found, score)]
+            table = _edges(report["strengths"], None, options.threshold)
         if options.bootstrap is not None:
-            with show.progress(options.quiet) as progress:
+            with secondary("the bootstrap"), show.progress(options.quiet) as progress:
                 others = {
                     "progress": progress,
                     "deadline": deadline,
@@ -86,30 +98,31 @@ def confidence(
                     "executor": executor,
                 } | how
                 resampled = bootstrap(data, options.bootstrap, seed, **others)
-            report |= {"bootstrap": resampled.to_dict(), "threshold": options.threshold}
-            table = _edges(report["strengths"], resampled, options.threshold)
-            if resampled.samples < options.bootstrap:
-                why = "Ctrl-C" if resampled.interrupted else "the time limit"
-                table.append(f"  {why} left {resampled.samples:,} of {options.bootstrap:,} resamples")
-            if resampled.interrupted:
-                raise KeyboardInterrupt
-        if options.ess is not None:
-            priors = sensitivity(data, options.ess, seed=seed, **left())
-            report["sensitivity"] = {f"{size:g}": [list(edge) for edge in each.edges] for size, each in priors.items()}
-            more += ["", *_sensitivity(priors, knowledge)]
-        if options.holdout is not None:
-            held = holdout(data, options.holdout, seed, score, **left())
-            report["holdout"] = held.to_dict()
-            more += [
-                "",
-                f"{held.rows:,} rows held out: log-likelihood {held.log_likelihood:.4f} a row, "
-                f"{held.without_edges:.4f} without edges",
-            ]
-    except (InputError, KeyboardInterrupt) as error:
-        failed = error
+                report |= {"bootstrap": resampled.to_dict(), "threshold": options.threshold}
+                table = _edges(report.get("strengths", []), resampled, options.threshold)
+                if resampled.samples < options.bootstrap:
+                    why = "Ctrl-C" if resampled.interrupted else "the time limit"
+                    table.append(f"  {why} left {resampled.samples:,} of {options.bootstrap:,} resamples")
+                interrupted = resampled.interrupted
+        if options.ess is not None and not interrupted:
+            with secondary("learning with other priors"):
+                priors = sensitivity(data, options.ess, seed=seed, **left())
+                report["sensitivity"] = {f"{size:g}": [list(edge) for edge in each.edges] for size, each in priors.items()}
+                more += ["", *_sensitivity(priors, knowledge)]
+        if options.holdout is not None and not interrupted:
+            with secondary("the hold-out"):
+                held = holdout(data, options.holdout, seed, score, **left())
+                report["holdout"] = held.to_dict()
+                more += [
+                    "",
+                    f"{held.rows:,} rows held out: log-likelihood {held.log_likelihood:.4f} a row, "
+                    f"{held.without_edges:.4f} without edges",
+                ]
+    except KeyboardInterrupt:
+        interrupted = True
     if not same and set(report) - {"strengths"}:
         more += ["", "other rows and other priors were learned by the default solver, not as the network above"]
-    return report, table + more, failed
+    return report, table + more, interrupted
 
 
 def _edges(strengths: list[dict[str, Any]], resampled: Any, threshold: float) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -18,9 +17,9 @@ from dagneal.bif import check_names
 from dagneal.cli import confident, journals, quantum, reading, show, solvers
 from dagneal.cli.arguments import LEARNERS, SAMPLERS
 from dagneal.cli.known import knowledge
-from dagneal.errors import InputError, whole_number
+from dagneal.errors import InputError, secondary, whole_number
 from dagneal.graphs import check_variables
-from dagneal.writing import check_format, check_writable
+from dagneal.writing import check_different, check_format, check_writable
 
 # Options of this command that make no difference to the pieces that a journal keeps.
 _HARMLESS = (
@@ -35,12 +34,11 @@ def learn(options: argparse.Namespace) -> None:
     from dagneal.scores import score_named
 
     # All that can be refused is refused before the work.
-    if options.output:
-        check_format(options.output, (*FORMATS, PAGE))
+    for path in options.output:
+        check_format(path, (*FORMATS, PAGE))
     if options.samples:
         check_writable(options.samples)
-        if options.output and os.path.realpath(options.samples) == os.path.realpath(options.output):
-            raise InputError("--samples and -o name the same file")
+    check_different([*options.output, *([options.samples] if options.samples else [])])
     confident.check_options(options)
     if options.seed is not None:
         whole_number("--seed", options.seed)
@@ -64,37 +62,52 @@ def _learn(
     journal: Any,
     executor: Any,
 ) -> None:
-    """Learn, see how sure it is, show and save."""
-    from dagneal.exchange import PAGE
+    """Learn, see how sure it is, save and show; once there is a network, no failure can lose it."""
     from dagneal.metrics import compare as compare_graphs
     from dagneal.scorer import Scorer
 
     with _closing(solver):
         found, data, truth, known = _learned(options, solver, parameters, score, journal, executor)
-    against = compare_graphs(found.dag, truth, Scorer(data, score)) if truth is not None else None
+    against = None
+    if truth is not None:
+        with secondary(f"the comparison with {options.truth}"):
+            against = compare_graphs(found.dag, truth, Scorer(data, score))
     plain = options.sampler is None and options.solver in LEARNERS and options.divide is None
     learner = solver if plain else None
-    report, lines, failed = confident.confidence(found, options, score, learner, known, deadline, plain, journal, executor)
+    if confident.takes_long(options):
+        _save(found, options, truth)
+    report, lines, interrupted = confident.confidence(
+        found, options, score, learner, known, deadline, plain, journal, executor
+    )
     found = replace(found, confidence=report or None)
+    saved = _save(found, options, truth)
     show.learned(found, data, against, options, lines)
+    for path in saved:
+        show.saved(path, options)
+    if interrupted or (found.division is not None and found.division.interrupted):
+        raise KeyboardInterrupt  # what is known has been saved and shown
+
+
+def _save(found: Any, options: argparse.Namespace, truth: Any) -> list[str]:
+    """Save all that was asked for, and return the files that were written; a file that cannot be written is reported."""
+    from dagneal.exchange import PAGE
+    from dagneal.qubo.decode import write_samples
+    from dagneal.report.page import write_page
+
+    saved = []
     if options.samples and found.annealed is not None:
-        from dagneal.qubo.decode import write_samples
-
-        write_samples(found.annealed.sampleset, options.samples)
-        show.saved(options.samples, options)
-    if options.output and options.output.lower().endswith(PAGE):
-        from dagneal.report.page import write_page
-
-        name = "standard input" if options.data == "-" else Path(options.data).name
-        write_page(found, options.output, truth, name, shlex.join(["dagneal", *sys.argv[1:]]))
-        show.saved(options.output, options)
-    elif options.output:
-        found.save(options.output, options.safe_labels)
-        show.saved(options.output, options)
-    if failed is not None:
-        raise failed
-    if found.division is not None and found.division.interrupted:
-        raise KeyboardInterrupt  # a division that was interrupted; what is known has been shown
+        with secondary(f"saving {options.samples}"):
+            write_samples(found.annealed.sampleset, options.samples)
+            saved.append(options.samples)
+    for path in options.output:
+        with secondary(f"saving {path}"):
+            if path.lower().endswith(PAGE):
+                name = "standard input" if options.data == "-" else Path(options.data).name
+                write_page(found, path, truth, name, shlex.join(["dagneal", *sys.argv[1:]]))
+            else:
+                found.save(path, options.safe_labels)
+            saved.append(path)
+    return saved
 
 
 def _learned(
@@ -106,10 +119,10 @@ def _learned(
 
     sampled = _sampled(options)
     data = reading.data(options)
-    if options.output and options.output.lower().endswith(".bif") and not options.safe_labels:
-        check_names([*data.names, *(state for states in data.states for state in states)])
-    if options.output:
-        check_letters(data.names, options.output)
+    for path in options.output:
+        if path.lower().endswith(".bif") and not options.safe_labels:
+            check_names([*data.names, *(state for states in data.states for state in states)])
+        check_letters(data.names, path)
     truth = reading.graph(options.truth) if options.truth else None
     if truth is not None:
         check_variables(truth, data.names, options.truth)

@@ -4,16 +4,34 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
+
+from dagneal.cli.streams import write_message
 
 
 class Parser(argparse.ArgumentParser):
     """A parser whose complaint is one line."""
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write help; unlike argparse, do not hide a failure to write it."""
+        (file or sys.stdout).write(message)
+
     def error(self, message: str) -> NoReturn:
         """Complain, and end with status 2."""
-        print(f"{self.prog}: {message}; see {self.prog} --help", file=sys.stderr)
+        write_message(f"{self.prog}: {message}; see {self.prog} --help")
         raise SystemExit(2)
+
+
+class Once(argparse.Action):
+    """Stores the value of an option that may be given once: a second file would silently replace the first."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        """Store the value, or complain that there is one already."""
+        if getattr(namespace, self.dest, None) is not None:
+            raise argparse.ArgumentError(self, "give it once")
+        setattr(namespace, self.dest, values)
 
 
 def command_named(commands: argparse._SubParsersAction[Parser], name: str, summary: str, epilog: str) -> Parser:

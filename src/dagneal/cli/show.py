@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
+from dagneal.cli.streams import write_message, write_text
+from dagneal.errors import secondary
 from dagneal.graphs import parents_in_order
 from dagneal.kernels import Progress
 from dagneal.letters import columns, fitted, padded
@@ -34,8 +36,8 @@ _LONGEST = 60  # columns of a name that are printed
 
 
 def note(text: str) -> None:
-    """Say something beside the result."""
-    print(f"note: {text}", file=sys.stderr, flush=True)
+    """Write a note beside the result."""
+    write_message(f"note: {text}")
 
 
 @contextmanager
@@ -84,7 +86,7 @@ def progress(quiet: bool) -> Iterator[Progress | None]:
 
 def result(report: dict[str, Any], text: str, options: argparse.Namespace) -> None:
     """Print a result, as one JSON object or as text."""
-    print(json.dumps(report) if options.json else text)
+    write_text(json.dumps(report) if options.json else text)
 
 
 def learned(
@@ -98,7 +100,10 @@ def learned(
     report = found.to_dict()
     lines = [f"{options.data}: {len(data.names)} variables, {data.rows:,} rows ({data.different})", ""]
     lines += structure(found.dag)
-    if picture := drawn(found.dag, shutil.get_terminal_size((100, 24)).columns - 2):
+    picture: list[str] = []
+    with secondary("the drawing"):
+        picture = drawn(found.dag, shutil.get_terminal_size((100, 24)).columns - 2)
+    if picture:
         lines += ["", *(f"  {line}".rstrip() for line in picture)]
     if table:
         lines += ["", *table]
@@ -139,7 +144,7 @@ def learned(
 def saved(path: str, options: argparse.Namespace) -> None:
     """Say where something was saved; a JSON object stays alone."""
     if not options.json:
-        print(f"saved to {path}")
+        write_text(f"saved to {path}")
 
 
 def many(count: int, thing: str) -> str:

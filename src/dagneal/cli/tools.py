@@ -9,6 +9,8 @@ from typing import Any
 from dagneal.cli import reading, show
 from dagneal.errors import InputError
 from dagneal.graphs import check_variables
+from dagneal.letters import columns, padded
+from dagneal.writing import check_different
 
 
 def score(options: argparse.Namespace) -> None:
@@ -27,8 +29,8 @@ def score(options: argparse.Namespace) -> None:
     scorer = Scorer(data, rule)
     local = {name: scorer.local(name, dag.predecessors(name)) for name in data.names}
     report: dict[str, Any] = {"score_name": rule.name, "score": sum(local.values()), "local": local, "rows": data.rows}
-    width = max(map(len, local))
-    lines = [f"  {name:{width}} {value:16.4f}" for name, value in local.items()]
+    width = max(columns(show.plain(name)) for name in local)
+    lines = [f"  {padded(show.plain(name), width)} {value:16.4f}" for name, value in local.items()]
     lines += ["", f"{rule.name} log score {report['score']:.4f} on {data.rows:,} rows"]
     if isinstance(found, BayesianNetwork) and same_states(found, data):
         report["log_likelihood"] = log_likelihood(found, data)
@@ -44,7 +46,9 @@ def fit(options: argparse.Namespace) -> None:
     from dagneal.network import fit
     from dagneal.scores import Dirichlet, score_named
 
-    check_format(options.output)
+    for path in options.output:
+        check_format(path)
+    check_different(options.output)
     prior = score_named(options.score)
     if not isinstance(prior, Dirichlet):
         raise InputError(f"{options.score} has no prior to fit with; give bdeu:ESS, bdeu-rows, k2 or perks")
@@ -52,10 +56,11 @@ def fit(options: argparse.Namespace) -> None:
     data = _read(options, dag)
     check_variables(dag, data.names, options.network)
     network = fit(dag, data, prior)
-    write_network(network, options.output, options.safe_labels)
+    for path in options.output:
+        write_network(network, path, options.safe_labels)
     parameters = sum(table.size - table.size // table.shape[-1] for table in network.cpts.values())
-    report = {"file": options.output, "rows": data.rows, "parameters": parameters}
-    text = f"{parameters:,} free parameters fitted to {data.rows:,} rows, written to {options.output}"
+    report = {"file": options.output[0], "files": options.output, "rows": data.rows, "parameters": parameters}
+    text = f"{parameters:,} free parameters fitted to {data.rows:,} rows, written to {', '.join(options.output)}"
     show.result(report, text, options)
 
 

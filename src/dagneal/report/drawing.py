@@ -20,6 +20,7 @@ _MARGIN, _LEAST = 24.0, (420.0, 240.0)  # around the boxes; a smaller drawing wo
 _SHAPE, _STRETCH = 1.8, 2.4  # a drawing that is wider than this for its height has its rows drawn apart, so far at most
 _LANE, _LEAN = 34.0, 0.5  # how far above and below a bend its corners are, and how oblique the line may be there
 _BARS, _TALLEST = 40, 95
+_NARROW = 1e-12  # a range of energies, relative to their size, that floating point cannot divide into bars
 
 Point = tuple[float, float]
 
@@ -189,7 +190,9 @@ def energies_svg(energies: Floats, occurrences: Ints, optimum: float | None, bas
     marks = [(-baseline, "random orders")] + ([] if optimum is None else [(-optimum, "optimum")])
     low = min([float(energies.min()), *(value for value, _ in marks)])
     high = max([float(energies.max()), *(value for value, _ in marks)])
-    span = (high - low) or 1.0
+    span = high - low
+    if span <= _NARROW * max(abs(low), abs(high)):  # equal up to rounding: bars need some width
+        span = max(1.0, 2 * _NARROW * abs(low))
     counts, edges = np.histogram(energies, _BARS, (low, low + span), weights=occurrences)
     width, height, most = 640.0, 170.0, float(counts.max()) or 1.0
 
