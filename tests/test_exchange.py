@@ -214,3 +214,56 @@ def test_columns_that_a_network_does_not_have_are_left_out(tmp_path, capsys):
     assert main(["score", "lung-cancer", str(tmp_path / "a.csv")]) == 0
     assert main(["fit", "lung-cancer", str(tmp_path / "a.csv"), "-o", str(tmp_path / "a.bif")]) == 0
     assert "patient" not in dn.load(str(tmp_path / "a.bif")).names
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda net: net["edges"].append(["c", "Asy/Patch"]), "the edge c -> Asy/Patch is in 'edges' but not in 'parents'"),
+        (lambda net: net["edges"].pop(), "is in 'parents' but not in 'edges'"),
+        (lambda net: net["variables"].append("new"), "'new' is in 'variables' but not in 'states'"),
+        (lambda net: net["states"].update(new=["x", "y"]), "is not a network"),
+        (lambda net: net["parents"].update(c=[["a b"], "Asy/Patch"]), "make them agree"),
+        (lambda net: net["parents"].update(c={"a b": 1}), "is in 'edges' but not in 'parents'"),
+        (lambda net: net["parents"].pop("c"), "is not a network"),
+        (lambda net: net["cpts"].update(c=[[1.0], [0.5, 0.5]]), "is not a network"),
+        (lambda net: net["parents"].update(c=["a b", "Asy/Patch", "a b"]), "the same parent twice"),
+    ],
+)
+def test_a_network_that_was_edited_by_hand_must_agree_with_itself(tmp_path, change, message):
+    path = tmp_path / "net.json"
+    write_network(odd_network(), path)
+    network = json.loads(path.read_text())
+    change(network)
+    path.write_text(json.dumps(network))
+    with pytest.raises(dn.InputError, match=message):
+        read_structure(path)
+
+
+def test_edges_that_were_edited_count_where_there_are_no_probabilities(tmp_path):
+    path = tmp_path / "net.json"
+    write_network(odd_network(), path)
+    network = json.loads(path.read_text())
+    network["edges"] = [["c", "a b"]]
+    del network["cpts"]
+    path.write_text(json.dumps(network))
+    assert list(read_structure(path).edges) == [("c", "a b")]
+
+
+@pytest.mark.parametrize("letters", ["\r", "\n", '"', "a\rb"])
+def test_names_that_bif_would_not_give_back_are_refused(tmp_path, letters):
+    network = dn.BayesianNetwork({"a": (f"x{letters}", "y")}, {"a": ()}, {"a": [0.5, 0.5]})
+    with pytest.raises(dn.InputError, match="cannot be written in BIF"):
+        dn.write_bif(network, tmp_path / "net.bif")
+    assert not (tmp_path / "net.bif").exists()
+    write_network(network, tmp_path / "safe.bif", safe=True)
+    assert dn.read_bif(tmp_path / "safe.bif").names == ("a",)
+
+
+@pytest.mark.parametrize("ending", [".bif", ".json", ".graphml", ".dot"])
+def test_lone_surrogates_are_refused(tmp_path, ending, capsys):
+    (tmp_path / "net.json").write_text('{"variables": ["a\\ud800"], "edges": []}')
+    assert main(["convert", str(tmp_path / "net.json"), str(tmp_path / f"out{ending}")]) == 2
+    assert "not valid Unicode" in capsys.readouterr().err
+    with pytest.raises(dn.InputError, match="not valid Unicode"):
+        dn.BayesianNetwork({"a": ("x\udfff", "y")}, {"a": ()}, {"a": [0.5, 0.5]})

@@ -250,3 +250,23 @@ def test_any_text_is_knowledge_or_refused(tmp_path_factory, text):
     path.write_text(text, encoding="utf-8", errors="ignore")
     with suppress(dn.InputError):
         read_knowledge(path).check(NAMES, 2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "limits.Cancer = " + "9" * 5000,
+        ".".join(["limits"] + ["a"] * 50_000) + " = 1",
+        ".".join(["a"] * 50_000) + " = 1",
+        "[limits]\n" + ".".join(["Cancer"] + ["a"] * 50_000) + " = 1",
+        "required = [" + "[" * 900 + "]" * 900 + "]",
+        "required = [{" + ".".join(["a"] * 5000) + " = 1}]",
+        "tiers = " + "[" * 50_000,
+    ],
+    ids=["digits", "dotted limits", "dotted keys", "dotted name", "nested", "inline", "deep"],
+)
+def test_monstrous_toml_is_refused_in_one_line(tmp_path, text, capsys):
+    dn.load("lung-cancer").sample(50, 1).frame().write_csv(tmp_path / "lc.csv")
+    (tmp_path / "known.toml").write_text(text)
+    assert main(["learn", str(tmp_path / "lc.csv"), "--knowledge", str(tmp_path / "known.toml"), "--quiet"]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1

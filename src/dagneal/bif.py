@@ -27,6 +27,7 @@ _TOKEN = re.compile(
       | (?P<word>(?:(?!//|/\*)[^\s{}\[\](),;|"])+)""",
     re.VERBOSE | re.DOTALL,
 )
+_NOT_QUOTABLE = re.compile('["\\r\\n\ud800-\udfff]')  # lone surrogates are not text in any encoding
 _PLAIN = re.compile(r"[A-Za-z0-9_.<>=+\-/%&]+")
 
 
@@ -298,7 +299,7 @@ def _quoted(name: str) -> str:
     """A name as BIF wants it; what is not a plain word goes into quotes."""
     if _PLAIN.fullmatch(name) and "//" not in name and "/*" not in name:
         return name
-    if '"' in name or "\n" in name:
-        why = "it holds a quote or a line break; use safe labels (--safe-labels)"
+    if _NOT_QUOTABLE.search(name):
+        why = "it holds a quote, a line break or an invalid character; use safe labels (--safe-labels)"
         raise InputError(f"the name {name!r} cannot be written in BIF: {why}")
     return f'"{name}"'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import networkx as nx
 import numpy as np
 
 from dagneal import writing
-from dagneal.errors import InputError
+from dagneal.errors import InputError, check_text
 from dagneal.graphs import check_acyclic
 from dagneal.letters import fitted
 from dagneal.network import BayesianNetwork
@@ -193,16 +193,35 @@ def _from_json(text: str, source: str | os.PathLike[str]) -> nx.DiGraph | Bayesi
         found = json.loads(text)
         graph.add_nodes_from(map(str, found["variables"]))
         graph.add_edges_from((str(parent), str(child)) for parent, child in found["edges"])
+        for name in graph:
+            check_text(name, f"{source}: a variable")
         if len(graph) != len(found["variables"]) or any(graph.has_edge(name, name) for name in graph):
             raise ValueError
         if "cpts" not in found:
             return graph
         states = {name: tuple(map(str, its)) for name, its in found["states"].items()}
-        parents = {name: tuple(found["parents"][name]) for name in states}
+        parents = {name: tuple(map(str, found["parents"][name])) for name in states}
         tables = {name: np.array(found["cpts"][name], dtype=np.float64) for name in states}
+    except InputError:
+        raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"{source} is not a network or a result of `dagneal learn`") from error
+    _check_agreement(graph, parents, source)
     return BayesianNetwork(states, parents, tables, str(found.get("name", "network")))
+
+
+def _check_agreement(graph: nx.DiGraph, parents: Mapping[str, Sequence[str]], source: str | os.PathLike[str]) -> None:
+    """Refuse a file whose `variables` and `edges` are not those of its probabilities, such as one edited by hand."""
+    if odd := sorted(set(graph) ^ set(parents)):
+        where = ("variables", "states") if odd[0] in graph else ("states", "variables")
+        raise InputError(f"{source}: {odd[0]!r} is in {where[0]!r} but not in {where[1]!r}; make them agree")
+    listed = {(parent, child) for child, its in parents.items() for parent in its}
+    if odd := sorted(set(graph.edges) ^ listed):
+        where = ("edges", "parents") if odd[0] in graph.edges else ("parents", "edges")
+        raise InputError(
+            f"{source}: the edge {odd[0][0]} -> {odd[0][1]} is in {where[0]!r} but not in {where[1]!r}; make them agree, or "
+            "remove 'cpts' to keep the edges only and get new probabilities with `dagneal fit`"
+        )
 
 
 def _from_graphml(text: str, source: str | os.PathLike[str]) -> nx.DiGraph:

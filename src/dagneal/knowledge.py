@@ -13,7 +13,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.errors import InputError, whole_number
+from dagneal.errors import InputError, short, whole_number
 from dagneal.graphs import cpdag
 from dagneal.kernels import Floats, Ints, Masks
 
@@ -254,7 +254,7 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
         read = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # text that is not TOML or not UTF-8, numbers of thousands of digits
         raise InputError(f"{path} is not TOML: {error}") from error
     if unknown := [name for name in read if name not in _KEYS]:
         raise InputError(f"{path}: there is no {unknown[0]!r} in a file of knowledge; give some of {', '.join(_KEYS)}")
@@ -285,5 +285,5 @@ def _listed(path: str | os.PathLike[str], name: str, read: dict[str, Any]) -> li
 def _edge(path: str | os.PathLike[str], name: str, value: Any) -> Edge:
     parts = [part.strip() for part in value.split("->")] if isinstance(value, str) else value
     if not (_names(parts) and len(parts) == 2 and all(parts)):
-        raise InputError(f'{path}: {value!r} in {name} is no edge; write ["parent", "child"] or "parent -> child"')
+        raise InputError(f'{path}: {short(value)} in {name} is no edge; write ["parent", "child"] or "parent -> child"')
     return parts[0], parts[1]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.data import Dataset, check_total
-from dagneal.errors import InputError, whole_number
+from dagneal.errors import InputError, check_text, whole_number
 from dagneal.graphs import check_acyclic, check_dag, dag_from_parents, parents_in_order, topological_order
 
 if TYPE_CHECKING:
@@ -53,13 +53,24 @@ class BayesianNetwork:
 
     def __post_init__(self) -> None:
         tables = {}
+        check_text(self.name, "the network")
         for name, states in self.states.items():
+            for text, what in ((name, "a variable"), *((state, f"a state of {name!r}") for state in states)):
+                check_text(text, f"{self.name}: {what}")
+            for what, given in (("parents", self.parents), ("cpts", self.cpts)):
+                if name not in given:
+                    raise InputError(f"{self.name}: {name!r} has no entry in {what!r}")
+            if len(set(self.parents[name])) != len(self.parents[name]):
+                raise InputError(f"{self.name}: {name!r} has the same parent twice")
             if len(set(states)) != len(states) or not states:
                 raise InputError(f"{self.name}: the states of {name!r} are not distinct: {', '.join(states) or 'none'}")
             for parent in self.parents[name]:
                 if parent not in self.states:
                     raise InputError(f"{self.name}: {name!r} has the parent {parent!r}, which is not declared")
-            table = np.array(self.cpts[name], dtype=np.float64)
+            try:
+                table = np.array(self.cpts[name], dtype=np.float64)
+            except (ValueError, TypeError) as error:
+                raise InputError(f"{self.name}: the table of {name!r} is no array of numbers") from error
             shape = tuple(len(self.states[v]) for v in (*self.parents[name], name))
             if table.shape != shape:
                 raise InputError(f"{self.name}: the table of {name!r} has shape {table.shape} where {shape} is needed")
