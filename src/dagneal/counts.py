@@ -9,12 +9,14 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from functools import cached_property
 from math import prod
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagneal import bits
+from dagneal.errors import OutOfTimeError
 from dagneal.executors import Shared, spread
 from dagneal.kernels import Floats, Ints, Progress, run
 from dagneal.machine import check_room, room
@@ -30,6 +32,8 @@ _ROW, _WORD = 1.2, 0.3
 _SET = 200.0  # rows that could be counted while a set is looked up and scored
 _MUCH = 1e9  # rows looked at one by one, beyond which work is given to an executor
 _PIECE = 1 << 17  # counts that are kept at a time
+_QUICK = 1e5  # nanoseconds of counting one set by rows; where it takes longer, pieces get smaller under a deadline
+_ALWAYS = 64  # sets that are counted even after a deadline, so that a network can be scored
 _TERMS = 1 << 22  # terms of sums that are looked up
 _PLAIN = 1 << 22  # combinations of states, beyond which packed rows are sorted to be counted
 
@@ -41,12 +45,16 @@ class Counter:
         data: the data.
         workers: number of threads; all cores by default.
         executor: where much work is done; threads by default. The data are sent once to each of its workers.
+
+    Attributes:
+        deadline: a time of `perf_counter`, after which counting many sets raises `OutOfTimeError`.
     """
 
     def __init__(self, data: Dataset, workers: int | None = None, executor: Executor | None = None) -> None:
         self.data = data
         self.workers = workers
         self.executor = executor
+        self.deadline: float | None = None
 
     @cached_property
     def planes(self) -> bits.Planes | None:
@@ -105,10 +113,11 @@ class Counter:
             Array like `concentrations`: the sum of ln G(N + a) - ln G(a), or of N ln N.
         """
         data = self.data
+        deadline = self.deadline if len(members) > _ALWAYS else None
         sums: Floats = np.empty(concentrations.shape)
         sizes = (members >= 0).sum(axis=1)
         if self.executor is not None and self._work(sizes) > _MUCH:
-            return self._spread(self.executor, members, concentrations, progress)
+            return self._spread(self.executor, members, concentrations, progress, deadline)
         with_bits, cells = self._cheaper(members, sizes)
         values, which = np.unique(concentrations, return_inverse=True)
         which = which.reshape(concentrations.shape)
@@ -116,6 +125,7 @@ class Counter:
         terms = terms_of(values, data.rows if len(values) * data.rows <= min(seen / 2, _TERMS) else -1)
 
         def work(piece: tuple[bool, Ints]) -> None:
+            check_time(deadline)
             easy, lines = piece
             found = np.empty((len(lines), sums.shape[1]))
             chosen, lengths, own = members[lines], sizes[lines], which[lines]
@@ -124,6 +134,7 @@ class Counter:
                 add_up(self._with_bits(chosen, lengths, offsets), offsets, own, values, terms, found)
             elif isinstance(data.codes, PackedRows):
                 for line, (its, size) in enumerate(zip(chosen, lengths, strict=True)):
+                    check_time(deadline)
                     counts = self._plain(its[:size], tuple(int(data.arities[v]) for v in its[:size]), seen_only=True)
                     offsets = np.array([0, len(counts)])
                     add_up(counts, offsets, own[line : line + 1], values, terms, found[line : line + 1])
@@ -131,7 +142,8 @@ class Counter:
                 set_sums(data.codes, data.weights, data.arities, chosen, lengths, own, values, terms, found)
             sums[lines] = found
 
-        run(work, _pieces(with_bits, cells), self.workers, "scoring", progress)
+        share = 1.0 if deadline is None else min(1.0, _QUICK / (data.codes.shape[1] * _ROW))
+        run(work, _pieces(with_bits, cells, share), self.workers, "scoring", progress)
         return sums
 
     def _work(self, sizes: Ints) -> float:
@@ -139,7 +151,12 @@ class Counter:
         return sum(float(count) * self.cost(size) for size, count in enumerate(np.bincount(sizes)) if count)
 
     def _spread(
-        self, executor: Executor, members: NDArray[np.int32], concentrations: Floats, progress: Progress | None
+        self,
+        executor: Executor,
+        members: NDArray[np.int32],
+        concentrations: Floats,
+        progress: Progress | None,
+        deadline: float | None,
     ) -> Floats:
         """The same over an executor, a few thousand sets in a piece."""
         sums: Floats = np.empty(concentrations.shape)
@@ -153,8 +170,13 @@ class Counter:
                 progress("scoring", ready, len(sums))
 
         step = 4096
-        pieces = ((at, members[at : at + step], concentrations[at : at + step]) for at in range(0, len(sums), step))
-        spread(executor, Shared(f"counter:{self.data.fingerprint}", Counter(self.data, 1)), _sums, pieces, record)
+
+        def pieces() -> Iterator[tuple[int, Any, Any]]:
+            for at in range(0, len(sums), step):
+                check_time(deadline)
+                yield at, members[at : at + step], concentrations[at : at + step]
+
+        spread(executor, Shared(f"counter:{self.data.fingerprint}", Counter(self.data, 1)), _sums, pieces(), record)
         return sums
 
     def _with_bits(self, members: NDArray[np.int32], sizes: Ints, offsets: Ints) -> Ints:
@@ -209,12 +231,23 @@ def _keys(lines: Sequence[NDArray[np.unsignedinteger]], shape: tuple[int, ...], 
     return key
 
 
-def _pieces(with_bits: NDArray[np.bool_], cells: Floats) -> list[tuple[bool, Ints]]:
-    """Sets in pieces of one kind, in their order."""
+def check_time(deadline: float | None) -> None:
+    """Raise `OutOfTimeError` after a deadline.
+
+    Args:
+        deadline: a time of `perf_counter`; None for no limit.
+    """
+    if deadline is not None and perf_counter() >= deadline:
+        raise OutOfTimeError
+
+
+def _pieces(with_bits: NDArray[np.bool_], cells: Floats, share: float) -> list[tuple[bool, Ints]]:
+    """Sets in pieces of one kind, in their order; a share below 1 makes pieces smaller, so that a deadline is noticed."""
     found: list[tuple[bool, Ints]] = []
     for kind in (False, True):
         lines = np.flatnonzero(with_bits == kind)
         step = max(64, min(4096, -(-len(lines) // 16)))
+        step = max(1, int(step * share))
         begin = 0
         while begin < len(lines):
             end = min(begin + step, len(lines))

@@ -162,10 +162,14 @@ class Scorer:
         none, single, pair = pair_keys(n)
         keys, sums = self._count(distinct(np.concatenate([[none], single, pair.ravel()])), progress)
         alone, empty = np.searchsorted(keys, single), int(np.searchsorted(keys, none))
+        # Keys of pairs with the same first variable lie together, so they are looked up row by row; a pair counts both ways.
+        place = np.empty((n, n), dtype=np.int32)
+        for first in range(n):
+            place[first, first:] = place[first:, first] = np.searchsorted(keys, pair[first, first:])
         gains = np.zeros((n, n))
         for child in range(n):
             column, arity = self._column(child), int(self.data.arities[child])
-            both = sums[np.searchsorted(keys, pair[:, child]), column]
+            both = sums[place[child], column]
             gains[:, child] = both - sums[alone, column + 1] - sums[alone[child], column] + sums[empty, column + 1]
             if self.rule.penalised:
                 charged = self.rule.penalties(arity, self.data.arities.astype(np.float64), self.data.rows)

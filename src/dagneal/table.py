@@ -210,10 +210,10 @@ class ScoreTable:
         scores = np.full((len(members), size, len(masks)), -np.inf)
         for place in range(size):
             others = np.delete(members, place, axis=1)
-            for child in range(len(self.names)):
-                lines = np.flatnonzero(members[:, place] == child)
-                if len(lines):
-                    scores[lines, place] = self._looked_up(child, others[lines], masks)
+            order = np.argsort(members[:, place], kind="stable")
+            children, begins = np.unique(members[order, place], return_index=True)
+            for child, lines in zip(children, np.split(order, begins[1:]), strict=False):
+                scores[lines, place] = self._looked_up(int(child), others[lines], masks)
         limit = min(self.max_parents, size - 1)
         return Blocks(self.names, self.score_name, limit, members, masks, scores, self.required)
 

@@ -130,10 +130,22 @@ def count_votes(variables: int, members: Ints, adjacency: NDArray[np.bool_]) -> 
     """
     votes = np.zeros((variables, variables), dtype=np.int64)
     together = np.zeros((variables, variables), dtype=np.int64)
+    add_votes(votes, together, members, adjacency)
+    return votes, together
+
+
+def add_votes(votes: Ints, together: Ints, members: Ints, adjacency: NDArray[np.bool_]) -> None:
+    """Add the votes of some blocks to those of others, in place.
+
+    Args:
+        votes: how often each edge is in a solution.
+        together: how many blocks hold each pair.
+        members: the blocks, one per line.
+        adjacency: their solutions, shape (blocks, parent, child).
+    """
     for a, b in permutations(range(members.shape[1]), 2):
         np.add.at(votes, (members[:, a], members[:, b]), adjacency[:, a, b].astype(np.int64))
         np.add.at(together, (members[:, a], members[:, b]), 1)
-    return votes, together
 
 
 @lru_cache(maxsize=8)

@@ -8,13 +8,14 @@ parents of each other.
 from __future__ import annotations
 
 from itertools import combinations
+from time import perf_counter
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.kernels import Floats, Ints, Progress
-from dagneal.learners.blocks import count_votes, solve_small
+from dagneal.learners.blocks import add_votes, solve_small
 from dagneal.learners.order import search
 from dagneal.orders import dag_of_order
 from dagneal.scorer import MOST_CANDIDATES, Scorer
@@ -126,9 +127,9 @@ def allowed_by_margin(margins: Floats, threshold: float = MARGIN, most: int = MO
     n = len(margins)
     allowed = np.zeros((n, n), dtype=bool)
     for child in range(n):
-        ranked = np.argsort(-margins[:, child], kind="stable")
-        kept = [v for v in ranked if v != child and margins[v, child] > threshold][:most]
-        allowed[kept, child] = True
+        wanted = np.flatnonzero(margins[:, child] > threshold)
+        wanted = wanted[wanted != child]
+        allowed[wanted[np.argsort(-margins[wanted, child], kind="stable")[:most]], child] = True
     return allowed
 
 
@@ -138,8 +139,13 @@ def allowed_by_share(votes: Ints, together: Ints, least: float, most: int = MOST
     return allowed_by_margin(share, least - 1e-9, most)
 
 
-def small_evidence(table: ScoreTable, blocks: Ints) -> tuple[Floats, Ints, Ints]:
+def small_evidence(table: ScoreTable, blocks: Ints, deadline: float | None = None) -> tuple[Floats, Ints, Ints]:
     """Solve blocks of three or four variables exactly.
+
+    Args:
+        table: the scores.
+        blocks: positions of variables, one block per line.
+        deadline: a time of `perf_counter`, after which no more blocks are solved.
 
     Returns:
         For each pair the smallest margin over the blocks that hold it, minus infinity where none does; how many solutions
@@ -151,14 +157,14 @@ def small_evidence(table: ScoreTable, blocks: Ints) -> tuple[Floats, Ints, Ints]
     together = np.zeros((n, n), dtype=np.int64)
     size = blocks.shape[1]
     for begin in range(0, len(blocks), 100_000):
+        if deadline is not None and perf_counter() >= deadline:
+            break
         piece = blocks[begin : begin + 100_000]
         gathered = table.gather(piece)
         adjacency, _, margins = solve_small(gathered.scores, gathered.max_parents)
         for pair, (a, b) in enumerate(combinations(range(size), 2)):
             np.minimum.at(worst, (piece[:, a], piece[:, b]), margins[:, pair])
-        counted = count_votes(n, piece, adjacency)
-        votes += counted[0]
-        together += counted[1]
+        add_votes(votes, together, piece, adjacency)
     both: Floats = np.minimum(worst, worst.T)
     both[np.isinf(both)] = -np.inf
     return both, votes, together

@@ -16,6 +16,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from dagneal.errors import OutOfTimeError
 from dagneal.graphs import topological_order
 from dagneal.kernels import Progress
 from dagneal.learned import Division, Learned
@@ -121,6 +122,10 @@ def conquer(
         if best is None:
             raise
         interrupted = True
+    except OutOfTimeError:
+        if best is None:
+            raise
+        stopped = f"the time limit ended the conquest after {rounds} round{'s' * (rounds > 1)} with candidates left to try"
     if best is None:
         raise AssertionError("at least one round was run")
     learned = Learned(

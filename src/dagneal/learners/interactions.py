@@ -35,6 +35,25 @@ def work_of(scorer: Scorer) -> float:
     return comb(len(scorer.data.names), 3) * scorer.counter.cost(3)
 
 
+def excluded(scorer: Scorer) -> list[str]:
+    """The variables that `interactions` leaves out, by name: those with one state, or with too many to be counted as bits.
+
+    Args:
+        scorer: of the data.
+    """
+    names = scorer.data.names
+    counted = set(_countable(scorer).tolist())
+    return [name for variable, name in enumerate(names) if variable not in counted]
+
+
+def _countable(scorer: Scorer) -> NDArray[np.int32]:
+    """The variables that are counted as bits and have at least two states, by position."""
+    planes = scorer.counter.planes
+    if planes is None:
+        raise AssertionError("there are no planes")
+    return np.flatnonzero((np.diff(planes.first) > 0) & (scorer.data.arities > 1)).astype(np.int32)
+
+
 def interactions(
     scorer: Scorer, gains: Floats, near: NDArray[np.bool_], progress: Progress | None = None
 ) -> NDArray[np.bool_]:
@@ -50,7 +69,7 @@ def interactions(
     if planes is None:
         raise AssertionError("there are no planes")
     n, arities = len(data.names), data.arities.astype(np.int64)
-    narrow = np.flatnonzero((np.diff(planes.first) > 0) & (arities > 1)).astype(np.int32)
+    narrow = _countable(scorer)
     if len(narrow) < 3:
         return np.zeros((n, n), dtype=bool)
     scores, line_of = _scores(scorer, gains, near, np.unique(arities[narrow]))

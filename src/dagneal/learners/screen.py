@@ -9,17 +9,20 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from dagneal.bits import WIDEST
 from dagneal.kernels import Floats, Ints, Progress
 from dagneal.learned import Division, Learned
 from dagneal.learners.candidates import allowed_by_margin, named_candidates, small_evidence
 from dagneal.learners.conquer import COMPLETE_WORK, conquer, conquered
-from dagneal.learners.interactions import interactions, work_of
+from dagneal.learners.interactions import excluded, interactions, work_of
 from dagneal.learners.whole import ClassicalWhole
 from dagneal.machine import cores
 from dagneal.scorer import MOST_CANDIDATES, Scorer
 
 MOST_NEIGHBOURS = 40  # of a variable, where not every pair can be kept
 _TRIPLES_WORK = 2e11  # rows counted: about a minute and a half on two cores
+_MOST_TRIPLES = 1e6  # about as many are solved where there are many variables
+_LOOK_UP = 1500.0  # rows that could be counted while a set is looked up, where there are many
 _PACE = 1e9  # rows counted in a second, one core
 
 
@@ -46,25 +49,28 @@ def screened(
     begun = perf_counter()
     alone = scorer.pair_gains(progress)
     gains = np.maximum(alone, alone.T)
-    near = allowed_by_margin(gains, 0.0, MOST_NEIGHBOURS)
+    neighbours = min(MOST_NEIGHBOURS, max(2, int((2 * _MOST_TRIPLES / n) ** 0.5)))
+    near = allowed_by_margin(gains, 0.0, neighbours)
     near = _capped(near | near.T, gains)
     table = scorer.table(2, named_candidates(near, names), progress)
     triples = _triples(near)
     scored = perf_counter()
-    margins, votes, together = small_evidence(table, triples)
+    margins, votes, together = small_evidence(table, triples, deadline)
     margins = np.maximum(margins, np.where(near & (together == 0), gains, -np.inf))  # pairs that are in no triple
     allowed = allowed_by_margin(margins) & near
     total = n * (n - 1) * (n - 2) // 6
     crowded = int(np.triu((gains > 0) & ~(near | near.T)).sum())
     skipped = f"{total - len(triples):,} of {total:,} triples, which have fewer than two pairs that gain something alone"
     if crowded:
-        skipped += f" or are among the best {MOST_NEIGHBOURS} of a variable ({crowded:,} pairs are not)"
+        skipped += f" or are among the best {neighbours} of a variable ({crowded:,} pairs are not)"
     if limit > 1 and work_of(scorer) <= _affordable(deadline):
         allowed |= interactions(scorer, alone, near, progress)
-        skipped += "; what two parents gain only together was looked for in all triples"
+        left_out = excluded(scorer)
+        among = f" without {', '.join(map(repr, left_out))}, which have one state or more than {WIDEST}" if left_out else ""
+        skipped += f"; what two parents gain only together was looked for in all triples{among}"
     seconds = {"score": scored - begun, "blocks": perf_counter() - scored}
     reach = None  # the iteration looks at all variables, if that takes a minute at most
-    if 3.0 * n * n * scorer.counter.cost(4) > 10 * COMPLETE_WORK:
+    if 3.0 * n * n * (scorer.counter.cost(4) + _LOOK_UP) > 10 * COMPLETE_WORK:
         reach = near
         skipped += "; later candidates are looked for among the neighbours of a variable only"
     found, conquest = conquer(
