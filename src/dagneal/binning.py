@@ -1,22 +1,19 @@
-"""Binning: columns of numbers, of a polars frame or in memory, cut into states."""
+"""Binning: columns of numbers in a polars frame, cut into states."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dagneal.columns import Column, decimal, row_numbers
+from dagneal.columns import decimal
+from dagneal.data import SPACES
 from dagneal.discretize import EVERY, Bins, state_names, told
 from dagneal.errors import InputError
 from dagneal.missing import MISSING_MARKS
+from dagneal.roles import is_identifier
 
 if TYPE_CHECKING:
     import polars
-
-    from dagneal.kernels import Ints
 
 _FEW = 12  # different numbers that are left as they are where all columns are to be cut
 
@@ -38,13 +35,14 @@ def binned_frame(
     kinds = frame.collect_schema()
     for name, place in chosen.items() if bins else ():
         how = bins.get(name, bins.get(EVERY))
-        if how is None or isinstance(kinds[place], pl.Enum):
+        if how is None:
             continue
         if not kinds[place].is_numeric() and kinds[place] not in (pl.String, pl.Null):
             if name in bins and not how.implied:
-                raise InputError(f"{where}: column {name!r} cannot be cut: it holds {kinds[place]}, not numbers")
+                held = "categories" if kinds[place] == pl.Enum else kinds[place]
+                raise InputError(f"{where}: column {name!r} cannot be cut: it holds {held}, not numbers")
             continue
-        given = pl.col(place).str.strip_chars() if kinds[place] == pl.String else pl.col(place)
+        given = pl.col(place).str.strip_chars(SPACES) if kinds[place] == pl.String else pl.col(place)
         number, found = _numbers(frame, given)
         wrong = _not_numbers(found)
         commas = bool(wrong) and decimal(wrong) != wrong
@@ -52,31 +50,27 @@ def binned_frame(
             number, found = _numbers(frame, given.str.replace(",", ".", literal=True))
             wrong = _not_numbers(found)
         if wrong and not how.implied and (name in bins or 20 * len(wrong) < len(found)):
-            some = f"{wrong[0]!r} is not a number" + (f", nor are {len(wrong) - 1:,} other values" if len(wrong) > 1 else "")
+            more = {1: "", 2: ", nor is one other value"}.get(len(wrong), f", nor are {len(wrong) - 1:,} other values")
+            some = f"{wrong[0]!r} is not a number{more}"
             raise InputError(f"{where}: column {name!r} cannot be cut: {some}; correct it, or declare states")
         if wrong:
             continue
-        totals = found.drop_nulls("value").group_by("value").agg(pl.col("weight").sum()).sort("value")
+        found = found.drop_nulls("value")
+        totals = found.group_by("value").agg(pl.col("weight").sum()).sort("value")
         values, weights = totals["value"].to_numpy(), totals["weight"].to_numpy()
-        if name not in bins and not measured(values, int(found["weight"].sum())):
+        if name not in bins and (
+            len(values) <= _FEW or is_identifier(name, values, int(found["weight"].sum()), found.height)
+        ):
             continue
         cuts = how.cuts(values, weights)
+        if not len(cuts):  # a constant has nothing to cut
+            continue
         labels = state_names(cuts)
         above = pl.sum_horizontal([pl.lit(0), *((number >= cut).cast(pl.Int64) for cut in cuts)])
         state = above.replace_strict(list(range(len(labels))), labels, return_dtype=pl.Enum(labels))
         frame = frame.with_columns(pl.when(number.is_not_null()).then(state).alias(place))
-        notes.append(told(name, how, cuts) + (" (decimal commas)" if commas else ""))
+        notes.append(told(name, how, cuts, values) + (" (decimal commas)" if commas else ""))
     return frame, tuple(notes)
-
-
-def measured(values: NDArray[np.float64], rows: int) -> bool:
-    """Whether different numbers are cut where all are to be: many of them, which do not merely count the rows.
-
-    Args:
-        values: the different numbers.
-        rows: how many rows there are.
-    """
-    return len(values) > _FEW and not row_numbers(values, rows)
 
 
 def _numbers(frame: polars.LazyFrame, given: polars.Expr) -> tuple[polars.Expr, polars.DataFrame]:
@@ -95,20 +89,3 @@ def _not_numbers(found: polars.DataFrame) -> list[str]:
 
     strange = found.filter(pl.col("value").is_null() & pl.col("given").is_not_null())["given"].cast(pl.String)
     return sorted(value for value in strange.to_list() if value not in MISSING_MARKS)
-
-
-def binned_column(name: str, values: NDArray[np.float64], weights: Ints | None, how: Bins) -> tuple[Column, str]:
-    """A column of numbers cut into states, and what was done.
-
-    Args:
-        name: of the column.
-        values: its numbers, NaN where there is none.
-        weights: how often each row counts.
-        how: it is cut.
-    """
-    known = np.isfinite(values)
-    different, inverse = np.unique(values[known], return_inverse=True)
-    counts = np.bincount(inverse, None if weights is None else weights[known], len(different)).astype(np.float64)
-    cuts = how.cuts(different, counts)
-    codes = np.where(known, np.searchsorted(cuts, np.where(known, values, 0.0), side="right"), -1)
-    return Column(name, tuple(state_names(cuts)), codes.astype(np.int64), declared=True), told(name, how, cuts)

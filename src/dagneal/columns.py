@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagneal.data import MISSING_STATE, MOST_STATES, OTHER_STATE, Dataset
-from dagneal.errors import InputError
+from dagneal.data import MISSING_STATE, MOST_STATES, OTHER_STATE, TRUTH, Dataset
+from dagneal.errors import InputError, some
+from dagneal.roles import MANY_NUMBERS, is_identifier
 
 if TYPE_CHECKING:
     from dagneal.kernels import Floats, Ints
 
 _COMMA = re.compile(r"[+-]?\d*,(\d+)")  # 1,5 for one and a half
-_MANY_NUMBERS = 50  # more distinct numbers than this may be a measurement, not a state
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ class Raw:
     # Finds the first row in which a column has no value or one of these marks; None where the rows are at hand.
     first_missing: Callable[[str, Sequence[str]], str | None] | None = None
     notes: tuple[str, ...] = ()  # what was done to it
+    counts: tuple[str, ...] = ()  # columns that may say how often each row occurs
 
     @property
     def names(self) -> list[str]:
@@ -47,17 +48,9 @@ class Raw:
         return [column.name for column in self.columns]
 
 
-def in_memory(where: str, columns: tuple[Column, ...], weights: Ints | None) -> Raw:
-    """A table whose rows are at hand."""
-    if columns and not len(columns[0].codes):
-        raise InputError(f"{where} has no rows")
-    return Raw(where, columns, weights)
-
-
 def checked(raw: Raw, declared: Mapping[str, Sequence[str]]) -> Dataset:
     """The dataset that a table without missing values makes, its states declared or found."""
-    rows = len(raw.columns[0].codes) if raw.weights is None else int(raw.weights.sum())
-    if wrong := complaints(raw.columns, rows, declared):
+    if wrong := complaints(raw.columns, [rows_with_value(c, raw.weights) for c in raw.columns], declared, raw.counts):
         raise InputError(f"{raw.where}: {'; '.join(wrong)}")
     tidy = [tidied(raw.where, column, declared) for column in raw.columns]
     codes = np.array([column.codes for column in tidy])
@@ -74,52 +67,91 @@ def noted(found: Dataset, notes: Sequence[str]) -> Dataset:
     """
     told = [f"{name}: the same state in all rows" for name in found.constant]
     for name, states in zip(found.names, found.states, strict=True):
-        if len(states) > _MANY_NUMBERS:
+        if len(states) > MANY_NUMBERS:
             told.append(f"{name}: {len(states):,} states; with so many, few rows show each of them")
     return replace(found, prepared=(*notes, *told))
 
 
 def _recoded(where: str, column: Column, labels: Sequence[str]) -> Column:
-    """The column with these labels, in this order; every value must be among them."""
+    """The column with these labels, in this order; every value must be among them.
+
+    A truth value may be spelled otherwise than the label that stands for it.
+    """
     place = {label: position for position, label in enumerate(labels)}
     if len(place) != len(labels):
         raise InputError(f"{where}: a state of column {column.name!r} is declared twice")
+    spelled: dict[str, list[int]] = {}
+    for label in labels:
+        if label.lower() in TRUTH:
+            spelled.setdefault(label.lower(), []).append(place[label])
+    truth = {label: positions[0] for label, positions in spelled.items() if len(positions) == 1}
     used = np.bincount(column.codes, minlength=len(column.labels)) > 0
     other = place.get(OTHER_STATE)  # where rare states were merged when these were declared
-    for label, seen in zip(column.labels, used, strict=True):
-        if seen and other is None and label.strip() not in place:
+    new = np.zeros(len(column.labels), dtype=np.int64)
+    for i, label in enumerate(map(str.strip, column.labels)):
+        position = place.get(label, truth.get(label.lower(), other))
+        if position is None and used[i]:
             raise InputError(
-                f"{where}: column {column.name!r} has the value {label!r}, which is not among its declared states "
-                f"({some(labels)})"
+                f"{where}: column {column.name!r} has the value {column.labels[i]!r}, which is not among its declared "
+                f"states ({some(labels)})"
             )
-    new = np.array([place.get(label.strip(), other or 0) for label in column.labels], dtype=np.int64)
+        new[i] = position or 0
     return replace(column, labels=tuple(labels), codes=new[column.codes])
 
 
-def complaints(columns: Sequence[Column], rows: int, declared: Collection[str]) -> list[str]:
+def rows_with_value(column: Column, weights: Ints | None) -> int:
+    """Count the rows in which a column has a value.
+
+    Args:
+        column: may have missing values, also as a state of their own.
+        weights: how often each row counts; once by default.
+    """
+    known = column.codes >= 0
+    if MISSING_STATE in column.labels and not column.declared:
+        known &= column.codes != column.labels.index(MISSING_STATE)
+    return int(known.sum() if weights is None else weights[known].sum())
+
+
+def complaints(
+    columns: Sequence[Column], rows: Sequence[int], declared: Collection[str], counts: Collection[str] = ()
+) -> list[str]:
     """What is wrong with columns that do not look like states, all of it, and what to do.
 
     Args:
         columns: without missing values.
-        rows: how many there are.
+        rows: for each column, how many rows have a value.
         declared: columns whose states were declared; these are right.
+        counts: columns that may say how often each row occurs.
     """
     found = []
-    for column in columns:
+    for column, its_rows in zip(columns, rows, strict=True):
         if column.declared or column.name in declared:
             continue
         labels = {label.strip() for label in column.labels} - {MISSING_STATE}
         values = np.array([value for value in map(_number, decimal(labels)) if value is not None])
-        counted = row_numbers(values, rows)
-        numbers = len(values) == len(labels) and not counted
-        if numbers and continuous(values, rows):
+        numbers = len(values) == len(labels) > 0
+        identifies = numbers and is_identifier(column.name, values, its_rows, len(labels))
+        name = column.name
+        if column.name in counts and (identifies or (numbers and continuous(values, its_rows))):
             found.append(
-                f"column {column.name!r} looks continuous ({len(values):,} distinct numbers in {rows:,} rows); cut it into "
+                f"column {name!r} may say how often each row occurs ({len(labels):,} numbers in {its_rows:,} rows); "
+                f"if so, give weights={name!r} (--weights {name}), else cut it into states with bins={{{name!r}: "
+                f"'quantile:4'}} (--bins {name}=quantile:4), or leave it out with drop=[...] (--drop)"
+            )
+        elif identifies:
+            found.append(
+                f"column {name!r} looks like an identifier ({len(labels):,} different whole numbers in {its_rows:,} rows); "
+                f"leave it out with drop=[...] (--drop), or, if it is a measurement, cut it into states with "
+                f"bins={{{name!r}: 'quantile:4'}} (--bins {name}=quantile:4)"
+            )
+        elif numbers and continuous(values, its_rows):
+            found.append(
+                f"column {name!r} looks continuous ({len(values):,} distinct numbers in {its_rows:,} rows); cut it into "
                 "states with bins='quantile:4' (--bins quantile:4), or leave it out with drop=[...] (--drop)"
             )
-        elif counted or (not numbers and len(labels) > _MANY_NUMBERS and 2 * len(labels) > rows):
+        elif not numbers and len(labels) > MANY_NUMBERS and 2 * len(labels) > its_rows:
             found.append(
-                f"column {column.name!r} looks like an identifier ({len(labels):,} different values in {rows:,} rows); "
+                f"column {name!r} looks like an identifier ({len(labels):,} different values in {its_rows:,} rows); "
                 "leave it out with drop=[...] (--drop), or merge its rare values with rare=0.01 (--rare 0.01)"
             )
     return found
@@ -170,17 +202,7 @@ def continuous(values: Floats, rows: int) -> bool:
         values: the different numbers.
         rows: how many rows there are.
     """
-    return len(values) > _MANY_NUMBERS and (bool((values != np.floor(values)).any()) or 20 * len(values) > rows)
-
-
-def row_numbers(values: Floats, rows: int) -> bool:
-    """Whether different numbers merely count the rows.
-
-    Args:
-        values: the different numbers.
-        rows: how many rows there are.
-    """
-    return len(values) == rows > _MANY_NUMBERS and bool(values.max() - values.min() == rows - 1)
+    return len(values) > MANY_NUMBERS and (bool((values != np.floor(values)).any()) or 20 * len(values) > rows)
 
 
 def _number(label: str) -> float | None:
@@ -199,6 +221,19 @@ def _stripped(column: Column) -> Column:
     place = {label: i for i, label in enumerate(labels)}
     new = np.array([place[label.strip()] for label in column.labels], dtype=np.int64)
     return replace(column, labels=tuple(labels), codes=new[column.codes])
+
+
+def with_truth_spelled(column: Column, declared: Collection[str]) -> Column:
+    """Return the column with truth values in one spelling, if it holds nothing else.
+
+    Args:
+        column: its labels are all in use, apart from those for missing values.
+        declared: columns whose states were declared; these are spelled as declared.
+    """
+    if column.declared or column.name in declared:
+        return column
+    spelled = [label if label == MISSING_STATE else TRUTH.get(label.strip().lower()) for label in column.labels]
+    return column if None in spelled else replace(column, labels=tuple(map(str, spelled)))
 
 
 def without_rare(raw: Raw, share: float, declared: Collection[str]) -> Raw:
@@ -232,12 +267,6 @@ def without_rare(raw: Raw, share: float, declared: Collection[str]) -> Raw:
             f"{column.name}: {int(rare.sum()):,} rare states ({int(counts[rare].sum()):,} rows) merged into {OTHER_STATE}"
         )
     return replace(raw, columns=tuple(columns), notes=(*raw.notes, *told))
-
-
-def some(things: Sequence[str], most: int = 5) -> str:
-    """The first few things, and how many more there are."""
-    more = f" and {len(things) - most} more" if len(things) > most else ""
-    return ", ".join(things[:most]) + more
 
 
 def check_states(where: str, name: str, count: int) -> None:

@@ -10,7 +10,7 @@ import networkx as nx
 import numpy as np
 
 from dagneal.counts import Counter
-from dagneal.data import Dataset
+from dagneal.data import Dataset, spell_truth
 from dagneal.errors import InputError, whole_number
 from dagneal.graphs import graph_of
 from dagneal.knowledge import Knowledge, class_of
@@ -132,11 +132,14 @@ def holdout(data: Dataset, share: float = 0.2, seed: int = 0, score: Score | Non
 def same_states(network: BayesianNetwork, data: Dataset) -> bool:
     """Whether a network is over the columns of data, with the same states in the same order.
 
+    Truth values may be spelled differently, since `read` spells them alike.
+
     Args:
         network: the network.
         data: the data.
     """
-    return {name: tuple(its) for name, its in network.states.items()} == dict(zip(data.names, data.states, strict=True))
+    theirs = {name: spell_truth(its) for name, its in network.states.items()}
+    return theirs == {name: spell_truth(its) for name, its in zip(data.names, data.states, strict=True)}
 
 
 def log_likelihood(network: BayesianNetwork, data: Dataset) -> float:

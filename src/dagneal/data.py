@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 MOST_STATES = 65_535
 MISSING_STATE = "(missing)"  # where missing values are a state of their own
 OTHER_STATE = "(other)"  # where rare states were merged
+TRUTH = {"true": "True", "false": "False"}  # how truth values are spelled, whatever the source writes
+SPACES = "".join(filter(str.isspace, map(chr, range(0x3001))))  # what `str.strip` removes; polars' own set is smaller
 DENSE = 1 << 22  # below this many state combinations a plain histogram beats sorting
 
 
@@ -34,7 +36,7 @@ class Dataset:
         states: for each column all its states, also those that no row shows.
         codes: array of shape (columns, distinct rows); `codes[i, r]` is a position in `states[i]`. Rows that do not merge
             may be packed, which are read line by line like an array.
-        weights: how often each distinct row occurs.
+        weights: how often each distinct row occurs; rows of weight 0 are removed.
         prepared: what was done to the data while they were read, in words.
 
     >>> import numpy as np
@@ -54,11 +56,13 @@ class Dataset:
     def __post_init__(self) -> None:
         if len(self.names) < 2:
             raise InputError(f"at least 2 columns are needed to learn a network; there is {len(self.names)}")
+        seen: set[str] = set()
         for position, name in enumerate(self.names):
             if not name.strip():
                 raise InputError(f"column {position + 1} has an empty name; name it")
-            if name in self.names[:position]:
+            if name in seen:
                 raise InputError(f"two columns are named {name!r}; rename one")
+            seen.add(name)
         for name, states in zip(self.names, self.states, strict=True):
             if len(states) > MOST_STATES:
                 raise InputError(
@@ -69,11 +73,27 @@ class Dataset:
                 raise InputError(f"two states of column {name!r} have the same name; rename one")
         if not len(self.weights):
             raise InputError("the data have no rows")
-        if self.weights.min() < 0:
+        if self.codes.shape != (len(self.names), len(self.weights)):
+            raise InputError(
+                f"the codes have the shape {self.codes.shape}; {len(self.names)} columns and {len(self.weights)} weights "
+                f"need {(len(self.names), len(self.weights))}"
+            )
+        lightest = self.weights.min()
+        if lightest < 0:
             raise InputError("a weight is negative; weights say how often a row counts")
         check_total(float(self.weights.sum(dtype=np.float64)))
         if isinstance(self.codes, np.ndarray):  # packed ones were coded by us
             _check_codes(self.names, self.states, self.codes)
+        if lightest == 0:
+            self._remove_rows_of_weight_zero()
+
+    def _remove_rows_of_weight_zero(self) -> None:
+        """Drop rows that do not count, so that nothing else has to look at the weights to know which rows exist."""
+        counted = np.flatnonzero(self.weights)
+        if not len(counted):
+            raise InputError("the data have no rows: all weights are 0")
+        object.__setattr__(self, "codes", np.ascontiguousarray(np.asarray(self.codes)[:, counted]))
+        object.__setattr__(self, "weights", self.weights[counted])
 
     @classmethod
     def merged(
@@ -91,6 +111,8 @@ class Dataset:
             codes: array of shape (columns, rows).
             weights: how often each row counts; once by default.
         """
+        if weights is not None:
+            weights = _check_weights(np.asarray(weights), codes.shape[1])
         _check_codes(names, states, codes)
         arities = [max(len(s), 1) for s in states]
         distinct, counts = merge_rows(codes, arities, weights)
@@ -161,6 +183,19 @@ class Dataset:
         return table
 
 
+def spell_truth(states: Sequence[str]) -> tuple[str, ...]:
+    """Return truth values in one spelling, `True` and `False`; other states as they are.
+
+    Args:
+        states: of a column.
+
+    >>> spell_truth(["FALSE", "true"]), spell_truth(["TRUE", "unknown"])
+    (('False', 'True'), ('TRUE', 'unknown'))
+    """
+    spelled = [TRUTH.get(state.lower()) for state in states]
+    return tuple(states) if None in spelled else tuple(map(str, spelled))
+
+
 def decoded(names: Sequence[str], states: Sequence[Sequence[str]], codes: NDArray[Any]) -> polars.DataFrame:
     """Codes of shape (columns, rows) as a polars frame, each column an Enum with its states in order."""
     import polars
@@ -177,6 +212,20 @@ def check_total(weight: float) -> None:
     """Refuse more rows than can be counted exactly in floating point."""
     if weight > 2.0**53:
         raise InputError(f"the weights add up to {weight:.3g} rows; at most 2^53, about 9e15, can be counted")
+
+
+def _check_weights(weights: NDArray[Any], rows: int) -> Ints:
+    """Return weights as integers; refuse negative and fractional ones, and another number of them than there are rows."""
+    if weights.shape != (rows,):
+        raise InputError(f"{weights.size:,} weights are given for {rows:,} rows; give one for each row")
+    if weights.dtype.kind not in "iub" and not (weights.dtype.kind == "f" and (weights == np.floor(weights)).all()):
+        raise InputError("a weight is not a whole number; weights say how often a row counts")
+    if rows and weights.min() < 0:
+        raise InputError("a weight is negative; weights say how often a row counts")
+    check_total(float(weights.sum(dtype=np.float64)))
+    if rows and not weights.any():
+        raise InputError("the data have no rows: all weights are 0")
+    return weights.astype(np.int64)
 
 
 def _check_codes(names: Sequence[str], states: Sequence[Sequence[str]], codes: NDArray[Any]) -> None:

@@ -9,23 +9,33 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from dagneal.data import MOST_STATES, SPACES
 from dagneal.errors import InputError
+from dagneal.roles import may_be_row_numbers
 
 if TYPE_CHECKING:
     import polars
+
+    from dagneal.kernels import Ints
 
 _PARQUET = {".parquet", ".pq"}
 _TEXT = {".csv", ".tsv", ".tab", ".txt"}
 _FOREIGN = {".xlsx", ".xls", ".ods", ".json", ".jsonl", ".feather", ".arrow", ".sav", ".dta", ".rds", ".zip", ".bz2", ".xz"}
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_GZIP = b"\x1f\x8b"
+_OTHER_COMPRESSION = {b"\x28\xb5\x2f\xfd": "Zstandard", b"BZh91AY&SY": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "ZIP"}
+_ZLIB = (b"x\x01", b"x^", b"x\x9c", b"x\xda")  # text that starts so is taken for compressed data by polars
+_MOST_NUMBERED = MOST_STATES + 2  # rows looked at; a column of more row numbers could not be a variable anyway
 
 
 @dataclass(frozen=True)
@@ -40,12 +50,20 @@ class Source:
         parts: the data, one frame for each file; of text with the columns `empty` and `short`, since a row without any
             value may be a blank line, and one without the last value may be too short.
         texts: the text files it is read from, where blank and ragged lines have to be looked for.
+        titles: the files, one for each part; empty for data in memory.
+        notes: what was done to the columns.
+        row_names: the header of a text file has no name for the first column, which R writes for the names of rows.
+        counted: equal rows are merged already; the column `count` says how many there are.
     """
 
     where: str
     names: list[str]
     parts: tuple[polars.LazyFrame, ...]
     texts: tuple[Path, ...] = ()
+    titles: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    row_names: bool = False
+    counted: bool = False
 
     @cached_property
     def frame(self) -> polars.LazyFrame:
@@ -66,7 +84,8 @@ class Source:
     @property
     def kinds(self) -> dict[str, polars.DataType]:
         """What the columns hold."""
-        return dict(zip(self.names, self.parts[0].collect_schema().dtypes()[: len(self.names)], strict=True))
+        kinds = self.parts[0].collect_schema()
+        return {name: kinds[str(at)] for at, name in enumerate(self.names) if str(at) in kinds}
 
 
 def from_frame(frame: polars.LazyFrame, where: str = "the frame") -> Source:
@@ -75,16 +94,18 @@ def from_frame(frame: polars.LazyFrame, where: str = "the frame") -> Source:
     return Source(where, names, (frame.rename({name: str(i) for i, name in enumerate(names)}),))
 
 
-def scan(paths: Sequence[Path], where: str) -> Source:
+def scan(paths: Sequence[Path], where: str, keep: Collection[str], temporary: ExitStack) -> Source:
     """Open data files with the same columns, in any order, as one table.
 
     Args:
         paths: the files.
         where: what to call them together.
+        keep: columns that are left alone, even if they hold row numbers.
+        temporary: keeps temporary copies of files for as long as they are read.
     """
     import polars as pl
 
-    sources = [_scan(path) for path in paths]
+    sources = without_row_numbers([_scan(path, temporary) for path in paths], keep)
     first = sources[0]
     parts, kinds = list(first.parts), first.kinds
     for source in sources[1:]:
@@ -106,19 +127,121 @@ def scan(paths: Sequence[Path], where: str) -> Source:
                 )
         places = {name: str(i) for i, name in enumerate(source.names)}
         own = [pl.col(places[name]).alias(str(i)) for i, name in enumerate(first.names)]
-        parts.append(source.parts[0].select(*own, *(["empty", "short"] if source.texts else [])))
+        parts.append(source.parts[0].select(*own, *_flags(source)))
     texts = tuple(path for source in sources for path in source.texts)
-    return Source(where if len(paths) > 1 else first.where, first.names, tuple(parts), texts)
+    notes = tuple(dict.fromkeys(note for source in sources for note in source.notes))
+    where = where if len(paths) > 1 else first.where
+    return Source(where, first.names, tuple(parts), texts, tuple(source.where for source in sources), notes)
 
 
-def _scan(path: Path) -> Source:
+def _flags(source: Source) -> list[str]:
+    """The columns of a part that are not data."""
+    return ["empty", "short"] if source.texts else ["count"] if source.counted else []
+
+
+def without_row_numbers(sources: Sequence[Source], keep: Collection[str]) -> list[Source]:
+    """Leave out columns without a name that hold row numbers, and say so.
+
+    Each file has numbers of its own, from 0 or from 1, or goes on where another ends. Only as many rows are looked at as a
+    variable may have states, so that long files are not read once more.
+
+    Args:
+        sources: the files of one table.
+        keep: columns that are left alone, whatever they hold.
+    """
+    names = {name for source in sources for name in source.names if may_be_row_numbers(name) and name not in keep}
+    numbered = {name for name in names if _holds_row_numbers([s for s in sources if name in s.names], name)}
+    found = []
+    for source in sources:
+        out, notes = [], []
+        for at, name in enumerate(source.names):
+            if name in numbered:
+                what = f"column {name!r}" if name else f"column {at + 1} has no name and"
+                notes.append(f"{what} holds row numbers; it was left out")
+                out.append(at)
+            elif at == 0 and source.row_names and name not in keep:
+                _check_row_names(source)
+                notes.append(
+                    "the header has no name for the first value of each row; it was taken as a row name and left out"
+                )
+                out.append(at)
+        found.append(_without(source, out, notes) if out else source)
+    return found
+
+
+def _without(source: Source, out: Collection[int], notes: Sequence[str]) -> Source:
+    """Return the source without some of its columns."""
+    import polars as pl
+
+    kept = [at for at in range(len(source.names)) if at not in out]
+    own = [pl.col(str(at)).alias(str(i)) for i, at in enumerate(kept)]
+    parts = tuple(part.select(*own, *_flags(source)) for part in source.parts)
+    return replace(
+        source, names=[source.names[at] for at in kept], parts=parts, notes=(*source.notes, *notes), row_names=False
+    )
+
+
+def _holds_row_numbers(sources: Sequence[Source], name: str) -> bool:
+    """Return whether a column holds row numbers in each of these files."""
+    ranges = []
+    for source in sources:
+        values = _first_values(source, source.names.index(name))
+        numbers = _whole_numbers(values)
+        if numbers is None or not len(numbers) or not (np.diff(numbers) == 1).all():
+            return False
+        ranges.append((int(numbers[0]), len(numbers)))
+    if all(first in (0, 1) for first, _ in ranges):
+        return True
+    ranges.sort()
+    apart = all(first + count <= later for (first, count), (later, _) in pairwise(ranges))
+    return apart and ranges[0][0] in (0, 1)
+
+
+def _first_values(source: Source, at: int) -> polars.Series:
+    """The values of a column in the first rows of a file, blank lines left out."""
+    import polars as pl
+
+    rows = source.parts[0].head(_MOST_NUMBERED)
+    rows = rows.filter(~pl.col("empty")) if source.texts else rows
+    return rows.select(str(at)).collect(engine="streaming").to_series()
+
+
+def _whole_numbers(values: polars.Series) -> Ints | None:
+    """Return a series of whole numbers as an array; None if it holds anything else."""
+    import polars as pl
+
+    if values.dtype == pl.String:
+        values = values.str.strip_chars(SPACES)
+    elif not values.dtype.is_numeric():
+        return None
+    try:
+        numbers = values.cast(pl.Int64, strict=False)
+        same = numbers.null_count() == 0 and (values.dtype == pl.String or bool((numbers == values).all()))
+    except pl.exceptions.PolarsError:
+        return None
+    return numbers.to_numpy() if same else None
+
+
+def _check_row_names(source: Source) -> None:
+    """Refuse first values that are not row names, which R makes unique; then a name is missing in the header."""
+    import polars as pl
+
+    values = _first_values(source, 0)
+    if values.is_null().any() or values.is_duplicated().any() or values.cast(pl.Float64, strict=False).is_not_null().any():
+        raise InputError(
+            f"{source.where}: the rows have one value more than the header has names, and the first value of each row is "
+            "not a row name; add the missing name to the header"
+        )
+
+
+def _scan(path: Path, temporary: ExitStack) -> Source:
     """Open a data file: Parquet by its name, else text with a header, its separator found in the header; may be .gz.
 
     The columns of a text file are read as text, so that the states are spelled as in the file.
     """
     import polars as pl
 
-    _check_file(path)
+    start = _check_file(path)
     if path.suffix.lower() in _PARQUET:
         try:
             return from_frame(pl.scan_parquet(path, glob=False), str(path))
@@ -126,23 +249,42 @@ def _scan(path: Path) -> Source:
             raise InputError(f"{path} is not a readable Parquet file: {_first_line(error)}") from error
     if path.suffix.lower() in _FOREIGN:
         raise InputError(f"{path}: {path.suffix} files are not read; save it as CSV or Parquet")
-    names, separator = _header(path)
+    for magic, method in _OTHER_COMPRESSION.items():
+        if start.startswith(magic):
+            raise InputError(f"{path} is compressed ({method}); decompress it, or compress it with gzip instead")
+    header = _header(path)
+    names, separator = header.names, header.separator
     if len(names) < 2:
         raise InputError(
             f"{path}: at least 2 columns are needed to learn a network; the header has one, with {_SEPARATORS[separator]} "
             "as separators"
         )
     seen: set[str] = set()
-    for position, name in enumerate(names):
-        if not name:
-            raise InputError(f"{path}: column {position + 1} of the header has no name; name it")
+    for name in filter(None, names):
         if name in seen:
             raise InputError(f"{path}: two columns are named {name!r}; rename one")
         seen.add(name)
     places = [str(i) for i in range(len(names))]
-    frame = pl.scan_csv(path, separator=separator, infer_schema=False, with_column_names=lambda _: places, glob=False)
+    frame = pl.scan_csv(
+        _copy_of_text(path, temporary) if start.startswith(_ZLIB) else path,
+        separator=separator,
+        infer_schema=False,
+        with_column_names=lambda _: places,
+        glob=False,
+        has_header=not header.row_names,
+        skip_lines=header.lines if header.row_names else 0,
+    )
     flags = pl.all_horizontal(pl.all().is_null()).alias("empty"), pl.col(places[-1]).is_null().alias("short")
-    return Source(str(path), names, (frame.with_columns(*flags),), (path,))
+    return Source(str(path), names, (frame.with_columns(*flags),), (path,), row_names=header.row_names)
+
+
+def _copy_of_text(path: Path, temporary: ExitStack) -> Path:
+    """Copy text that looks compressed to a file that does not, since it starts with a byte order mark."""
+    copy = Path(temporary.enter_context(tempfile.TemporaryDirectory())) / "copy.csv"
+    with path.open("rb") as text, copy.open("wb") as file:
+        file.write(b"\xef\xbb\xbf")
+        shutil.copyfileobj(text, file)
+    return copy
 
 
 @contextmanager
@@ -214,14 +356,14 @@ def diagnosed(paths: Sequence[Path], where: str) -> Iterator[None]:
 
 def check_rectangular(path: Path) -> None:
     """Read a text file slowly and refuse the first row that is not as the header promises."""
-    names, separator = _header(path)
-    reader = csv.reader(_lines(path), delimiter=separator, strict=True)
+    header = _header(path)
+    width = len(header.names)
+    promised = f"the first row has {width}" if header.row_names else f"the header names {width} columns"
+    reader = csv.reader(_lines(path), delimiter=header.separator, strict=True)
     try:
         for row in reader:
-            if row and len(row) != len(names):
-                raise InputError(
-                    f"{path}, line {reader.line_num}: {len(row)} values where the header names {len(names)} columns"
-                )
+            if row and len(row) != width and not (header.row_names and reader.line_num <= header.lines):
+                raise InputError(f"{path}, line {reader.line_num}: {len(row)} values where {promised}")
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: {error}") from error
 
@@ -243,29 +385,77 @@ def blank_lines(path: Path) -> int:
     return found
 
 
-def _check_file(path: Path) -> None:
+def _check_file(path: Path) -> bytes:
+    """Refuse a file that is not there, cannot be opened or is empty; return its first bytes."""
     if not path.exists():
         raise InputError(f"there is no file {path}")
     try:
         with path.open("rb") as file:
-            empty = not file.read(1)
+            start = file.read(16)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
-    if empty and path.is_file():
+    if not start and path.is_file():
         raise InputError(f"{path} is empty; a header and at least one row are needed")
+    return start
 
 
-def _header(path: Path) -> tuple[list[str], str]:
-    """The column names and the separator: a tab in .tsv and .tab, else the commonest of comma, semicolon, tab and bar."""
+def compressed(path: Path) -> bool:
+    """Return whether a file is compressed with gzip, by its name or its first bytes.
+
+    Args:
+        path: the file.
+    """
+    if path.suffix.lower() == ".gz":
+        return True
+    with path.open("rb") as file:
+        return file.read(2) == _GZIP
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the first lines of a text file tell.
+
+    Attributes:
+        names: the columns; a column without a name has an empty one.
+        separator: between values.
+        lines: how many lines the header ends after.
+        row_names: the header has one name fewer than the first row has values; `names` has an empty one for the first.
+    """
+
+    names: list[str]
+    separator: str
+    lines: int
+    row_names: bool
+
+
+def _header(path: Path) -> Header:
+    """The header of a text file: a tab separates in .tsv and .tab, else the commonest of comma, semicolon, tab and bar.
+
+    A space separates names in quotes where nothing else does, as in R's `write.table`.
+    """
     lines = _lines(path)
-    first = next((line for line in lines if line.strip()), "")
+    blank, first = 0, ""
+    for first in lines:
+        if first.strip():
+            break
+        blank += 1
+    bare = re.sub(r'"[^"]*"', "", first)
     tabbed = any(suffix in (".tsv", ".tab") for suffix in path.suffixes)
-    separator = "\t" if tabbed else max(_SEPARATORS, key=re.sub(r'"[^"]*"', "", first).count)
+    separator = "\t" if tabbed else max(_SEPARATORS, key=bare.count)
+    if not bare.count(separator) and not bare.strip() and " " in bare and first.rstrip("\r\n").endswith('"'):
+        separator = " "
+    reader = csv.reader(chain([first], lines), delimiter=separator, strict=True)
     try:
-        names = next(csv.reader(chain([first], lines), delimiter=separator, strict=True), [])
+        names = [name.strip() for name in next(reader, [])]
     except csv.Error as error:
         raise InputError(f"{path}: the header cannot be read: {error}") from error
-    return [name.strip() for name in names], separator
+    ends = blank + reader.line_num
+    try:
+        row = next(reader, [])
+    except csv.Error:  # polars will refuse it too
+        row = []
+    row_names = len(row) == len(names) + 1 and all((*names, row[0].strip(), row[-1].strip()))
+    return Header(["", *names] if row_names else names, separator, ends, row_names)
 
 
 def _lines(path: Path) -> Iterator[str]:
@@ -273,7 +463,7 @@ def _lines(path: Path) -> Iterator[str]:
     import gzip
 
     try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+        with gzip.open(path) if compressed(path) else path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
                 if "\0" in text:

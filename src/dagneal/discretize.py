@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
@@ -10,7 +10,7 @@ from math import isfinite
 import numpy as np
 
 from dagneal.data import MISSING_STATE, MOST_STATES, OTHER_STATE
-from dagneal.errors import InputError, whole_number
+from dagneal.errors import InputError, some, whole_number
 from dagneal.kernels import Floats
 
 KINDS = ("quantile", "uniform", "kmeans")
@@ -91,12 +91,17 @@ class Bins:
     def cuts(self, values: Floats, weights: Floats) -> Floats:
         """Where to cut: ascending, a value at a cut lies above it; fewer cuts than asked for where values repeat.
 
+        There is at least one cut if there are two values. Where one value is so frequent that no quantile separates it from
+        the others, the cut is the one that makes both sides most equal in rows.
+
         Args:
             values: different numbers, ascending.
             weights: how often each occurs.
 
         >>> Bins("quantile", 2).cuts(np.array([1.0, 2.0, 3.0, 10.0]), np.ones(4))
         array([2.5])
+        >>> Bins("quantile", 4).cuts(np.array([0.0, 1.0, 2.0]), np.array([1.0, 5.0, 94.0]))
+        array([1.5])
         """
         if self.kind == "at":
             return np.array(self.at)
@@ -104,15 +109,24 @@ class Bins:
         if len(values) < 2:
             return np.empty(0)
         if self.kind == "uniform":
-            wanted = np.linspace(values[0], values[-1], self.count + 1)[1:-1]
+            scale = 1.0 if isfinite(float(values[-1]) - float(values[0])) else 0.5  # the range may be too wide for a number
+            wanted = np.linspace(values[0] * scale, values[-1] * scale, self.count + 1)[1:-1] / scale
             return np.unique([_short(cut, values) for cut in wanted if values[0] < cut <= values[-1]])
+        shares = np.cumsum(weights) / weights.sum()
         if self.kind == "quantile":
-            shares = np.cumsum(weights) / weights.sum()
             after = np.searchsorted(shares, np.arange(1, self.count) / self.count - 1e-12)
         else:
             after = np.flatnonzero(np.diff(_clusters(values, weights, self.count)))
         after = np.unique(after[after < len(values) - 1])
-        return np.array([_short((values[at] + values[at + 1]) / 2, values) for at in after])
+        if not len(after):
+            after = np.array([np.argmin(np.abs(shares[:-1] - 0.5))])
+        return np.array([_short(_between(float(values[at]), float(values[at + 1])), values) for at in after])
+
+
+def _between(low: float, high: float) -> float:
+    """Return the mean of two numbers, whose sum may be too large for floating point."""
+    mean = (low + high) / 2
+    return mean if isfinite(mean) else low / 2 + high / 2
 
 
 def _short(cut: float, values: Floats) -> float:
@@ -178,12 +192,27 @@ def bins_of(given: str | Bins | Mapping[str, str | Bins] | None) -> dict[str, Bi
     return {name: bins if isinstance(bins, Bins) else Bins.named(bins) for name, bins in named.items()}
 
 
-def told(name: str, bins: Bins, cuts: Floats) -> str:
-    """What was done to a column, in words."""
-    return f"{name}: {len(cuts) + 1} states ({bins.kind}), cut at {', '.join(written(cuts)) or 'nothing'}"
+def told(name: str, bins: Bins, cuts: Floats, values: Floats) -> str:
+    """What was done to a column, in words; states that no row shows are named, unless they are those of a network.
+
+    Args:
+        name: the column.
+        bins: how it was cut.
+        cuts: where it was cut.
+        values: its numbers.
+
+    >>> told("age", Bins("quantile", 2), np.array([0.5]), np.array([0.0, 1.0]))
+    'age: 2 states (quantile), cut at 0.5'
+    >>> told("age", Bins("at", 2), np.array([18.0]), np.array([20.0, 30.0]))
+    "age: 2 states (at), cut at 18; no row shows 'below 18'"
+    """
+    shown = np.bincount(np.searchsorted(cuts, values, side="right"), minlength=len(cuts) + 1) > 0
+    unseen = [repr(state) for state, seen in zip(state_names(cuts), shown, strict=True) if not seen]
+    text = f"{name}: {len(cuts) + 1} states ({bins.kind}), cut at {', '.join(written(cuts))}"
+    return f"{text}; no row shows {some(unseen)}" if unseen and not bins.implied else text
 
 
-def check_columns(where: str, bins: Mapping[str, Bins], names: Sequence[str]) -> None:
+def check_columns(where: str, bins: Mapping[str, Bins], names: Collection[str]) -> None:
     """Refuse bins for a column that is not there."""
     for name, how in bins.items():
         if name != EVERY and name not in names and not how.implied:

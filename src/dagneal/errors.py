@@ -3,7 +3,7 @@
 import logging
 import reprlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -101,3 +101,9 @@ def check_text(text: str, what: str) -> None:
         text.encode()
     except UnicodeEncodeError as error:
         raise InputError(f"{what} has the name {text!a}, which is not valid Unicode; rename it") from error
+
+
+def some(things: Sequence[str], most: int = 5) -> str:
+    """The first few things, and how many more there are."""
+    more = f" and {len(things) - most} more" if len(things) > most else ""
+    return ", ".join(things[:most]) + more

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,7 +16,7 @@ from dagneal.data import Dataset
 from dagneal.discretize import Bins, bins_of
 from dagneal.errors import InputError
 from dagneal.frames import SAMPLE, different, merged, merges, prepared
-from dagneal.memory import integer_array, pandas_frame
+from dagneal.memory import array_source, pandas_source
 from dagneal.missing import Missing, without_missing
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def read(
         source: path of a CSV, TSV or Parquet file, of a folder of them or a pattern such as `rows/*.parquet`, a pandas or
             polars frame, or an integer array (rows, columns).
         names: the columns of an array; `X1`, `X2` and so on by default.
-        weights: a column that says how often each row counts.
+        weights: a column that says how often each row counts; rows of weight 0 are as good as absent.
         columns: read only these, in this order.
         states: all states of some columns, in order, also those that no row shows; a network gives those of its
             variables. Other columns have the states seen, sorted, numbers as numbers; a categorical keeps its own.
@@ -51,8 +52,8 @@ def read(
             numbers.
         rare: merge the states of a column that fewer rows show than this share of them.
         drop: leave these columns out.
-        merge: whether equal rows are merged. `"auto"` decides by a sample where a file or a polars frame has many rows: rows
-            that mostly differ are kept one by one, as bits.
+        merge: whether equal rows are merged. `"auto"` decides by a sample where there are many rows: rows that mostly differ
+            are kept one by one, as bits.
 
     Returns:
         The data, with one weight per distinct row.
@@ -71,8 +72,12 @@ def read(
     if isinstance(source, np.ma.MaskedArray):
         raise InputError("masked arrays are not read; give a frame with missing values")
 
+    named = getattr(states, "states", states)
+    named = set(named) if isinstance(named, Mapping) else set()
+    keep = {*(columns or ()), *drop, *cut, *named, *([weights] if weights is not None else [])}
+
     def frame(given: datafile.Source) -> Dataset:
-        ready = prepared(given, weights, columns, drop, cut)
+        ready = prepared(given, weights, columns, drop, cut, named)
         settled = _declared(states, given.where, list(ready.chosen))
         share = different(ready) if merge == "auto" and not ready.weighted else None
         if ready.weighted and merge == "no":
@@ -87,19 +92,27 @@ def read(
         return _finished(raw, missing, settled, rare)
 
     if isinstance(source, str | os.PathLike):
-        with datafile.regular(source) as paths, datafile.diagnosed(paths, str(source)):
-            return frame(datafile.scan(paths, str(source)))
-    if type(source).__module__.split(".")[0] == "polars" and hasattr(source, "lazy"):
-        return frame(datafile.from_frame(source.lazy()))
-    if isinstance(source, np.ndarray):
-        raw = integer_array(source, names, weights, columns, drop, cut)
-    elif type(source).__module__.split(".")[0] == "pandas" and hasattr(source, "columns"):
-        raw = pandas_frame(source, weights, columns, drop, cut)
-    else:
-        raise InputError(
-            f"cannot read data from {type(source).__name__}; give a path, a pandas or polars frame or a NumPy array"
-        )
-    return _finished(raw, missing, _declared(states, raw.where, raw.names), rare)
+        with (
+            ExitStack() as temporary,
+            datafile.regular(source) as paths,
+            datafile.diagnosed(paths, str(source)),
+        ):
+            return frame(datafile.scan(paths, str(source), keep, temporary))
+    package = type(source).__module__.split(".")[0]
+    with datafile.diagnosed((), "the array" if isinstance(source, np.ndarray) else "the frame"):
+        if package == "polars" and hasattr(source, "lazy"):
+            given = datafile.from_frame(source.lazy())
+        elif isinstance(source, np.ndarray):
+            if any(not how.implied for how in cut.values()):
+                raise InputError("arrays hold integers, which are not cut; give a frame")
+            given = array_source(source, names, columns, drop, merge=merge != "no" and weights is None)
+        elif package == "pandas" and hasattr(source, "columns"):
+            given = pandas_source(source, columns, drop, weights)
+        else:
+            raise InputError(
+                f"cannot read data from {type(source).__name__}; give a path, a pandas or polars frame or a NumPy array"
+            )
+        return frame(datafile.without_row_numbers([given], keep)[0])
 
 
 def _finished(raw: Raw, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float) -> Dataset:

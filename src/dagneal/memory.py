@@ -1,21 +1,22 @@
-"""Data in memory: pandas frames and arrays of integers, and what all sources have in common."""
+"""Data in memory, pandas frames and arrays of integers, as sources; columns that are chosen and weights that are checked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from math import log2
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.binning import binned_column, measured
-from dagneal.columns import Column, Raw, check_states, in_memory, some
+from dagneal.columns import check_states
 from dagneal.data import DENSE, check_total, digits
-from dagneal.discretize import EVERY, Bins, check_columns
-from dagneal.errors import InputError
+from dagneal.datafile import Source
+from dagneal.errors import InputError, some
 
 if TYPE_CHECKING:
+    import polars
+
     from dagneal.kernels import Ints
 
 
@@ -23,10 +24,11 @@ def selected(
     where: str, names: Sequence[str], weights: str | None, columns: Sequence[str] | None, drop: Sequence[str]
 ) -> list[str]:
     """The columns to learn from: those chosen, without the weights and those left out."""
+    there, out = set(names), {*drop, weights}
     for wanted in [*(columns or []), *drop, *([weights] if weights is not None else [])]:
-        if wanted not in names:
+        if wanted not in there:
             raise InputError(f"{where}: there is no column {wanted!r}; there are {some([repr(n) for n in names])}")
-    chosen = [name for name in (names if columns is None else columns) if name != weights and name not in drop]
+    chosen = [name for name in (names if columns is None else columns) if name not in out]
     if len(set(chosen)) < len(chosen):
         raise InputError(f"{where}: a column is chosen twice, or two have the same name: {some([repr(n) for n in chosen])}")
     if len(chosen) < 2:
@@ -51,73 +53,80 @@ def as_weights(where: str, name: str, values: NDArray[np.float64], given: Any) -
     return values.astype(np.int64)
 
 
-def pandas_frame(
-    frame: Any, weights: str | None, columns: Sequence[str] | None, drop: Sequence[str], bins: Mapping[str, Bins]
-) -> Raw:
-    """A pandas frame; see `read`."""
+def pandas_source(frame: Any, columns: Sequence[str] | None, drop: Sequence[str], weights: str | None) -> Source:
+    """Return a pandas frame as a source, with only those columns that are needed; others may hold anything.
+
+    Args:
+        frame: the pandas frame.
+        columns: those to learn from.
+        drop: those to leave out.
+        weights: a column of weights.
+    """
+    import polars as pl
+
     where = "the frame"
     names = [str(name) for name in frame.columns]
-    position = {name: i for i, name in enumerate(names)}
+    needed = {weights, *(names if columns is None else columns)} - {*drop} | {weights}
+    parts = [_series(where, name, frame.iloc[:, at]).alias(str(at)) for at, name in enumerate(names) if name in needed]
+    return Source(where, names, (pl.DataFrame(parts).lazy(),))
 
-    def column(name: str) -> Column:
-        values = frame.iloc[:, position[name]]
-        categories = getattr(values.dtype, "categories", None)
-        if categories is not None:
-            codes, labels = values.cat.codes.to_numpy(), categories
-        else:
-            try:
-                codes, labels = values.factorize()
-            except TypeError as error:
-                raise InputError(f"{where}: column {name!r} does not hold single values; leave it out") from error
+
+def _series(where: str, name: str, values: Any) -> polars.Series:
+    """Return a pandas column as a polars series: numbers and truth values as they are, categories as an Enum, else text."""
+    import polars as pl
+
+    kind = getattr(values.dtype, "kind", "O")
+    if kind in "iufb" and isinstance(values.dtype, np.dtype):
+        return _numeric_series(values.to_numpy())
+    if kind in "iufb":  # with a mask, sparse or of Arrow
+        missing = values.isna().to_numpy(dtype=bool)
+        zero = values.to_numpy(dtype={"i": np.int64, "u": np.uint64, "f": np.float64, "b": np.bool_}[kind], na_value=0)
+        return _numeric_series(zero).set(pl.Series(missing), None)
+    categories = getattr(values.dtype, "categories", None)
+    if categories is not None:
+        codes, given = values.cat.codes.to_numpy(), categories
+    else:
+        try:
+            codes, given = values.factorize()
+        except TypeError as error:
+            raise InputError(f"{where}: column {name!r} does not hold single values; leave it out") from error
+    labels = [str(label) for label in given]
+    if categories is not None:
         check_states(where, name, len(labels))
-        return Column(name, tuple(map(_label, labels)), np.asarray(codes, dtype=np.int64), categories is not None)
-
-    chosen = selected(where, names, weights, columns, drop)
-    check_columns(where, bins, chosen)
-    counts = None
-    if weights is not None:
-        written = frame.iloc[:, position[weights]].tolist()
-        counts = as_weights(where, weights, np.array([_number(value) for value in written]), written)
-    parts, notes = [], []
-    for name in chosen:
-        values = frame.iloc[:, position[name]]
-        how = bins.get(name, bins.get(EVERY))
-        numeric = getattr(values.dtype, "kind", "O") in "iuf"
-        if how is not None and name in bins and not (numeric or how.implied):
-            raise InputError(f"{where}: column {name!r} cannot be cut: it holds {values.dtype}, not numbers")
-        if how is not None and numeric:
-            numbers = values.to_numpy(dtype=np.float64)
-            different = np.unique(numbers[np.isfinite(numbers)])
-            if name in bins or measured(different, len(numbers) if counts is None else int(counts.sum())):
-                cut, note = binned_column(name, numbers, counts, how)
-                parts.append(cut)
-                notes.append(note)
-                continue
-        parts.append(column(name))
-    return replace(in_memory(where, tuple(parts), counts), notes=tuple(notes))
-
-
-def _label(value: Any) -> str:
-    """A value as a state; truth values are spelled as in polars."""
-    return str(value).lower() if isinstance(value, bool | np.bool_) else str(value)
-
-
-def _number(value: Any) -> float:
+        if len(set(labels)) < len(labels):
+            raise InputError(f"{where}: two categories of column {name!r} have the same name; rename one")
     try:
-        return float(value)
-    except (TypeError, ValueError):
-        return float("nan")
+        spelled = pl.Series(labels, dtype=pl.String if categories is None else pl.Enum(labels))
+    except (UnicodeError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"{where}: column {name!r} holds text that is not Unicode; leave it out") from error
+    places = pl.Series(np.asarray(codes, dtype=np.int64))
+    return spelled.gather(places.set(places < 0, None).cast(pl.UInt32))
 
 
-def integer_array(
-    array: NDArray[Any],
-    names: Sequence[str] | None,
-    weights: str | None,
-    columns: Sequence[str] | None,
-    drop: Sequence[str],
-    bins: Mapping[str, Bins],
-) -> Raw:
-    """An array of integers; see `read`."""
+def _numeric_series(values: NDArray[Any]) -> polars.Series:
+    """Return numbers or truth values as a polars series, whatever their width and order of bytes."""
+    import polars as pl
+
+    kind = np.dtype(np.float32) if values.dtype == np.float16 else values.dtype.newbyteorder("=")
+    if kind.kind == "f" and kind.itemsize > 8:
+        kind = np.dtype(np.float64)
+    return pl.Series(np.ascontiguousarray(values, dtype=kind))
+
+
+def array_source(
+    array: NDArray[Any], names: Sequence[str] | None, columns: Sequence[str] | None, drop: Sequence[str], merge: bool
+) -> Source:
+    """Return an array of integers as a source; see `read`.
+
+    Args:
+        array: of shape (rows, columns).
+        names: of its columns.
+        columns: those to learn from.
+        drop: those to leave out.
+        merge: merge equal rows first, where that is quick.
+    """
+    import polars as pl
+
     where = "the array"
     if array.ndim != 2:
         raise InputError(f"the array has {array.ndim} dimensions; give one of shape (rows, columns)")
@@ -128,26 +137,24 @@ def integer_array(
     if len(names) != array.shape[1]:
         raise InputError(f"{len(names)} names are given for an array of {array.shape[1]} columns")
     names = [str(name) for name in names]
-    chosen = selected(where, names, weights, columns, drop)
-    check_columns(where, bins, chosen)
-    if any(not how.implied for how in bins.values()):
-        raise InputError("arrays hold integers, which are not cut; give a frame")
+    if not array.shape[1]:
+        raise InputError(f"{where}: at least 2 columns are needed to learn a network; there are 0")
     if not len(array):
         raise InputError("the array has no rows")
+    if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
+        raise InputError("the array holds numbers above 2^63; use smaller codes")
+    truth = array.dtype == np.bool_
     counts = None
-    if weights is not None:
-        written = array[:, names.index(weights)]
-        counts = as_weights(where, weights, written.astype(np.float64), written)
-    if chosen != names:
-        array = array[:, [names.index(name) for name in chosen]]
-    if counts is None:
-        array, counts = _merged_array(array)
-    parts = []
-    for name, values in zip(chosen, array.T, strict=True):
-        labels, codes = np.unique(values, return_inverse=True)
-        check_states(where, name, len(labels))
-        parts.append(Column(name, tuple(map(str, labels.tolist())), codes.astype(np.int64), declared=False))
-    return in_memory(where, tuple(parts), counts)
+    places = list(range(len(names)))
+    if merge:
+        chosen = set(selected(where, names, None, columns, drop))
+        places = [at for at, name in enumerate(names) if name in chosen]
+        array, counts = _merged_array(array if len(places) == len(names) else array[:, places])
+    series = [_numeric_series(line.astype(np.bool_) if truth else line) for line in array.T]
+    parts = [each.alias(str(at)) for at, each in zip(places, series, strict=True)]
+    if counts is not None:
+        parts.append(pl.Series("count", counts))
+    return Source(where, names, (pl.DataFrame(parts).lazy(),), counted=counts is not None)
 
 
 def _merged_array(array: NDArray[Any]) -> tuple[NDArray[Any], Ints | None]:
@@ -155,13 +162,11 @@ def _merged_array(array: NDArray[Any]) -> tuple[NDArray[Any], Ints | None]:
     from dagneal.rowwise import column_ranges, row_keys
 
     if array.dtype not in (np.uint8, np.int64):  # the two types that the kernels are compiled for
-        if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
-            raise InputError("the array holds numbers above 2^63; use smaller codes")
         array = array.astype(np.uint8 if array.dtype == np.bool_ else np.int64)
     array = np.ascontiguousarray(array)
     low, high = column_ranges(array)
     spans = [int(last) - int(first) + 1 for first, last in zip(low, high, strict=True)]
-    if np.prod([float(s) for s in spans]) > DENSE:
+    if sum(map(log2, spans)) > log2(DENSE) + 1e-9:
         return array, None
     counts = np.bincount(row_keys(array, low, np.array(spans, dtype=np.int64)))
     present = np.flatnonzero(counts)

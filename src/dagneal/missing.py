@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.columns import Column, Raw, complaints, some
+from dagneal.columns import Column, Raw, complaints, rows_with_value, with_truth_spelled
 from dagneal.data import MISSING_STATE
-from dagneal.errors import InputError
+from dagneal.errors import InputError, some
 
 if TYPE_CHECKING:
     from dagneal.kernels import Ints
@@ -31,27 +31,24 @@ def without_missing(raw: Raw, missing: Missing, declared: Mapping[str, Sequence[
     lost = {column.name: column.codes < 0 for column in columns}
     lost = {name: rows for name, rows in lost.items() if rows.any()}
     if not lost:
-        return replace(raw, columns=tuple(without_unused(c) for c in columns))
+        return replace(raw, columns=tuple(settled(c, declared) for c in columns))
     anywhere = np.logical_or.reduce(list(lost.values()))
-    if raw.weights is not None and not raw.weights[anywhere].any():
-        missing = "drop"  # rows that do not count
     if missing == "refuse":
         found = raw.first_missing or (lambda name, _: f"{int(np.argmax(lost[name])) + 1:,}")
         first = {c.name: found(c.name, marks_of(c, declared)) for c in raw.columns if c.name in lost}
-        total = len(anywhere) if raw.weights is None else int(raw.weights.sum())
-        others = [] if rare else complaints([without_unused(known(c)) for c in columns], total, declared)
+        rows = [rows_with_value(c, raw.weights) for c in columns]
+        others = [] if rare else complaints([without_unused(known(c)) for c in columns], rows, declared, raw.counts)
         raise refusal(raw.where, {name: (_total(rows, raw.weights), first[name]) for name, rows in lost.items()}, others)
     if missing == "drop":
         if anywhere.all():
             raise InputError(f"{raw.where}: every row has a missing value; nothing would be left")
         weights = None if raw.weights is None else raw.weights[~anywhere]
         columns = [replace(c, codes=c.codes[~anywhere]) for c in columns]
-        gone = _total(anywhere, raw.weights)
-        notes = (*raw.notes, f"{gone:,} rows with missing values left out") if gone else raw.notes
-        return replace(raw, columns=tuple(without_unused(c) for c in columns), weights=weights, notes=notes)
+        notes = (*raw.notes, f"{_total(anywhere, raw.weights):,} rows with missing values left out")
+        return replace(raw, columns=tuple(settled(c, declared) for c in columns), weights=weights, notes=notes)
     columns = [as_state(c) for c in columns]
     told = [f"{name}: {_total(rows, raw.weights):,} missing values made a state" for name, rows in lost.items()]
-    return replace(raw, columns=tuple(without_unused(c) for c in columns), notes=(*raw.notes, *told))
+    return replace(raw, columns=tuple(settled(c, declared) for c in columns), notes=(*raw.notes, *told))
 
 
 def refusal(where: str, lost: Mapping[str, tuple[int, str | None]], others: Sequence[str]) -> InputError:
@@ -113,6 +110,16 @@ def known(column: Column) -> Column:
         column: the column.
     """
     return replace(column, codes=column.codes[column.codes >= 0])
+
+
+def settled(column: Column, declared: Mapping[str, Sequence[str]]) -> Column:
+    """Return the column with the labels that rows show, truth values in one spelling.
+
+    Args:
+        column: without missing values.
+        declared: states by column.
+    """
+    return with_truth_spelled(without_unused(column), declared)
 
 
 def without_unused(column: Column) -> Column:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagneal.columns import Column, Raw, check_states, complaints, noted, tidied, without_rare
-from dagneal.data import Dataset
+from dagneal.columns import Column, Raw, check_states, complaints, noted, rows_with_value, tidied, without_rare
+from dagneal.data import SPACES, Dataset
 from dagneal.errors import InputError
 from dagneal.frames import Prepared, first_missing, series_column
 from dagneal.kernels import Codes, Ints, run
-from dagneal.missing import Missing, as_state, known, marked, marks_of, refusal, without_unused
+from dagneal.missing import Missing, as_state, known, marked, marks_of, refusal, settled, without_unused
 from dagneal.packed import Packer
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def packed(ready: Prepared, missing: Missing, declared: Mapping[str, Sequence[st
     notes = list(ready.notes)
     if lost and missing == "refuse":
         first = {name: first_missing(ready, name, marks_of(columns[name], declared)) for name in lost}
-        others = [] if rare else complaints([without_unused(known(c)) for c in columns.values()], rows, declared)
+        shown = [without_unused(known(c)) for c in columns.values()]
+        others = [] if rare else complaints(shown, [rows - lost.get(name, 0) for name in chosen], declared, ready.counts)
         raise refusal(where, {name: (count, first[name]) for name, count in lost.items()}, others)
     if lost and missing == "drop":
         whole = [_present(values[name]["value"].dtype, chosen[name], marks_of(columns[name], declared)) for name in lost]
@@ -63,12 +64,14 @@ def packed(ready: Prepared, missing: Missing, declared: Mapping[str, Sequence[st
         columns = {name: as_state(column) for name, column in columns.items()}
         notes += [f"{name}: {count:,} missing values made a state" for name, count in lost.items()]
     final: list[Column] = []
+    filled: list[int] = []  # for each column, the rows that have a value
     for name, column in columns.items():
-        raw = Raw(where, (without_unused(column),), values[name]["count"].to_numpy().astype(np.int64))
+        raw = Raw(where, (settled(column, declared),), values[name]["count"].to_numpy().astype(np.int64))
+        filled.append(rows_with_value(raw.columns[0], raw.weights))
         merged = without_rare(raw, rare, declared)
         notes += merged.notes
         final += merged.columns
-    if wrong := complaints(final, rows, declared):
+    if wrong := complaints(final, filled, declared, ready.counts):
         raise InputError(f"{where}: {'; '.join(wrong)}")
     final = [tidied(where, column, declared) for column in final]
     packer = Packer(np.array([len(column.labels) for column in final]), rows)
@@ -95,7 +98,7 @@ def _present(kind: polars.DataType, place: str, marks: Sequence[str]) -> polars.
     import polars as pl
 
     values = pl.col(place).fill_nan(None) if kind.is_float() else pl.col(place)
-    text = values.cast(pl.String).str.strip_chars()
+    text = values.cast(pl.String).str.strip_chars(SPACES)
     return text.is_not_null() & ~text.is_in(list(marks))
 
 
@@ -156,7 +159,7 @@ def _counted(values: polars.Series) -> polars.DataFrame:
     import polars as pl
 
     kind = values.dtype
-    if kind.is_integer() and not values.null_count() and len(values):
+    if _fits(values) and not values.null_count() and len(values):
         low, high = int(values.min()), int(values.max())  # type: ignore[arg-type]
         if high - low < _RANGE:
             counts = np.bincount(_offset(values, low), minlength=high - low + 1)
@@ -164,6 +167,16 @@ def _counted(values: polars.Series) -> polars.DataFrame:
             return pl.DataFrame({"value": pl.Series(seen + low).cast(kind), "count": counts[seen].astype(np.int64)})
     counted = values.alias("value").value_counts(name="count")
     return counted.with_columns(pl.col("count").cast(pl.Int64))
+
+
+def _fits(values: polars.Series) -> bool:
+    """Whether values are whole numbers that NumPy holds as 64-bit integers."""
+    import polars as pl
+
+    kind = values.dtype
+    if kind == pl.UInt64:
+        return not len(values) or int(values.max() or 0) < 1 << 63  # type: ignore[arg-type]
+    return kind.is_integer() and kind not in (pl.Int128, pl.UInt128)
 
 
 def _offset(values: polars.Series, low: int) -> Ints:
@@ -192,7 +205,7 @@ class Coder:
         self.values, self.codes = values.filter(known), codes[known.to_numpy()].astype(self.kind)
         self.table: Codes | None = None
         whole = self.values.cast(pl.UInt8) if self.values.dtype == pl.Boolean else self.values
-        if whole.dtype.is_integer() and len(whole) and int(whole.max()) - int(whole.min()) < _RANGE:  # type: ignore[arg-type]
+        if _fits(whole) and len(whole) and int(whole.max()) - int(whole.min()) < _RANGE:  # type: ignore[arg-type]
             self.low = int(whole.min())  # type: ignore[arg-type]
             self.table = np.zeros(int(whole.max()) - self.low + 1, dtype=self.kind)  # type: ignore[arg-type]
             self.table[_offset(whole, self.low)] = self.codes

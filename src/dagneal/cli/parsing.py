@@ -122,7 +122,7 @@ def sizes(text: str) -> list[float]:
 
 
 def listed(text: str) -> list[str]:
-    """Names with commas between; a name with a comma in quotes."""
+    """Names with commas between; a name with a comma in quotes. An empty text is the name of a column without one."""
     import csv
 
-    return [part.strip() for part in next(csv.reader([text], skipinitialspace=True), [])]
+    return [part.strip() for part in next(csv.reader([text], skipinitialspace=True), None) or [""]]
