@@ -48,6 +48,7 @@ def test_cuts_ascend_and_every_state_has_a_value(numbers, kind, count):
     assert len(cuts) < count
     names = state_names(cuts)
     assert len(set(names)) == len(names) == len(cuts) + 1
+    assert len(cuts) >= min(1, len(values) - 1)  # two values are never in one state
     if kind != "uniform":
         assert len(np.unique(np.searchsorted(cuts, values, side="right"))) == len(cuts) + 1
 
@@ -346,3 +347,116 @@ def test_measurements_with_decimal_commas_are_told_as_such(tmp_path):
     with pytest.raises(dn.InputError, match="'a' looks continuous"):
         dn.read(path)
     assert dn.read(path, bins="quantile:3").states[1] == ("0", "1")
+
+
+@pytest.mark.parametrize("kind", ["quantile", "kmeans", "uniform"])
+@pytest.mark.parametrize("counts", [[1, 5, 94], [1, 1, 9998], [9998, 1, 1], [3, 94, 3], [1, 99, 0]])
+def test_a_frequent_number_leaves_at_least_two_states(kind, counts, tmp_path):
+    numbers = np.repeat([0.0, 1.0, 2.0], counts)
+    table = pl.DataFrame({"age": numbers, "x": np.arange(len(numbers)) % 2})
+    table.write_csv(tmp_path / "t.csv")
+    for source in (table, pd.DataFrame(table.to_dict(as_series=False)), tmp_path / "t.csv"):
+        data = dn.read(source, bins={"age": f"{kind}:4"})
+        shown = np.bincount(data.codes[0], data.weights) > 0
+        assert shown.sum() >= 2
+        assert data.constant == ()
+
+
+def test_the_cut_beside_a_frequent_number_makes_both_sides_most_equal():
+    table = pl.DataFrame({"age": [0] * 2 + [1] * 98, "b": [5] * 10 + [6] * 10 + [7] * 80})
+    data = dn.read(table, bins={"age": "quantile:4", "b": "quantile:3"})
+    assert data.states == (("below 0.5", "0.5 and above"), ("below 6.5", "6.5 and above"))
+    assert data.prepared == ("age: 2 states (quantile), cut at 0.5", "b: 2 states (quantile), cut at 6.5")
+
+
+@pytest.mark.parametrize("kind", ["quantile:4", "uniform:3", "kmeans:2"])
+def test_a_constant_column_is_not_cut(kind):
+    table = pl.DataFrame({"a": [5.0] * 20, "b": [i % 2 for i in range(20)]})
+    for source in (table, pd.DataFrame(table.to_dict(as_series=False)), table.cast(pl.String)):
+        data = dn.read(source, bins={"a": kind})
+        assert data.states[0] == ("5.0",)
+        assert data.prepared == ("a: the same state in all rows",)
+    empty = table.with_columns(a=pl.lit(None, dtype=pl.Float64))
+    with pytest.raises(dn.InputError, match="20 missing values"):
+        dn.read(empty, bins={"a": kind})
+
+
+def test_states_that_no_row_shows_are_told():
+    table = pl.DataFrame({"age": [20.0, 30.0, 31.0, 100.0], "b": [1, 2, 1, 2]})
+    assert dn.read(table, bins={"age": "at:18,65"}).prepared == (
+        "age: 3 states (at), cut at 18, 65; no row shows 'below 18'",
+    )
+    assert dn.read(table, bins={"age": "at:200"}).prepared == (
+        "age: 2 states (at), cut at 200; no row shows '200 and above'",
+        "age: the same state in all rows",
+    )
+    assert dn.read(table, bins={"age": "uniform:4"}).prepared == (
+        "age: 4 states (uniform), cut at 40, 60, 80; no row shows '40 to 60', '60 to 80'",
+    )
+    network = {"age": ["below 18", "18 and above"]}
+    assert dn.read(table, states=network).prepared == (
+        "age: 2 states (at), cut at 18",
+        "age: the same state in all rows",
+    )
+
+
+@pytest.mark.parametrize("kind", ["quantile:3", "uniform:3", "kmeans:3"])
+def test_numbers_near_the_largest_are_cut(kind):
+    table = pl.DataFrame({"a": [-1.7e308, 1.6e308, 1.7e308] * 4, "b": [1, 2, 1, 2] * 3})
+    assert len(dn.read(table, bins={"a": kind}).states[0]) == 3
+
+
+IDENTIFIERS = {
+    "five digits": ("x", np.random.default_rng(0).permutation(np.arange(10_023, 99_999))[:300]),
+    "five digits, sorted": ("x", np.arange(10_023, 99_999, 300)),
+    "numbers with gaps": ("x", np.random.default_rng(1).permutation(5000)[:400]),
+    "every tenth": ("x", np.arange(0, 1000, 10)),
+    "nine digits": ("x", 10**8 + np.random.default_rng(2).permutation(10**6)[:200] * 899),
+    "above 2^63": ("x", np.array([2**63 + 7 * i for i in range(100)], dtype=np.uint64)),
+    "few rows, by name": ("PatientID", np.arange(30) * 17),
+    "some repeat, by name": ("patient_no", np.repeat(np.arange(1000, 1200), 2)),
+    "a long name": ("customer id", np.arange(300) * 1000),
+}
+
+
+@pytest.mark.parametrize("case", IDENTIFIERS)
+def test_whole_numbers_that_identify_rows_are_identifiers(case, tmp_path):
+    name, numbers = IDENTIFIERS[case]
+    table = pl.DataFrame({name: numbers, "b": np.arange(len(numbers)) % 2, "c": np.arange(len(numbers)) % 3})
+    table.write_csv(tmp_path / "t.csv")
+    panda = pd.DataFrame({column: table[column].to_numpy() for column in table.columns})
+    for source in (table, panda, tmp_path / "t.csv"):
+        for options in ({}, {"bins": "quantile:4"}, {"merge": "no"}, {"bins": "uniform:3", "merge": "no"}):
+            with pytest.raises(dn.InputError, match=f"column {name!r} looks like an identifier.*leave it out"):
+                dn.read(source, **options)
+        if case != "above 2^63":  # these are one number in floating point
+            assert dn.read(source, bins={name: "quantile:2"}).states[0][0].startswith("below")
+        assert dn.read(source, drop=[name]).names == ("b", "c")
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [
+        ("year", 1950 + np.arange(300) % 60),
+        ("income", np.random.default_rng(0).permutation(np.arange(20_000, 90_000))[:200]),
+        ("amount", np.random.default_rng(0).lognormal(8, 1.5, 300).astype(int)),
+        ("x", np.random.default_rng(5).lognormal(8, 2, 100).astype(int)),
+        ("pounds", np.random.default_rng(0).permutation(np.arange(200, 2000))[:60] * 50),
+        ("score", np.random.default_rng(0).integers(0, 200, 300)),
+        ("body mass index", np.random.default_rng(0).integers(150, 400, 200)),
+    ],
+)
+def test_whole_numbers_that_measure_are_cut(name, numbers):
+    table = pl.DataFrame({name: numbers, "b": np.arange(len(numbers)) % 2})
+    with pytest.raises(dn.InputError, match="looks continuous"):
+        dn.read(table)
+    assert len(dn.read(table, bins="quantile:4").states[0]) == 4
+
+
+def test_missing_values_do_not_hide_an_identifier():
+    numbers = [None if i % 10 == 0 else 10_000 + 7 * i for i in range(200)]
+    table = pl.DataFrame({"x": numbers, "b": [i % 2 for i in range(200)]})
+    for missing in ("refuse", "drop", "state"):
+        for merge in ("yes", "no"):
+            with pytest.raises(dn.InputError, match="column 'x' looks like an identifier"):
+                dn.read(table, missing=missing, merge=merge, bins="quantile:3")

@@ -274,5 +274,5 @@ def check_states(where: str, name: str, count: int) -> None:
     if count > MOST_STATES:
         raise InputError(
             f"{where}: column {name!r} has {count:,} distinct values; at most {MOST_STATES:,} are possible: "
-            "group or bin them, or leave the column out with columns=[...] (--columns)"
+            "leave it out with drop=[...] (--drop) if it is an identifier, else group or bin its values"
         )

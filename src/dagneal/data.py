@@ -230,10 +230,14 @@ def _check_weights(weights: NDArray[Any], rows: int) -> Ints:
 
 def _check_codes(names: Sequence[str], states: Sequence[Sequence[str]], codes: NDArray[Any]) -> None:
     """Kernels do not check bounds; this does."""
-    if codes.shape[1]:
-        for name, labels, line in zip(names, states, codes, strict=True):
-            if line.min() < 0 or line.max() >= len(labels):
-                raise InputError(f"column {name!r} has a code that is none of its {len(labels)} states")
+    if not len(names) == len(states) == len(codes):
+        raise InputError(f"{len(names)} names, the states of {len(states)} columns and codes of {len(codes)} are given")
+    if codes.size:
+        arities = np.array([len(labels) for labels in states])
+        outside = (codes.min(axis=1) < 0) | (codes.max(axis=1) >= arities)
+        if outside.any():
+            column = int(np.argmax(outside))
+            raise InputError(f"column {names[column]!r} has a code that is none of its {len(states[column])} states")
 
 
 def digits(numbers: Ints, radices: Sequence[int]) -> Ints:

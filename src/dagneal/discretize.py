@@ -142,6 +142,8 @@ def _short(cut: float, values: Floats) -> float:
 
 def _clusters(values: Floats, weights: Floats, count: int) -> np.ndarray:
     """The cluster of each value: Lloyd's iteration on a line, begun at quantiles, so without chance."""
+    largest = float(np.abs(values).max())
+    values = values / largest if largest > 1e150 else values  # sums must stay finite
     shares = (np.cumsum(weights) - weights / 2) / weights.sum()
     means = np.interp((np.arange(count) + 0.5) / count, shares, values)
     belongs = np.zeros(len(values), dtype=np.int64)

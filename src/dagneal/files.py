@@ -134,7 +134,8 @@ def _declared(states: Any, where: str, names: Sequence[str]) -> dict[str, list[s
         return {name: list(its_states) for name, its_states in states.states.items()}
     if not isinstance(states, Mapping | None):
         raise InputError(f"states is {type(states).__name__}; give a mapping from columns to states, or a network")
+    there = set(names)
     for name in states or {}:
-        if name not in names:
+        if name not in there:
             raise InputError(f"{where}: states are declared for {name!r}, which is not a column")
     return {name: [str(state) for state in its_states] for name, its_states in (states or {}).items()}

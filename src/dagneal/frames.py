@@ -112,8 +112,9 @@ def _check_names(source: datafile.Source, columns: Sequence[str] | None, drop: S
     wanted = "" in columns if columns is not None else "" not in drop
     if wanted and "" in source.names:
         text = "of the header " if source.texts else ""
+        where = source.titles[0] if source.titles else source.where
         raise InputError(
-            f"{source.where}: column {source.names.index('') + 1} {text}has no name, and it does not hold row numbers "
+            f"{where}: column {source.names.index('') + 1} {text}has no name, and it does not hold row numbers "
             "from 0 or 1; name it, or leave it out with drop=[''] (--drop '')"
         )
 
@@ -286,6 +287,10 @@ def series_column(where: str, name: str, values: polars.Series) -> Column:
     """
     import polars as pl
 
+    if values.dtype.is_integer() and values.dtype not in (pl.Int128, pl.UInt128) and not values.null_count():
+        numbers, codes = np.unique(values.to_numpy(), return_inverse=True)
+        check_states(where, name, len(numbers))
+        return Column(name, tuple(map(str, numbers.tolist())), codes.astype(np.int64, copy=False), declared=False)
     declared = isinstance(values.dtype, pl.Enum)
     if isinstance(values.dtype, pl.Enum):
         labels = values.dtype.categories.to_list()

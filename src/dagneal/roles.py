@@ -14,14 +14,15 @@ MANY_NUMBERS = 50  # a column with more distinct numbers than this may be a meas
 _FEW = 12  # up to this many distinct numbers are states, whatever the column is called
 _COLLISIONS = 7  # a measurement with this many expected ties has none with a probability of e^-7
 _LEAST_DIGITS = 4  # of numbers such as 10023, which are given out, not measured
-_ROUNDED = 5  # measurements are rounded to multiples of 5 or more, identifiers are not
+_ROUNDED = 5  # numbers that are all multiples of this were measured and rounded
 
 _COUNTS = (
     "freq freqs frequency frequencies n nn nobs obs count counts cnt counted rowcount weight weights wt wts wgt w num "
     "number total totals size occurrences multiplicity anzahl"
 )
-_ID_WORDS = "id ids identifier uid uuid guid pid key idx index rowid rowname rownames rownum rownumber"
-_NUMBER_WORDS = "no nr num number code"
+_ID_WORDS = "id ids identifier uid uuid guid"
+_ID_NAMES = "pid key idx index rowid rowname rownames rownum rownumber"
+_NUMBER_WORDS = "no nr num number code key idx index"
 _THINGS = (
     "patient subject case person customer client user employee passenger student participant respondent record order "
     "invoice transaction account member sample device item product store household family hospital visit encounter "
@@ -76,8 +77,8 @@ def is_identifier(name: str, values: Floats, rows: int, distinct: int | None = N
     """Return whether distinct numbers identify rows, rather than measure something.
 
     Identifiers are whole numbers that differ in every row and are not clearly a measurement: they lie so densely that a
-    measurement would repeat, or nearly all have the same number of digits, at least four. Whole numbers that repeat are
-    identifiers only if more than half of them differ and the name of the column says so.
+    measurement would repeat, or nearly all have the same number of digits, at least four. Whole numbers that repeat, each
+    in fewer than twenty rows on average, are identifiers only if the name of the column says so.
 
     Args:
         name: the column.
@@ -96,28 +97,29 @@ def is_identifier(name: str, values: Floats, rows: int, distinct: int | None = N
         return False
     words = words_of(name)
     if _names_identifier(words):
-        return distinct >= rows if distinct <= MANY_NUMBERS else 2 * distinct > rows
+        return distinct >= rows if distinct <= MANY_NUMBERS else 20 * distinct > rows
     if distinct < rows or distinct <= MANY_NUMBERS:
         return False
     if values.max() - values.min() == rows - 1:
         return True
     if not set(words).isdisjoint(_MEASURED.split()):
         return False
-    steps = np.diff(np.unique(values))
-    step = int(np.gcd.reduce(steps.astype(np.int64))) if steps.max() < 2.0**62 else 1
-    span = float(values.max() - values.min()) / step + 1
+    exact = float(np.abs(values).max()) < 2.0**53
+    step = int(np.gcd.reduce(np.diff(np.sort(values)).astype(np.int64))) if exact else 1
+    span = float(values.max() - values.min()) / max(step, 1) + 1
     if rows * rows >= 2 * _COLLISIONS * span:
         return True
     digits = np.floor(np.log10(np.maximum(np.abs(values), 1.0)))
     usual = np.bincount(digits.astype(np.int64)).max()
-    return step < _ROUNDED and bool(usual >= 0.9 * len(values)) and float(np.median(digits)) >= _LEAST_DIGITS - 1
+    rounded = exact and bool((values % _ROUNDED == 0).all())
+    return not rounded and bool(usual >= 0.9 * len(values)) and float(np.median(digits)) >= _LEAST_DIGITS - 1
 
 
 def _names_identifier(words: list[str]) -> bool:
     """Return whether the words of a name say that a column holds identifiers."""
     if not words:
         return False
-    if not {words[0], words[-1]}.isdisjoint(_ID_WORDS.split()):
+    if not {words[0], words[-1]}.isdisjoint(_ID_WORDS.split()) or "".join(words) in _ID_NAMES.split():
         return True
     thing = _THING.fullmatch("".join(words))
     return thing is not None or (words[-1] in _NUMBER_WORDS.split() and _THING.fullmatch(words[0]) is not None)

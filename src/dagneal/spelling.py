@@ -50,15 +50,16 @@ def different_spellings(
     for name, place in chosen.items():
         shown = {at: _states(sample[place]) for at, sample in samples.items()}
         if pair := _commas_and_points(shown):
-            notes.append(f"{name}: {_titled(titles, pair[0])} has decimal commas, {_titled(titles, pair[1])} decimal points")
+            one, other = (_titled(titles, at) for at in pair)
+            notes.append(f"{name}: {one} has decimal commas, and {other} has decimal points; write both alike")
         elif name not in cut and (pair := _disjoint(shown)):
             apart[name] = pair
-    for name, (one, other) in _confirmed(parts, chosen, apart, {at for at in files if samples[at].height >= rows}):
-        first, second = (some([repr(state) for state in sorted(_states(samples[at][chosen[name]]))]) for at in (one, other))
-        notes.append(
-            f"{name}: {_titled(titles, one)} has {first}, and {_titled(titles, other)} has {second}; "
-            "if these are the same states, spell them alike"
+    for name, pair in _confirmed(parts, chosen, apart, {at for at in files if samples[at].height >= rows}):
+        first, second = (
+            f"{_titled(titles, at)} has {some([repr(state) for state in sorted(_states(samples[at][chosen[name]]))])}"
+            for at in pair
         )
+        notes.append(f"{name}: {first}, and {second}; if these are the same states, spell them alike")
     more = len(notes) - _MOST
     return [*notes[:_MOST], *([f"{more} more columns are spelled differently in some files"] if more > 0 else [])]
 
