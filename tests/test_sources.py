@@ -316,6 +316,7 @@ def test_a_table_of_counts_is_noted(name, tmp_path):
         assert any(hint in note for note in dn.read(given).prepared)
         assert not any("--weights" in note for note in dn.read(given, weights=name).prepared)
         assert not any("--weights" in note for note in dn.read(given, drop=[name]).prepared)
+        assert not any("--weights" in note for note in dn.read(given, bins={name: "quantile:2"}).prepared)
 
 
 @pytest.mark.parametrize(
@@ -441,6 +442,7 @@ def test_compressed_files_without_the_ending(tmp_path, monkeypatch):
     ("values", "states"),
     [
         (pl.Series([2**63, 2**64 - 1], dtype=pl.UInt64), (str(2**63), str(2**64 - 1))),
+        (pl.Series([2**63, 2**63 + 1], dtype=pl.UInt64), (str(2**63), str(2**63 + 1))),
         (pl.Series([5, 2**63], dtype=pl.UInt64), ("5", str(2**63))),
         (pl.Series([2**100, 1], dtype=pl.Int128), ("1", str(2**100))),
         (pl.Series([Decimal("1.50"), Decimal("2")]), ("1.50", "2.00")),

@@ -50,7 +50,9 @@ class Raw:
 
 def checked(raw: Raw, declared: Mapping[str, Sequence[str]]) -> Dataset:
     """The dataset that a table without missing values makes, its states declared or found."""
-    if wrong := complaints(raw.columns, [rows_with_value(c, raw.weights) for c in raw.columns], declared, raw.counts):
+    rows = len(raw.columns[0].codes) if raw.weights is None else int(raw.weights.sum())
+    filled = [rows_with_value(column, raw.weights) for column in raw.columns]
+    if wrong := complaints(raw.columns, rows, filled, declared, raw.counts):
         raise InputError(f"{raw.where}: {'; '.join(wrong)}")
     tidy = [tidied(raw.where, column, declared) for column in raw.columns]
     codes = np.array([column.codes for column in tidy])
@@ -113,45 +115,46 @@ def rows_with_value(column: Column, weights: Ints | None) -> int:
 
 
 def complaints(
-    columns: Sequence[Column], rows: Sequence[int], declared: Collection[str], counts: Collection[str] = ()
+    columns: Sequence[Column], rows: int, filled: Sequence[int], declared: Collection[str], counts: Collection[str] = ()
 ) -> list[str]:
     """What is wrong with columns that do not look like states, all of it, and what to do.
 
     Args:
         columns: without missing values.
-        rows: for each column, how many rows have a value.
+        rows: how many there are.
+        filled: for each column, how many of them have a value.
         declared: columns whose states were declared; these are right.
         counts: columns that may say how often each row occurs.
     """
     found = []
-    for column, its_rows in zip(columns, rows, strict=True):
+    for column, with_value in zip(columns, filled, strict=True):
         if column.declared or column.name in declared:
             continue
         labels = {label.strip() for label in column.labels} - {MISSING_STATE}
         values = np.array([value for value in map(_number, decimal(labels)) if value is not None])
         numbers = len(values) == len(labels) > 0
-        identifies = numbers and is_identifier(column.name, values, its_rows, len(labels))
+        identifies = numbers and is_identifier(column.name, values, with_value, len(labels))
         name = column.name
-        if column.name in counts and (identifies or (numbers and continuous(values, its_rows))):
+        if column.name in counts and (identifies or (numbers and continuous(values, rows))):
             found.append(
-                f"column {name!r} may say how often each row occurs ({len(labels):,} numbers in {its_rows:,} rows); "
+                f"column {name!r} may say how often each row occurs ({len(labels):,} numbers in {rows:,} rows); "
                 f"if so, give weights={name!r} (--weights {name}), else cut it into states with bins={{{name!r}: "
                 f"'quantile:4'}} (--bins {name}=quantile:4), or leave it out with drop=[...] (--drop)"
             )
         elif identifies:
             found.append(
-                f"column {name!r} looks like an identifier ({len(labels):,} different whole numbers in {its_rows:,} rows); "
+                f"column {name!r} looks like an identifier ({len(labels):,} different whole numbers in {rows:,} rows); "
                 f"leave it out with drop=[...] (--drop), or, if it is a measurement, cut it into states with "
                 f"bins={{{name!r}: 'quantile:4'}} (--bins {name}=quantile:4)"
             )
-        elif numbers and continuous(values, its_rows):
+        elif numbers and continuous(values, rows):
             found.append(
-                f"column {name!r} looks continuous ({len(values):,} distinct numbers in {its_rows:,} rows); cut it into "
+                f"column {name!r} looks continuous ({len(values):,} distinct numbers in {rows:,} rows); cut it into "
                 "states with bins='quantile:4' (--bins quantile:4), or leave it out with drop=[...] (--drop)"
             )
-        elif not numbers and len(labels) > MANY_NUMBERS and 2 * len(labels) > its_rows:
+        elif not numbers and len(labels) > MANY_NUMBERS and 2 * len(labels) > rows:
             found.append(
-                f"column {name!r} looks like an identifier ({len(labels):,} different values in {its_rows:,} rows); "
+                f"column {name!r} looks like an identifier ({len(labels):,} different values in {rows:,} rows); "
                 "leave it out with drop=[...] (--drop), or merge its rare values with rare=0.01 (--rare 0.01)"
             )
     return found

@@ -101,7 +101,7 @@ class Bins:
         >>> Bins("quantile", 2).cuts(np.array([1.0, 2.0, 3.0, 10.0]), np.ones(4))
         array([2.5])
         >>> Bins("quantile", 4).cuts(np.array([0.0, 1.0, 2.0]), np.array([1.0, 5.0, 94.0]))
-        array([1.5])
+        array([2.])
         """
         if self.kind == "at":
             return np.array(self.at)

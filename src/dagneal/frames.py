@@ -90,7 +90,9 @@ def prepared(
         frame = frame.filter(counted)
     else:
         frame = frame.with_columns((pl.col("count") if source.counted else pl.lit(1)).alias("weight"))
-        counts = tuple(name for name in chosen if may_be_counts(name) and _counts_rows(source, frame, chosen, name))
+        settled = {*declared, *bins}  # the user treats these as variables
+        candidates = [name for name in chosen if name not in settled and may_be_counts(name)]
+        counts = tuple(name for name in candidates if _counts_rows(source, frame, chosen, name))
         notes += [
             f"{name}: may say how often each row occurs, since no two rows agree in all other columns; "
             f"if so, give weights={name!r} (--weights {name})"
@@ -99,7 +101,8 @@ def prepared(
     frame, told = binned_frame(frame, where, chosen, bins)
     notes += told
     if len(source.parts) > 1:
-        cut = {name for name, at in chosen.items() if frame.collect_schema()[at] != kinds[name]}
+        states = frame.collect_schema()
+        cut = {name for name, at in chosen.items() if states[at] != kinds[name]}
         parts = [part if counted is None else part.filter(counted) for part in source.parts]
         undeclared = {name: at for name, at in chosen.items() if name not in declared}
         notes += different_spellings(parts, source.titles, undeclared, cut)

@@ -36,8 +36,10 @@ def without_missing(raw: Raw, missing: Missing, declared: Mapping[str, Sequence[
     if missing == "refuse":
         found = raw.first_missing or (lambda name, _: f"{int(np.argmax(lost[name])) + 1:,}")
         first = {c.name: found(c.name, marks_of(c, declared)) for c in raw.columns if c.name in lost}
-        rows = [rows_with_value(c, raw.weights) for c in columns]
-        others = [] if rare else complaints([without_unused(known(c)) for c in columns], rows, declared, raw.counts)
+        total = len(anywhere) if raw.weights is None else int(raw.weights.sum())
+        filled = [rows_with_value(c, raw.weights) for c in columns]
+        shown = [without_unused(known(c)) for c in columns]
+        others = [] if rare else complaints(shown, total, filled, declared, raw.counts)
         raise refusal(raw.where, {name: (_total(rows, raw.weights), first[name]) for name, rows in lost.items()}, others)
     if missing == "drop":
         if anywhere.all():

@@ -50,7 +50,8 @@ def packed(ready: Prepared, missing: Missing, declared: Mapping[str, Sequence[st
     if lost and missing == "refuse":
         first = {name: first_missing(ready, name, marks_of(columns[name], declared)) for name in lost}
         shown = [without_unused(known(c)) for c in columns.values()]
-        others = [] if rare else complaints(shown, [rows - lost.get(name, 0) for name in chosen], declared, ready.counts)
+        filled = [rows - lost.get(name, 0) for name in chosen]
+        others = [] if rare else complaints(shown, rows, filled, declared, ready.counts)
         raise refusal(where, {name: (count, first[name]) for name, count in lost.items()}, others)
     if lost and missing == "drop":
         whole = [_present(values[name]["value"].dtype, chosen[name], marks_of(columns[name], declared)) for name in lost]
@@ -64,14 +65,14 @@ def packed(ready: Prepared, missing: Missing, declared: Mapping[str, Sequence[st
         columns = {name: as_state(column) for name, column in columns.items()}
         notes += [f"{name}: {count:,} missing values made a state" for name, count in lost.items()]
     final: list[Column] = []
-    filled: list[int] = []  # for each column, the rows that have a value
+    filled = []
     for name, column in columns.items():
         raw = Raw(where, (settled(column, declared),), values[name]["count"].to_numpy().astype(np.int64))
         filled.append(rows_with_value(raw.columns[0], raw.weights))
         merged = without_rare(raw, rare, declared)
         notes += merged.notes
         final += merged.columns
-    if wrong := complaints(final, filled, declared, ready.counts):
+    if wrong := complaints(final, rows, filled, declared, ready.counts):
         raise InputError(f"{where}: {'; '.join(wrong)}")
     final = [tidied(where, column, declared) for column in final]
     packer = Packer(np.array([len(column.labels) for column in final]), rows)
