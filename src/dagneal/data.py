@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.errors import InputError
+from dagneal.errors import InputError, check_text
 
 if TYPE_CHECKING:
     import polars
@@ -64,6 +64,9 @@ class Dataset:
                 raise InputError(f"two columns are named {name!r}; rename one")
             seen.add(name)
         for name, states in zip(self.names, self.states, strict=True):
+            check_text(name, "a column")
+            for state in states:
+                check_text(state, f"a state of column {name!r}")
             if len(states) > MOST_STATES:
                 raise InputError(
                     f"column {name!r} has {len(states):,} states; at most {MOST_STATES:,} are possible: "

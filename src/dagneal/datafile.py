@@ -35,6 +35,7 @@ _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _GZIP = b"\x1f\x8b"
 _OTHER_COMPRESSION = {b"\x28\xb5\x2f\xfd": "Zstandard", b"BZh91AY&SY": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "ZIP"}
 _ZLIB = (b"x\x01", b"x^", b"x\x9c", b"x\xda")  # text that starts so is taken for compressed data by polars
+_WIDEST = 100_000  # columns of a text file; each costs time, even if it is not chosen
 _MOST_NUMBERED = MOST_STATES + 2  # rows looked at; a column of more row numbers could not be a variable anyway
 
 
@@ -107,7 +108,7 @@ def scan(paths: Sequence[Path], where: str, keep: Collection[str], temporary: Ex
 
     sources = without_row_numbers([_scan(path, temporary) for path in paths], keep)
     first = sources[0]
-    parts, kinds = list(first.parts), first.kinds
+    parts, kinds = list(first.parts), first.kinds if len(sources) > 1 else {}
     for source in sources[1:]:
         odd = sorted(set(source.names) ^ set(first.names))
         if odd:
@@ -244,7 +245,7 @@ def _scan(path: Path, temporary: ExitStack) -> Source:
     start = _check_file(path)
     if path.suffix.lower() in _PARQUET:
         try:
-            return from_frame(pl.scan_parquet(path, glob=False), str(path))
+            return from_frame(pl.scan_parquet(_utf8_name(path, temporary), glob=False), str(path))
         except (pl.exceptions.PolarsError, OSError) as error:
             raise InputError(f"{path} is not a readable Parquet file: {_first_line(error)}") from error
     if path.suffix.lower() in _FOREIGN:
@@ -259,6 +260,8 @@ def _scan(path: Path, temporary: ExitStack) -> Source:
             f"{path}: at least 2 columns are needed to learn a network; the header has one, with {_SEPARATORS[separator]} "
             "as separators"
         )
+    if len(names) > _WIDEST:
+        raise InputError(f"{path} has {len(names):,} columns; at most {_WIDEST:,} can be read: write a file with fewer")
     seen: set[str] = set()
     for name in filter(None, names):
         if name in seen:
@@ -266,7 +269,7 @@ def _scan(path: Path, temporary: ExitStack) -> Source:
         seen.add(name)
     places = [str(i) for i in range(len(names))]
     frame = pl.scan_csv(
-        _copy_of_text(path, temporary) if start.startswith(_ZLIB) else path,
+        _copy_of_text(path, temporary) if start.startswith(_ZLIB) else _utf8_name(path, temporary),
         separator=separator,
         infer_schema=False,
         with_column_names=lambda _: places,
@@ -276,6 +279,17 @@ def _scan(path: Path, temporary: ExitStack) -> Source:
     )
     flags = pl.all_horizontal(pl.all().is_null()).alias("empty"), pl.col(places[-1]).is_null().alias("short")
     return Source(str(path), names, (frame.with_columns(*flags),), (path,), row_names=header.row_names)
+
+
+def _utf8_name(path: Path, temporary: ExitStack) -> Path:
+    """Return a path that polars can open, which takes names in UTF-8 only: the same one, or a link to it."""
+    try:
+        str(path).encode()
+        return path
+    except UnicodeEncodeError:
+        link = Path(temporary.enter_context(tempfile.TemporaryDirectory())) / "link"
+        link.symlink_to(path.absolute())
+        return link
 
 
 def _copy_of_text(path: Path, temporary: ExitStack) -> Path:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from dagneal.kernels import Ints
 
 
+MOST_COLUMNS = 10_000  # their pairs take about 5 GB and some minutes
+
+
 def selected(
     where: str, names: Sequence[str], weights: str | None, columns: Sequence[str] | None, drop: Sequence[str]
 ) -> list[str]:
@@ -29,6 +32,11 @@ def selected(
         if wanted not in there:
             raise InputError(f"{where}: there is no column {wanted!r}; there are {some([repr(n) for n in names])}")
     chosen = [name for name in (names if columns is None else columns) if name not in out]
+    if len(chosen) > MOST_COLUMNS:
+        raise InputError(
+            f"{where}: {len(chosen):,} columns are too many, since all pairs are looked at; at most {MOST_COLUMNS:,} are "
+            "possible: choose some with columns=[...] (--columns)"
+        )
     if len(set(chosen)) < len(chosen):
         raise InputError(f"{where}: a column is chosen twice, or two have the same name: {some([repr(n) for n in chosen])}")
     if len(chosen) < 2:
