@@ -1,0 +1,119 @@
+"""Every command with closed, broken and full streams, full disks and a read-only home: right status, nothing lost.
+
+Use: python benchmarks/acceptance/streams.py [COMMAND ...]   about five minutes; full disks need the right to mount a tmpfs
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from verdict import Verdicts
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+from streams import COMMANDS, CONDITIONS, attempt, complain, prepare
+
+import dagneal
+
+NOWHERE = "/proc/1/nowhere"  # not even root can write there
+
+
+@contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[Path | None]:
+    """A tmpfs of a few kilobytes; None where none can be mounted."""
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], capture_output=True).returncode:
+        yield None
+        return
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+def fill(disk: Path) -> None:
+    """Leave no room on a disk."""
+    with (disk / "filler").open("wb") as file:
+        try:
+            while True:
+                file.write(b"x" * 4096)
+                file.flush()
+        except OSError:
+            return
+
+
+def check_streams(folder: Path, names: list[str], verdicts: Verdicts) -> None:
+    """All commands under all conditions of their streams."""
+    for condition in CONDITIONS:
+        wrong = [
+            f"{name}: {why}"
+            for name in names
+            if (why := complain(name, condition, attempt(name, condition, folder, folder)))
+        ]
+        verdicts.add(f"{condition}: commands that end wrongly, of {len(names)}", len(wrong), "0", not wrong)
+        print(*(f"      {text}\n" for text in wrong), sep="", end="")
+
+
+def check_read_only(folder: Path, names: list[str], verdicts: Verdicts) -> None:
+    """A home that cannot be written, and a package that cannot be written either."""
+    package = folder / "site" / "dagneal"
+    shutil.copytree(Path(dagneal.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "__pycache__").write_text("a file, so that no folder can be made here, not even by root")
+    home = {"HOME": NOWHERE, "XDG_CACHE_HOME": NOWHERE, "XDG_CONFIG_HOME": NOWHERE, "PYTHONDONTWRITEBYTECODE": "1"}
+    for what, more in (
+        ("read-only home", {}),
+        ("read-only home and installation", {"PYTHONPATH": str(folder / "site")}),
+        ("read-only home and installation, no cache", {"PYTHONPATH": str(folder / "site"), "DAGNEAL_CACHE": NOWHERE}),
+    ):
+        wrong = [
+            f"{name}: {why}"
+            for name in names
+            if (why := complain(name, "plain", attempt(name, "plain", folder, folder, **home, **more)))
+        ]
+        verdicts.add(f"{what}: commands that end wrongly, of {len(names)}", len(wrong), "0", not wrong)
+        print(*(f"      {text}\n" for text in wrong), sep="", end="")
+
+
+def check_full_disk(folder: Path, names: list[str], verdicts: Verdicts) -> None:
+    """Commands that write files, to a disk without room: status 2, no traceback, no file that is half written."""
+    writers = [name for name in names if COMMANDS[name][1]]
+    with small_disk(folder / "disk", "8m") as disk:
+        if disk is None:
+            print("SKIPPED: full disks, since no tmpfs can be mounted here")
+            return
+        prepare(folder, disk)
+        kept = {path.name: path.read_bytes() for path in disk.iterdir() if path.is_file()}
+        fill(disk)
+        wrong = []
+        for name in writers:
+            for home in (False, True):
+                environment = {"TMPDIR": str(disk), "HOME": str(disk), "XDG_CACHE_HOME": str(disk)} if home else {}
+                for output in COMMANDS[name][1]:
+                    (disk / output).unlink(missing_ok=True)
+                fill(disk)
+                ended = attempt(name, "plain", folder, disk, **environment)
+                half = [path.name for path in disk.rglob("*.tmp")]
+                if ended.crashed or half or (ended.missing and ended.status != 2):
+                    wrong.append(f"{name}: status {ended.status}, half-written {half}, {ended.error[-300:]}")
+        lost = [name for name in kept if name not in ("i.json",) and not (disk / name).exists()]
+        verdicts.add(f"full disk: commands that end wrongly, of {len(writers)}", len(wrong), "0", not wrong)
+        verdicts.add("full disk: files that were there before and are gone", len(lost), "0", not lost)
+        print(*(f"      {text}\n" for text in wrong), sep="", end="")
+
+
+if __name__ == "__main__":
+    chosen = sys.argv[1:] or list(COMMANDS)
+    found = Verdicts()
+    with tempfile.TemporaryDirectory() as where:
+        os.chdir(where)
+        prepare(Path(where), Path(where))
+        check_streams(Path(where), chosen, found)
+        check_read_only(Path(where), chosen, found)
+        check_full_disk(Path(where), chosen, found)
+    found.exit()
