@@ -1,98 +1,224 @@
-"""The log beside an SQLite database: whether SQLite took all of it, and what a broken one still holds.
+"""The write-ahead log beside an SQLite database: check it without SQLite, and read what a damaged one still holds.
 
-What was written since the last checkpoint is in the log, a page after another. SQLite takes pages up to the first whose
-checksum is wrong and says nothing of the rest. The pages are there all the same, and what is kept in them may have checksums
-of its own.
+A log is a header and a sequence of slots. A slot holds one frame: the new content of one page, with a checksum that also
+covers all frames before it. SQLite reads frames up to the first invalid one and does not report the rest. A frame that is
+destroyed at the end of the log would therefore be lost without notice. To make such damage visible, `fill` writes a known
+pattern into all slots that are not in use yet. A sound log has at least `SLOTS` slots, and each of them holds a valid frame,
+a frame from before the last restart of the log, or the pattern.
 """
 
 from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-_HEAD, _FRAME = 32, 24  # bytes before all pages, and before each
-_MAGIC = (0x377F0682, 0x377F0683)  # checksums of little-endian or of big-endian words
-_LARGEST = 1 << 20  # number of a page that is believed
+import numpy as np
+from numpy.typing import NDArray
+
+PAGE = 4096  # bytes of a page
+SLOTS = 1000  # slots of a new log; SQLite starts again at the first slot once so many are in use
+_HEAD, _FRAME = 32, 24  # bytes before the first slot, and before the page in each slot
+_SLOT = _FRAME + PAGE
+_MAGIC = {0x377F0682: "<u4", 0x377F0683: ">u4"}  # byte order of the words that checksums add up
+_VERSION = 3_007_000
+_LAST_PAGE = 1 << 22  # larger page numbers are taken for damage
+_MASK = 0xFFFFFFFF
+
+Words = NDArray[np.uint64]
+
+
+def _powers(count: int) -> NDArray[np.uint64]:
+    """Return the powers 0 to `count` of the matrix by which a checksum advances for two words, modulo 2**32."""
+    powers = np.zeros((count + 1, 2, 2), dtype=np.uint64)
+    powers[0] = np.eye(2, dtype=np.uint64)
+    step = np.array([[1, 1], [1, 2]], dtype=np.uint64)
+    for exponent in range(count):
+        powers[exponent + 1] = (powers[exponent] @ step) & np.uint64(_MASK)
+    return powers
+
+
+def _checksums(words: Words, before: Words) -> Words:
+    """Compute SQLite's log checksum of each row of words, given the checksums before them.
+
+    The checksum (s, t) of the words a, b, ... is s += a + t; t += b + s, for two words at a time. This is linear, so all
+    rows are computed at once.
+    """
+    pairs = words.shape[1] // 2
+    powers = _powers(pairs)
+    even, both = words[:, ::2], (words[:, ::2] + words[:, 1::2]) & np.uint64(_MASK)
+    weights = powers[pairs - 1 :: -1] if pairs > 1 else powers[:1]
+    own = np.stack([even @ weights[:, k, 0] + both @ weights[:, k, 1] for k in (0, 1)], axis=1)
+    return np.asarray((before @ powers[pairs].T + own) & np.uint64(_MASK), dtype=np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """A database and its log, as they were found.
+    """The content of a log.
 
     Attributes:
-        database: the bytes of the database.
-        log: the bytes of its log.
+        content: its bytes.
     """
 
-    database: bytes
-    log: bytes
+    content: bytes
 
     @classmethod
-    def of(cls, path: Path) -> Log | None:
-        """The log of a database; None if there is none, or nothing in it.
+    def beside(cls, path: Path) -> Log | None:
+        """Read the log of a database; return None if there is none, or if it is empty.
 
         Args:
             path: the database.
         """
         try:
-            log = Path(f"{path}-wal").read_bytes()
-            return cls(path.read_bytes() if path.exists() else b"", log) if log else None
-        except OSError:
+            content = log_of(path).read_bytes()
+        except FileNotFoundError:
             return None
+        return cls(content) if content else None
+
+    @cached_property
+    def fault(self) -> str | None:
+        """What is wrong with the log; None if it is complete."""
+        if len(self.content) < _HEAD + SLOTS * _SLOT:
+            return "its log is too short"
+        if not self._header_valid:
+            return "the header of its log is damaged"
+        if (len(self.content) - _HEAD) % _SLOT:
+            return "its log ends inside a page"
+        valid, rest = self._valid, slice(self._valid, None)
+        salts = self._fields[:, 2:4]
+        current = (salts == self._salts).all(axis=1)
+        unused = (self._slots == _pattern(0, len(self._slots))).all(axis=1)
+        if valid < len(unused) and current[valid] and self._body_unused(valid):  # the process was killed between two writes
+            current[valid], unused[valid] = False, True
+        age = (self._salts[0] - salts[:, 0]) & np.uint64(_MASK)  # restarts since the frame was written
+        old = (age >= 1) & (age <= np.uint64(int.from_bytes(self.content[12:16], "big")))
+        follows = np.zeros(len(old), dtype=bool)
+        follows[1:] = old[1:] & (salts[1:] == salts[:-1]).all(axis=1)
+        if current[rest].any() or not (unused | old)[rest].all() or (follows & ~self._chained)[valid + 1 :].any():
+            return "its log is damaged"
+        if valid > self._committed and valid == len(unused):
+            return "its log ends inside a transaction"
+        return None
 
     @property
-    def page(self) -> int:
-        """The size of a page."""
-        said = [int.from_bytes(self.log[8:12], "big"), int.from_bytes(self.database[16:18], "big")]
-        return next((size for size in said if size in {1 << power for power in range(9, 16)}), 4096)
+    def transactions(self) -> dict[int, bytes]:
+        """The newest content of each page in a complete transaction, by page number."""
+        return {int(self._fields[slot, 0]): self._page(slot) for slot in range(self._committed)}
 
     @property
-    def begun(self) -> bool:
-        """Whether its head is whole: SQLite's magic number, and a checksum of the first 24 bytes."""
-        if len(self.log) < _HEAD:
-            return False
-        magic = int.from_bytes(self.log[:4], "big")
-        words = struct.unpack("<6I" if magic == _MAGIC[0] else ">6I", self.log[:24])
-        first = second = 0
-        for even, odd in zip(words[::2], words[1::2], strict=True):
-            first = (first + even + second) & 0xFFFFFFFF
-            second = (second + odd + first) & 0xFFFFFFFF
-        return magic in _MAGIC and struct.unpack(">2I", self.log[24:32]) == (first, second)
+    def pages(self) -> int | None:
+        """The number of pages of the database after the last complete transaction; None if there is none."""
+        return int(self._fields[self._committed - 1, 1]) if self._committed else None
 
-    def frames(self) -> list[tuple[int, bool, bytes]]:
-        """The pages that were written last, those of an earlier round come after them.
+    @property
+    def unused_from(self) -> int:
+        """The number of slots in use since the last restart of the log."""
+        return self._valid
+
+    def frames(self) -> list[tuple[int, bytes]]:
+        """Return all pages written since the last restart of the log, oldest first, whether valid or not.
 
         Returns:
-            The number of each, whether it is the last of a transaction, and its content.
+            Page numbers and contents.
         """
-        step = _FRAME + self.page
-        found: list[tuple[int, bool, bytes]] = []
-        salts = self.log[16:24] if self.begun else self.log[_HEAD + 8 : _HEAD + 16]  # they tell one round from another
-        for at in range(_HEAD, len(self.log) - step + 1, step):
-            number, own = int.from_bytes(self.log[at : at + 4], "big"), self.log[at + 8 : at + 16]
-            if own != salts and self.log[at + step + 8 : at + step + 16] != salts:  # one alone may be damaged
-                break
-            if 0 < number <= _LARGEST:
-                found.append((number, any(self.log[at + 4 : at + 8]), self.log[at + _FRAME : at + step]))
-        return found
+        if not len(self._slots):
+            return []
+        salts = self._fields[:, 2:4]
+        votes = [tuple(each) for each in (self._salts, *salts[:3])]
+        current = (salts == np.array(max(votes, key=votes.count), dtype=np.uint64)).all(axis=1)
+        current[:-1] |= current[1:]  # the salts of one frame may be damaged
+        numbers = self._fields[:, 0]
+        chosen = current & (numbers > 0) & (numbers <= _LAST_PAGE)
+        return [(int(numbers[slot]), self._page(slot)) for slot in np.flatnonzero(chosen).tolist()]
 
-    def broken(self, taken: int) -> bool:
-        """Whether there is more in it than SQLite took.
+    @cached_property
+    def _slots(self) -> NDArray[np.uint8]:
+        count = max(0, len(self.content) - _HEAD) // _SLOT
+        return np.frombuffer(self.content, dtype=np.uint8, count=count * _SLOT, offset=_HEAD if count else 0).reshape(
+            count, _SLOT
+        )
 
-        Args:
-            taken: how many pages that were, as `PRAGMA wal_checkpoint` tells.
-        """
-        ends = [place for place, (_, last, _) in enumerate(self.frames(), 1) if last]  # what follows was never written whole
-        return not self.begun or taken < max(ends, default=0)
+    @cached_property
+    def _fields(self) -> Words:
+        """The six words before each page: page number, pages after a commit or 0, two salts, two checksums."""
+        return self._slots[:, :_FRAME].copy().view(">u4").astype(np.uint64)
 
-    def replayed(self) -> bytes:
-        """The database with all pages of the log in their places, right or wrong."""
-        whole = bytearray(self.database)
-        for number, _, page in self.frames():
-            end = number * self.page
-            whole.extend(bytes(max(0, end - len(whole))))
-            whole[end - self.page : end] = page
-        if len(whole) >= self.page:
-            whole[18:20] = b"\1\1"  # one that has no log
-        return bytes(whole)
+    @property
+    def _salts(self) -> Words:
+        return np.frombuffer(self.content[16:24].ljust(8, b"\0"), dtype=">u4").astype(np.uint64)
+
+    @property
+    def _order(self) -> str:
+        return _MAGIC.get(int.from_bytes(self.content[:4], "big"), "<u4")
+
+    @cached_property
+    def _header_valid(self) -> bool:
+        magic, version, page = struct.unpack(">3I", self.content[:12])
+        words = np.frombuffer(self.content[:24], dtype=self._order).astype(np.uint64)[None]
+        checksum = _checksums(words, np.zeros((1, 2), dtype=np.uint64))[0]
+        return (magic in _MAGIC, version, page, *checksum) == (
+            True,
+            _VERSION,
+            PAGE,
+            *struct.unpack(">2I", self.content[24:32]),
+        )
+
+    @cached_property
+    def _chained(self) -> NDArray[np.bool_]:
+        """Whether the checksum of each frame is right, given that of the frame before it."""
+        words = self._slots.view(self._order).astype(np.uint64)
+        summed = np.concatenate([words[:, :2], words[:, _FRAME // 4 :]], axis=1)
+        own = self._fields[:, 4:6]
+        first = np.array([struct.unpack(">2I", self.content[24:32])], dtype=np.uint64)
+        return np.asarray((_checksums(summed, np.concatenate([first, own[:-1]])) == own).all(axis=1))
+
+    @cached_property
+    def _valid(self) -> int:
+        """The number of slots before the first one whose frame is not valid."""
+        if len(self.content) < _HEAD or not self._header_valid or not len(self._slots):
+            return 0
+        fine = self._chained & (self._fields[:, 2:4] == self._salts).all(axis=1) & (self._fields[:, 0] > 0)
+        return len(fine) if fine.all() else int(np.argmin(fine))
+
+    @cached_property
+    def _committed(self) -> int:
+        """The number of slots up to the end of the last complete transaction."""
+        ends = np.flatnonzero(self._fields[: self._valid, 1])
+        return int(ends[-1]) + 1 if len(ends) else 0
+
+    def _page(self, slot: int) -> bytes:
+        begin = _HEAD + slot * _SLOT + _FRAME
+        return self.content[begin : begin + PAGE]
+
+    def _body_unused(self, slot: int) -> bool:
+        return bool((self._slots[slot, _FRAME:] == _pattern(slot, slot + 1)[0, _FRAME:]).all())
+
+
+def log_of(path: Path) -> Path:
+    """Return the path of the log of a database.
+
+    Args:
+        path: the database.
+    """
+    return path.with_name(f"{path.name}-wal")
+
+
+def fill(path: Path) -> None:
+    """Write the pattern into all unused slots of a log, and extend it to the size of a new one.
+
+    Args:
+        path: the database; this process must be the only one that uses it.
+    """
+    log = Log.beside(path)
+    begin = 0 if log is None else log.unused_from
+    if begin < SLOTS:
+        with log_of(path).open("r+b") as file:
+            file.seek(_HEAD + begin * _SLOT)
+            file.write(_pattern(begin, SLOTS).tobytes())
+
+
+def _pattern(begin: int, end: int) -> NDArray[np.uint8]:
+    """Return the content of unused slots; each is different, so that a copied slot is noticed."""
+    words = np.arange(begin, end, dtype=np.uint32)[:, None] ^ np.uint32(0xDA67EA1)
+    return np.repeat(words, _SLOT // 4, axis=1).astype(">u4").view(np.uint8)
