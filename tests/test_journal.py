@@ -1,5 +1,6 @@
 """Journals: nothing finished is lost, whatever happens to the process or to the file."""
 
+import errno
 import json
 import os
 import random
@@ -12,6 +13,7 @@ import time
 from contextlib import suppress
 
 import pytest
+from damage import attack
 
 import dagneal as dn
 from dagneal.cli import main
@@ -325,13 +327,18 @@ def test_a_log_that_is_whole_is_no_news(crashed, tmp_path):
     assert command == {"words": ["networks"], "folder": "."}
 
 
-def test_a_transaction_that_was_cut_off_is_no_damage(crashed, tmp_path):
-    def cut(folder):
-        os.truncate(folder / "run.db-wal", (crashed / "run.db-wal").stat().st_size - 5000)
+@pytest.mark.parametrize("cut", [1, 5000, 4120, 2 * 4120, 3_000_000, 4_000_000])
+def test_a_truncated_log_is_reported(crashed, tmp_path, cut):
+    """Also where it ends between two frames, as nothing in the rest of the log shows that there was more."""
 
-    found, notes, _ = reopened(crashed, tmp_path / "copy", cut)
-    assert len(found) >= 297
-    assert not notes
+    def truncate(folder):
+        os.truncate(folder / "run.db-wal", (crashed / "run.db-wal").stat().st_size - cut)
+
+    found, notes, command = reopened(crashed, tmp_path / "copy", truncate)
+    assert "its log is too short" in notes[0]
+    assert "lost" in notes[0]
+    assert command is not None
+    assert len(found) == 300 or cut > 2_000_000
 
 
 def test_a_damaged_log_is_noticed_and_what_is_intact_in_it_is_kept(crashed, tmp_path):
@@ -360,4 +367,105 @@ def test_a_log_without_its_database(crashed, tmp_path):
     assert "was damaged" in notes[0]
     assert len(found) >= 250
     found, notes, command = reopened(crashed, tmp_path / "alone", lambda folder: (folder / "run.db-wal").unlink())
-    assert command is not None  # what it is must not be in the log alone
+    assert command is not None  # it must not be in the log alone
+    assert "its log is missing" in notes[0]
+
+
+def test_recovery_leaves_everything_in_place_when_it_fails(crashed, tmp_path, monkeypatch):
+    for name in ("run.db", "run.db-wal"):
+        shutil.copy(crashed / name, tmp_path)
+    os.truncate(tmp_path / "run.db-wal", 1_000_000)
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "link", failing)
+        patch.setattr(shutil, "copy2", failing)
+        with pytest.raises(dn.InputError, match="cannot be recovered here: No space left on device"):
+            dn.SqliteJournal(tmp_path / "run.db")
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:
+        assert "was damaged" in journal.notes[0]
+    assert (tmp_path / "run.db.damaged-1").read_bytes() == before["run.db"]
+    assert (tmp_path / "run.db.damaged-1-wal").read_bytes() == before["run.db-wal"]
+
+
+def failing(*_):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_recovery_that_is_killed_before_the_old_log_is_deleted(crashed, tmp_path):
+    for name in ("run.db", "run.db-wal"):
+        shutil.copy(crashed / name, tmp_path)
+    with (tmp_path / "run.db-wal").open("r+b") as file:
+        file.write(bytes(64))
+    broken = (tmp_path / "run.db-wal").read_bytes()
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:
+        found = journal.get([f"piece {number}" for number in range(300)])
+    (tmp_path / "run.db-wal").write_bytes(broken)
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:
+        assert not journal.notes
+        assert journal.get(found) == found
+
+
+def test_metadata_that_is_not_text_does_not_cost_the_tasks(tmp_path):
+    """SQLite stores any type in any column; recovery once failed on such a row, and all tasks were lost."""
+    for number, value in enumerate([None, b"\xff", 7, "{", "[1]"]):
+        path = tmp_path / f"{number}.db"
+        before = filled(path, 50)
+        with sqlite3.connect(path) as file:
+            if value is None:
+                file.execute("PRAGMA writable_schema = ON")
+                file.execute("UPDATE sqlite_master SET sql = replace(sql, 'value TEXT NOT NULL', 'value TEXT')")
+                file.commit()
+            file.close()
+            file = sqlite3.connect(path)
+            file.execute("UPDATE run SET value = ?", [value])
+            file.commit()
+        file.close()
+        with dn.SqliteJournal(path) as journal:
+            assert "was damaged" in journal.notes[0]
+            assert journal.get(before) == before
+            assert journal.remembered("command") is None
+
+
+def test_damage_while_a_journal_is_open_is_reported(tmp_path):
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:
+        journal.put({"a": b"1", "b": b"2"})
+        journal._connection.execute("UPDATE pieces SET value = x'33' WHERE key = 'a'")
+        assert journal.get(["a", "b"]) == {"b": b"2"}
+        assert "1 finished tasks are lost" in journal.notes[0]
+        journal._connection.rollback()
+
+
+def test_a_journal_that_nobody_closes_is_sound(tmp_path):
+    code = "import sys, dagneal as dn\njournal = dn.SqliteJournal(sys.argv[1])\njournal.put({'a': b'1'})\n"
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "run.db")], check=True)
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:
+        assert not journal.notes
+        assert journal.get(["a"]) == {"a": b"1"}
+        with pytest.raises(dn.InputError, match="already open in this process"):
+            dn.SqliteJournal(tmp_path / "run.db")
+
+
+def test_old_values_are_not_recovered(tmp_path):
+    """A value that was replaced is neither in the file nor in the current part of the log any more."""
+    (tmp_path / "live").mkdir()
+    with dn.SqliteJournal(tmp_path / "live" / "run.db") as journal:
+        for number in range(40):
+            journal.put({f"task {number}": b"old"})
+        journal.put({f"task {number}": b"new" for number in range(40)})
+        for name in ("run.db", "run.db-wal"):
+            shutil.copy(tmp_path / "live" / name, tmp_path)
+    with (tmp_path / "run.db-wal").open("r+b") as file:
+        file.seek(32 + 8)
+        file.write(bytes(8))
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:
+        assert journal.notes
+        assert set(journal.get([f"task {number}" for number in range(40)]).values()) == {b"new"}
+
+
+def test_random_damage_is_never_lost_without_a_report(tmp_path):
+    """The benchmark `acceptance/journals.py` does it 2,000 times."""
+    tally = attack(tmp_path, 150, seed=1, killed=2)
+    assert not tally.failures
+    assert tally.outcomes["reported"] > 40
+    assert tally.outcomes["complete"] > 5

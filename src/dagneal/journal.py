@@ -22,8 +22,9 @@ from typing import Any, Protocol
 from dagneal import journalfile
 from dagneal.errors import InputError
 from dagneal.journalfile import CLOSED, OPEN, TABLES, DamagedError, Salvage
-from dagneal.walfile import SLOTS, Log, fill, log_of
+from dagneal.walfile import Log, fill, is_full, log_of
 
+NOT_OURS = "it was not written by dagneal; delete it, or give another file"  # ends messages about invalid values
 _PATIENCE = 2.0  # seconds to wait for another process that is just ending
 _LOCKED = (0x40000000, 512)  # the bytes of a database file, beyond its content, that SQLite locks
 _ours: set[tuple[int, int]] = set()  # device and inode of the journals that this process has open
@@ -87,7 +88,7 @@ class SqliteJournal:
         self.notes: list[str] = []
         self._lock = Lock()
         try:
-            self._file = Path(os.path.realpath(path, strict=os.path.lexists(path)))  # SQLite keeps the log beside the target
+            self._file = Path(os.path.realpath(path))  # SQLite keeps the log beside the target
             guard = self._acquire()
             try:
                 self._connection = self._connect(guard)
@@ -158,8 +159,6 @@ class SqliteJournal:
             value: a plain value.
         """
         self._save("run", {name: json.dumps(value)})
-        with self._lock, self._explain("written"):
-            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def remembered(self, name: str) -> Any:
         """Return what was saved about the run; None if there is nothing.
@@ -217,16 +216,24 @@ class SqliteJournal:
                 self._connection.executemany(f"INSERT INTO {table} VALUES (?, ?, ?, ?)", added)
                 self._connection.executemany(f"UPDATE {table} SET value = ?, checksum = ? WHERE number = ?", changed)
             self._counts[table] = number
-            if changed:  # the log must not hold the old values any more, or recovery might return them
-                self._connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchall()
-                self._connection.execute(f"PRAGMA user_version = {OPEN}")
+            if changed or table == "run" or is_full(self._file):
+                self._restart()
+
+    def _restart(self) -> None:
+        """Copy the log to the file and start it again at its first slot.
+
+        After that, an old value that was replaced is nowhere any more where recovery might find it.
+        """
+        _, used, _ = self._connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
+        self._connection.execute(f"PRAGMA user_version = {OPEN}")  # writes the first frame
+        fill(self._file, 1, used)
 
     @contextmanager
     def _explain(self, what: str) -> Iterator[None]:
         """Turn an error of SQLite into one line; what was saved before stays."""
         try:
             yield
-        except (sqlite3.Error, UnicodeError) as error:
+        except (sqlite3.Error, UnicodeError, OSError) as error:
             raise InputError(f"{self.path} cannot be {what}: {error}") from error
 
     def _acquire(self) -> _Guard:
@@ -305,7 +312,7 @@ class SqliteJournal:
         try:
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             connection.execute("PRAGMA synchronous = FULL")
-            connection.execute(f"PRAGMA wal_autocheckpoint = {SLOTS}")
+            connection.execute("PRAGMA wal_autocheckpoint = 0")  # see _restart
             try:
                 connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
             except sqlite3.OperationalError:  # on NFS the two kinds of locks exclude each other
@@ -425,7 +432,7 @@ def _outcome(found: Salvage) -> str:
     """Say what was recovered and what was lost."""
     tasks, lost = len(found.rows["pieces"]), found.lost("pieces")
     text = f"{tasks:,} finished tasks were recovered, " + (f"at least {lost:,} are lost" if lost else "some may be lost")
-    if not found.rows["run"] or found.lost("run"):
+    if len(found.rows["run"]) < 2 or found.lost("run"):
         text += ", and so may be what it says about its run"
     return text
 

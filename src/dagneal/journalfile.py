@@ -30,6 +30,7 @@ TABLES = {"pieces": "key", "run": "name"}  # the column that identifies a row
 _TYPES = {"pieces": "BLOB", "run": "TEXT"}
 _MAGIC = b"SQLite format 3\0"
 _LOCAL, _LEAST = PAGE - 35, (PAGE - 12) * 32 // 255 - 23  # bytes of a row that its page holds, at most and at least
+_FORMAT = ("format", "1")  # the first row of `run`: as it is never empty, an empty page cannot take its place unnoticed
 _LEAF = 13  # first byte of a page with rows
 
 _SCHEMA = {
@@ -96,6 +97,8 @@ def verify(path: Path) -> dict[str, int]:
     Raises:
         DamagedError: if anything is missing or changed.
     """
+    if not path.exists() or not path.stat().st_size:
+        raise DamagedError("there is only its log")
     with path.open("rb") as file:
         head = file.read(100)
     state = _state(head)
@@ -162,6 +165,8 @@ def _count(connection: sqlite3.Connection, table: str) -> int:
     for count, (number, key, value, check) in enumerate(connection.execute(query), 1):
         if number != count or checksum(table, number, key, value) != check:
             raise DamagedError("some of its content is damaged")
+    if table == "run" and not count:
+        raise DamagedError("some of its content is missing")
     return count
 
 
@@ -191,7 +196,8 @@ def write(path: Path, rows: Mapping[str, Rows]) -> None:
         connection.execute("BEGIN")
         for table, text in _SCHEMA.items():
             connection.execute(text)
-            kept = [rows.get(table, {})[number] for number in sorted(rows.get(table, {}))]
+            kept = [row for _, row in sorted(rows.get(table, {}).items()) if row[0] != _FORMAT[0]]
+            kept = [_FORMAT, *kept] if table == "run" else kept
             lines = [
                 (number, key, value, checksum(table, number, key, value)) for number, (key, value) in enumerate(kept, 1)
             ]

@@ -13,9 +13,9 @@ import numpy as np
 
 from dagneal import __version__
 from dagneal.data import Dataset
-from dagneal.errors import whole_number
+from dagneal.errors import InputError, whole_number
 from dagneal.executors import Shared, pool_of, spread
-from dagneal.journal import Journal
+from dagneal.journal import NOT_OURS, Journal
 from dagneal.kernels import Floats, Progress
 from dagneal.knowledge import Knowledge, class_of
 from dagneal.learners.block_solvers import address
@@ -108,7 +108,7 @@ def bootstrap(
     if journal is not None:
         key = f"bootstrap:{__version__}:{data.fingerprint}:{seed}:{address(learner) if learner else _told(options)}"
     known = {} if journal is None else journal.get([f"{key}:{number}" for number in range(samples)])
-    done = [np.frombuffer(kept, dtype=np.int8).reshape((len(data.names),) * 2) for kept in known.values()]
+    done = [_restore(kept, len(data.names)) for kept in known.values()]
 
     def record(piece: tuple[Any, ...], found: np.ndarray) -> None:
         done.append(found)
@@ -133,6 +133,14 @@ def bootstrap(
             interrupted = True
     directions: Floats = np.asarray(np.sum(done, axis=0, dtype=np.int64), dtype=np.float64) / (2 * len(done))
     return Bootstrap(data.names, len(done), directions + directions.T, directions, interrupted)
+
+
+def _restore(kept: bytes, variables: int) -> np.ndarray:
+    """Turn a value of a journal into the directions of a network."""
+    found = np.frombuffer(kept, dtype=np.int8)
+    if len(found) != variables**2 or not np.isin(found, (0, 1, 2)).all():
+        raise InputError(f"the journal holds no valid bootstrap sample of {variables} variables; {NOT_OURS}")
+    return found.reshape(variables, variables)
 
 
 def _sample(

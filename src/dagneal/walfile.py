@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 PAGE = 4096  # bytes of a page
-SLOTS = 1000  # slots of a new log; SQLite starts again at the first slot once so many are in use
+SLOTS = 1000  # slots of a new log
+_FULL = 900  # slots in use after which it should start again at the first one
 _HEAD, _FRAME = 32, 24  # bytes before the first slot, and before the page in each slot
 _SLOT = _FRAME + PAGE
 _MAGIC = {0x377F0682: "<u4", 0x377F0683: ">u4"}  # byte order of the words that checksums add up
@@ -85,17 +86,20 @@ class Log:
             return "the header of its log is damaged"
         if (len(self.content) - _HEAD) % _SLOT:
             return "its log ends inside a page"
-        valid, rest = self._valid, slice(self._valid, None)
+        valid = self._valid
         salts = self._fields[:, 2:4]
         current = (salts == self._salts).all(axis=1)
-        unused = (self._slots == _pattern(0, len(self._slots))).all(axis=1)
-        if valid < len(unused) and current[valid] and self._body_unused(valid):  # the process was killed between two writes
-            current[valid], unused[valid] = False, True
+        unused = np.zeros(len(salts), dtype=bool)
+        unused[:SLOTS] = (self._slots[:SLOTS] == _unused()).all(axis=1)
         age = (self._salts[0] - salts[:, 0]) & np.uint64(_MASK)  # restarts since the frame was written
         old = (age >= 1) & (age <= np.uint64(int.from_bytes(self.content[12:16], "big")))
         follows = np.zeros(len(old), dtype=bool)
         follows[1:] = old[1:] & (salts[1:] == salts[:-1]).all(axis=1)
-        if current[rest].any() or not (unused | old)[rest].all() or (follows & ~self._chained)[valid + 1 :].any():
+        wrong = np.flatnonzero((current | ~(unused | old) | (follows & ~self._chained & ~unused))[valid:]) + valid
+        wrong = wrong[wrong > valid] if self._torn(valid) else wrong
+        if len(wrong) == 1 and wrong[0] + 1 < len(old) and old[wrong[0] + 1] and self._half_filled(int(wrong[0])):
+            wrong = wrong[1:]
+        if len(wrong):
             return "its log is damaged"
         if valid > self._committed and valid == len(unused):
             return "its log ends inside a transaction"
@@ -191,8 +195,23 @@ class Log:
         begin = _HEAD + slot * _SLOT + _FRAME
         return self.content[begin : begin + PAGE]
 
-    def _body_unused(self, slot: int) -> bool:
-        return bool((self._slots[slot, _FRAME:] == _pattern(slot, slot + 1)[0, _FRAME:]).all())
+    def _torn(self, slot: int) -> bool:
+        """Tell whether the process was killed while it wrote a frame into an unused slot: the rest of it has the pattern."""
+        return slot < min(SLOTS, len(self._slots)) and any(
+            end <= _SLOT - 8 and bool((self._slots[slot, end:] == _unused()[slot, end:]).all()) for end in _ends(slot)
+        )
+
+    def _half_filled(self, slot: int) -> bool:
+        """Tell whether the process was killed while it wrote the pattern into a slot: the beginning has the pattern."""
+        return slot < SLOTS and any(
+            end >= _FRAME and bool((self._slots[slot, :end] == _unused()[slot, :end]).all()) for end in _ends(slot)
+        )
+
+
+def _ends(slot: int) -> list[int]:
+    """Return where writing into a slot can end when a process is killed: between two writes, or two pages of the file."""
+    begin = _HEAD + slot * _SLOT
+    return [_FRAME, *(end - begin for end in range(-(-begin // PAGE) * PAGE, begin + _SLOT, PAGE) if end > begin)]
 
 
 def log_of(path: Path) -> Path:
@@ -204,21 +223,38 @@ def log_of(path: Path) -> Path:
     return path.with_name(f"{path.name}-wal")
 
 
-def fill(path: Path) -> None:
-    """Write the pattern into all unused slots of a log, and extend it to the size of a new one.
+def fill(path: Path, begin: int | None = None, end: int = SLOTS) -> None:
+    """Write the pattern into unused slots of a log, and make it as long as a new one.
 
     Args:
         path: the database; this process must be the only one that uses it.
+        begin: the first unused slot; found by reading the log if it is not given.
+        end: where the slots end that do not have the pattern yet.
     """
-    log = Log.beside(path)
-    begin = 0 if log is None else log.unused_from
-    if begin < SLOTS:
-        with log_of(path).open("r+b") as file:
+    if begin is None:
+        log = Log.beside(path)
+        begin = 0 if log is None else log.unused_from
+    with log_of(path).open("r+b") as file:
+        if begin < SLOTS:
             file.seek(_HEAD + begin * _SLOT)
-            file.write(_pattern(begin, SLOTS).tobytes())
+            file.write(_unused()[begin:end].tobytes())
+            file.truncate(_HEAD + SLOTS * _SLOT)
 
 
-def _pattern(begin: int, end: int) -> NDArray[np.uint8]:
+def is_full(path: Path) -> bool:
+    """Tell whether so many slots of a log are in use that it should start again.
+
+    Args:
+        path: the database.
+    """
+    with log_of(path).open("rb") as file:
+        salts = file.read(_HEAD)[16:24]
+        file.seek(_HEAD + _FULL * _SLOT + 8)
+        return file.read(8) == salts
+
+
+@cache
+def _unused() -> NDArray[np.uint8]:
     """Return the content of unused slots; each is different, so that a copied slot is noticed."""
-    words = np.arange(begin, end, dtype=np.uint32)[:, None] ^ np.uint32(0xDA67EA1)
-    return np.repeat(words, _SLOT // 4, axis=1).astype(">u4").view(np.uint8)
+    words = np.arange(SLOTS, dtype=np.uint32)[:, None] ^ np.uint32(0xDA67EA1)
+    return np.repeat(words.astype(">u4"), _SLOT // 4, axis=1).view(np.uint8)

@@ -18,12 +18,11 @@ _ADDRESS_SPACE, _LIGHT = 2e9, 5e8  # bytes that polars and LLVM reserve, most of
 _PATIENCE = 0.3  # seconds between being told to stop and being made to
 
 
-def main(arguments: Sequence[str] | None = None, words: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status: 0, 2 for bad input or a part that failed, 130 on Ctrl-C.
 
     Args:
         arguments: the words after `dagneal`; those of this process by default.
-        words: those that a journal keeps, where a run is resumed with others.
     """
     from dagneal.cli.arguments import parser
 
@@ -34,12 +33,16 @@ def main(arguments: Sequence[str] | None = None, words: Sequence[str] | None = N
         raise SystemExit(_flush(int(end.code or 0))) from None
     except OSError as error:
         raise SystemExit(_report_output(error)) from None
-    options.words = list(words or (sys.argv[1:] if arguments is None else arguments))
-    return _flush(_run(options))
+    options.words = list(sys.argv[1:] if arguments is None else arguments)
+    return _flush(execute(options))
 
 
-def _run(options: argparse.Namespace) -> int:
-    """Run a command and return its exit status; a failure becomes one line."""
+def execute(options: argparse.Namespace) -> int:
+    """Run a command and return its exit status; a failure becomes one line.
+
+    Args:
+        options: of the command; `words` are those of its command line.
+    """
     exceeded: list[str] = []
     failures = 0
 

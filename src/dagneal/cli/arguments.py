@@ -332,7 +332,10 @@ def _resume(commands: argparse._SubParsersAction[Parser]) -> None:
         "resume",
         "go on with a run that was interrupted, from its journal",
         "examples:\n  dagneal learn big.csv --solver sa --divide 4 --journal run.db -o big.html\n  dagneal resume run.db\n"
-        "  dagneal resume run.db --dask local:4          # where the cluster that it began on is gone",
+        "  dagneal resume run.db --dask local:4          # where the cluster that it began on is gone\n"
+        "  dagneal resume run.db --sampler mine:Sampler  # a run with --sampler mine:Sampler",
     )
     command.add_argument("file", metavar="JOURNAL", help="what --journal named")
-    _dask(command, "go on with another cluster: a scheduler, or local:4")
+    _dask(command, "continue on this cluster: a scheduler, or local:4; required if the run used a scheduler")
+    command.add_argument("--sampler", metavar="MODULE:CLASS", help="repeat the --sampler of the run; required if it had one")
+    command.add_argument("--profile", metavar="NAME", help="repeat the --profile of the run; required if it had one")

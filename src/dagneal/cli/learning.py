@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -103,7 +102,7 @@ def _save(found: Any, options: argparse.Namespace, truth: Any) -> list[str]:
         with secondary(f"saving {path}"):
             if path.lower().endswith(PAGE):
                 name = "standard input" if options.data == "-" else Path(options.data).name
-                write_page(found, path, truth, name, shlex.join(["dagneal", *sys.argv[1:]]))
+                write_page(found, path, truth, name, shlex.join(["dagneal", *options.words]))
             else:
                 found.save(path, options.safe_labels)
             saved.append(path)

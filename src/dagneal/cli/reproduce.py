@@ -29,7 +29,7 @@ def reproduce(options: argparse.Namespace) -> None:
     sizes = tuple(whole_number("--k", k, least=3) for k in options.k or ())
     setting = Setting(options.scale, "qpu" if options.qpu else "qa", sizes)
     items = evaluation.items_named(options.items or ["all"])
-    folder = Path(options.output or ("reproduction" if options.scale == "quick" else "reproduction-paper"))
+    folder = folder_of(options)
     if options.list:
         _list(items, Records(folder / "records.jsonl"), setting, cores(), options)
         return
@@ -48,6 +48,15 @@ def reproduce(options: argparse.Namespace) -> None:
     with nullcontext() if options.report else journals.opened(options) as journal:
         parts = _reproduced(options, items, setting, folder, journal)
     _verdicts(parts, folder, options)
+
+
+def folder_of(options: argparse.Namespace) -> Path:
+    """Return the folder that a reproduction writes to.
+
+    Args:
+        options: of the command.
+    """
+    return Path(options.output or ("reproduction" if options.scale == "quick" else "reproduction-paper"))
 
 
 def _reproduced(

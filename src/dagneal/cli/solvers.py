@@ -33,7 +33,8 @@ def solver(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         sampler, defaults = quantum.sampler(options)
     else:
         target, defaults = (options.sampler, {}) if options.sampler else SAMPLERS[options.solver]
-        sampler = _imported(target)
+        # A resumed run changes to a folder that its journal names; no code is imported from there.
+        sampler = _imported(target, getattr(options, "origin", None) or os.getcwd())
     given = dict(map(_parameter, options.parameters))
     if options.reads is not None:
         if "num_reads" in given:
@@ -53,13 +54,13 @@ def solver(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     return sampler, parameters
 
 
-def _imported(target: str) -> Any:
-    """The sampler behind `package.module:Class`."""
+def _imported(target: str, folder: str) -> Any:
+    """Make the sampler behind `package.module:Class`; modules in this folder are found too."""
     import dimod
 
     module, _, name = target.partition(":")
-    if os.getcwd() not in sys.path:  # as `python -m` does
-        sys.path.insert(0, os.getcwd())
+    if folder not in sys.path:  # as `python -m` does
+        sys.path.insert(0, folder)
     try:
         kind = getattr(import_module(module), name)
     except Exception as error:  # whatever a module raises

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dagneal import __version__
 from dagneal.errors import InputError
 from dagneal.executors import LostError, first_done, give_up, pool_of, result_of, submitted, workers_of
-from dagneal.journal import Journal
+from dagneal.journal import NOT_OURS, Journal
 from dagneal.kernels import Ints, Progress
 from dagneal.learners.block_solvers import BlockSolver, ExactBlocks, Solutions
 from dagneal.machine import cores
@@ -103,6 +103,8 @@ def run_blocks(
     known = journal.get(keys) if journal is not None else {}
     for line, key in enumerate(keys):
         if key in known:
+            if len(known[key]) != -(-size * size // 8):
+                raise InputError(f"the journal holds no valid solution of the variables {chosen[line].tolist()}; {NOT_OURS}")
             bits = np.unpackbits(np.frombuffer(known[key], dtype=np.uint8), count=size * size)
             ran.adjacency[line] = bits.reshape(size, size).astype(bool)
             ran.done[line] = True

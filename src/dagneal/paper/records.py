@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from dagneal import __version__
 from dagneal.errors import InputError
-from dagneal.journal import Journal
+from dagneal.journal import NOT_OURS, Journal
 
 _PACKAGES = ("numpy", "numba", "dimod", "dwave-samplers", "dwave-system", "minorminer")
 
@@ -186,8 +186,16 @@ class Records:
         """
         if self.journal is None or self._file is None:
             return
-        for line in self.journal.get([f"record:{case.key}" for case in cases if case not in self]).values():
-            self.add(Record.of(line))
+        missing = {f"record:{case.key}": case for case in cases if case not in self}
+        for key, line in self.journal.get(missing).items():
+            try:
+                record = Record.of(line)
+                valid = record.case.key == missing[key].key and isinstance(record.result, dict)
+            except (ValueError, TypeError, KeyError, AttributeError):
+                valid = False
+            if not valid:
+                raise InputError(f"the journal holds no valid record of {missing[key].key}; {NOT_OURS}")
+            self.add(record)
 
     def close(self) -> None:
         """Close the file."""

@@ -1,0 +1,50 @@
+"""Damage journals at random: whatever is lost must be reported.
+
+Closed journals, copies of open ones and journals of killed processes are damaged in the file, in its log or in both: bits
+flipped, files truncated, pages zeroed or swapped, ranges overwritten, logs deleted, garbage appended. After that a journal
+returns everything that was committed, or reports a loss, or is refused with one line. It never returns a wrong value.
+
+Use: python journals.py [COUNT] [SEED]   2,000 journals and seed 0 by default
+"""
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+from damage import attack
+
+
+def main(count: int, seed: int) -> int:
+    """Run the benchmark; return the exit status."""
+    begun = time.perf_counter()
+    memory = Path("/dev/shm")
+    where = memory if memory.is_dir() and os.access(memory, os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=where) as folder:
+        tally = attack(Path(folder), count, seed)
+    print(f"{count:,} damaged journals, seed {seed}, {time.perf_counter() - begun:.0f} s")
+    print("\ndamage")
+    for kind, number in sorted(tally.kinds.items(), key=lambda item: (-item[1], item[0])):
+        print(f"  {kind:50} {number:6,}")
+    rows = {
+        "everything recovered": tally.outcomes["complete"],
+        "everything recovered, with a note": tally.outcomes["complete, with a note"],
+        "reported losses": tally.outcomes["reported"],
+        "refused": tally.outcomes["refused"],
+        "unreported losses (target 0)": tally.outcomes["unreported"],
+        "wrong values, errors, false notes (target 0)": len(tally.failures) - tally.outcomes["unreported"],
+    }
+    print("\noutcome")
+    for name, number in rows.items():
+        print(f"  {name:50} {number:6,}")
+    for text in tally.failures[:20]:
+        print(f"  {text}")
+    print(f"\nverdict: {'FAIL' if tally.failures else 'PASS'}")
+    return 1 if tally.failures else 0
+
+
+if __name__ == "__main__":
+    numbers = [int(word) for word in sys.argv[1:3]]
+    sys.exit(main(*(numbers + [2000, 0][len(numbers) :])))

@@ -1,0 +1,347 @@
+"""`dagneal resume`: a journal can continue its own run, and nothing else."""
+
+import json
+import os
+import pickle
+import shlex
+import sqlite3
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+import dagneal as dn
+from dagneal.cli import main
+from dagneal.journalfile import MARK
+
+SMALL = ["--divide", "3", "--solver", "sa", "--reads", "3", "--rule", "penalty"]
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    path = tmp_path_factory.mktemp("rows") / "rows.csv"
+    dn.load("lung-cancer").sample(200, 1).frame().write_csv(path)
+    return str(path)
+
+
+def stored(path, words, folder=None, **more):
+    """Make a journal with a command."""
+    with dn.SqliteJournal(path) as journal:
+        journal.remember("command", {"words": words, "folder": str(path.parent) if folder is None else folder, **more})
+    return path
+
+
+def refused(capsys, *words):
+    """Run a command that has to be refused with one line; return that."""
+    capsys.readouterr()
+    status = None
+    with suppress(SystemExit):  # of the command that is resumed
+        status = main(list(words))
+    assert status in (None, 2)
+    said = capsys.readouterr()
+    lines = [line for line in said.err.splitlines() if not line.startswith("note: ")]
+    assert len(lines) == 1, said.err
+    assert "Traceback" not in said.err
+    assert said.out == ""
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["sample", "lung-cancer", "-o", "victim.csv"],
+        ["resume", "run.db"],
+        ["networks"],
+        ["convert", "lung-cancer", "victim.json"],
+        ["--version"],
+        ["--quiet", "learn", "rows.csv", "--journal", "run.db"],
+        ["learn", "--help"],
+        ["learn", "rows.csv", "--journal", "run.db", "-h"],
+        ["learn", "rows.csv"],
+        ["learn", "rows.csv", "--journal", "other.db"],
+        ["learn", "rows.csv", "--journal", "run.db", "--journal", "other.db"],
+        ["learn", "rows.csv", "--journal", "other.db", "--journal=run.db"],
+        ["learn", "--", "rows.csv", "--journal", "run.db"],
+        ["learn", "rows.csv", "--no-such-option", "--journal", "run.db"],
+        ["learn", "@words", "--journal", "run.db", "--no-such-option"],
+        ["@words"],
+        ["learn"],
+        [],
+        [["learn"]],
+        ["learn", 3],
+        ["learn", "rows\0.csv", "--journal", "run.db"],
+        "learn rows.csv --journal run.db",
+        {"learn": 1},
+        None,
+        7,
+    ],
+    ids=repr,
+)
+def test_only_the_command_of_this_journal_is_run(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_text("a,b\n0,1\n1,0\n")
+    (tmp_path / "words").write_text("networks\n")
+    (tmp_path / "victim.csv").write_text("precious")
+    stored(tmp_path / "run.db", words)
+    before = sorted(os.listdir(tmp_path))
+    assert "run" in refused(capsys, "resume", "run.db")
+    assert (tmp_path / "victim.csv").read_text() == "precious"
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+@pytest.mark.parametrize("folder", [7, None, ["/"], "/no/such/folder", "relative", "", "a\0b", "/dev/null"], ids=repr)
+def test_a_folder_that_is_none(folder, rows, tmp_path, capsys):
+    path = tmp_path / "run.db"
+    with dn.SqliteJournal(path) as journal:
+        journal.remember("command", {"words": ["learn", rows, "--journal", str(path)], "folder": folder})
+    assert "folder" in refused(capsys, "resume", str(path))
+
+
+@pytest.mark.parametrize("command", [[], "learn", 3, True, {"folder": "/"}, {"words": []}], ids=repr)
+def test_commands_of_wrong_types(command, tmp_path, capsys):
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:
+        journal.remember("command", command)
+    assert "run the command again" in refused(capsys, "resume", str(tmp_path / "run.db"))
+
+
+@pytest.mark.parametrize("settings", [[], [1, 2], "text", 3, {"the command": {"a": [1]}}], ids=repr)
+def test_settings_of_wrong_types(settings, rows, tmp_path, capsys):
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:
+        journal.remember("settings", settings)
+    text = refused(capsys, "learn", rows, *SMALL, "--journal", str(tmp_path / "run.db"))
+    assert "run.db" in text
+
+
+def test_code_beside_a_journal_is_not_imported(rows, tmp_path, monkeypatch, capsys):
+    """A sampler has to be repeated on the command line, and comes from the folder where that was given."""
+    trap, home = tmp_path / "trap", tmp_path / "home"
+    trap.mkdir()
+    home.mkdir()
+    for name in ("mine", "multiprocessing", "polars", "dimod", "numba", "distributed"):
+        (trap / f"{name}.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w').close()\nraise SystemExit(9)\n")
+    sampler = ["--sampler", "mine:Mine"]
+    words = ["learn", rows, *sampler, "--divide", "3", "--reads", "3", "--rule", "penalty", "--dask", "local:1"]
+    path = str(stored(trap / "run.db", [*words, "--journal", "run.db"]))
+    monkeypatch.chdir(home)
+    assert f"repeat it: dagneal resume {path} --sampler mine:Mine" in refused(capsys, "resume", path)
+    other = refused(capsys, "resume", path, "--sampler", "other:Other")
+    assert "--sampler is other:Other, but the run has mine:Mine" in other
+    assert "there is no sampler 'mine:Mine'" in refused(capsys, "resume", path, *sampler)  # `home` has no such module
+    (home / "mine.py").write_text("from dwave.samplers import TabuSampler as Mine\n")
+    # In a process of its own, which looks for modules in the current folder first, and so do its workers.
+    code = "import sys; sys.path.insert(0, ''); from dagneal.cli import main; sys.exit(main(sys.argv[1:]))"
+    program = [sys.executable, "-c", code, "resume", path, *sampler]
+    done = subprocess.run(program, cwd=home, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "executed").exists()
+
+
+def test_what_reaches_beyond_this_machine_is_repeated(rows, tmp_path, capsys):
+    path = stored(tmp_path / "run.db", ["learn", rows, *SMALL, "--journal", "run.db", "--dask", "tcp://example.org:8786"])
+    assert "--dask tcp://example.org:8786" in refused(capsys, "resume", str(path))
+    path = stored(tmp_path / "qpu.db", ["learn", rows, "--solver", "qpu", "--profile", "mine", "--journal", "qpu.db"])
+    assert "--profile mine" in refused(capsys, "resume", str(path))
+    assert "--profile is other" in refused(capsys, "resume", str(path), "--profile", "other")
+    path = stored(tmp_path / "two.db", ["reproduce", "networks", "--journal", "two.db"])
+    assert "--dask is not for" in refused(capsys, "resume", str(path), "--dask", "local:2")
+    assert "--sampler is a:B" in refused(capsys, "resume", str(path), "--sampler", "a:B")
+
+
+@pytest.mark.parametrize("name", ["dwave.conf", ".numba_config.yaml", "matplotlibrc"])
+def test_settings_of_other_programs_beside_a_journal(name, rows, tmp_path, monkeypatch, capsys):
+    """D-Wave's, Numba's and Matplotlib's settings in the current folder would be used."""
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / name).write_text("")
+    path = stored(tmp_path / "there" / "run.db", ["learn", rows, *SMALL, "--journal", "run.db"])
+    monkeypatch.chdir(tmp_path)
+    assert f"there/{name} would change" in refused(capsys, "resume", str(path))
+
+
+def test_output_paths_are_shown_before_anything_is_written(rows, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "deep").mkdir()
+    words = ["learn", rows, "--solver", "sa", "--reads", "3", "--quiet", "--journal", "run.db"]
+    words += ["-o", "deep/../out.html", "--samples", str(tmp_path / "deep" / "reads.json")]
+    assert main(words) == 0
+    assert shlex.join(["dagneal", *words]) in (tmp_path / "out.html").read_text()
+    (tmp_path / "out.html").unlink()
+    monkeypatch.chdir("/")
+    capsys.readouterr()
+    assert main(["resume", str(tmp_path / "run.db")]) == 0
+    said = capsys.readouterr().err.splitlines()
+    assert f"note: -o writes to {tmp_path / 'out.html'}" in said
+    assert f"note: --samples writes to {tmp_path / 'deep' / 'reads.json'}" in said
+    assert os.getcwd() == "/"
+    page = (tmp_path / "out.html").read_text()
+    assert shlex.join(["dagneal", *words]) in page  # the command of the run, not `dagneal resume`
+    assert "dagneal resume" not in page
+    stored(tmp_path / "two.db", ["reproduce", "networks", "--no-such-option", "--journal", "two.db"])
+    assert "cannot be run" in refused(capsys, "resume", str(tmp_path / "two.db"))
+
+
+def test_a_reproduction_shows_its_folder(tmp_path, monkeypatch, capsys):
+    from dagneal.cli import reproduce
+
+    monkeypatch.setattr(reproduce, "_reproduced", lambda *_: [])
+    path = stored(tmp_path / "run.db", ["reproduce", "networks", "--journal", "run.db"])
+    assert main(["resume", str(path)]) == 0
+    assert f"note: -o writes to {tmp_path / 'reproduction'}" in capsys.readouterr().err
+
+
+def test_values_of_a_journal_are_data(rows, tmp_path, monkeypatch, capsys):
+    """A value that is a pickle is not loaded, and a value of the wrong size is refused."""
+
+    class Trap:
+        def __reduce__(self):
+            return Path.touch, (tmp_path / "executed",)
+
+    monkeypatch.chdir(tmp_path)
+    for words in ([*SMALL], ["--bootstrap", "3"]):
+        path = tmp_path / f"{words[0]}.db"
+        assert main(["learn", rows, *words, "--journal", str(path)]) == 0
+        with sqlite3.connect(path) as file:
+            keys = [key for (key,) in file.execute("SELECT key FROM pieces")]
+        file.close()
+        with dn.SqliteJournal(path) as journal:
+            journal.put(dict.fromkeys(keys, pickle.dumps(Trap())))
+        assert "the journal holds no valid" in refused(capsys, "resume", str(path))
+    assert main(["reproduce", "networks", "--journal", "three.db", "-o", "there", "--quiet"]) == 0
+    for value in (pickle.dumps(Trap()), b"[]", b"{}", b'{"kind": "x", "inputs": {}, "result": {}, "seconds": {}}'):
+        with sqlite3.connect("three.db") as file:
+            keys = [key for (key,) in file.execute("SELECT key FROM pieces")]
+        file.close()
+        with dn.SqliteJournal("three.db") as journal:
+            journal.put(dict.fromkeys(keys, value))
+        (tmp_path / "there" / "records.jsonl").unlink(missing_ok=True)
+        assert "the journal holds no valid record" in refused(capsys, "resume", "three.db")
+    assert not (tmp_path / "executed").exists()
+
+
+def database(path, *statements, mark=MARK):
+    with sqlite3.connect(path) as file:
+        file.execute(f"PRAGMA application_id = {mark}")
+        for statement in statements:
+            file.execute(statement)
+    file.close()
+
+
+def malformed(folder):
+    """Make files that are no journals, by name."""
+    (folder / "empty").touch()
+    (folder / "text").write_text("hello\n" * 2000)
+    (folder / "folder").mkdir()
+    os.mkfifo(folder / "pipe")
+    (folder / "loop").symlink_to(folder / "loop")
+    (folder / "short").write_bytes(b"SQLite format 3\0")
+    database(folder / "foreign", "CREATE TABLE notes (text)", mark=7)
+    database(folder / "bare")
+    database(folder / "columns", "CREATE TABLE pieces (a, b)", "CREATE TABLE run (name, value)")
+    database(
+        folder / "views",
+        "CREATE VIEW pieces AS SELECT 1 AS key",
+        "CREATE VIEW run AS SELECT 'command' AS name, '{}' AS value",
+    )
+    for name, value in {"null": None, "blob": b"\xff\xfe", "number": 4}.items():
+        stored(folder / name, ["learn"])
+        with sqlite3.connect(folder / name) as file:
+            file.execute("UPDATE run SET value = ?", [value if value is not None else b"\0"])
+        file.close()
+    stored(folder / "trigger", ["learn"])
+    with sqlite3.connect(folder / "trigger") as file:
+        file.execute("CREATE TRIGGER evil AFTER INSERT ON pieces BEGIN DELETE FROM pieces; END")
+    file.close()
+    stored(folder / "size", ["learn"])
+    content = bytearray((folder / "size").read_bytes())
+    content[16:18] = b"\x12\x34"
+    (folder / "size").write_bytes(content)
+    (folder / "noise").write_bytes(content[:100] + os.urandom(20_000))
+    stored(folder / "hot", ["learn"])
+    (folder / "hot-journal").write_bytes(b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + bytes(600))
+    return [
+        *("empty", "text", "folder", "pipe", "loop", "short", "foreign", "bare", "columns", "views"),
+        *(
+            "null",
+            "blob",
+            "number",
+            "trigger",
+            "size",
+            "noise",
+            "hot",
+            "no such",
+            "text/inside",
+        ),
+    ]
+
+
+def test_files_that_are_no_journals(rows, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in malformed(tmp_path):
+        refused(capsys, "resume", name)
+        if name not in ("empty", "no such", "trigger", "null", "blob", "number", "size"):  # new or recovered ones
+            refused(capsys, "learn", rows, *SMALL, "--journal", name)
+    assert "null byte" in refused(capsys, "resume", "a\0b")
+    assert "is not a file" in refused(capsys, "resume", ".")
+    assert (tmp_path / "empty").stat().st_size == 0
+
+
+def test_a_manipulated_schema_has_no_effect(rows, tmp_path, monkeypatch, capsys):
+    """Intact rows are copied to a new journal; triggers stay behind."""
+    monkeypatch.chdir(tmp_path)
+    words = ["learn", rows, *SMALL, "--journal", "run.db", "--json"]
+    assert main(words) == 0
+    edges = json.loads(capsys.readouterr().out)["edges"]
+    with sqlite3.connect("run.db") as file:
+        before = dict(file.execute("SELECT key, value FROM pieces"))
+        file.execute("CREATE TRIGGER evil AFTER INSERT ON pieces BEGIN DELETE FROM pieces; END")
+    file.close()
+    assert main(["resume", "run.db"]) == 0
+    said = capsys.readouterr()
+    assert "its tables are not those of a journal" in said.err
+    assert json.loads(said.out)["edges"] == edges
+    with dn.SqliteJournal("run.db") as journal:
+        assert journal.get(before) == before
+        journal.put({"more": b"1"})
+        assert journal.get(["more"]) == {"more": b"1"}
+
+
+def test_a_journal_with_a_name_that_is_not_utf8(rows, tmp_path, monkeypatch):
+    name = os.fsdecode(b"run-\xff.db")
+    stored(tmp_path / name, ["learn", rows, *SMALL, "--journal", name, "-o", "out.json"])
+    done = subprocess.run([sys.executable, "-m", "dagneal", "resume", name], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out.json").exists()
+    (tmp_path / name).write_bytes(b"hello")
+    done = subprocess.run([sys.executable, "-m", "dagneal", "resume", name], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
+def test_a_journal_that_sqlite_has_open_elsewhere(rows, tmp_path, capsys):
+    path = stored(tmp_path / "run.db", ["learn", rows, *SMALL, "--journal", "run.db"])
+    code = (
+        "import sqlite3, sys\nfile = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        "file.execute('BEGIN IMMEDIATE')\nfile.execute('SELECT * FROM run').fetchall()\n"
+        "print('ready', flush=True)\ninput()\n"
+    )
+    program = [sys.executable, "-c", code, str(path)]
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "ready\n"
+        assert "in use by another process" in refused(capsys, "resume", str(path))
+        other.communicate("\n")
+    assert main(["resume", str(path), "--quiet"]) == 0
+
+
+def test_a_read_only_journal(rows, tmp_path):
+    """Root may write to everything, so another user is needed where the tests run as root."""
+    if os.geteuid() == 0:
+        pytest.skip("root may write to everything")
+    path = stored(tmp_path / "run.db", ["learn", rows, *SMALL, "--journal", "run.db"])
+    path.chmod(0o400)
+    with pytest.raises(dn.InputError, match="Permission denied"):
+        dn.SqliteJournal(path)
+    path.chmod(0o600)
+    tmp_path.chmod(0o500)
+    with pytest.raises(dn.InputError, match="cannot be used"):
+        dn.SqliteJournal(path)
+    tmp_path.chmod(0o700)
