@@ -7,9 +7,11 @@ import os
 import random
 import shutil
 import signal
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,12 +49,19 @@ class Tally:
         kinds: number of journals by kind of damage.
         outcomes: number of journals by outcome.
         failures: descriptions of losses without a report, wrong values and unexpected errors.
-        untouched: refused journals whose files were left as they were.
     """
 
     kinds: Counter[str] = field(default_factory=Counter)
     outcomes: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def workspace() -> Iterator[Path]:
+    """Give an empty folder, in memory where that is possible."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
+        yield Path(folder)
 
 
 def _value(generator: random.Random) -> bytes:
@@ -106,13 +115,14 @@ def _killed(folder: Path, generator: random.Random, source: Source) -> None:
     _copy(folder / "live", folder / "files")
 
 
-def sources(folder: Path, seed: int, killed: int = 6) -> list[Source]:
+def sources(folder: Path, seed: int, killed: int = 6, scale: float = 1.0) -> list[Source]:
     """Make sound journals: closed ones, copies of open ones, and those of killed processes.
 
     Args:
         folder: where to.
         seed: the same seed gives the same journals, but for those of killed processes.
         killed: number of those.
+        scale: multiplies the number of tasks.
     """
     made = []
     plan = [
@@ -122,9 +132,9 @@ def sources(folder: Path, seed: int, killed: int = 6) -> list[Source]:
         ("closed, several hundred pages", 1000, 50, True),
         ("open, first tasks", 5, 1, False),
         ("open, all in the log", 200, 1, False),
-        ("open, log restarted", 900, 2, False),
-        ("open, several hundred pages", 1500, 40, False),
-        ("open, large transactions", 3000, 1500, False),
+        ("open, log restarted", 800, 2, False),
+        ("open, several hundred pages", 1000, 40, False),
+        ("open, large transactions", 1400, 700, False),
     ]
     for name, count, together, closed in plan:
         place = folder / name
@@ -132,7 +142,7 @@ def sources(folder: Path, seed: int, killed: int = 6) -> list[Source]:
         (place / "live").mkdir()
         source = Source(name, place / "files", {}, {})
         with dn.SqliteJournal(place / "live" / "run.db") as journal:
-            _fill(journal, random.Random(f"{seed} {name}"), count, together, source)
+            _fill(journal, random.Random(f"{seed} {name}"), max(5, int(count * scale)), together, source)
             if not closed:
                 _copy(place / "live", place / "files")
         if closed:
@@ -276,8 +286,13 @@ def damage(folder: Path, source: Source, generator: random.Random) -> str:
     return f"{' and '.join(sorted(kinds)) if len(kinds) == 1 else 'several kinds'}, {where}"
 
 
-def examine(path: Path, source: Source) -> tuple[str, str]:
+def examine(path: Path, source: Source, twice: bool = True) -> tuple[str, str]:
     """Open a journal and compare it with what was committed.
+
+    Args:
+        path: the journal.
+        source: what it was made from.
+        twice: whether to open it once more.
 
     Returns:
         The outcome, and what is wrong if something is.
@@ -302,15 +317,16 @@ def examine(path: Path, source: Source) -> tuple[str, str]:
     everything = len(tasks) == len(source.tasks) and run == source.run
     if not everything and not notes:
         return "unreported", f"{len(source.tasks) - len(tasks)} tasks are lost without a note"
-    with dn.SqliteJournal(path) as journal:
-        if journal.notes or journal.get([*source.tasks, "another task"]) != {**tasks, "another task": b"1"}:
-            return "failed", "opened again, it is different"
+    if twice:
+        with dn.SqliteJournal(path) as journal:
+            if journal.notes or journal.get([*source.tasks, "another task"]) != {**tasks, "another task": b"1"}:
+                return "failed", "opened again, it is different"
     if not everything:
         return "reported", ""
     return ("complete, with a note" if notes else "complete"), ""
 
 
-def attack(folder: Path, count: int, seed: int, killed: int = 6) -> Tally:
+def attack(folder: Path, count: int, seed: int, killed: int = 6, scale: float = 1.0) -> Tally:
     """Damage journals and open them.
 
     Args:
@@ -318,9 +334,10 @@ def attack(folder: Path, count: int, seed: int, killed: int = 6) -> Tally:
         count: how many.
         seed: chooses the damage.
         killed: number of journals of killed processes among those to damage.
+        scale: multiplies the number of tasks in the journals.
     """
     tally = Tally()
-    made = sources(folder / "sources", seed, killed)
+    made = sources(folder / "sources", seed, killed, scale)
     for source in made:  # a journal that is not damaged is complete, and there is nothing to report
         _copy(source.folder, folder / "whole")
         outcome, what = examine(folder / "whole" / "run.db", source)
@@ -333,7 +350,7 @@ def attack(folder: Path, count: int, seed: int, killed: int = 6) -> Tally:
         place = folder / "damaged"
         _copy(source.folder, place)
         kind = damage(place, source, generator)
-        outcome, what = examine(place / "run.db", source)
+        outcome, what = examine(place / "run.db", source, twice=number % 4 == 0)
         tally.kinds[kind] += 1
         tally.outcomes[outcome] += 1
         if what:

@@ -7,23 +7,19 @@ returns everything that was committed, or reports a loss, or is refused with one
 Use: python journals.py [COUNT] [SEED]   2,000 journals and seed 0 by default
 """
 
-import os
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-from damage import attack
+from damage import attack, workspace
 
 
 def main(count: int, seed: int) -> int:
     """Run the benchmark; return the exit status."""
     begun = time.perf_counter()
-    memory = Path("/dev/shm")
-    where = memory if memory.is_dir() and os.access(memory, os.W_OK) else None
-    with tempfile.TemporaryDirectory(dir=where) as folder:
-        tally = attack(Path(folder), count, seed)
+    with workspace() as folder:
+        tally = attack(folder, count, seed)
     print(f"{count:,} damaged journals, seed {seed}, {time.perf_counter() - begun:.0f} s")
     print("\ndamage")
     for kind, number in sorted(tally.kinds.items(), key=lambda item: (-item[1], item[0])):

@@ -249,14 +249,17 @@ class SqliteJournal:
                 self._counts = journalfile.verify(self._file)
                 return guard
             except DamagedError as error:
-                if recovered:
-                    raise InputError(f"{self.path} was changed while it was opened; try again") from error
-                self._recover(str(error))
-                recovered = True
+                reason = str(error)
             except BaseException:
                 guard.release()
                 raise
-            guard.release()
+            try:
+                if recovered:
+                    raise InputError(f"{self.path} was changed while it was opened; try again")
+                self._recover(reason)
+                recovered = True
+            finally:
+                guard.release()
 
     def _create(self) -> None:
         """Put an empty journal in the place of a file that is empty or does not exist."""

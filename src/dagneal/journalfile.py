@@ -257,11 +257,12 @@ def salvage(main: Any, log: Log | None) -> Salvage:
     most = len(main) + len(newest) * PAGE
     for number, content in images():
         for row, payload in _cells(content, 100 if number == 1 else 0, page, most, found.rows["pieces"]):
-            for table in TABLES:
-                record = _record(payload, table, row)
-                if record is not None and row not in found.rows[table] and record[0] not in keys[table]:
-                    found.rows[table][row] = record
-                    keys[table].add(record[0])
+            record = _record(payload, row)
+            if record is not None:
+                table, key, value = record
+                if row not in found.rows[table] and key not in keys[table]:
+                    found.rows[table][row] = key, value
+                    keys[table].add(key)
     return found
 
 
@@ -301,8 +302,12 @@ def _varint(content: bytes, at: int) -> tuple[int, int]:
     return 1 << 62, at  # longer than any in a journal
 
 
-def _record(payload: bytes, table: str, number: int) -> tuple[str, Any] | None:
-    """Decode a row: nothing for its number, text, a value and a checksum; None if it is not an intact row of the table."""
+def _record(payload: bytes, number: int) -> tuple[str, str, Any] | None:
+    """Decode a row: nothing for its number, then a key, a value and a checksum.
+
+    Returns:
+        The table, the key and the value; None if it is not an intact row of a journal.
+    """
     size, at = _varint(payload, 0)
     kinds: list[int] = []
     while at < min(size, len(payload)) and len(kinds) < 4:
@@ -310,16 +315,14 @@ def _record(payload: bytes, table: str, number: int) -> tuple[str, Any] | None:
         kinds.append(kind)
     if len(kinds) != 4 or at != size or kinds[0] != 0 or min(kinds[1:]) < 12 or kinds[1] % 2 == 0 or kinds[3] % 2:
         return None
-    if kinds[2] % 2 != (table == "run"):
+    table = "run" if kinds[2] % 2 else "pieces"  # text or bytes
+    first, second, third = ((kind - 12) // 2 for kind in kinds[1:])
+    if at + first + second + third != len(payload):
         return None
-    lengths = [(kind - 12) // 2 for kind in kinds[1:]]
-    if size + sum(lengths) != len(payload):
-        return None
-    ends = [at + sum(lengths[: position + 1]) for position in range(3)]
-    name, value, check = payload[at : ends[0]], payload[ends[0] : ends[1]], payload[ends[1] :]
+    name, value, check = payload[at : at + first], payload[at + first : at + first + second], payload[at + first + second :]
     try:
         key = name.decode()
         kept = value.decode() if table == "run" else value
     except UnicodeDecodeError:
         return None
-    return (key, kept) if checksum(table, number, key, kept) == check else None
+    return (table, key, kept) if checksum(table, number, key, kept) == check else None

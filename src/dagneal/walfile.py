@@ -30,6 +30,7 @@ _MASK = 0xFFFFFFFF
 Words = NDArray[np.uint64]
 
 
+@cache
 def _powers(count: int) -> NDArray[np.uint64]:
     """Return the powers 0 to `count` of the matrix by which a checksum advances for two words, modulo 2**32."""
     powers = np.zeros((count + 1, 2, 2), dtype=np.uint64)
