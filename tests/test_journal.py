@@ -444,6 +444,21 @@ def test_a_journal_that_nobody_closes_is_sound(tmp_path):
             dn.SqliteJournal(tmp_path / "run.db")
 
 
+def test_an_interrupt_while_a_task_is_saved(tmp_path, monkeypatch):
+    """Ctrl-C after a task was committed; the tasks that end meanwhile are saved after it."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:
+        with monkeypatch.context() as patch:
+            patch.setattr("dagneal.journal.is_full", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                journal.put({"a": b"1"})
+        journal.put({"b": b"2"})
+        assert journal.get("ab") == {"a": b"1", "b": b"2"}
+
+
 def test_old_values_are_not_recovered(tmp_path):
     """A value that was replaced is neither in the file nor in the current part of the log any more."""
     (tmp_path / "live").mkdir()

@@ -203,7 +203,7 @@ class SqliteJournal:
         """Add rows or change their values, in one transaction."""
         with self._lock, self._explain("written"):
             before = {key: (number, value) for number, key, value, _ in self._rows(table, list(values))}
-            number = self._counts[table]
+            number = self._connection.execute(f"SELECT coalesce(max(number), 0) FROM {table}").fetchone()[0]
             added, changed = [], []
             for key, value in values.items():
                 if key not in before:
@@ -215,7 +215,6 @@ class SqliteJournal:
             with self._connection:
                 self._connection.executemany(f"INSERT INTO {table} VALUES (?, ?, ?, ?)", added)
                 self._connection.executemany(f"UPDATE {table} SET value = ?, checksum = ? WHERE number = ?", changed)
-            self._counts[table] = number
             if changed or table == "run" or is_full(self._file):
                 self._restart()
 
@@ -246,7 +245,7 @@ class SqliteJournal:
             try:
                 if Path(f"{self._file}-journal").exists():
                     raise InputError(f"{self.path}-journal was left by another program; delete it, or give another file")
-                self._counts = journalfile.verify(self._file)
+                journalfile.verify(self._file)
                 return guard
             except DamagedError as error:
                 reason = str(error)

@@ -85,14 +85,11 @@ def connect(path: Path, options: str = "", **more: Any) -> sqlite3.Connection:
     return connection
 
 
-def verify(path: Path) -> dict[str, int]:
+def verify(path: Path) -> None:
     """Check a journal and its log completely, without changing anything.
 
     Args:
         path: the file, which no other process uses.
-
-    Returns:
-        The number of rows of each table.
 
     Raises:
         DamagedError: if anything is missing or changed.
@@ -103,7 +100,8 @@ def verify(path: Path) -> dict[str, int]:
         head = file.read(100)
     state = _state(head)
     if state == CLOSED:  # a log would be left over from before
-        return _check(path)
+        _check(path)
+        return
     if state != OPEN:
         raise DamagedError(_describe(head))
     log = Log.beside(path)
@@ -112,7 +110,8 @@ def verify(path: Path) -> dict[str, int]:
     if log.fault is not None:
         raise DamagedError(log.fault)
     if log.pages is None:
-        return _check(path)
+        _check(path)
+        return
     with temporary(path) as copy:
         shutil.copyfile(path, copy)
         with copy.open("r+b") as file:
@@ -120,7 +119,7 @@ def verify(path: Path) -> dict[str, int]:
                 file.seek((number - 1) * PAGE)
                 file.write(page)
             file.truncate(log.pages * PAGE)
-        return _check(copy)
+        _check(copy)
 
 
 def _state(head: bytes) -> int | None:
@@ -140,7 +139,7 @@ def _describe(head: bytes) -> str:
     return "it is a database of something else" if head.startswith(_MAGIC) else "it is not a database"
 
 
-def _check(path: Path) -> dict[str, int]:
+def _check(path: Path) -> None:
     """Check the header, the schema, the structure and all rows of a database that is complete without a log."""
     with path.open("rb") as file:
         head = file.read(100)
@@ -153,13 +152,14 @@ def _check(path: Path) -> dict[str, int]:
                 raise DamagedError("its tables are not those of a journal")
             if connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
                 raise DamagedError("its structure is damaged")
-            return {table: _count(connection, table) for table in TABLES}
+            for table in TABLES:
+                _check_rows(connection, table)
     except (sqlite3.Error, UnicodeError, TypeError) as error:  # sqlite3 cannot even report what is wrong with some files
         raise DamagedError("its structure is damaged") from error
 
 
-def _count(connection: sqlite3.Connection, table: str) -> int:
-    """Check all rows of a table, and count them."""
+def _check_rows(connection: sqlite3.Connection, table: str) -> None:
+    """Check the numbers and the checksums of all rows of a table."""
     count = 0
     query = f"SELECT number, {TABLES[table]}, value, checksum FROM {table} NOT INDEXED ORDER BY number"
     for count, (number, key, value, check) in enumerate(connection.execute(query), 1):
@@ -167,7 +167,6 @@ def _count(connection: sqlite3.Connection, table: str) -> int:
             raise DamagedError("some of its content is damaged")
     if table == "run" and not count:
         raise DamagedError("some of its content is missing")
-    return count
 
 
 @contextmanager
