@@ -19,7 +19,7 @@ from dagneal.qpu import chips
 from dagneal.qpu.backend import LocalBackend
 from dagneal.qpu.embed import bit_graph, clique_embedding, fault, find_embedding
 from dagneal.qpu.emulate import emulated_qpu
-from dagneal.qpu.pack import Copy, Ising, Ranges, packed
+from dagneal.qpu.pack import Copy, Ising, Ranges, packed, zephyr_halves
 from dagneal.qpu.plan import block_graph
 from dagneal.qpu.sampler import QPU
 from dagneal.qpu.tile import check_copies, find_copies
@@ -47,23 +47,44 @@ def alarm():
 # Chips
 
 
-def test_access_times_are_those_of_ocean():
+def _oceans_solver(timing):
     from dwave.cloud.solver import StructuredSolver
-    from dwave.cloud.testing.mocks import qpu_pegasus_solver_data, qpu_problem_timing_data
+    from dwave.cloud.testing.mocks import qpu_pegasus_solver_data
 
-    timing = qpu_problem_timing_data("advantage")
     data = qpu_pegasus_solver_data(4)
     data["properties"]["problem_timing_data"] = timing
-    solver = StructuredSolver(client=None, data=data)
-    for qubits, reads, annealing in [
-        (15, 100, 20.0),
-        (60, 1000, 1.0),
-        (400, 10, 99.0),
-        (3375, 1000, 20.0),
-        (5600, 1, 2000.0),
-    ]:
+    return StructuredSolver(client=None, data=data)
+
+
+def _timing_data(model, readout_thermalization=0.0):
+    from dwave.cloud.testing.mocks import qpu_problem_timing_data
+
+    timing = dict(qpu_problem_timing_data("advantage"), default_readout_thermalization=readout_thermalization)
+    if model == "pwl_linear":
+        points = 10.0 ** np.array(timing["readout_time_model_parameters"])
+        timing |= {"readout_time_model": model, "readout_time_model_parameters": points.tolist()}
+    return timing
+
+
+@pytest.mark.parametrize("model", ["pwl_log_log", "pwl_linear"])
+@pytest.mark.parametrize("thermalization", [0.0, 37.5])
+def test_access_times_are_those_of_ocean(model, thermalization):
+    timing = _timing_data(model, thermalization)
+    solver, ours = _oceans_solver(timing), chips.Timing.of(timing)
+    for qubits in (1, 2, 15, 60, 400, 1000, 3375, 5600, 5760):
+        for reads, annealing in ((1, 2000.0), (10, 99.0), (100, 20.0), (1000, 0.5)):
+            ocean = solver.estimate_qpu_access_time(qubits, num_reads=reads, annealing_time=annealing)
+            assert ours.access_time(qubits, reads, annealing) == pytest.approx(ocean, rel=1e-9)
+            again = chips.Timing.of(ours.to_dict())
+            assert again.access_time(qubits, reads, annealing) == pytest.approx(ocean, rel=1e-9)
+    with pytest.raises(dn.InputError, match="readout_time_model is 'cubic'"):
+        chips.Timing.of(timing | {"readout_time_model": "cubic"})
+
+
+def test_access_times_of_the_known_system_are_those_of_ocean():
+    solver = _oceans_solver(_timing_data("pwl_log_log"))
+    for qubits, reads, annealing in [(15, 100, 20.0), (60, 1000, 1.0), (400, 10, 99.0), (3375, 1000, 20.0)]:
         ocean = solver.estimate_qpu_access_time(qubits, num_reads=reads, annealing_time=annealing)
-        assert chips.Timing.of(timing).access_time(qubits, reads, annealing) == pytest.approx(ocean, rel=1e-9)
         ours = chips.SYSTEMS["Advantage_system4"].timing.access_time(qubits, reads, annealing)
         assert ours == pytest.approx(ocean, rel=1e-3)
 
@@ -190,6 +211,51 @@ def test_packed_problems_are_the_problems_scaled(seed, count, gauged):
             factor = (energies[0] - energies[1]) / (logical[0] - logical[1])
             assert factor > 0
             assert energies - energies[0] == pytest.approx(factor * (logical - logical[0]), abs=1e-9)
+
+
+@pytest.mark.parametrize("rows", [2, 6])
+def test_coupler_groups_are_those_of_ocean(rows):
+    from dwave.system.coupling_groups import coupling_groups
+
+    graph = chips.chip_graph("zephyr", (rows,))
+    ours = {}
+    for qubit in graph:
+        neighbours = np.array(sorted(graph[qubit]))
+        halves = zephyr_halves(np.full(len(neighbours), qubit), neighbours, (rows, 4))
+        ours[qubit] = {frozenset(neighbours[halves == half].tolist()) for half in (0, 1)} - {frozenset()}
+    theirs = {qubit: set() for qubit in graph}
+    for group in filter(None, coupling_groups(graph)):
+        theirs[group[0][1]].add(frozenset(neighbour for neighbour, _ in group))
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize("limits", [[-0.7, 0.3], [-13.0, 10.0]])
+def test_couplings_stay_within_the_range_of_a_group(sign, limits):
+    """All couplers of one qubit and its neighbours are used; Ocean's own groups measure the sums."""
+    from dwave.system.coupling_groups import coupling_groups
+
+    graph = chips.chip_graph("zephyr", (2,))
+    centre = max(graph, key=graph.degree)
+    nodes = [centre, *graph[centre]]
+    edges = np.array([(a, b) for a, b in combinations(range(len(nodes)), 2) if graph.has_edge(nodes[a], nodes[b])])
+    copy = Copy.of({bit: (qubit,) for bit, qubit in enumerate(nodes)}, *edges.T, graph)
+    properties = small_chip().properties | {"topology": {"type": "zephyr", "shape": [2]}}
+    problem = Ising(np.zeros((1, len(nodes))), np.full((1, len(edges)), sign), *edges.T)
+    laid = packed(problem, [copy], Ranges.of(properties | {"per_group_coupling_range": limits}))
+    sums = [sum(laid.bqm.quadratic.get(edge, 0.0) for edge in group) for group in coupling_groups(graph)]
+    largest = max(map(abs, laid.bqm.quadratic.values()))
+    if limits[1] < 1:  # the group is what limits them, exactly
+        assert (max(sums) if sign > 0 else min(sums)) == pytest.approx(limits[sign > 0])
+    else:  # ten couplers of 1 are within the range
+        assert largest == pytest.approx(1.0)
+    assert limits[0] - 1e-9 <= min(sums) <= max(sums) <= limits[1] + 1e-9
+
+
+def test_emulated_chips_state_their_coupling_limits():
+    assert small_chip().properties["per_group_coupling_range"] == [-13.0, 10.0]
+    assert Ranges.of(small_chip().properties).per_group == (-13.0, 10.0)
+    assert Ranges.of(chips.SYSTEMS["Advantage_system4"].properties).per_qubit == (-18.0, 15.0)
 
 
 def test_broken_chains_are_mended_by_majority():

@@ -16,7 +16,7 @@ from dagneal.qpu import chips
 from dagneal.qpu.backend import LocalBackend, TransientError, UnknownProblemError
 from dagneal.qpu.cloud import CloudBackend
 from dagneal.qpu.sampler import QPU
-from dagneal.qpu.submit import Line, Patience, split_reads
+from dagneal.qpu.submit import Line, Patience, most_reads, split_reads
 
 # Submission
 
@@ -106,30 +106,50 @@ def test_ctrl_c_cancels_what_is_pending():
     assert list(backend.cancelled) == backend.paid
 
 
-@given(st.integers(1, 30_000), st.floats(0.5, 2000), st.integers(1, 5640))
-def test_reads_are_split_within_the_limits(reads, annealing, qubits):
-    from dwave.cloud.testing.mocks import qpu_problem_timing_data
+@given(st.integers(1, 30_000), st.floats(0.5, 2000), st.sampled_from([0.0, 5.0, 400.0]), st.sampled_from([0.0, 1000.0]))
+def test_reads_are_split_within_the_limit_of_ocean(reads, annealing, readout_thermalization, programming_thermalization):
+    from dwave.cloud.solver import StructuredSolver
+    from dwave.cloud.testing.mocks import qpu_pegasus_solver_data
 
-    properties = {
+    data = qpu_pegasus_solver_data(2)
+    data["properties"] |= {
         "num_reads_range": [1, 10_000],
         "problem_run_duration_range": [0.0, 1e6],
-        "problem_timing_data": qpu_problem_timing_data("advantage"),
+        "annealing_time_range": [0.5, 2000.0],
+        "default_annealing_time": 20.0,
+        "default_readout_thermalization": readout_thermalization,
+        "default_programming_thermalization": programming_thermalization,
     }
-    parts = split_reads(properties, qubits, {"num_reads": reads, "annealing_time": annealing, "label": "x"})
-    timing = chips.Timing.of(properties["problem_timing_data"])
+    solver = StructuredSolver(client=None, data=data)
+    call = {"num_reads": reads, "annealing_time": annealing, "label": "x"}
+    most = solver.max_num_reads(annealing_time=annealing)
+    assert most_reads(data["properties"], call) == max(most, 1)
+    parts = split_reads(data["properties"], call)
     assert sum(part["num_reads"] for part in parts) == reads
+    assert len(parts) == -(-reads // max(most, 1))
     for part in parts:
-        assert 1 <= part["num_reads"] <= 10_000
-        spent = part["num_reads"] * (timing.per_read(qubits, annealing) - timing.delay) + timing.thermalization
-        assert spent <= 1e6 or part["num_reads"] == 1
+        assert 1 <= part["num_reads"] <= max(most, 1)
+        spent = part["num_reads"] * (annealing + readout_thermalization) + programming_thermalization
+        assert spent <= 1e6 * (1 + 1e-12)
         assert part["label"] == "x"
+    given = call | {"readout_thermalization": 50.0, "programming_thermalization": 10.0}
+    own = {name: given[name] for name in given if name not in ("num_reads", "label")}
+    assert most_reads(data["properties"], given) == solver.max_num_reads(**own)
+
+
+def test_ten_thousand_reads_of_99_microseconds_are_one_call():
+    properties = chips.SYSTEMS["Advantage_system4"].properties
+    assert len(split_reads(properties, {"num_reads": 10_000, "annealing_time": 99.0})) == 1
+    assert len(split_reads(properties, {"num_reads": 10_000, "annealing_time": 100.0})) == 2
+    slow = properties | {"default_readout_thermalization": 1.0}
+    assert len(split_reads(slow, {"num_reads": 10_000, "annealing_time": 99.0})) == 2
 
 
 def test_split_reads_come_together(embeddings):
     chip = small_chip(sweeps=0.1)
     qpu = QPU(LocalBackend(chip, "chip"), cache=embeddings)
     bqm = dn.encode(dn.score_table(dn.load("lung-cancer").expected(10_000)))
-    found = qpu.sample(bqm, num_reads=600, annealing_time=2000.0, seed=1)
+    found = qpu.sample(bqm, num_reads=600, annealing_time=2000.0, seed=1)  # at most 499 in a call
     assert found.record.num_occurrences.sum() == 600
     half = len(found.record.sample) // 2
     assert not np.array_equal(found.record.sample[:half], found.record.sample[half:])  # other reads, not the same again

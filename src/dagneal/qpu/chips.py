@@ -34,14 +34,18 @@ class Timing:
     Attributes:
         programming: to program the chip.
         delay: after each read.
-        readout: points (qubits, microseconds) of the time to read out, straight between them on logarithmic scales.
+        readout: points (qubits, microseconds) of the readout time, joined by straight lines.
         thermalization: after programming.
+        readout_thermalization: after each read, on top of `delay`.
+        logarithmic: whether the lines between the points are straight on logarithmic scales; otherwise on linear ones.
     """
 
     programming: float
     delay: float
     readout: tuple[tuple[float, float], ...]
     thermalization: float = 1000.0
+    readout_thermalization: float = 0.0
+    logarithmic: bool = True
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Timing:
@@ -50,26 +54,45 @@ class Timing:
         Args:
             data: the property of the solver.
         """
+        model = data["readout_time_model"]
+        if model not in ("pwl_log_log", "pwl_linear"):
+            raise InputError(f"readout_time_model is {model!r}; only 'pwl_log_log' and 'pwl_linear' are supported")
         parameters = np.asarray(data["readout_time_model_parameters"], dtype=float)
         half = len(parameters) // 2
-        points = 10.0**parameters if data["readout_time_model"] == "pwl_log_log" else parameters
+        points = 10.0**parameters if model == "pwl_log_log" else parameters
         return cls(
             programming=float(data["typical_programming_time"]),
             delay=float(data["qpu_delay_time_per_sample"]),
             readout=tuple(zip(points[:half].tolist(), points[half:].tolist(), strict=True)),
             thermalization=float(data["default_programming_thermalization"]),
+            readout_thermalization=float(data.get("default_readout_thermalization", 0.0)),
+            logarithmic=model == "pwl_log_log",
         )
 
     def to_dict(self) -> dict[str, Any]:
         """What `of` reads."""
-        qubits, times = np.log10(np.array(self.readout)).T
+        points = np.array(self.readout)
+        qubits, times = (np.log10(points) if self.logarithmic else points).T
         return {
             "typical_programming_time": self.programming,
             "qpu_delay_time_per_sample": self.delay,
-            "readout_time_model": "pwl_log_log",
+            "readout_time_model": "pwl_log_log" if self.logarithmic else "pwl_linear",
             "readout_time_model_parameters": [*qubits.tolist(), *times.tolist()],
             "default_programming_thermalization": self.thermalization,
+            "default_readout_thermalization": self.readout_thermalization,
         }
+
+    def readout_time(self, qubits: int) -> float:
+        """The time to read out one state.
+
+        Args:
+            qubits: how many are used.
+        """
+        points = np.array(self.readout)
+        if self.logarithmic:
+            x, y = np.log(points).T
+            return float(np.exp(np.interp(np.log(max(qubits, 1)), x, y)))
+        return float(np.interp(qubits, *points.T))
 
     def per_read(self, qubits: int, annealing_time: float) -> float:
         """The time of one read.
@@ -78,8 +101,7 @@ class Timing:
             qubits: how many are used.
             annealing_time: of one read.
         """
-        x, y = np.log(np.array(self.readout)).T
-        return annealing_time + float(np.exp(np.interp(np.log(max(qubits, 1)), x, y))) + self.delay
+        return annealing_time + self.readout_time(qubits) + self.delay + self.readout_thermalization
 
     def access_time(self, qubits: int, reads: int, annealing_time: float = 20.0) -> float:
         """The time that is charged for one call.
@@ -124,10 +146,19 @@ class System:
             "num_reads_range": [1, 10_000],
             "annealing_time_range": [0.5, 2000.0],
             "default_annealing_time": 20.0,
+            "default_programming_thermalization": self.timing.thermalization,
+            "default_readout_thermalization": self.timing.readout_thermalization,
             "problem_run_duration_range": [0.0, 1e6],
             "problem_timing_data": self.timing.to_dict(),
+            **_COUPLING_LIMITS.get(self.topology, {}),
         }
 
+
+# Limits on the sum of all couplings of a qubit (Advantage), or of either half of a qubit (Advantage2).
+_COUPLING_LIMITS = {
+    "pegasus": {"per_qubit_coupling_range": [-18.0, 15.0]},
+    "zephyr": {"per_group_coupling_range": [-13.0, 10.0]},
+}
 
 # The readout of Advantage_system4 is its published model of 2022; of the others only the range is known.
 _ADVANTAGE_READOUT = ((1.0, 34.6), (5.888, 74.59), (53.0, 133.55), (515.2, 215.12), (1458.5, 235.29), (5627.0, 235.30))

@@ -136,8 +136,8 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
                 "qpu_programming_time": each.programming + each.thermalization,
                 "qpu_sampling_time": num_reads * each.per_read(qubits, annealing_time),
                 "qpu_anneal_time_per_sample": annealing_time,
-                "qpu_delay_time_per_sample": each.delay,
-                "qpu_readout_time_per_sample": each.per_read(qubits, 0.0) - each.delay,
+                "qpu_delay_time_per_sample": each.delay + each.readout_thermalization,
+                "qpu_readout_time_per_sample": each.readout_time(qubits),
             },
         )
         return answer.aggregate() if answer_mode == "histogram" else answer

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
+from typing import Any
 
 import dimod
 import networkx as nx
@@ -132,29 +133,68 @@ class Ranges:
         coupling: the largest |J| between chains, both ways, since gauges turn signs.
         chain: the largest |J| within chains.
         per_qubit: the least and the largest sum of all J of a qubit.
+        per_group: the least and the largest sum of all J of either half of a qubit, on Zephyr chips.
+        zephyr: the shape of a Zephyr chip, rows and tile; None on other chips.
     """
 
     field: float = 4.0
     coupling: float = 1.0
     chain: float = 2.0
     per_qubit: tuple[float, float] = (-inf, inf)
+    per_group: tuple[float, float] = (-inf, inf)
+    zephyr: tuple[int, int] | None = None
 
     @classmethod
-    def of(cls, properties: dict[str, list[float]]) -> Ranges:
+    def of(cls, properties: Mapping[str, Any]) -> Ranges:
         """From the properties of a solver.
 
         Args:
-            properties: with `h_range`, `j_range` and perhaps `extended_j_range` and `per_qubit_coupling_range`.
+            properties: with `h_range`, `j_range` and perhaps `extended_j_range`, `per_qubit_coupling_range`,
+                `per_group_coupling_range` and `topology`.
         """
         low, high = properties["j_range"]
         coupling = min(-low, high)
-        least, most = properties.get("per_qubit_coupling_range", [-inf, inf])
+        topology = properties.get("topology", {})
+        rows, tile = [*topology.get("shape", []), 4][:2] if topology.get("type") == "zephyr" else (0, 0)
+
+        def limits(name: str) -> tuple[float, float]:
+            least, most = properties.get(name, [-inf, inf])
+            return float(least), float(most)
+
         return cls(
             min(map(abs, properties["h_range"])),
             coupling,
             max(coupling, -properties.get("extended_j_range", [low])[0]),
-            (float(least), float(most)),
+            limits("per_qubit_coupling_range"),
+            limits("per_group_coupling_range"),
+            (int(rows), int(tile)) if rows else None,
         )
+
+
+def zephyr_halves(qubits: Ints, neighbours: Ints, shape: tuple[int, int]) -> Ints:
+    """The half of each qubit, 0 or 1, at which a coupler to a neighbour sits on a Zephyr chip.
+
+    A qubit is a line segment. It crosses two lanes of qubits of the other direction, one in each half. Its neighbours of the
+    same direction are shifted along the line. In both cases the coupler sits in the half that lies towards the neighbour.
+
+    Args:
+        qubits: linear indices.
+        neighbours: linear indices of qubits that are coupled to them.
+        shape: rows and tile of the chip.
+    """
+    rows, tile = shape
+
+    def place(index: Ints) -> tuple[Ints, Ints, Ints]:
+        """The direction, the lane, and twice the centre along the direction."""
+        rest, along = np.divmod(index, rows)
+        rest, offset = np.divmod(rest, 2)
+        direction, lane = np.divmod(rest // tile, 2 * rows + 1)
+        return direction, lane, 4 * along + 2 * offset + 1
+
+    direction, _, centre = place(qubits)
+    other, lane, their_centre = place(neighbours)
+    halves: Ints = (np.where(other == direction, their_centre, 2 * lane) > centre).astype(np.int64)
+    return halves
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,16 +270,11 @@ def packed(
         sign = turned[number].astype(np.float64)
         ends = copy.owner[copy.couplers]
         j = j * sign[ends[:, 0]] * sign[ends[:, 1]]
-        sums = np.zeros(len(copy.qubits))  # of all J of a qubit
-        for side in (0, 1):
-            np.add.at(sums, copy.couplers[:, side], j)
-            np.add.at(sums, copy.links[:, side], -link)
         largest = max(
             np.abs(h).max(initial=0.0) / ranges.field,
             np.abs(j).max(initial=0.0) / ranges.coupling,
             link / ranges.chain,
-            sums.min(initial=0.0) / ranges.per_qubit[0],
-            sums.max(initial=0.0) / ranges.per_qubit[1],
+            _excess(copy, j, link, ranges),
             1e-300,
         )
         labels += copy.qubits.tolist()
@@ -256,3 +291,25 @@ def packed(
         variable_order=labels,
     )
     return Packed(bqm, list(copies[:count]), turned)
+
+
+def _excess(copy: Copy, couplings: Floats, link: float, ranges: Ranges) -> float:
+    """How many times the sums of a copy's couplings exceed the limits of qubits and of their halves.
+
+    Args:
+        copy: where the problem lies.
+        couplings: J of each coupler between chains.
+        link: minus J of each coupler within chains.
+        ranges: what the chip can be programmed with.
+    """
+    ends = np.concatenate([copy.couplers, copy.links])
+    values = np.concatenate([couplings, np.full(len(copy.links), -link)])
+    halves = np.zeros((len(copy.qubits), 2))  # the sum of all J at either half of each qubit
+    for side in (0, 1):
+        own, others = ends[:, side], ends[:, 1 - side]
+        half = zephyr_halves(copy.qubits[own], copy.qubits[others], ranges.zephyr) if ranges.zephyr else np.zeros_like(own)
+        np.add.at(halves, (own, half), values)
+    limited = [(halves.sum(axis=1), ranges.per_qubit)]
+    if ranges.zephyr:
+        limited.append((halves, ranges.per_group))
+    return max(float(max(sums.min(initial=0.0) / least, sums.max(initial=0.0) / most)) for sums, (least, most) in limited)

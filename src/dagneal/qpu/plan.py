@@ -263,7 +263,7 @@ def _places(name: str, chip: System, cache: Path | None, notes: list[str] | None
 
 def _cost(chip: System, qubits: int, call: dict[str, Any]) -> tuple[int, float]:
     """The calls that reads take within the limits of a chip, and the seconds of access time that they are charged."""
-    parts = split_reads(chip.properties, qubits, call)
+    parts = split_reads(chip.properties, call)
     times = [chip.timing.access_time(qubits, part["num_reads"], part["annealing_time"]) for part in parts]
     return len(parts), sum(times) / 1e6
 

@@ -19,7 +19,6 @@ import numpy as np
 from dagneal.errors import InputError, whole_number
 from dagneal.journal import Journal
 from dagneal.qpu.backend import Backend, RefusedError, TransientError, UnknownProblemError
-from dagneal.qpu.chips import Timing
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ class Line:
             bqm: over spins, labelled by qubits.
             parameters: of the solver, with `num_reads`.
         """
-        parts = split_reads(self.backend.properties, bqm.num_variables, parameters)
+        parts = split_reads(self.backend.properties, parameters)
         answers = [self._answer(bqm, part, number) for number, part in enumerate(parts)]
         if len(answers) == 1:
             return answers[0]
@@ -180,25 +179,47 @@ def check_call(properties: dict[str, Any], parameters: Mapping[str, Any]) -> Non
         raise InputError(f"annealing_time is {time}; this chip takes {low:g} to {high:g} microseconds")
 
 
-def split_reads(properties: dict[str, Any], qubits: int, parameters: dict[str, Any]) -> list[dict[str, Any]]:
+def most_reads(properties: Mapping[str, Any], parameters: Mapping[str, Any]) -> int:
+    """The most reads that fit into one call.
+
+    D-Wave limits the run time that the caller's parameters ask for: `(annealing_time + readout_thermalization) * num_reads +
+    programming_thermalization`. The time to read out the qubits does not count.
+
+    Args:
+        properties: of the solver.
+        parameters: of the call.
+
+    >>> most_reads({"problem_run_duration_range": [0.0, 1e6]}, {"annealing_time": 99.0})
+    10000
+    >>> most_reads({"problem_run_duration_range": [0.0, 1e6]}, {"annealing_time": 999.0})
+    1000
+    """
+    most = int(properties.get("num_reads_range", [1, 10_000])[1])
+    limit = properties.get("problem_run_duration_range")
+    if limit is None:
+        return most
+
+    timing = properties.get("problem_timing_data") or {}
+
+    def value(name: str, default: float) -> float:
+        own = f"default_{name}"
+        stated = (parameters.get(name), properties.get(own), timing.get(own), default)
+        return float(next(each for each in stated if each is not None))
+
+    each = value("annealing_time", 20.0) + value("readout_thermalization", 0.0)
+    return max(1, min(most, int((float(limit[1]) - value("programming_thermalization", 1000.0)) / each)))
+
+
+def split_reads(properties: dict[str, Any], parameters: dict[str, Any]) -> list[dict[str, Any]]:
     """The parameters of as many calls as the limits of a chip need for the reads that are wanted.
 
     Args:
         properties: of the solver: the most reads of a call, and the longest time that it may run.
-        qubits: how many are used.
         parameters: with `num_reads`.
     """
     check_call(properties, parameters)
     reads = int(parameters.get("num_reads", 1))
-    most = int(properties.get("num_reads_range", [1, 10_000])[1])
-    limit = properties.get("problem_run_duration_range")
-    timing = properties.get("problem_timing_data")
-    annealing = float(parameters.get("annealing_time", properties.get("default_annealing_time", 20.0)))
-    if limit is not None:
-        chip = Timing.of(timing) if timing else None
-        each = chip.per_read(qubits, annealing) - chip.delay if chip else annealing
-        room = float(limit[1]) - (chip.thermalization if chip else 1000.0)
-        most = max(1, min(most, int(room // each)))
+    most = most_reads(properties, parameters)
     calls = -(-reads // most)
     sizes = [reads // calls + (number < reads % calls) for number in range(calls)]
     parts = [parameters | {"num_reads": size} for size in sizes]
