@@ -207,6 +207,24 @@ def test_data_go_once_to_each_worker_of_a_cluster(tmp_path):
     assert {str(worker.pid) for worker in cluster.workers} <= set(marks)
 
 
+def _listening():
+    """The addresses at which this process and its children accept connections."""
+    import psutil
+
+    here = psutil.Process()
+    sockets = [each for process in [here, *here.children(recursive=True)] for each in process.net_connections("tcp")]
+    return {tuple(each.laddr) for each in sockets if each.status == psutil.CONN_LISTEN}
+
+
+def test_a_local_cluster_listens_on_the_loopback_interface_only():
+    before = _listening()
+    with clusters.dask("local:2") as executor:
+        opened = _listening() - before
+        assert executor.client.cluster.scheduler.http_server.address == "127.0.0.1"
+    assert len(opened) >= 3  # the scheduler and each worker
+    assert {host for host, _ in opened} == {"127.0.0.1"}
+
+
 def test_a_cluster_of_ones_own(data):
     with clusters.dask("local:2") as executor:
         assert executor.workers == 2

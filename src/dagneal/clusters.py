@@ -17,6 +17,7 @@ from dagneal.executors import LostError, Shared, keep
 
 _ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss|ucx|ucxx)://)?(?:\[[0-9a-fA-F:.]+\]|[\w.-]+):\d+")
 _PATIENCE = "20s"  # until a scheduler and a worker have answered
+_LOOPBACK = "127.0.0.1"
 _ALONE = 60.0  # seconds without any worker, until those that are gone are not waited for
 
 
@@ -98,6 +99,26 @@ class DaskExecutor(Executor):
         self.shutdown(wait=kind is None)
 
 
+def _local_cluster(count: int) -> Any:
+    """Worker processes on this machine, reached over the loopback interface only, without dashboards.
+
+    Args:
+        count: how many.
+    """
+    from distributed import LocalCluster
+
+    return LocalCluster(
+        n_workers=count,
+        threads_per_worker=1,
+        processes=True,
+        host=_LOOPBACK,
+        # Without a dashboard the scheduler still has an HTTP server; the address gives it any free port.
+        dashboard_address=f"{_LOOPBACK}:0",
+        scheduler_kwargs={"dashboard": False},
+        worker_dashboard_address=None,
+    )
+
+
 @contextmanager
 def dask(address: str) -> Iterator[DaskExecutor]:
     """An executor on a Dask cluster, while the context lasts.
@@ -106,7 +127,7 @@ def dask(address: str) -> Iterator[DaskExecutor]:
         address: of a scheduler, such as `tcp://10.0.0.1:8786`, or `local:4` for four worker processes on this machine.
     """
     try:
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ImportError as error:
         raise InputError("Dask is not installed; pip install 'dagneal[dask]'") from error
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what it would say of lost connections, we say
@@ -114,8 +135,7 @@ def dask(address: str) -> Iterator[DaskExecutor]:
     if kind == "local":
         if not count.isdigit() or int(count) < 1:
             raise InputError(f"{address!r} is no cluster; give local:4 or the address of a scheduler")
-        options = {"n_workers": int(count), "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
-        with LocalCluster(**options) as cluster, Client(cluster) as client, DaskExecutor(client) as executor:
+        with _local_cluster(int(count)) as cluster, Client(cluster) as client, DaskExecutor(client) as executor:
             yield executor
         return
     if not _ADDRESS.fullmatch(address):  # a client would wait, and complain at the end

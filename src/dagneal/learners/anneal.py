@@ -20,6 +20,7 @@ from dagneal.orders import random_orders, score_orders
 from dagneal.qubo.decode import Reads, decode
 from dagneal.qubo.encode import TIGHT, Encoding, encode
 from dagneal.qubo.report import treewidth
+from dagneal.redaction import redact, safe_cause
 from dagneal.table import ScoreTable
 
 EXACT_BESIDE = 20  # up to this many variables the optimum costs a fraction of a second
@@ -156,7 +157,7 @@ def sampled(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parameters:
         sampleset.resolve()
     except Exception as error:  # whatever a sampler raises; the original stays attached
         given = ", ".join(f"{name}={value!r}" for name, value in parameters.items()) or "no parameters"
-        raise InputError(f"{name} refused the problem with {given}: {error}") from error
+        raise InputError(f"{name} refused the problem with {given}: {redact(str(error))}") from safe_cause(error)
     if not len(sampleset):
         raise InputError(f"{name} returned no reads")
     return sampleset

@@ -1,8 +1,13 @@
-"""D-Wave's cloud as a backend. No token is read, kept or shown here: Ocean finds it in the user's own configuration."""
+"""D-Wave's cloud as a backend.
+
+Ocean finds the token in the user's own configuration. It is never stored or shown. Before a connection is made, it is looked
+up once, so that it can be removed from log records and error messages.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +16,7 @@ import dimod
 from dagneal.errors import InputError
 from dagneal.qpu.backend import RefusedError, TransientError, UnknownProblemError
 from dagneal.qpu.embed import graph_name, working_graph
+from dagneal.redaction import add_secret, redact, redact_logs, safe_cause
 
 _SETUP = "run `dwave setup` (or `dwave auth login`) and try `dwave ping`"
 _ID_TIMEOUT = 120.0
@@ -103,6 +109,7 @@ def _reached(connect: Callable[[], Any], wanted: str, profile: str | None) -> An
         SolverOfflineError,
     )
 
+    _hide_token(profile)
     try:
         return connect()
     except SolverAuthenticationError:
@@ -116,6 +123,21 @@ def _reached(connect: Callable[[], Any], wanted: str, profile: str | None) -> An
         raise InputError(f"there is no usable D-Wave configuration{which} ({type(error).__name__}); {_SETUP}") from None
     except OSError as error:  # requests' exceptions are of this kind
         raise InputError(f"D-Wave cannot be reached ({type(error).__name__}); check the connection, then {_SETUP}") from None
+
+
+def _hide_token(profile: str | None) -> None:
+    """Keep the token out of logs and error messages, whatever the level of Ocean's and other loggers."""
+    from http.client import HTTPConnection
+
+    from dwave.cloud.config import load_config
+
+    if HTTPConnection.debuglevel:
+        raise InputError(
+            f"http.client.HTTPConnection.debuglevel is {HTTPConnection.debuglevel}, which prints your API token; set it to 0"
+        )
+    redact_logs()
+    with suppress(Exception):  # whatever is wrong with the configuration, the connection says it
+        add_secret(load_config(profile=profile).get("token"))
 
 
 def hybrid(profile: str | None = None) -> dimod.Sampler:
@@ -141,9 +163,10 @@ class _translated:  # noqa: N801 - reads like a statement
         from dwave.cloud import exceptions as cloud
         from dwave.cloud.api import exceptions as api
 
+        said, cause = redact(str(error)), safe_cause(error)
         ended = (cloud.ProblemNotFoundError, api.ResourceNotFoundError, cloud.CanceledFutureError, cloud.SolverOfflineError)
         if isinstance(error, ended):  # there will never be an answer
-            raise UnknownProblemError(f"{type(error).__name__}: {error}") from error
+            raise UnknownProblemError(f"{type(error).__name__}: {said}") from cause
         final = (
             cloud.SolverAuthenticationError,
             api.ResourceAuthenticationError,
@@ -151,8 +174,8 @@ class _translated:  # noqa: N801 - reads like a statement
             api.ResourceBadRequestError,
         )
         if isinstance(error, cloud.SolverFailureError | cloud.InvalidProblemError):
-            raise RefusedError(f"the quantum annealer refused the problem: {error}") from error
+            raise RefusedError(f"the quantum annealer refused the problem: {said}") from cause
         if isinstance(error, final):  # such as a token that has run out: the problem itself may be answered later
-            raise InputError(f"D-Wave refused the call ({type(error).__name__}): {error}") from error
+            raise InputError(f"D-Wave refused the call ({type(error).__name__}): {said}") from cause
         if isinstance(error, OSError | TimeoutError | cloud.PollingTimeout | cloud.SolverError):
-            raise TransientError(f"{type(error).__name__}: {error}") from error
+            raise TransientError(f"{type(error).__name__}: {said}") from cause
