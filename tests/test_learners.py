@@ -235,7 +235,7 @@ def test_learn_in_one_call(tmp_path):
     assert annealed.score == pytest.approx(found.score)
     assert annealed.seed == 7
     assert dn.learn(truth.sample(100, seed=7), max_parents=1, score=dn.BIC(), solver=dn.exhaustive).score_name == "BIC"
-    for bad in ("exact", 7):
+    for bad in (["exact"], 7):
         with pytest.raises(dn.InputError, match="give a dimod sampler"):
             dn.learn(truth.sample(100, seed=1), solver=bad)
     with pytest.raises(dn.InputError, match="takes no seed"):

@@ -15,11 +15,12 @@ from dagneal.errors import InputError, whole_number
 from dagneal.graphs import graph_of
 from dagneal.knowledge import Knowledge, class_of
 from dagneal.learned import Learned
+from dagneal.learners.arguments import as_dataset, checked_options
 from dagneal.learners.learn import learn
 from dagneal.network import BayesianNetwork, fit
 from dagneal.resampling import weighted
 from dagneal.scorer import Scorer
-from dagneal.scores import BDeu, Dirichlet, Score
+from dagneal.scores import BDeu, Dirichlet, Score, as_score
 
 _MOST_DRAWN = 10**9  # rows; the limit of NumPy's hypergeometric distribution
 THRESHOLD = 0.5  # the share of resamples below which an edge is weak
@@ -44,7 +45,7 @@ class Strength:
     decided: bool
 
 
-def strengths(found: Learned, score: Score | None = None) -> list[Strength]:
+def strengths(found: Learned, score: Score | str | None = None) -> list[Strength]:
     """What each edge of a learned network is worth, in the order of its edges.
 
     Args:
@@ -96,14 +97,14 @@ class Heldout:
         return asdict(self)
 
 
-def holdout(data: Dataset, share: float = 0.2, seed: int = 0, score: Score | None = None, **options: Any) -> Heldout:
+def holdout(data: Any, share: float = 0.2, seed: int = 0, score: Score | str | None = None, **options: Any) -> Heldout:
     """Learn from a part of the rows, and see how well the network foretells the others.
 
     Args:
-        data: the data.
+        data: the data, or anything that `read` takes.
         share: of the rows that are held out.
         seed: of the split.
-        score: the score; `BDeu(1)` by default.
+        score: the score, or its name; `BDeu(1)` by default.
         **options: of `learn`.
 
     >>> from dagneal.networks import load
@@ -111,6 +112,7 @@ def holdout(data: Dataset, share: float = 0.2, seed: int = 0, score: Score | Non
     >>> found.log_likelihood > found.without_edges
     True
     """
+    data, score, options = as_dataset(data), as_score(score), checked_options("holdout", holdout, options)
     if not 0 < share < 1:
         raise InputError(f"the share of rows held out is {share}; give a number between 0 and 1, such as 0.2")
     rows = round(share * data.rows)
@@ -123,7 +125,7 @@ def holdout(data: Dataset, share: float = 0.2, seed: int = 0, score: Score | Non
         weights = generator.binomial(data.weights, share)
         rows = int(weights.sum())
     train, test = weighted(data, data.weights - weights), weighted(data, weights)
-    found = learn(train, score=score, seed=seed, bound=False, **options)
+    found = learn(train, score=score, seed=seed, **{"bound": False} | options)
     prior = score if isinstance(score, Dirichlet) else BDeu()
     values = [log_likelihood(fit(dag, train, prior), test) / rows for dag in (found.dag, graph_of(data.names, ()))]
     return Heldout(rows, values[0], values[1], found.edges)
@@ -166,11 +168,11 @@ def log_likelihood(network: BayesianNetwork, data: Dataset) -> float:
     return total
 
 
-def sensitivity(data: Dataset, sizes: Sequence[float], **options: Any) -> dict[float, Learned]:
+def sensitivity(data: Any, sizes: Sequence[float], **options: Any) -> dict[float, Learned]:
     """Learn with several equivalent sample sizes of the prior, to see which edges depend on it.
 
     Args:
-        data: the data.
+        data: the data, or anything that `read` takes.
         sizes: equivalent sample sizes, such as 0.1, 1 and 10.
         **options: of `learn`.
 
@@ -179,7 +181,10 @@ def sensitivity(data: Dataset, sizes: Sequence[float], **options: Any) -> dict[f
     >>> [len(each.edges) for each in found.values()]
     [4, 4, 4]
     """
-    return {float(size): learn(data, score=BDeu(float(size)), bound=False, **options) for size in sizes}
+    data, options = as_dataset(data), checked_options("sensitivity", sensitivity, options)
+    if "score" in options:
+        raise InputError("score is not an argument of sensitivity, which compares sizes of BDeu; leave it out")
+    return {float(size): learn(data, score=BDeu(float(size)), **{"bound": False} | options) for size in sizes}
 
 
 def side_by_side(graphs: Sequence[nx.DiGraph], knowledge: Knowledge | None = None) -> dict[tuple[str, str], list[str]]:

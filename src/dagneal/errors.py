@@ -1,9 +1,8 @@
-"""The one error a user can cause, and the commonest check."""
+"""The one error a user can cause, and the commonest checks."""
 
-import logging
 import reprlib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -45,6 +44,8 @@ def secondary(what: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
+        import logging
+
         logging.getLogger("dagneal").debug("%s failed", what, exc_info=True)
         text = " ".join(str(error).split())
         reason = text if isinstance(error, InputError) else f"{type(error).__name__}{': ' * bool(text)}{text}"
@@ -83,7 +84,7 @@ def short(value: Any) -> str:
     """
     if isinstance(value, int) and abs(value) >= _LARGEST:
         return f"a number of {value.bit_length()} bits"
-    return str(value) if isinstance(value, str | int | float) else reprlib.repr(value)
+    return repr(value) if isinstance(value, str) else str(value) if isinstance(value, int | float) else reprlib.repr(value)
 
 
 def check_text(text: str, what: str) -> None:
@@ -107,3 +108,19 @@ def some(things: Sequence[str], most: int = 5) -> str:
     """The first few things, and how many more there are."""
     more = f" and {len(things) - most} more" if len(things) > most else ""
     return ", ".join(things[:most]) + more
+
+
+def hint(name: str, known: Iterable[str]) -> str:
+    """The end of an error message that proposes the closest known name; empty where none is close.
+
+    Args:
+        name: what was given.
+        known: the names that there are.
+
+    >>> hint("max_parent", ["max_parents", "seed"])
+    "; did you mean 'max_parents'?"
+    """
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

@@ -11,7 +11,7 @@ from dagneal.confidence import log_likelihood
 from dagneal.errors import InputError
 from dagneal.files import read
 from dagneal.learners.learn import learn
-from dagneal.scores import score_named
+from dagneal.scores import as_score
 
 
 class StructureLearner:
@@ -19,10 +19,10 @@ class StructureLearner:
 
     Args:
         max_parents: the most parents of a variable; 4 by default.
-        criterion: the name of a score.
-        solver: a dimod sampler or a learner; nothing for the best answer in seconds.
+        criterion: a score, or its name.
+        solver: a dimod sampler, a learner, or a name such as `"sa"`; nothing for the best answer in seconds.
         seed: the same seed gives the same answer.
-        knowledge: what is known before.
+        knowledge: what is known before, also as a dict or the path of a TOML file.
         missing: what to do with missing values; see `read`.
         bins: how numbers are cut into states; see `read`.
         rare: below which share of the rows states are merged; see `read`.
@@ -39,7 +39,7 @@ class StructureLearner:
     def __init__(
         self,
         max_parents: int | None = None,
-        criterion: str = "bdeu:1",
+        criterion: Any = "bdeu:1",
         solver: Any = None,
         seed: int = 0,
         knowledge: Any = None,
@@ -103,7 +103,7 @@ class StructureLearner:
             y: ignored.
         """
         data = read(X, missing=self.missing, bins=self.bins, rare=self.rare)  # type: ignore[arg-type]
-        score = score_named(self.criterion)
+        score = as_score(self.criterion)
         self.result_ = learn(data, self.max_parents, score, self.solver, self.seed, knowledge=self.knowledge)
         self.graph_: nx.DiGraph = self.result_.dag
         self.network_ = self.result_.network

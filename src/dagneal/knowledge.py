@@ -13,7 +13,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.errors import InputError, short, whole_number
+from dagneal.errors import InputError, hint, short, whole_number
 from dagneal.graphs import cpdag
 from dagneal.kernels import Floats, Ints, Masks
 
@@ -256,34 +256,60 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:  # text that is not TOML or not UTF-8, numbers of thousands of digits
         raise InputError(f"{path} is not TOML: {error}") from error
-    if unknown := [name for name in read if name not in _KEYS]:
-        raise InputError(f"{path}: there is no {unknown[0]!r} in a file of knowledge; give some of {', '.join(_KEYS)}")
+    return _parse(read, str(path), "must be a table such as [limits], then outcome = 3")
+
+
+def as_knowledge(value: Any) -> Knowledge | None:
+    """Background knowledge as given, from plain values, or from a file; None where nothing is known.
+
+    Args:
+        value: a `Knowledge`, a mapping with the keys of a TOML file of knowledge, or the path of such a file.
+
+    >>> as_knowledge({"required": ["Smoker -> Cancer"], "leaves": ["Xray"]}).leaves
+    ('Xray',)
+    """
+    if isinstance(value, str | os.PathLike):
+        value = read_knowledge(value)
+    if isinstance(value, Mapping):
+        value = _parse(value, "knowledge", "must be a mapping such as {'outcome': 3}")
+    if value is not None and not isinstance(value, Knowledge):
+        raise InputError(
+            f"knowledge is {value!r}; give a Knowledge, a dict such as {{'leaves': ['a']}}, or the path of a file"
+        )
+    return value or None
+
+
+def _parse(values: Mapping[str, Any], where: str, limits_are: str) -> Knowledge:
+    """Knowledge from plain values; errors begin with where they come from."""
+    if unknown := [name for name in values if name not in _KEYS]:
+        close = hint(str(unknown[0]), _KEYS)
+        raise InputError(f"{where}: there is no {unknown[0]!r} in knowledge; give some of {', '.join(_KEYS)}{close}")
     for name in ("roots", "leaves"):
-        if not _names(read.get(name, [])):
-            raise InputError(f"{path}: {name} must be a list of names")
-    tiers = read.get("tiers", [])
-    if not isinstance(tiers, list) or not all(map(_names, tiers)):
-        raise InputError(f"{path}: tiers must be lists of names, the earliest first")
-    limits = read.get("limits", {})
-    if not isinstance(limits, dict):
-        raise InputError(f"{path}: limits must be a table such as [limits], then outcome = 3")
-    edges = {name: [_edge(path, name, each) for each in _listed(path, name, read)] for name in ("required", "forbidden")}
-    return Knowledge(**edges, tiers=tiers, roots=read.get("roots", []), leaves=read.get("leaves", []), limits=limits)
+        if not _names(values.get(name, [])):
+            raise InputError(f"{where}: {name} must be a list of names")
+    tiers = values.get("tiers", [])
+    if not isinstance(tiers, list | tuple) or not all(map(_names, tiers)):
+        raise InputError(f"{where}: tiers must be lists of names, the earliest first")
+    limits = values.get("limits", {})
+    if not isinstance(limits, Mapping):
+        raise InputError(f"{where}: limits {limits_are}")
+    edges = {name: [_edge(where, name, each) for each in _listed(where, name, values)] for name in ("required", "forbidden")}
+    return Knowledge(**edges, tiers=tiers, roots=values.get("roots", []), leaves=values.get("leaves", []), limits=limits)
 
 
 def _names(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(name, str) for name in value)
+    return isinstance(value, list | tuple | set | frozenset) and all(isinstance(name, str) for name in value)
 
 
-def _listed(path: str | os.PathLike[str], name: str, read: dict[str, Any]) -> list[Any]:
-    value = read.get(name, [])
-    if not isinstance(value, list):
-        raise InputError(f"{path}: {name} must be a list of edges")
+def _listed(where: str, name: str, values: Mapping[str, Any]) -> Iterable[Any]:
+    value = values.get(name, [])
+    if not isinstance(value, list | tuple | set | frozenset):
+        raise InputError(f"{where}: {name} must be a list of edges")
     return value
 
 
-def _edge(path: str | os.PathLike[str], name: str, value: Any) -> Edge:
+def _edge(where: str, name: str, value: Any) -> Edge:
     parts = [part.strip() for part in value.split("->")] if isinstance(value, str) else value
-    if not (_names(parts) and len(parts) == 2 and all(parts)):
-        raise InputError(f'{path}: {short(value)} in {name} is no edge; write ["parent", "child"] or "parent -> child"')
+    if not (isinstance(parts, list | tuple) and _names(parts) and len(parts) == 2 and all(parts)):
+        raise InputError(f'{where}: {short(value)} in {name} is no edge; write ["parent", "child"] or "parent -> child"')
     return parts[0], parts[1]

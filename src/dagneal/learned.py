@@ -50,6 +50,7 @@ class Annealed:
         sampleset: all reads, as the sampler returned them.
         encoding: the penalties of the QUBO.
         reads: how many reads there are.
+        distinct: how many of them differ.
         bits: the variables of the QUBO.
         interactions: its products of two bits.
         lowest_energy: the lowest energy of a read; minus a log score where the read is feasible.
@@ -63,6 +64,7 @@ class Annealed:
     sampleset: dimod.SampleSet
     encoding: str
     reads: int
+    distinct: int
     bits: int
     interactions: int
     lowest_energy: float
@@ -83,6 +85,7 @@ class Annealed:
         return {
             "encoding": self.encoding,
             "reads": self.reads,
+            "distinct": self.distinct,
             "bits": self.bits,
             "interactions": self.interactions,
             "lowest_energy": self.lowest_energy,

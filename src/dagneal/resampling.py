@@ -18,6 +18,7 @@ from dagneal.executors import Shared, pool_of, spread
 from dagneal.journal import NOT_OURS, Journal
 from dagneal.kernels import Floats, Progress
 from dagneal.knowledge import Knowledge, class_of
+from dagneal.learners.arguments import as_dataset, checked_options
 from dagneal.learners.block_solvers import address
 from dagneal.learners.learn import learn
 
@@ -70,7 +71,7 @@ class Bootstrap:
 
 
 def bootstrap(
-    data: Dataset,
+    data: Any,
     samples: int = SAMPLES,
     seed: int = 0,
     learner: Callable[[Dataset], nx.DiGraph] | None = None,
@@ -86,7 +87,7 @@ def bootstrap(
     Equal rows are merged, so a sample is a draw of new weights: as many rows, each kind as likely as it is frequent.
 
     Args:
-        data: the data.
+        data: the data, or anything that `read` takes.
         samples: how many.
         seed: the same seed gives the same samples, whatever the number of workers.
         learner: makes a network of a sample; `learn` with the options below by default.
@@ -104,6 +105,7 @@ def bootstrap(
     """
     samples = whole_number("samples", samples, least=1)
     whole_number("seed", seed)
+    data, options = as_dataset(data), checked_options("bootstrap", bootstrap, options)
     key = ""
     if journal is not None:
         key = f"bootstrap:{__version__}:{data.fingerprint}:{seed}:{address(learner) if learner else _told(options)}"
@@ -152,7 +154,7 @@ def _sample(
 ) -> np.ndarray:
     """Learn from one sample, and tell the directions of its class."""
     sample = resampled(data, seed, number)
-    dag = learn(sample, bound=False, **options).dag if learner is None else learner(sample)
+    dag = learn(sample, **{"bound": False} | dict(options)).dag if learner is None else learner(sample)
     return _directions(dag, data.names, options.get("knowledge"))
 
 

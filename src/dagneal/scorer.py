@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import cached_property
 from math import comb
 from threading import Lock
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -16,9 +18,9 @@ from dagneal.data import Dataset
 from dagneal.errors import InputError, whole_number
 from dagneal.graphs import check_dag
 from dagneal.kernels import Floats, Ints, Masks, Progress
-from dagneal.knowledge import Knowledge
+from dagneal.knowledge import Knowledge, as_knowledge
 from dagneal.machine import check_room
-from dagneal.scores import BDeu, Score
+from dagneal.scores import Score, as_score
 from dagneal.sets import bounded_masks, distinct, pair_keys, set_keys, set_members, widest_set
 from dagneal.table import ScoreTable
 
@@ -32,10 +34,10 @@ class Scorer:
 
     Args:
         data: the data.
-        score: the score; `BDeu(1)` by default.
+        score: the score, or its name such as `"bic"`; `BDeu(1)` by default.
         workers: number of threads for counting; all cores by default.
-        knowledge: what is known before: tables leave out parents that are not allowed, and price the rest so that no best
-            network breaks a rule.
+        knowledge: what is known before, also as a dict or the path of a TOML file: tables leave out parents that are not
+            allowed, and price the rest so that no best network breaks a rule.
         executor: where much counting is done; threads by default.
 
     >>> from dagneal.networks import load
@@ -50,20 +52,18 @@ class Scorer:
     def __init__(
         self,
         data: Dataset,
-        score: Score | None = None,
+        score: Score | str | None = None,
         workers: int | None = None,
-        knowledge: Knowledge | None = None,
+        knowledge: Knowledge | Mapping[str, Any] | str | os.PathLike[str] | None = None,
         executor: Executor | None = None,
     ) -> None:
         if not isinstance(data, Dataset):
             raise InputError(f"a Dataset is needed, not {type(data).__name__}; dn.read makes one")
-        if score is not None and not hasattr(score, "concentrations"):
-            raise InputError(f"score is {score!r}; give a score such as BDeu(1)")
         self.data = data
-        self.rule: Score = score or BDeu()
+        self.rule: Score = as_score(score)
+        self.knowledge = as_knowledge(knowledge)
         self.counter = Counter(data, workers, executor)
-        self.knowledge = knowledge or None
-        self.rules = knowledge.constraints(data.names, len(data.names) - 1) if knowledge else None
+        self.rules = self.knowledge.constraints(data.names, len(data.names) - 1) if self.knowledge else None
         # Pseudo-counts depend on the child only through its number of states; one pair of columns for each of those.
         arities = np.unique(data.arities) if self.rule.depends_on_child else np.array([0])
         self._arities = arities
@@ -272,7 +272,7 @@ class Scorer:
 
 def score_table(
     data: Dataset,
-    score: Score | None = None,
+    score: Score | str | None = None,
     max_parents: int | None = None,
     candidates: Mapping[str, Sequence[str]] | None = None,
 ) -> ScoreTable:
@@ -280,7 +280,7 @@ def score_table(
 
     Args:
         data: the data.
-        score: the score; `BDeu(1)` by default.
+        score: the score, or its name such as `"bic"`; `BDeu(1)` by default.
         max_parents: the most parents of a child; 2 by default.
         candidates: the possible parents of each child; all by default.
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import log
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -151,6 +151,27 @@ class BIC:
 
 
 _BY_NAME: dict[str, Callable[[], Score]] = {"bdeu-rows": BDeuRows, "k2": K2, "perks": Perks, "bic": BIC}
+
+
+def as_score(value: Any) -> Score:
+    """A score as given, or by its name.
+
+    Args:
+        value: a score, a name such as `"bic"` or `"bdeu:10"`, or None for `BDeu(1)`.
+
+    >>> as_score("bic"), as_score(None)
+    (BIC(), BDeu(ess=1.0))
+    """
+    if value is None:
+        return BDeu()
+    if isinstance(value, str):
+        return score_named(value)
+    if isinstance(value, type):
+        raise InputError(f"score is the class {value.__name__}; give an instance: {value.__name__}()")
+    if not hasattr(value, "concentrations"):
+        raise InputError(f"score is {value!r}; give a score such as BDeu(1), or a name such as 'bic'")
+    score: Score = value
+    return score
 
 
 def score_named(text: str) -> Score:

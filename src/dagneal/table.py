@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -305,3 +306,15 @@ def _undominated(start: Ints, masks: Masks) -> NDArray[np.bool_]:
                 count += 1
                 keep[entry] = True
     return keep
+
+
+def check_table(table: Any) -> None:
+    """Refuse what is no table of scores.
+
+    Args:
+        table: what was given.
+    """
+    if not isinstance(table, ScoreTable):
+        raise InputError(
+            f"a ScoreTable is needed, not {type(table).__name__}; dn.score_table makes one, dn.learn takes data"
+        )

@@ -7,25 +7,13 @@ from typing import Any
 
 from dagneal import __version__
 from dagneal.cli.parsing import Once, Parser, command_named, data_options, listed, numbers, reading_options, sizes
+from dagneal.errors import InputError
+from dagneal.samplers import BLOCK_READS, LEARNERS as LEARNERS, READS, SAMPLERS as SAMPLERS, check_name
 
-LEARNERS = ("auto", "exact", "order", "exhaustive")
-
-_SOON = {"lower_bound_z": 10_000}  # without it a problem of four bits takes as long as one of a hundred
-SAMPLERS: dict[str, tuple[str, dict[str, int]]] = {
-    # name: class, parameters by default
-    "sa": ("dwave.samplers:SimulatedAnnealingSampler", {"num_reads": 1000}),
-    "sqa": ("dwave.samplers:PathIntegralAnnealingSampler", {"num_reads": 100}),
-    # Restarts end a read, not the clock, so that the same seed gives the same answer.
-    "tabu": ("dwave.samplers:TabuSampler", {"num_reads": 100, "num_restarts": 5, "timeout": 600_000} | _SOON),
-    "tree": ("dwave.samplers:TreeDecompositionSolver", {"num_reads": 1}),
-    "greedy": ("dwave.samplers:SteepestDescentSolver", {"num_reads": 1000}),
-    "random": ("dwave.samplers:RandomSampler", {"num_reads": 1000}),
-}
 _SAFE: dict[str, Any] = {
     "action": "store_true",
     "help": "make names and states plain words, for tools that take no others",
 }
-BLOCK_READS = 100  # of a block, which is small, where no number is given
 
 _SOLVERS = """\
 solvers:
@@ -38,7 +26,7 @@ solvers:
   greedy      steepest descent               random  random bits, the weakest baseline
   qpu         D-Wave's quantum annealer      qpu-emulated  the same, emulated on this machine
   leap-hybrid D-Wave's hybrid solver         (these three need pip install 'dagneal[qpu]')
-Any other dimod sampler: --sampler package.module:Class
+Any other dimod sampler: --sampler package.module:NAME (a class, a function that returns a sampler, or a sampler)
 A sampler solves blocks of three variables, then the whole on the candidate parents that these suggest, again and again with
 more candidates until none is missing; --direct makes it solve the whole at once.
 """
@@ -83,13 +71,13 @@ def _learn(commands: argparse._SubParsersAction[Parser]) -> None:
     data_options(command)
     group = command.add_argument_group("solver")
     which = group.add_mutually_exclusive_group()
-    which.add_argument("--solver", default="auto", metavar="NAME", help="see below (default auto)")
-    which.add_argument("--sampler", metavar="MODULE:CLASS", help="any dimod sampler, made without arguments")
+    which.add_argument("--solver", type=_solver, default="auto", metavar="NAME", help="see below (default auto)")
+    which.add_argument("--sampler", metavar="MODULE:NAME", help="any dimod sampler, or what makes one without arguments")
     group.add_argument(
         "--reads",
         type=int,
         metavar="N",
-        help="reads of a sampler (default 1000; sqa, tabu and blocks 100; --sampler: its own)",
+        help=f"reads of a sampler (default {READS}; sqa, tabu and blocks {BLOCK_READS}; tree 1)",
     )
     group.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", dest="parameters", help="a parameter of the sampler"
@@ -139,6 +127,15 @@ def _learn(commands: argparse._SubParsersAction[Parser]) -> None:
     group.add_argument("--safe-labels", **_SAFE)
     group.add_argument("--samples", metavar="FILE", help="save the reads of the whole, as a sampler gave them, as JSON")
     group.add_argument("--truth", metavar="NETWORK", help="compare with this network (a .bif file or a bundled name)")
+
+
+def _solver(name: str) -> str:
+    """The name of a solver; a wrong one is refused here, before anything heavy is imported."""
+    try:
+        check_name(name)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return name
 
 
 def _sample(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -273,7 +270,9 @@ def _plan(commands: argparse._SubParsersAction[Parser]) -> None:
     )
     command.add_argument("--encoding", default="tight", metavar="WORDS", help="of blocks: tight (default), gap or paper")
     command.add_argument("--max-parents", type=int, metavar="M", help="most parents (default 2 in a block, 4 in the whole)")
-    command.add_argument("--reads", type=int, metavar="N", help="reads (default 100 of a block, 1000 of the whole)")
+    command.add_argument(
+        "--reads", type=int, metavar="N", help=f"reads (default {BLOCK_READS} of a block, {READS} of the whole)"
+    )
     command.add_argument("--annealing-time", type=float, default=20.0, metavar="US", help="of a read (default 20)")
     command.add_argument("-o", "--output", action=Once, metavar="FILE", help="draw the copies on the chip: .png or .svg")
 

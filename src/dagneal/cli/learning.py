@@ -13,11 +13,11 @@ from time import perf_counter
 from typing import Any
 
 from dagneal.bif import check_names
-from dagneal.cli import confident, journals, quantum, reading, show, solvers
-from dagneal.cli.arguments import LEARNERS, SAMPLERS
+from dagneal.cli import confident, journals, reading, show, solvers
 from dagneal.cli.known import knowledge
 from dagneal.errors import InputError, secondary, whole_number
 from dagneal.graphs import check_variables
+from dagneal.samplers import LEARNERS, QUANTUM, SAMPLERS, solves_directly
 from dagneal.writing import check_different, check_format, check_writable
 
 # Options of this command that make no difference to the pieces that a journal keeps.
@@ -44,7 +44,7 @@ def learn(options: argparse.Namespace) -> None:
     deadline = None if options.time_limit is None else perf_counter() + options.time_limit
     score = score_named(options.score)
     solver, parameters = solvers.solver(options)
-    options.direct = options.direct or (options.solver == "leap-hybrid" and options.divide is None)  # a call takes seconds
+    options.direct = options.direct or (options.divide is None and solves_directly(solver))
     if options.samples and (not _sampled(options) or options.rule != "conquer"):
         raise InputError("--samples: only a sampler that solves the whole has reads to save, such as --solver sa")
     parameters |= _division(options, _sampled(options))
@@ -146,7 +146,7 @@ def _learned(
 
 def _sampled(options: argparse.Namespace) -> bool:
     """Whether a sampler is named."""
-    return options.sampler is not None or options.solver in (*SAMPLERS, *quantum.SOLVERS)
+    return options.sampler is not None or options.solver in (*SAMPLERS, *QUANTUM)
 
 
 def _division(options: argparse.Namespace, sampled: bool) -> dict[str, Any]:

@@ -10,21 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dagneal.cli import show
-from dagneal.cli.arguments import BLOCK_READS
 from dagneal.errors import InputError
+from dagneal.samplers import BLOCK_READS, QUANTUM, READS
 
 if TYPE_CHECKING:
     from dagneal.qpu.plan import Plan, WholePlan
 
-WHOLE_READS = 1000
-SOLVERS = {"qpu": {"num_reads": WHOLE_READS}, "qpu-emulated": {"num_reads": WHOLE_READS}, "leap-hybrid": {}}
 _ONLY = ("annealing_time", "chain_strength", "no_gauges", "profile", "system", "embedding", "noise")
 
 
 def check_options(options: argparse.Namespace) -> None:
     """Refuse options of the quantum annealer where there is none."""
     given = [name for name in _ONLY if getattr(options, name) is not None and getattr(options, name) is not False]
-    if given and options.solver not in SOLVERS:
+    if given and options.solver not in QUANTUM:
         raise InputError(f"--{given[0].replace('_', '-')} is for a quantum annealer: --solver qpu or qpu-emulated")
     for name in ("profile", "embedding"):
         if options.solver == "qpu-emulated" and getattr(options, name):
@@ -35,8 +33,8 @@ def check_options(options: argparse.Namespace) -> None:
         raise InputError("leap-hybrid takes none of the options of the QPU but --profile")
 
 
-def sampler(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
-    """The quantum annealer that was asked for, and its parameters by default."""
+def sampler(options: argparse.Namespace) -> Any:
+    """The quantum annealer that was asked for."""
     from dagneal.qpu.chips import check_installed
 
     check_installed()
@@ -47,23 +45,19 @@ def sampler(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         except ValueError as error:
             raise InputError(f"--chain-strength is {strength!r}; give a number or scan") from error
     common = {"chain_strength": strength, "gauges": not options.no_gauges}
-    defaults: dict[str, Any] = dict(SOLVERS[options.solver])
-    if options.annealing_time is not None:
-        defaults["annealing_time"] = options.annealing_time
     if options.solver == "qpu-emulated":
         from dagneal.qpu.emulate import NOISE, emulated_qpu
 
         noise = NOISE if options.noise is None else options.noise
-        return emulated_qpu(options.system or "pegasus", noise, **common), defaults
+        return emulated_qpu(options.system or "pegasus", noise, **common)
     if options.solver == "qpu":
         from dagneal.qpu.sampler import qpu
 
         embedding = _embedding(options.embedding) if options.embedding else None
-        defaults["label"] = "dagneal"
-        return qpu(options.profile, options.system, embedding=embedding, **common), defaults
+        return qpu(options.profile, options.system, embedding=embedding, **common)
     from dagneal.qpu.cloud import hybrid
 
-    return hybrid(options.profile), defaults
+    return hybrid(options.profile)
 
 
 def _embedding(path: str) -> dict[Any, list[int]]:
@@ -106,7 +100,7 @@ def plan(options: argparse.Namespace) -> None:
     blocks, source = replace(encoding, prune=False), None
     if scorer is not None and not options.divide:  # the whole at once, with the bits that these data need
         blocks, source = encoding, table_graph(scorer.table(options.max_parents), encoding)
-    reads = (BLOCK_READS if options.divide else WHOLE_READS) if options.reads is None else options.reads
+    reads = (BLOCK_READS if options.divide else READS) if options.reads is None else options.reads
     # Under the rule conquer blocks have two parents, whatever the whole has.
     parents = 2 if options.max_parents is None or (options.divide and options.rule == "conquer") else options.max_parents
     plans, wholes, notes = [], [], list[str]()
@@ -117,7 +111,7 @@ def plan(options: argparse.Namespace) -> None:
             found, copies = plan(variables, size, system, blocks, options.blocks, parents, reads, source=source, **more)
             plans.append(found)
         if scorer is not None and options.divide and variables > 2 and options.rule == "conquer":
-            times = WHOLE_READS if options.reads is None else reads
+            times = READS if options.reads is None else reads
             wholes.append(plan_whole(scorer, system, encoding, options.max_parents, times, **more))
     if options.output:
         picture.write_picture(copies, systems[0][1], plans[0], options.output)

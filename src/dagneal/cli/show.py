@@ -208,7 +208,7 @@ def annealed(figures: Annealed) -> list[str]:
     repaired = figures.repaired
     lines = [
         f"QUBO of {figures.bits} bits and {figures.interactions} interactions ({figures.encoding}), "
-        f"{figures.reads:,} reads, {figures.feasible:.1%} of them networks as they stand",
+        f"{many(figures.reads, 'read')}, {figures.distinct:,} distinct; {figures.feasible:.1%} are networks without repair",
         f"  raw       {score(raw.score)}, in {many(raw.hits, 'read')}" if raw else "  raw       no read is a network",
         f"  repaired  {score(repaired.score)}, in {many(repaired.hits, 'read')}",
         f"  baseline  {score(figures.baseline)}, best of {figures.reads:,} random orders",

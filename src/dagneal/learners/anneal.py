@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
+from collections.abc import Hashable, Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from numbers import Integral
+from threading import RLock
 from time import perf_counter
 from typing import Any
 
@@ -12,25 +14,27 @@ import dimod
 import networkx as nx
 import numpy as np
 
-from dagneal.errors import InputError
+from dagneal.errors import InputError, hint
 from dagneal.kernels import Floats, Progress
 from dagneal.learned import Annealed, Learned, Outcome
 from dagneal.learners.exact import exact
 from dagneal.orders import random_orders, score_orders
 from dagneal.qubo.decode import Reads, decode
-from dagneal.qubo.encode import TIGHT, Encoding, encode
+from dagneal.qubo.encode import TIGHT, Encoding, as_encoding, encode
 from dagneal.qubo.report import treewidth
 from dagneal.redaction import redact, safe_cause
-from dagneal.table import ScoreTable
+from dagneal.samplers import SEED, as_solver, parameters_of, takes_turns, with_defaults
+from dagneal.table import ScoreTable, check_table
 
+_TURN = RLock()  # of samplers that threads must not share
 EXACT_BESIDE = 20  # up to this many variables the optimum costs a fraction of a second
 
 
 def anneal(
     table: ScoreTable,
-    sampler: dimod.Sampler,
+    sampler: dimod.Sampler | str,
     repair: bool = True,
-    encoding: Encoding = TIGHT,
+    encoding: Encoding | str = TIGHT,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Learned:
@@ -38,11 +42,12 @@ def anneal(
 
     Args:
         table: local scores, with any parent limit and any candidate parents.
-        sampler: what solves the QUBO.
+        sampler: what solves the QUBO: a sampler, or a name such as `"sa"`.
         repair: report the best repaired read; otherwise the best raw one.
-        encoding: how the table is written as a QUBO.
+        encoding: how the table is written as a QUBO: an encoding, or words such as `"paper"`.
         progress: told when the sampler starts and ends.
-        **parameters: passed to the sampler as they are, such as `num_reads=1000, seed=7`.
+        **parameters: passed to the sampler as they are, such as `num_reads=1000, seed=7`. Parameters that are not given are
+            those of `dagneal.samplers`: 1,000 reads for most samplers, and the seed 0 where the sampler takes one.
 
     Returns:
         The best DAG found, and in `annealed` all that there is to know about the reads: raw and repaired results, the
@@ -57,6 +62,12 @@ def anneal(
     >>> found.optimal, found.annealed.reads
     (True, 100)
     """
+    check_table(table)
+    sampler, encoding = as_solver(sampler), as_encoding(encoding)
+    check_parameters(sampler, parameters)
+    parameters = with_defaults(sampler, parameters)
+    if "seed" in parameters_of(sampler):
+        parameters = {"seed": SEED} | parameters
     seed = int(parameters["seed"]) if isinstance(parameters.get("seed"), Integral) else None
     sampling = sample(table, sampler, encoding, parameters, progress)
     begun = perf_counter()
@@ -141,6 +152,8 @@ def sample(
 def sampled(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> dimod.SampleSet:
     """Sample a QUBO, and say in one line what went wrong if something does.
 
+    The sampler sees numbers in place of labels, since some samplers take no others. The reads have the labels again.
+
     Args:
         sampler: what solves it.
         bqm: the QUBO; one without bits has one state, and the sampler is not asked.
@@ -152,28 +165,75 @@ def sampled(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parameters:
     widest = sampler.properties.get("max_treewidth")
     if widest is not None and (width := treewidth(bqm)) > widest:
         raise InputError(f"{name} takes QUBOs of treewidth at most {widest}, and this one has about {width}: use another")
+    numbers = _numbers(bqm)
+    if numbers and _uses_labels(sampler, bqm, parameters):
+        numbers = {}
     try:
-        sampleset = sampler.sample(bqm, **parameters)
+        with _TURN if takes_turns(sampler) else nullcontext():
+            sampleset = sampler.sample(bqm.relabel_variables(numbers, inplace=False) if numbers else bqm, **parameters)
         sampleset.resolve()
     except Exception as error:  # whatever a sampler raises; the original stays attached
         given = ", ".join(f"{name}={value!r}" for name, value in parameters.items()) or "no parameters"
-        raise InputError(f"{name} refused the problem with {given}: {redact(str(error))}") from safe_cause(error)
+        said = next(iter(redact(str(error)).splitlines()), type(error).__name__)
+        raise InputError(f"{name} refused the problem with {given}: {said}") from safe_cause(error)
     if not len(sampleset):
         raise InputError(f"{name} returned no reads")
-    return sampleset
+    return _relabel(sampleset, {number: label for label, number in numbers.items()}) if numbers else sampleset
+
+
+def _numbers(bqm: dimod.BinaryQuadraticModel) -> dict[Any, int]:
+    """A number for each label; empty where the labels are these numbers already.
+
+    Numbers sort as the labels do, since some samplers sort variables: so they see the same problem in the same order.
+    """
+    labels = list(bqm.variables)
+    if all(isinstance(label, int) for label in labels):
+        return {}
+    with suppress(TypeError):  # labels that cannot be compared keep their order
+        labels.sort()
+    return {label: number for number, label in enumerate(labels)}
+
+
+def _uses_labels(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parameters: Mapping[str, Any]) -> bool:
+    """Whether a sampler or its parameters refer to variables by their labels, as embeddings and initial states do."""
+    labels = set(bqm.variables)
+
+    def mentions(value: Any) -> bool:
+        if isinstance(value, dimod.SampleSet):
+            return not labels.isdisjoint(value.variables)
+        if isinstance(value, Hashable) and not isinstance(value, str | bytes):
+            with suppress(TypeError):  # a tuple with a list in it
+                if value in labels:
+                    return True
+        if isinstance(value, Mapping):
+            return any(map(mentions, value))
+        return isinstance(value, list | tuple | set | frozenset) and any(map(mentions, value))
+
+    own = [getattr(sampler, name, None) for name in ("embedding", "nodelist")]
+    return any(mentions(value) for value in (*own, *parameters.values()))
+
+
+def _relabel(sampleset: dimod.SampleSet, labels: Mapping[int, Any]) -> dimod.SampleSet:
+    """The reads with the labels of the QUBO; also those of an embedding that they come with."""
+    found = sampleset.relabel_variables(labels, inplace=False)
+    context = found.info.get("embedding_context")
+    if isinstance(context, Mapping) and isinstance(context.get("embedding"), Mapping):
+        embedding = {labels.get(number, number): chain for number, chain in context["embedding"].items()}
+        found.info["embedding_context"] = {**context, "embedding": embedding}
+    return found
 
 
 def check_parameters(sampler: dimod.Sampler, parameters: dict[str, Any]) -> None:
     """Refuse keywords that the sampler does not take; dimod would only warn, and go on without them."""
     if not isinstance(sampler, dimod.Sampler):
-        raise InputError(f"{type(sampler).__name__} is not a dimod.Sampler")
-    signature = inspect.signature(sampler.sample).parameters.values()
-    named = {p.name for p in signature if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
-    known = (set(sampler.parameters) | named) - {"bqm"}
+        raise InputError(f"{type(sampler).__name__} is not a dimod.Sampler; give one, or a name such as 'sa'")
+    known = parameters_of(sampler)
     for name in parameters:
         if name not in known:
             taken = ", ".join(sorted(known)) or "none"
-            raise InputError(f"{type(sampler).__name__} does not take the parameter {name!r}; it takes {taken}")
+            raise InputError(
+                f"{type(sampler).__name__} does not take the parameter {name!r}; it takes {taken}{hint(name, known)}"
+            )
 
 
 def summarised(sampling: Sampling, optimum: float | None, seed: int | None) -> Annealed:
@@ -203,6 +263,7 @@ def summarised(sampling: Sampling, optimum: float | None, seed: int | None) -> A
         sampleset=sampling.sampleset,
         encoding=sampling.encoding.name,
         reads=total,
+        distinct=count_distinct(sampling.sampleset),
         bits=sampling.bqm.num_variables,
         interactions=sampling.bqm.num_interactions,
         lowest_energy=float(reads.energies.min()),
@@ -212,6 +273,16 @@ def summarised(sampling: Sampling, optimum: float | None, seed: int | None) -> A
         baseline=baseline,
         optimum=optimum,
     )
+
+
+def count_distinct(sampleset: dimod.SampleSet) -> int:
+    """How many different reads there are.
+
+    Args:
+        sampleset: what a sampler returned.
+    """
+    bits = np.packbits(np.asarray(sampleset.record.sample) > 0, axis=1)
+    return len(np.unique(bits, axis=0)) if bits.shape[1] else 1
 
 
 def equal_scores(scores: Floats | float, wanted: float) -> Any:

@@ -22,6 +22,7 @@ from dagneal.learners.blocks import solve_exactly
 from dagneal.qubo.decode import Reads, decode_bits
 from dagneal.qubo.encode import TIGHT, Encoding, qubos
 from dagneal.qubo.hamiltonian import Qubos
+from dagneal.samplers import parameters_of, with_defaults
 from dagneal.table import Blocks
 
 
@@ -151,7 +152,7 @@ class Annealing:
         Args:
             names: what tells the problem from others.
         """
-        if self.seed is None or "seed" not in self.sampler.parameters:
+        if self.seed is None or "seed" not in parameters_of(self.sampler):
             return dict(self.parameters)
         return {"seed": block_seed(self.seed, names)} | self.parameters
 
@@ -194,7 +195,7 @@ class AnnealedBlocks(Annealing):
     def _parameters(self, encoded: Qubos, problem: int, names: Sequence[str]) -> dict[str, Any]:
         """The parameters for one block: with its own seed, and with its temperatures, costly to find one by one."""
         found = self.seeded(names)
-        takes_range = "beta_range" in self.sampler.parameters and encoded.layout.bits > 0
+        takes_range = "beta_range" in parameters_of(self.sampler) and encoded.layout.bits > 0
         if takes_range and not {"beta_range", "beta_schedule"} & set(found):
             found["beta_range"] = encoded.beta_ranges[problem].tolist()
         return found
@@ -258,15 +259,16 @@ def block_solver(
         seed: for samplers.
         repair: for samplers.
         encoding: for samplers.
-        **parameters: of the sampler or the learner.
+        **parameters: of the sampler or the learner; a sampler gets those of `dagneal.samplers` where none are given.
     """
     from dagneal.learners.exact import exact
 
-    if isinstance(solver, dimod.Sampler) and hasattr(solver, "block_solver"):  # it can solve many in one call
-        check_parameters(solver, parameters)
-        ready: BlockSolver = solver.block_solver(parameters, repair, seed, encoding)
-        return ready
     if isinstance(solver, dimod.Sampler):
+        check_parameters(solver, parameters)
+        parameters = with_defaults(solver, parameters, blocks=True)
+        if hasattr(solver, "block_solver"):  # it can solve many in one call
+            ready: BlockSolver = solver.block_solver(parameters, repair, seed, encoding)
+            return ready
         return AnnealedBlocks(solver, parameters, repair, seed, encoding)
     if solver is None or solver is exact or isinstance(solver, BlockSolver):
         if parameters:

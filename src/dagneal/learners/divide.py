@@ -17,6 +17,7 @@ from dagneal.journal import Journal, writing_down
 from dagneal.kernels import Floats, Ints, Progress
 from dagneal.learned import Division, Learned
 from dagneal.learners.anneal import EXACT_BESIDE, Sampling, anneal, equal_scores, summarised
+from dagneal.learners.arguments import check_keywords
 from dagneal.learners.block_solvers import BlockSolver, ExactBlocks, block_solver
 from dagneal.learners.blocks import ENUMERATED, choose_blocks, count_votes
 from dagneal.learners.candidates import allowed_by_margin, allowed_by_share, small_evidence
@@ -26,7 +27,8 @@ from dagneal.learners.running import run_blocks
 from dagneal.learners.screen import screened
 from dagneal.learners.votes import by_votes, votes_of
 from dagneal.learners.whole import AnnealedWhole, ClassicalWhole, WholeSolver
-from dagneal.qubo.encode import TIGHT, Encoding
+from dagneal.qubo.encode import TIGHT, Encoding, as_encoding
+from dagneal.samplers import as_solver, parameters_of, with_defaults
 from dagneal.scorer import MOST_CANDIDATES, Scorer, check_width, checked_max_parents
 from dagneal.table import ScoreTable
 
@@ -45,7 +47,7 @@ def divide(
     seed: int = 0,
     repair: bool = True,
     acyclic: bool = False,
-    encoding: Encoding = TIGHT,
+    encoding: Encoding | str = TIGHT,
     block_parameters: Mapping[str, Any] | None = None,
     executor: Executor | None = None,
     journal: Journal | None = None,
@@ -59,7 +61,8 @@ def divide(
     Args:
         problem: a scorer, which the rule `conquer` needs to ask for more scores; for the paper's rules a table with at most
             two parents will do.
-        solver: what solves the blocks: nothing for compiled exact search, a dimod sampler, a learner or a block solver.
+        solver: what solves the blocks: nothing for compiled exact search, a dimod sampler, a learner, a block solver, or a
+            name such as `"sa"`.
         size: how many variables a block has, k in the paper.
         blocks: `all`, `cover:2`, `cover:3` or `sample:F`; see `choose_blocks`.
         rule: `penalty` and `count` are the paper's: an edge that is in more blocks than it is not (C - P > 0), or one that
@@ -70,8 +73,9 @@ def divide(
         seed: of samplers, covers and the ordering search.
         repair: let samplers report repaired reads; otherwise raw ones, as in the paper.
         acyclic: drop the weakest edge of each cycle that the paper's rules leave.
-        encoding: how blocks and the whole are encoded for a sampler.
-        block_parameters: parameters of the sampler that differ for the blocks, such as `{"num_reads": 100}`.
+        encoding: how blocks and the whole are encoded for a sampler: an encoding, or words such as `"paper"`.
+        block_parameters: parameters of the sampler that differ for the blocks, such as `{"num_reads": 100}`. Where no
+            `num_reads` are given, samplers get those of `dagneal.samplers`: mostly 100 for a block, 1,000 for the whole.
         executor: where blocks are solved; threads by default. The result does not depend on it.
         journal: keeps solved blocks, so that an interrupted division resumes.
         progress: told how far it is.
@@ -92,7 +96,9 @@ def divide(
     if rule not in RULES:
         raise InputError(f"there is no rule {rule!r}; give one of {', '.join(RULES)}")
     if not isinstance(problem, Scorer | ScoreTable):
-        raise InputError(f"a Scorer or a ScoreTable is divided, not {type(problem).__name__}")
+        raise InputError(f"a Scorer or a ScoreTable is divided, not {type(problem).__name__}; dn.learn takes data")
+    solver, encoding = as_solver(solver), as_encoding(encoding)
+    check_keywords("divide", [divide], solver, parameters)
     scorer = problem if isinstance(problem, Scorer) else None
     if rule == "conquer" and scorer is None:
         raise InputError("the rule conquer asks for scores that a table does not have; give a Scorer")
@@ -106,7 +112,9 @@ def divide(
         scorer.knowledge.check(names, checked_limit(max_parents, n))
     two = max_parents is None and (rule != "conquer" or encoding.penalties == "paper")
     limit = checked_limit(min(2, n - 1) if two else max_parents, n)
-    sampler = AnnealedWhole(solver, parameters, repair, seed, encoding) if isinstance(solver, dimod.Sampler) else None
+    sampler = None
+    if isinstance(solver, dimod.Sampler):
+        sampler = AnnealedWhole(solver, with_defaults(solver, parameters), repair, seed, encoding)
     if n < 3:
         return _undivided(problem, sampler, limit, rule, seed)
     if n > MOST_CANDIDATES + 1:
@@ -253,7 +261,7 @@ def _undivided(problem: Scorer | ScoreTable, sampler: AnnealedWhole | None, limi
     if sampler is None:
         found = exact(table)
     else:
-        seeded = {"seed": seed} if "seed" in sampler.sampler.parameters else {}
+        seeded = {"seed": seed} if "seed" in parameters_of(sampler.sampler) else {}
         found = anneal(table, sampler.sampler, sampler.repair, sampler.encoding, **seeded | sampler.parameters)
     note = f"fewer than 3 variables: solved directly, by {found.solver}"
     division = Division(

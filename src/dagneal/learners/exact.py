@@ -23,7 +23,7 @@ from dagneal.graphs import dag_from_parents
 from dagneal.kernels import Floats, Ints, Progress, kernel
 from dagneal.learned import Learned
 from dagneal.machine import check_room, room
-from dagneal.table import ScoreTable
+from dagneal.table import ScoreTable, check_table
 
 MOST_VARIABLES = 28  # 9 bytes for each of 2^n sets: 2.4 GB
 _LOW = 11
@@ -45,6 +45,7 @@ def exact(table: ScoreTable, progress: Progress | None = None) -> Learned:
     >>> found.optimal, round(found.score, 3)
     (True, -21036.862)
     """
+    check_table(table)
     n = len(table.names)
     if n > MOST_VARIABLES:
         raise InputError(f"exact search takes at most {MOST_VARIABLES} variables, not {n}; use an annealer (--solver sa)")

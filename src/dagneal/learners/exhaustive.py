@@ -19,7 +19,7 @@ from dagneal.kernels import Floats, Ints, Progress, kernel, run
 from dagneal.learned import Learned
 from dagneal.qubo.encode import PAPER, qubos
 from dagneal.qubo.polynomial import moebius
-from dagneal.table import ScoreTable
+from dagneal.table import ScoreTable, check_table
 
 MOST_VARIABLES = 5  # 2^20 settings; six variables would be 2^30
 
@@ -41,6 +41,7 @@ def exhaustive(table: ScoreTable, workers: int | None = None, progress: Progress
     >>> found.edges
     [('Pollution', 'Cancer'), ('Smoker', 'Cancer'), ('Cancer', 'Xray')]
     """
+    check_table(table)
     n = len(table.names)
     if n > MOST_VARIABLES:
         raise InputError(f"exhaustive search takes at most {MOST_VARIABLES} variables, not {n}; use exact (up to 28)")

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from math import inf
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 import dimod
 import networkx as nx
 
-from dagneal.data import Dataset
-from dagneal.errors import InputError
+from dagneal.errors import InputError, whole_number
 from dagneal.graphs import check_dag, topological_order
 from dagneal.journal import Journal, writing_down
 from dagneal.kernels import Progress
-from dagneal.knowledge import Knowledge
+from dagneal.knowledge import Knowledge, as_knowledge
 from dagneal.learned import Division, Learned
 from dagneal.learners.anneal import EXACT_BESIDE, anneal, equal_scores
+from dagneal.learners.arguments import as_dataset, check_keywords, check_types
 from dagneal.learners.block_solvers import seeded
 from dagneal.learners.bound import upper_bound
 from dagneal.learners.candidates import from_complete
@@ -30,9 +31,10 @@ from dagneal.learners.exact import exact, fits
 from dagneal.learners.exhaustive import exhaustive
 from dagneal.learners.order import order
 from dagneal.learners.whole import EXACT_WHOLE, ClassicalWhole
-from dagneal.qubo.encode import TIGHT, Encoding
+from dagneal.qubo.encode import TIGHT, Encoding, as_encoding
+from dagneal.samplers import SEED, as_solver, parameters_of, solves_directly
 from dagneal.scorer import MOST_CANDIDATES, Scorer, checked_max_parents
-from dagneal.scores import BDeu, Dirichlet, Score
+from dagneal.scores import BDeu, Dirichlet, Score, as_score
 
 COMPLETE_PARENTS = 3  # of the tables that are scored in full before candidates are chosen
 
@@ -40,18 +42,18 @@ Learner = Callable[..., Learned]
 
 
 def learn(
-    data: Dataset,
+    data: Any,
     max_parents: int | None = None,
-    score: Score | None = None,
-    solver: dimod.Sampler | Learner | None = None,
+    score: Score | str | None = None,
+    solver: dimod.Sampler | Learner | str | None = None,
     seed: int | None = None,
     divide: int | None = None,
     blocks: str = "all",
     rule: Rule = "conquer",
     acyclic: bool = False,
-    direct: bool = False,
-    encoding: Encoding = TIGHT,
-    knowledge: Knowledge | None = None,
+    direct: bool | None = None,
+    encoding: Encoding | str = TIGHT,
+    knowledge: Knowledge | Mapping[str, Any] | str | os.PathLike[str] | None = None,
     executor: Executor | None = None,
     journal: Journal | None = None,
     progress: Progress | None = None,
@@ -63,21 +65,25 @@ def learn(
     """Learn the structure of a Bayesian network from data.
 
     Args:
-        data: the data.
+        data: a dataset, or anything that `read` takes: a path, a pandas or polars frame, an array. Options of `read` are
+            given there: `learn(read(data, bins="quantile:4"))`.
         max_parents: the most parents of a variable; by default 4, and 2 where a sampler solves the whole directly.
-        score: what is maximised; `BDeu(1)` by default.
+        score: what is maximised, or its name such as `"bic"` or `"bdeu:10"`; `BDeu(1)` by default.
         solver: nothing for the best answer this machine can give in seconds: exact search where it can be had, else the
             conquest with an ordering search. Or a `dimod.Sampler`: it solves blocks of three variables, which say who may
             be a parent of whom, then the whole on these candidates, and again with more candidates until none is missing.
-            Or a learner such as `exact`.
-        seed: the same seed gives the same answer; 0 by default, but none for a sampler that solves the whole directly.
+            Or a learner such as `exact`. Or a name, as on the command line: `"auto"`, `"exact"`, `"order"`, `"exhaustive"`,
+            `"sa"`, `"sqa"`, `"tabu"`, `"tree"`, `"greedy"`, `"random"`, `"qpu"`, `"qpu-emulated"` or `"leap-hybrid"`.
+        seed: the same seed gives the same answer; 0 by default.
         divide: solve blocks of so many variables first, and put the whole together by `rule`; with a sampler 3 by default.
         blocks: which blocks; see `divide`.
         rule: how the whole is put together; see `divide`.
         acyclic: drop the weakest edge of each cycle that the paper's rules leave.
-        direct: let the sampler solve the whole at once, with all variables as candidate parents.
-        encoding: how tables are encoded for a sampler.
-        knowledge: edges and limits that are known before; every solver obeys them.
+        direct: let the sampler solve the whole at once, with all variables as candidate parents; by default only Leap's
+            hybrid sampler does.
+        encoding: how tables are encoded for a sampler: an encoding, or words such as `"paper"`.
+        knowledge: edges and limits that are known before; every solver obeys them. A `Knowledge`, a dict such as
+            `{"leaves": ["survived"]}`, or the path of a TOML file.
         executor: where blocks are solved and much counting is done; threads by default.
         journal: keeps solved blocks, and the ids of problems that were sent to a QPU.
         progress: told how far each stage is.
@@ -85,7 +91,8 @@ def learn(
         time_limit: seconds after which the search comes to an end with the best network so far; what is being counted,
             solved exactly or sampled is finished first. A sampler that is given the whole at once takes none.
         bound: whether to tell a score that no network exceeds where the optimum is not proved and all scores are at hand.
-        **parameters: passed to the sampler, or to the learner.
+        **parameters: passed to the sampler, or to the learner. A sampler that is given no `num_reads` gets 1,000 for the
+            whole and 100 for a block, but fewer where a read is slow; see `dagneal.samplers`.
 
     Returns:
         The structure; its `network` has probabilities fitted to the data.
@@ -98,28 +105,48 @@ def learn(
     >>> found.optimal
     True
     """
+    check_types(
+        acyclic=acyclic,
+        direct=direct,
+        bound=bound,
+        time_limit=time_limit,
+        executor=executor,
+        journal=journal,
+        progress=progress,
+        start=start,
+    )
+    if seed is not None:
+        whole_number("seed", seed)
+    score, encoding, knowledge = as_score(score), as_encoding(encoding), as_knowledge(knowledge)
+    named, solver = isinstance(solver, str), as_solver(solver)
     if not (solver is None or isinstance(solver, dimod.Sampler) or callable(solver)):
-        raise InputError(f"solver is {type(solver).__name__}; give a dimod sampler, a learner or nothing")
-    if solver is None and parameters:
-        raise InputError(f"{next(iter(parameters))} is a parameter of a solver; name the solver too")
+        raise InputError(
+            f"solver is {type(solver).__name__}; give a dimod sampler, a learner, a name such as 'sa', or nothing"
+        )
+    if named and hasattr(solver, "close"):
+        with closing(cast(Any, solver)):
+            how = (
+                divide,
+                blocks,
+                rule,
+                acyclic,
+                direct,
+                encoding,
+                knowledge,
+                executor,
+                journal,
+                progress,
+                start,
+                time_limit,
+            )
+            return learn(data, max_parents, score, solver, seed, *how, bound, **parameters)
+    check_keywords("learn", [learn], solver, parameters)
     sampled = isinstance(solver, dimod.Sampler)
-    if not sampled and (direct or encoding != TIGHT):
-        raise InputError("direct and encoding are for samplers; give one as solver")
-    if direct and divide is not None:
-        raise InputError("direct solves the whole at once, divide in blocks; give one of them")
-    divided_up = divide is not None or (sampled and not direct)
-    if not divided_up and (blocks != "all" or rule != "conquer" or acyclic):
-        raise InputError("blocks, rule and acyclic are for blocks; give their size with divide=K")
-    if not divided_up and journal is not None and not hasattr(solver, "line"):
-        raise InputError("a journal keeps solved blocks and what a QPU was sent, and there are neither")
-    takes_seed = not isinstance(solver, dimod.Sampler) or "seed" in solver.parameters
-    if seed is not None and blocks == "all" and not takes_seed:
-        raise InputError(f"{type(solver).__name__} takes no seed")
-    if time_limit is not None and not 0 < time_limit < inf:
-        raise InputError(f"time_limit is {time_limit}; give seconds above 0")
-    if time_limit is not None and sampled and direct:
-        raise InputError("a sampler that is given the whole at once cannot be cut short; give fewer reads, not a time limit")
+    direct = (sampled and divide is None and solves_directly(solver)) if direct is None else direct
+    _check_combination(solver, sampled, divide, direct, encoding, blocks, rule, acyclic, journal, seed, time_limit)
     deadline = None if time_limit is None else perf_counter() + time_limit
+    data = as_dataset(data)
+    divided_up = divide is not None or (sampled and not direct)
     if start is not None:
         check_dag(start, data.names)
         if direct or not (solver is None or _plain(solver) is order or divided_up):
@@ -135,7 +162,7 @@ def learn(
             blocks,
             rule,
             max_parents,
-            seed or 0,
+            SEED if seed is None else seed,
             acyclic=acyclic,
             encoding=encoding,
             executor=executor,
@@ -146,7 +173,7 @@ def learn(
             **parameters,
         )
     elif solver is None:
-        found = _best(scorer, max_parents, seed or 0, progress, start, deadline, bound)
+        found = _best(scorer, max_parents, SEED if seed is None else seed, progress, start, deadline, bound)
     elif isinstance(solver, dimod.Sampler):
         seeds = {} if seed is None else {"seed": seed}
         annealed = partial(anneal, sampler=solver, encoding=encoding, progress=progress, **parameters | seeds)
@@ -167,6 +194,36 @@ def learn(
     known = knowledge.to_dict() if knowledge else None
     found = replace(found, seed=found.seed if seed is None else int(seed), data=data, prior=prior, knowledge=known)
     return replace(found, criterion=scorer.rule)
+
+
+def _check_combination(
+    solver: Any,
+    sampled: bool,
+    divide: int | None,
+    direct: bool,
+    encoding: Encoding,
+    blocks: str,
+    rule: str,
+    acyclic: bool,
+    journal: Journal | None,
+    seed: int | None,
+    time_limit: float | None,
+) -> None:
+    """Refuse arguments of `learn` that do not go together."""
+    if not sampled and (direct or encoding != TIGHT):
+        raise InputError("direct and encoding are for samplers; give one as solver")
+    if direct and divide is not None:
+        raise InputError("direct solves the whole at once, divide in blocks; give one of them")
+    divided_up = divide is not None or (sampled and not direct)
+    if not divided_up and (blocks != "all" or rule != "conquer" or acyclic):
+        raise InputError("blocks, rule and acyclic are for blocks; give their size with divide=K")
+    if not divided_up and journal is not None and not hasattr(solver, "line"):
+        raise InputError("a journal keeps solved blocks and what a QPU was sent, and there are neither")
+    takes_seed = not sampled or "seed" in parameters_of(solver)
+    if seed is not None and blocks == "all" and not takes_seed:
+        raise InputError(f"{type(solver).__name__} takes no seed")
+    if time_limit is not None and sampled and direct:
+        raise InputError("a sampler that is given the whole at once cannot be cut short; give fewer reads, not a time limit")
 
 
 def _limit_of(solver: Any, max_parents: int | None, variables: int) -> int | None:

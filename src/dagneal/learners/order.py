@@ -18,7 +18,7 @@ from dagneal.errors import InputError, whole_number
 from dagneal.kernels import Floats, Ints, Masks, Progress, kernel, run
 from dagneal.learned import Learned
 from dagneal.orders import dag_of_order, keeping
-from dagneal.table import ScoreTable
+from dagneal.table import ScoreTable, check_table
 
 _STEP = 10  # rounds between two looks at the clock
 CHAINS = 4  # independent searches, whatever the number of threads: the same seed gives the same answer
@@ -54,6 +54,7 @@ def order(
     >>> round(order(table, seed=1).score - exact(table).score, 6)
     0.0
     """
+    check_table(table)
     begun = perf_counter()
     best, _ = search(table, seed, rounds, start, workers, progress, deadline)
     dag = dag_of_order(table, best)

@@ -20,6 +20,7 @@ from dagneal.qpu.embed import Chains, EmbeddingCache, bit_graph
 from dagneal.qpu.places import Places
 from dagneal.qpu.submit import check_call, split_reads
 from dagneal.qubo.encode import Encoding, qubos
+from dagneal.samplers import BLOCK_READS, READS
 from dagneal.scorer import Scorer, checked_max_parents
 from dagneal.sets import bounded_masks
 from dagneal.table import Blocks, ScoreTable
@@ -99,7 +100,7 @@ def plan(
     encoding: Encoding,
     scheme: str = "all",
     max_parents: int = 2,
-    reads: int = 100,
+    reads: int = BLOCK_READS,
     annealing_time: float = 20.0,
     seed: int = 0,
     cache: Path | None = None,
@@ -204,7 +205,7 @@ def plan_whole(
     system: tuple[str, System],
     encoding: Encoding,
     max_parents: int | None = None,
-    reads: int = 1000,
+    reads: int = READS,
     annealing_time: float = 20.0,
     cache: Path | None = None,
     notes: list[str] | None = None,

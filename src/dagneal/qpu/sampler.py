@@ -27,7 +27,9 @@ from dagneal.qpu.places import Places
 from dagneal.qpu.submit import Line, Patience, check_call
 from dagneal.qpu.tiled import TiledBlocks
 from dagneal.qubo.encode import Encoding
+from dagneal.samplers import BLOCK_READS
 
+LABEL = "dagneal"  # of problems in D-Wave's dashboard, where none is given
 SCAN = (0.7, 1.0, CHAIN_STRENGTH, 2.0, 3.0)
 
 
@@ -117,7 +119,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
     def sample(
         self,
         bqm: dimod.BinaryQuadraticModel,
-        num_reads: int = 100,
+        num_reads: int = BLOCK_READS,
         annealing_time: float | None = None,
         seed: int | None = None,
         label: str | None = None,
@@ -164,7 +166,8 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         gauges = np.random.default_rng(number) if self.gauges else None
         laid = packed(problems, copies, self.ranges, strength, gauges)
         more = {"seed": number} if "seed" in self.backend.parameters else {}
-        answer = self.line.answer(laid.bqm, {"answer_mode": "raw"} | parameters | more)
+        named = {} if self.backend.emulated else {"label": LABEL}
+        answer = self.line.answer(laid.bqm, {"answer_mode": "raw"} | named | parameters | more)
         spins, broken = laid.unpacked(answer)
         info = {key: answer.info[key] for key in ("timing", "problem_id", "parts") if key in answer.info}
         qubits = sum(len(copy.qubits) for copy in laid.copies)

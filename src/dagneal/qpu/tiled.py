@@ -12,6 +12,7 @@ from dagneal.qpu.pack import Copy, Ising
 from dagneal.qubo.decode import decode_spins
 from dagneal.qubo.encode import Encoding, qubos
 from dagneal.qubo.hamiltonian import Qubos
+from dagneal.samplers import BLOCK_READS
 from dagneal.table import Blocks
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class TiledBlocks:
 
     def __init__(self, qpu: QPU, parameters: dict[str, Any], repair: bool, seed: int | None, encoding: Encoding) -> None:
         self.qpu, self.repair, self.encoding = qpu, repair, encoding
-        given = {name: value for name, value in ({"num_reads": 100} | parameters).items() if value is not None}
+        given = {name: value for name, value in ({"num_reads": BLOCK_READS} | parameters).items() if value is not None}
         self.seed: int | None = given.pop("seed", seed)
         self.parameters = given
         self.calls = 0

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf
-from typing import get_args
+from typing import Any, get_args
 
 import dimod
 import networkx as nx
@@ -70,6 +70,22 @@ class Encoding:
 
 PAPER = Encoding("paper", "complete", prune=False)
 TIGHT = Encoding("tight", "chordal", prune=True)
+
+
+def as_encoding(value: Any) -> Encoding:
+    """An encoding as given, or by its words.
+
+    Args:
+        value: an encoding, or words such as `"paper"` or `"gap,unpruned"`; see `encoding_named`.
+
+    >>> as_encoding("paper") == PAPER
+    True
+    """
+    if isinstance(value, str):
+        return encoding_named(value)
+    if not isinstance(value, Encoding):
+        raise InputError(f"encoding is {value!r}; give an Encoding, such as TIGHT or PAPER, or words such as 'paper'")
+    return value
 
 
 def encoding_named(text: str) -> Encoding:

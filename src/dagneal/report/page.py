@@ -217,9 +217,9 @@ def _reads(found: Learned) -> list[str]:
         else f"best raw read {figures.raw.score:,.3f} in {figures.raw.hits:,} reads"
     )
     words = (
-        f"{figures.reads:,} reads of a QUBO of {figures.bits} bits, {figures.interactions} products ({figures.encoding}); "
-        f"{figures.feasible:.1%} are networks as they stand; {raw}; best repaired read {figures.repaired.score:,.3f}; "
-        f"best of as many random orders {figures.baseline:,.3f}."
+        f"{figures.reads:,} reads, {figures.distinct:,} distinct, of a QUBO of {figures.bits} bits, "
+        f"{figures.interactions} products ({figures.encoding}); {figures.feasible:.1%} are networks without repair; {raw}; "
+        f"best repaired read {figures.repaired.score:,.3f}; best of as many random orders {figures.baseline:,.3f}."
     )
     plot = energies_svg(record.energy, record.num_occurrences, figures.optimum, figures.baseline)
     return ["<h2>Reads of the annealer</h2>", f"<p>{escape(words)}</p>", plot]
