@@ -66,10 +66,9 @@ def strengths(found: Learned, score: Score | str | None = None) -> list[Strength
     listed = []
     for parent, child in found.edges:
         loss = local[child] - scorer.local(child, parents[child] - {parent})
-        turned = found.dag.copy()
-        turned.remove_edge(parent, child)
         other = None
-        if not nx.has_path(turned, parent, child):
+        around = (step for step in found.dag.successors(parent) if step != child)
+        if not any(nx.has_path(found.dag, step, child) for step in around):  # else the edge turned round makes a cycle
             other = loss + local[parent] - scorer.local(parent, parents[parent] | {child})
         decided = not open_both_ways.has_edge(child, parent)
         listed.append(Strength(parent, child, float(loss), None if other is None else float(other), decided))

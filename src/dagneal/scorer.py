@@ -131,7 +131,7 @@ class Scorer:
             child: a variable.
             parents: its parents.
         """
-        position = {name: i for i, name in enumerate(self.data.names)}
+        position = self._position
         its_parents = list(parents)
         for name in (child, *its_parents):
             if name not in position:
@@ -142,6 +142,10 @@ class Scorer:
         check_width(len(own), len(self.data.names))
         everything = np.array([(1 << len(own)) - 1], dtype=np.uint64)
         return float(self._scores_of([position[child]], [own], [everything])[0])
+
+    @cached_property
+    def _position(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.data.names)}
 
     @cached_property
     def price(self) -> float:

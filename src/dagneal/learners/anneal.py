@@ -14,7 +14,7 @@ import dimod
 import networkx as nx
 import numpy as np
 
-from dagneal.errors import InputError, hint
+from dagneal.errors import InputError, hint, secondary
 from dagneal.kernels import Floats, Progress
 from dagneal.learned import Annealed, Learned, Outcome
 from dagneal.learners.exact import exact
@@ -71,7 +71,10 @@ def anneal(
     seed = int(parameters["seed"]) if isinstance(parameters.get("seed"), Integral) else None
     sampling = sample(table, sampler, encoding, parameters, progress)
     begun = perf_counter()
-    optimum = exact(table).score if len(table.names) <= EXACT_BESIDE else None
+    optimum = None
+    if len(table.names) <= EXACT_BESIDE:
+        with secondary("the exact search beside the annealer"):
+            optimum = exact(table).score
     annealed = summarised(sampling, optimum, seed)
     dag, score = sampling.best(repair)
     return Learned(

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import dimod
 import networkx as nx
 
-from dagneal.errors import InputError
+from dagneal.errors import InputError, secondary
 from dagneal.journal import Journal, writing_down
 from dagneal.kernels import Floats, Ints, Progress
 from dagneal.learned import Division, Learned
@@ -237,7 +237,9 @@ def _beside(found: Learned, scorer: Scorer, solver: str, sampling: Sampling, see
     optimum = None
     cheap = len(scorer.data.names) <= EXACT_BESIDE and affordable(scorer, found.max_parents)
     if cheap and not (found.division and found.division.interrupted):
-        with suppress(KeyboardInterrupt):  # the network is found: what it is compared with can be done without
+        # The network is found: what it is compared with can be done without.
+        with suppress(KeyboardInterrupt), secondary("the exact search beside the annealer"):
+            scorer.counter.deadline = None
             optimum = exact(scorer.table(found.max_parents)).score
     return replace(
         found,

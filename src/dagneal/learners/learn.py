@@ -14,12 +14,12 @@ from typing import Any, cast
 import dimod
 import networkx as nx
 
-from dagneal.errors import InputError, whole_number
+from dagneal.errors import InputError, OutOfTimeError, secondary, whole_number
 from dagneal.graphs import check_dag, topological_order
 from dagneal.journal import Journal, writing_down
 from dagneal.kernels import Progress
 from dagneal.knowledge import Knowledge, as_knowledge
-from dagneal.learned import Division, Learned
+from dagneal.learned import Bound, Division, Learned
 from dagneal.learners.anneal import EXACT_BESIDE, anneal, equal_scores
 from dagneal.learners.arguments import as_dataset, check_keywords, check_types
 from dagneal.learners.block_solvers import seeded
@@ -27,14 +27,16 @@ from dagneal.learners.bound import upper_bound
 from dagneal.learners.candidates import from_complete
 from dagneal.learners.conquer import affordable, conquer, conquered
 from dagneal.learners.divide import Rule, checked_limit, divide as divided
-from dagneal.learners.exact import exact, fits
-from dagneal.learners.exhaustive import exhaustive
+from dagneal.learners.exact import MOST_VARIABLES as MOST_EXACT, exact, fits
+from dagneal.learners.exhaustive import MOST_VARIABLES as MOST_EXHAUSTIVE, exhaustive
 from dagneal.learners.order import order
+from dagneal.learners.pairs import count_pairs, learn_from_pairs
 from dagneal.learners.whole import EXACT_WHOLE, ClassicalWhole
 from dagneal.qubo.encode import TIGHT, Encoding, as_encoding
 from dagneal.samplers import SEED, as_solver, parameters_of, solves_directly
 from dagneal.scorer import MOST_CANDIDATES, Scorer, checked_max_parents
 from dagneal.scores import BDeu, Dirichlet, Score, as_score
+from dagneal.table import ScoreTable
 
 COMPLETE_PARENTS = 3  # of the tables that are scored in full before candidates are chosen
 
@@ -88,8 +90,9 @@ def learn(
         journal: keeps solved blocks, and the ids of problems that were sent to a QPU.
         progress: told how far each stage is.
         start: a network to begin with: the conquest and the ordering search start there, exact search does not need it.
-        time_limit: seconds after which the search comes to an end with the best network so far; what is being counted,
-            solved exactly or sampled is finished first. A sampler that is given the whole at once takes none.
+        time_limit: seconds after which the search comes to an end with the best network so far; what is being solved exactly
+            or sampled is finished first. If not even the parent sets can be counted in time, the network has at most one
+            parent for each variable. A sampler that is given the whole at once takes no limit.
         bound: whether to tell a score that no network exceeds where the optimum is not proved and all scores are at hand.
         **parameters: passed to the sampler, or to the learner. A sampler that is given no `num_reads` gets 1,000 for the
             whole and 100 for a block, but fewer where a read is slow; see `dagneal.samplers`.
@@ -151,35 +154,39 @@ def learn(
         check_dag(start, data.names)
         if direct or not (solver is None or _plain(solver) is order or divided_up):
             raise InputError("start is for the conquest and the ordering search; leave the solver or --direct out")
+    _check_size(solver, sampled, divided_up, len(data.names))
     scorer = Scorer(data, score, knowledge=knowledge, executor=executor)
+    scorer.counter.deadline = deadline
+    own_seed = SEED if seed is None else seed
     usage = getattr(solver, "usage", None)  # of a quantum annealer
     before = usage() if usage else None
-    if divided_up:
-        found = divided(
-            scorer,
-            solver,
-            3 if divide is None else divide,
-            blocks,
-            rule,
-            max_parents,
-            SEED if seed is None else seed,
-            acyclic=acyclic,
-            encoding=encoding,
-            executor=executor,
-            journal=journal,
-            progress=progress,
-            start=start,
-            deadline=deadline,
-            **parameters,
-        )
-    elif solver is None:
-        found = _best(scorer, max_parents, SEED if seed is None else seed, progress, start, deadline, bound)
-    elif isinstance(solver, dimod.Sampler):
-        seeds = {} if seed is None else {"seed": seed}
-        annealed = partial(anneal, sampler=solver, encoding=encoding, progress=progress, **parameters | seeds)
-        with writing_down(solver, journal):
-            found = _on_table(scorer, max_parents, annealed, progress, bound)
-    else:
+
+    def search() -> Learned:
+        if divided_up:
+            return divided(
+                scorer,
+                solver,
+                3 if divide is None else divide,
+                blocks,
+                rule,
+                max_parents,
+                own_seed,
+                acyclic=acyclic,
+                encoding=encoding,
+                executor=executor,
+                journal=journal,
+                progress=progress,
+                start=start,
+                deadline=deadline,
+                **parameters,
+            )
+        if solver is None:
+            return _best(scorer, max_parents, own_seed, progress, start, deadline, bound)
+        if isinstance(solver, dimod.Sampler):
+            seeds = {} if seed is None else {"seed": seed}
+            annealed = partial(anneal, sampler=solver, encoding=encoding, progress=progress, **parameters | seeds)
+            with writing_down(solver, journal):
+                return _on_table(scorer, max_parents, annealed, progress, bound)
         limit = _limit_of(solver, max_parents, len(data.names))
         if start is not None:
             place = {name: i for i, name in enumerate(data.names)}
@@ -187,7 +194,13 @@ def learn(
         if deadline is not None and _plain(solver) is order:
             parameters["deadline"] = deadline
         learner = partial(solver, **seeded(solver, seed, parameters))
-        found = _on_table(scorer, limit, learner, progress, bound, complete=_plain(solver) is exhaustive)
+        return _on_table(scorer, limit, learner, progress, bound, complete=_plain(solver) is exhaustive)
+
+    pairs = None if deadline is None else count_pairs(scorer, progress)
+    try:
+        found = search()
+    except OutOfTimeError:
+        found = learn_from_pairs(scorer, pairs, own_seed)
     if usage is not None:
         found = replace(found, hardware=usage(before))
     prior = score if isinstance(score, Dirichlet) else BDeu()
@@ -226,6 +239,26 @@ def _check_combination(
         raise InputError("a sampler that is given the whole at once cannot be cut short; give fewer reads, not a time limit")
 
 
+def _check_size(solver: Any, sampled: bool, divided_up: bool, variables: int) -> None:
+    """Refuse more variables than a solver takes, before anything is counted."""
+    what, most = "", variables
+    if sampled:
+        what, most = type(solver).__name__, MOST_CANDIDATES + 1
+    elif not divided_up:
+        for learner, name, limit in (
+            (exact, "exact search", MOST_EXACT),
+            (exhaustive, "exhaustive search", MOST_EXHAUSTIVE),
+            (order, "the ordering search", MOST_CANDIDATES + 1),
+        ):
+            if _plain(solver) is learner:
+                what, most = name, limit
+    if variables > most:
+        raise InputError(
+            f"{what} takes at most {most} variables, not {variables}; leave the solver out, or choose fewer columns "
+            "(--columns)"
+        )
+
+
 def _limit_of(solver: Any, max_parents: int | None, variables: int) -> int | None:
     """The parent limit of a learner on the table of all sets; where none is given, one whose cost it bears."""
     plain = _plain(solver)
@@ -254,9 +287,16 @@ def _on_table(
     scored = perf_counter()
     found = learner(table)
     unproved = bound and len(table.names) > EXACT_BESIDE and not found.optimal
-    most = upper_bound(table) if unproved else None
+    most = _bound(table) if unproved else None
     proved = found.optimal or (most is not None and bool(equal_scores(found.score, most.score)))
     return replace(found, seconds={"score": scored - begun, **found.seconds}, bound=most, optimal=proved)
+
+
+def _bound(table: ScoreTable) -> Bound | None:
+    """A score that no network of a table exceeds; None where that fails, which must not lose the network."""
+    with secondary("the upper bound"):
+        return upper_bound(table)
+    return None
 
 
 def _best(
@@ -278,7 +318,7 @@ def _best(
         return divided(scorer, max_parents=limit, seed=seed, progress=progress, start=start, deadline=deadline)
     begun = perf_counter()
     table = scorer.table(few, progress=progress)
-    most = upper_bound(table) if bound else None
+    most = _bound(table) if bound else None
     allowed, first = from_complete(table, seed, progress, deadline)
     del table
     scored = perf_counter()

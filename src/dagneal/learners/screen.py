@@ -13,7 +13,7 @@ from dagneal.bits import WIDEST
 from dagneal.kernels import Floats, Ints, Progress
 from dagneal.learned import Division, Learned
 from dagneal.learners.candidates import allowed_by_margin, named_candidates, small_evidence
-from dagneal.learners.conquer import COMPLETE_WORK, conquer, conquered
+from dagneal.learners.conquer import COMPLETE_WORK, MOST_ROUNDS, conquer, conquered
 from dagneal.learners.interactions import excluded, interactions, work_of
 from dagneal.learners.whole import ClassicalWhole
 from dagneal.machine import cores
@@ -23,6 +23,7 @@ MOST_NEIGHBOURS = 40  # of a variable, where not every pair can be kept
 _TRIPLES_WORK = 2e11  # rows counted: about a minute and a half on two cores
 _MOST_TRIPLES = 1e6  # about as many are solved where there are many variables
 _LOOK_UP = 1500.0  # rows that could be counted while a set is looked up, where there are many
+_LARGE = 1000  # variables, beyond which fewer rounds are made
 _PACE = 1e9  # rows counted in a second, one core
 
 
@@ -74,7 +75,15 @@ def screened(
         reach = near
         skipped += "; later candidates are looked for among the neighbours of a variable only"
     found, conquest = conquer(
-        scorer, limit, allowed, ClassicalWhole(seed, deadline), start, near=reach, progress=progress, deadline=deadline
+        scorer,
+        limit,
+        allowed,
+        ClassicalWhole(seed, deadline),
+        start,
+        near=reach,
+        most_rounds=min(MOST_ROUNDS, max(2, MOST_ROUNDS * _LARGE**2 // n**2)),
+        progress=progress,
+        deadline=deadline,
     )
     division = Division(
         rule="conquer",

@@ -37,6 +37,9 @@ class Solved:
     sampling: Sampling | None = None
 
 
+_LARGE = 1000  # variables, beyond which the work of a search does not grow any more: a round costs time in proportion to n
+
+
 class WholeSolver(Protocol):
     """Solves the whole on candidate parents."""
 
@@ -72,6 +75,7 @@ class ClassicalWhole:
             return Solved(found.dag, found.score, "exact", proved=True)
         # The first solve searches widely; the later ones begin where the last ended.
         rounds = max(300, 5 * n) if order is None else max(100, 3 * n)
+        rounds = min(rounds, max(300, rounds * _LARGE**2 // n**2))
         best, _ = search(table, self.seed + turn, rounds, order, progress=progress, deadline=self.deadline)
         dag = dag_of_order(table, best)
         return Solved(dag, table.score(dag), "order")

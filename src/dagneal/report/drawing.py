@@ -191,7 +191,7 @@ def energies_svg(energies: Floats, occurrences: Ints, optimum: float | None, bas
     low = min([float(energies.min()), *(value for value, _ in marks)])
     high = max([float(energies.max()), *(value for value, _ in marks)])
     span = high - low
-    if span <= _NARROW * max(abs(low), abs(high)):  # equal up to rounding: bars need some width
+    if span <= _NARROW * max(abs(low), abs(high), 1.0):  # equal up to rounding: bars need some width
         span = max(1.0, 2 * _NARROW * abs(low))
     counts, edges = np.histogram(energies, _BARS, (low, low + span), weights=occurrences)
     width, height, most = 640.0, 170.0, float(counts.max()) or 1.0
