@@ -5,6 +5,9 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
+
+from waiting import PATIENCE
 
 
 class Cluster:
@@ -20,11 +23,24 @@ class Cluster:
         self.folder, self.file, self.environment = folder, folder / "scheduler.json", environment
         self.started = []
         self.scheduler = self._start("scheduler", "--port", "0", "--no-dashboard", "--host", "127.0.0.1")
-        until = time.time() + 60
-        while not self.file.exists() and time.time() < until:
-            time.sleep(0.05)
-        self.address = json.loads(self.file.read_text())["address"]
+        self.address = self._address()
         self.workers = [self.worker() for _ in range(count)]
+        self._wait_for_workers(count)
+
+    def _address(self):
+        """What the scheduler writes into its file."""
+        while self.scheduler.poll() is None:
+            with suppress(OSError, ValueError):  # not there yet, or not all of it
+                return json.loads(self.file.read_text())["address"]
+            time.sleep(0.05)
+        raise RuntimeError((self.folder / "log").read_text())
+
+    def _wait_for_workers(self, count):
+        """Wait until the scheduler knows so many workers."""
+        from distributed import Client
+
+        with Client(self.address, timeout=PATIENCE, set_as_default=False) as client:
+            client.wait_for_workers(count, timeout=PATIENCE)
 
     def worker(self):
         """One more worker."""

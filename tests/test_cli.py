@@ -6,11 +6,11 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 
 import dimod
 import polars as pl
 import pytest
+from waiting import PATIENCE, wait_for_file
 
 import dagneal as dn
 from dagneal.cli import main
@@ -507,10 +507,9 @@ def interrupted(words, folder):
     """Run a command whose sampler touches `started`, send it Ctrl-C then, and give what it printed."""
     command = [sys.executable, "-m", "dagneal", *words]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder)
-    while not (folder / "started").exists() and process.poll() is None:
-        time.sleep(0.02)
+    wait_for_file(folder / "started", process)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "Traceback" not in err
     return out
@@ -536,15 +535,17 @@ def test_ctrl_c_in_a_division_shows_what_is_known(tmp_path):
     data = tmp_path / "waste.csv"
     dagneal("sample", "waste", "-o", data)
     (tmp_path / "slow.py").write_text(
-        "import pathlib, time\n"
+        "import pathlib, signal, threading\n"
         "from dwave.samplers import SimulatedAnnealingSampler\n"
+        "caught, handler = threading.Event(), signal.getsignal(signal.SIGINT)\n"
+        "signal.signal(signal.SIGINT, lambda *about: (caught.set(), handler(*about)))\n"
         "class Slow(SimulatedAnnealingSampler):\n"
         "    calls = 0\n"
         "    def sample(self, bqm, **options):\n"
         "        Slow.calls += 1\n"
-        "        if Slow.calls == 40:\n"
+        "        if Slow.calls >= 40:\n"
         "            pathlib.Path('started').touch()\n"
-        "        time.sleep(0.05)\n"
+        "            caught.wait()\n"
         "        return super().sample(bqm, num_reads=1, num_sweeps=10, seed=1)\n"
     )
     words = ["learn", "waste.csv", "--sampler", "slow:Slow", "--divide", "4", "--rule", "penalty"]

@@ -6,11 +6,13 @@ import subprocess
 import sys
 import threading
 import time
+from importlib import import_module
 
 import networkx as nx
 import numpy as np
 import pytest
 from dwave.samplers import SimulatedAnnealingSampler
+from waiting import PATIENCE
 
 import dagneal as dn
 from dagneal import kernels, machine
@@ -31,18 +33,20 @@ def wide():
     return dn.Dataset.merged([f"{name} {part}" for part in "ab" for name in truth.names], states, np.vstack(rows))
 
 
-def test_the_search_ends_when_time_is_over(wide):
-    dn.learn(wide)  # compiled
-    begun = time.perf_counter()
-    whole = dn.learn(wide)
-    usual = time.perf_counter() - begun
-    begun = time.perf_counter()
+def test_the_search_ends_when_time_is_over(wide, monkeypatch):
+    looks = []  # at the clock: one before each further part of an ordering search
+    monkeypatch.setattr(
+        import_module("dagneal.learners.order"), "perf_counter", lambda: looks.append(1) or time.perf_counter()
+    )
+    whole = dn.learn(wide, time_limit=3600.0)
+    usual = len(looks)
+    looks.clear()
     quick = dn.learn(wide, time_limit=1e-6)
-    assert time.perf_counter() - begun < usual + 1.0
+    assert len(looks) < usual / 4
+    assert quick.division.rounds == 1
     assert nx.is_directed_acyclic_graph(quick.dag)
     assert quick.score <= whole.score + 1e-9
     assert not quick.optimal
-    assert dn.learn(wide, time_limit=600.0).score >= quick.score
 
 
 def test_a_limit_that_ends_the_conquest_is_told(wide):
@@ -200,24 +204,23 @@ def test_memory_is_watched_while_it_works(tmp_path):
         "m.used = lambda: (calls.append(1), 10**9 if len(calls) > 3 else 1000)[1]\n"
         "import time, dagneal.cli.commands as c\n"
         "learn = c.learn\n"
-        "c.learn = lambda options: (time.sleep(30), learn(options))\n"
+        "c.learn = lambda options: (time.sleep(600), learn(options))\n"
         "from dagneal.cli import main\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
     command = [sys.executable, "-c", code, "learn", str(file), "--memory", "500MB", "-o", str(out)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 2
     assert done.stderr.strip() == "dagneal: 1.0 GB are more than the 500 MB of --memory; allow more, or use less data"
     assert not out.exists()
 
 
 def test_a_time_limit_ends_the_blocks_of_a_sampler(wide):
-    found = dn.learn(wide, solver=SimulatedAnnealingSampler(), num_reads=2, num_sweeps=5, seed=1, time_limit=0.05)
+    found = dn.learn(wide, solver=SimulatedAnnealingSampler(), num_reads=2, num_sweeps=5, seed=1, time_limit=1e-6)
     division = found.division
     assert 0 < division.finished < division.blocks
     assert f"the time limit left {division.blocks - division.finished:,} blocks unsolved" in division.skipped
     with pytest.raises(dn.InputError, match="cannot be cut short"):
         dn.learn(wide, solver=SimulatedAnnealingSampler(), direct=True, time_limit=1.0)
-    begun = time.perf_counter()
-    dn.learn(wide, 2, solver=dn.order, rounds=10**7, time_limit=0.2)
-    assert time.perf_counter() - begun < 30
+    found = dn.learn(wide, 2, solver=dn.order, rounds=10**9, time_limit=0.2)  # all rounds would take days
+    assert not found.optimal

@@ -4,14 +4,15 @@ import json
 import multiprocessing
 import os
 import signal
-import threading
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 from daskcluster import Cluster
 from dwave.samplers import SimulatedAnnealingSampler
+from waiting import PATIENCE
 
 import dagneal as dn
 from dagneal import clusters, counts, executors
@@ -130,12 +131,15 @@ def test_a_worker_that_is_killed_makes_no_difference(data, tmp_path, monkeypatch
     words = ["learn", "rows.csv", "--solver", "sa", "--divide", "4", "--rule", "penalty", "--reads", "400", "--seed", "3"]
     words += ["--bootstrap", "20", "--quiet"]
     assert main([*words, "-o", "here.json"]) == 0
-    with Cluster(tmp_path, 3) as cluster:
-        killing = threading.Timer(2.0, cluster.workers[0].kill)
-        killing.start()
+
+    def kill_a_worker(journal, pieces, put=SqliteJournal.put):
+        put(journal, pieces)
+        cluster.workers[0].kill()
+
+    with Cluster(tmp_path, 3) as cluster, monkeypatch.context() as patch:
+        patch.setattr(SqliteJournal, "put", kill_a_worker)  # as soon as a piece is done
         assert main([*words, "--dask", cluster.address, "--journal", "run.db", "-o", "there.json"]) == 0
-        killing.join()
-        assert cluster.workers[0].wait(10) == -signal.SIGKILL
+        assert cluster.workers[0].wait(PATIENCE) == -signal.SIGKILL
     here, there = (json.loads((tmp_path / name).read_text()) for name in ("here.json", "there.json"))
     for found in (here, there):
         found.pop("seconds")
@@ -186,7 +190,10 @@ def unpacked(folder, value):
 
 
 def weighed(shared, number):
-    time.sleep(0.01)
+    """Work that ends when two processes have the value, so that one worker cannot do it all."""
+    until = time.monotonic() + PATIENCE
+    while len(set(Path(shared.folder, "marks").read_text().split())) < 2 and time.monotonic() < until:
+        time.sleep(0.01)
     return shared.value + number
 
 

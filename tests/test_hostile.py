@@ -128,6 +128,6 @@ def test_it_is_refused_in_one_line(case, tmp_path, capsys):
 def test_a_terminal_of_another_encoding(tmp_path):
     (tmp_path / "a.csv").write_bytes(READ_RIGHT["emoji"][0].encode())
     command = [sys.executable, "-m", "dagneal", "learn", str(tmp_path / "a.csv"), "--quiet"]
-    done = subprocess.run(command, capture_output=True, env={"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}, timeout=60)
+    done = subprocess.run(command, capture_output=True, env={"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}, timeout=600)
     assert done.returncode == 0
     assert "日本語" in done.stdout.decode()

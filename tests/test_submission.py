@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from quantum import AT_ONCE, Cloud, Flaky, Future, run, small_chip
+from waiting import PATIENCE, wait_for_file
 
 import dagneal as dn
 from dagneal.qpu import chips
@@ -157,16 +158,24 @@ def test_split_reads_come_together(embeddings):
     assert qpu.line.submitted > 1
 
 
-@pytest.mark.parametrize("moment", [0.1, 0.4, 0.7])
-def test_killed_and_restarted_it_ends_with_the_same_network(moment, tmp_path, embeddings):
+@pytest.mark.parametrize("calls_before", [0, 2, 6])
+def test_killed_and_restarted_it_ends_with_the_same_network(calls_before, tmp_path, embeddings):
     script = (
-        "import sys, time, dagneal as dn\n"
+        "import sys, threading, dagneal as dn\n"
         "from pathlib import Path\n"
         "from dagneal.qpu.emulate import EmulatedChip, EmulatedQPU\n"
         "from dagneal.qpu.backend import LocalBackend\n"
+        "most, lock = int(sys.argv[2]), threading.Lock()\n"
         "class Slow(EmulatedChip):\n"
+        "    calls = 0\n"
         "    def sample(self, bqm, **options):\n"
-        "        Path('started').touch(); time.sleep(0.5); return super().sample(bqm, **options)\n"
+        "        with lock:\n"
+        "            Slow.calls += 1\n"
+        "            stuck = Slow.calls > most\n"
+        "        if stuck:\n"
+        "            Path('stuck').touch()\n"
+        "            threading.Event().wait()\n"
+        "        return super().sample(bqm, **options)\n"
         "class Few(EmulatedQPU):\n"
         "    def copies(self, *args, **more):\n"
         "        return super().copies(*args, **more)[:12]\n"
@@ -177,21 +186,22 @@ def test_killed_and_restarted_it_ends_with_the_same_network(moment, tmp_path, em
         "    found = dn.divide(table, qpu, 3, rule='penalty', num_reads=5, seed=1, journal=journal)\n"
         "print(found.edges, qpu.line.submitted)\n"
     )
-    whole = subprocess.run([sys.executable, "-c", script, "a.db"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    (tmp_path / "started").unlink()
-    process = subprocess.Popen([sys.executable, "-c", script, "b.db"], cwd=tmp_path)
-    while not (tmp_path / "started").exists():
-        pass
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(timeout=moment)
+
+    def run_to_the_end(journal):
+        command = [sys.executable, "-c", script, journal, "1000"]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+
+    whole = run_to_the_end("a.db")
+    process = subprocess.Popen([sys.executable, "-c", script, "b.db", str(calls_before)], cwd=tmp_path)
+    wait_for_file(tmp_path / "stuck", process)
     process.kill()
     process.wait()
-    again = subprocess.run([sys.executable, "-c", script, "b.db"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    again = run_to_the_end("b.db")
     edges, _, calls = whole.stdout.strip().rpartition(" ")
     assert calls == "7"
     assert again.stdout.startswith(edges)
     assert int(again.stdout.split()[-1]) <= 7
-    third = subprocess.run([sys.executable, "-c", script, "b.db"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    third = run_to_the_end("b.db")
     assert third.stdout.strip() == f"{edges} 0"  # what is finished is not solved again
 
 
@@ -247,7 +257,7 @@ def test_what_is_waited_for_can_be_cancelled_from_another_thread():
     class Endless(Future):
         def wait(self, timeout=None):
             waiting.set()
-            return over.wait(20)
+            return over.wait(PATIENCE)
 
         def cancel(self):
             from dwave.cloud.exceptions import CanceledFutureError
@@ -261,10 +271,10 @@ def test_what_is_waited_for_can_be_cancelled_from_another_thread():
     bqm = dimod.BinaryQuadraticModel({cloud.nodelist[0]: 1.0}, {}, 0.0, "SPIN")
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(line.answer, bqm, {"num_reads": 1})
-        waiting.wait(20)
+        waiting.wait(PATIENCE)
         line.cancel()
         with pytest.raises(CancelledError):
-            answer.result(20)
+            answer.result(PATIENCE)
     assert future.cancelled
 
 
@@ -334,7 +344,7 @@ def test_no_token_is_ever_shown_and_what_is_wrong_is_said(solver, tmp_path):
     words = ["learn", "lc.csv", "--solver", solver, "-o", "found.json"]
     if solver == "qpu":
         words += ["--journal", "run.db"]
-    ran = subprocess.run([*run, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    ran = subprocess.run([*run, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE)
     assert ran.returncode == 2
     assert ran.stdout == ""
     lines = [line for line in ran.stderr.splitlines() if not line.startswith("note: ")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 from uuid import uuid4
@@ -14,6 +14,8 @@ import networkx as nx
 
 from dagneal.errors import InputError
 from dagneal.qpu.embed import working_graph
+
+_LOOK = 0.2  # seconds between two looks at whether Ctrl-C was pressed
 
 
 class RefusedError(InputError):
@@ -116,6 +118,8 @@ class LocalBackend:
             ask = {"interrupt_function": lambda: stop.is_set() or self._given_up()}
             running = pool.submit(self.sampler.sample, bqm, **parameters, **ask)
             try:
+                while not wait([running], timeout=_LOOK).done:
+                    pass  # a wait without a time limit would go on after Ctrl-C: polars asks the system to restart it
                 return running.result()
             except BaseException:
                 stop.set()
