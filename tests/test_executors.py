@@ -190,27 +190,28 @@ def unpacked(folder, value):
 
 
 def weighed(shared, number):
-    """Work that ends when two processes have the value, so that one worker cannot do it all."""
-    until = time.monotonic() + PATIENCE
-    while len(set(Path(shared.folder, "marks").read_text().split())) < 2 and time.monotonic() < until:
+    """Work that ends when both workers have the value, so that one of them cannot do it all."""
+    folder, until = Path(shared.folder), time.monotonic() + PATIENCE
+    workers = set((folder / "workers").read_text().split())
+    while not workers <= set((folder / "marks").read_text().split()) and time.monotonic() < until:
         time.sleep(0.01)
     return shared.value + number
 
 
-def test_data_go_once_to_each_worker_of_a_cluster(tmp_path):
+def test_data_go_to_each_worker_of_a_cluster_not_with_each_piece(tmp_path):
     found = {}
     with (
         Cluster(tmp_path, 2, PYTHONPATH=os.path.dirname(__file__)) as cluster,
         clusters.dask(cluster.address) as executor,
     ):
-        executor.client.wait_for_workers(2)
+        (tmp_path / "workers").write_text("\n".join(str(worker.pid) for worker in cluster.workers))
         shared = Shared("weighed", Weighed(str(tmp_path), 10))
         for _ in range(2):
             pieces = ((number,) for number in range(40))
             spread(executor, shared, weighed, pieces, lambda piece, result: found.update({piece[0]: result}))
     assert found == {number: 10 + number for number in range(40)}
     marks = (tmp_path / "marks").read_text().split()
-    assert len(marks) == len(set(marks))  # the scheduler may look at them too
+    assert len(marks) <= 8  # the scheduler may look at them too, and a worker that has nothing to do may drop them
     assert {str(worker.pid) for worker in cluster.workers} <= set(marks)
 
 
