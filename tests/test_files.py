@@ -441,7 +441,7 @@ def test_rows_of_weight_zero_may_have_missing_values(csv):
     "call",
     [
         lambda data: dn.learn([1, 2]),
-        lambda data: dn.learn(data, score="bdeu"),
+        lambda data: dn.learn(data, score="bdau"),
         lambda data: dn.Scorer(data).score(nx.Graph([("a", "b")])),
         lambda data: dn.score_table(data).gather([["a", "b"]]),
         lambda data: dn.BDeu(1e300),

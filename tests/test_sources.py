@@ -535,6 +535,6 @@ def test_many_columns_are_checked_without_comparing_all_pairs():
     codes = np.broadcast_to(np.array([0, 1], dtype=np.uint8), (len(names), 2))
     states = (("0", "1"),) * len(names)
     assert dn.Dataset(tuple(names), states, codes, np.array([1, 1])).rows == 2
-    assert len(selected("here", names, "v3", names[::-1], names[:5000])) == 195_000
+    assert len(selected("here", names, "v3", names[::-1], names[:190_000])) == 10_000
     with pytest.raises(dn.InputError, match="two columns are named 'v0'"):
         dn.Dataset((*names[:-1], "v0"), states, codes, np.array([1, 1]))

@@ -104,7 +104,7 @@ def test_bad_blocks(call):
     [
         (-1, "give a whole number from 0"),
         (1.5, "max_parents is 1.5"),
-        ("two", "max_parents is two"),
+        ("two", "max_parents is 'two'"),
         (4, "at most 3 parents"),
         (99, "at most 3 parents"),
     ],

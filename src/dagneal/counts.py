@@ -33,7 +33,7 @@ _SET = 200.0  # rows that could be counted while a set is looked up and scored
 _MUCH = 1e9  # rows looked at one by one, beyond which work is given to an executor
 _PIECE = 1 << 17  # counts that are kept at a time
 _QUICK = 1e5  # nanoseconds of counting one set by rows; where it takes longer, pieces get smaller under a deadline
-_ALWAYS = 64  # sets that are counted even after a deadline, so that a network can be scored
+_SOON = 2e8  # rows looked at one by one: work that takes a fraction of a second is done even after a deadline
 _TERMS = 1 << 22  # terms of sums that are looked up
 _PLAIN = 1 << 22  # combinations of states, beyond which packed rows are sorted to be counted
 
@@ -113,9 +113,9 @@ class Counter:
             Array like `concentrations`: the sum of ln G(N + a) - ln G(a), or of N ln N.
         """
         data = self.data
-        deadline = self.deadline if len(members) > _ALWAYS else None
         sums: Floats = np.empty(concentrations.shape)
         sizes = (members >= 0).sum(axis=1)
+        deadline = None if self.deadline is None or self._work(sizes) <= _SOON else self.deadline
         if self.executor is not None and self._work(sizes) > _MUCH:
             return self._spread(self.executor, members, concentrations, progress, deadline)
         with_bits, cells = self._cheaper(members, sizes)
@@ -148,7 +148,7 @@ class Counter:
 
     def _work(self, sizes: Ints) -> float:
         """What counting sets of these sizes costs."""
-        return sum(float(count) * self.cost(size) for size, count in enumerate(np.bincount(sizes)) if count)
+        return sum(float(count) * (self.cost(size) + _SET) for size, count in enumerate(np.bincount(sizes)) if count)
 
     def _spread(
         self,
