@@ -1,8 +1,10 @@
 """Networks in other formats, and the commands that score, fit and convert them."""
 
 import json
+import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
@@ -91,6 +93,7 @@ def test_graphml_is_read_back_or_not_written(names):
 def test_control_characters_in_names_are_refused_before_the_work(ending, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("data.csv").write_text("a\x01b,c\n" + "0,0\n1,1\n" * 20)
+    import_module("dagneal.confidence")  # it keeps the function that it imports, so it must not import this one
     monkeypatch.setattr("dagneal.learners.learn.learn", lambda *_, **__: pytest.fail("it was learned"))
     assert main(["learn", "data.csv", "-o", f"out.{ending}"]) == 2
     told = capsys.readouterr().err
@@ -267,3 +270,46 @@ def test_lone_surrogates_are_refused(tmp_path, ending, capsys):
     assert "not valid Unicode" in capsys.readouterr().err
     with pytest.raises(dn.InputError, match="not valid Unicode"):
         dn.BayesianNetwork({"a": ("x\udfff", "y")}, {"a": ()}, {"a": [0.5, 0.5]})
+
+
+def test_files_with_a_byte_order_mark_are_read(tmp_path):
+    for ending in (".bif", ".json"):
+        path = tmp_path / f"net{ending}"
+        write_network(odd_network(), path)
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+        assert same(read_structure(path), odd_network())
+
+
+def test_a_network_file_may_have_any_name(tmp_path):
+    path = tmp_path / os.fsdecode(b"net-\xff.bif")
+    dn.write_bif(odd_network(), path)
+    assert same(dn.read_bif(path), odd_network())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda net: net["variables"].__setitem__(0, "c"),
+        lambda net: net["states"].update(c="ab"),
+        lambda net: net["cpts"].update({"Asy/Patch": [10**400, 0]}),
+    ],
+)
+def test_malformed_parts_of_a_saved_network_are_refused(tmp_path, change):
+    path = tmp_path / "net.json"
+    write_network(odd_network(), path)
+    network = json.loads(path.read_text())
+    change(network)
+    path.write_text(json.dumps(network))
+    with pytest.raises(dn.InputError, match="is not a network"):
+        read_structure(path)
+
+
+def test_cycles_are_not_scored_and_saved_networks_are_sampled(tmp_path, capsys):
+    dn.load("lung-cancer").sample(50, 1).frame().select("Smoker", "Cancer").write_csv(tmp_path / "two.csv")
+    edges = [["Smoker", "Cancer"], ["Cancer", "Smoker"]]
+    (tmp_path / "cycle.json").write_text(json.dumps({"variables": ["Smoker", "Cancer"], "edges": edges}))
+    assert main(["score", str(tmp_path / "cycle.json"), str(tmp_path / "two.csv")]) == 2
+    assert "cycle" in capsys.readouterr().err
+    write_network(odd_network(), tmp_path / "net.json")
+    assert main(["sample", str(tmp_path / "net.json"), "--rows", "3"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 4

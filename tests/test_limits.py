@@ -264,3 +264,27 @@ def test_strengths_agree_with_turning_each_edge_round():
             graph = found.dag.copy()
             graph.remove_edge(each.parent, each.child)
             assert (each.turned is None) == nx.has_path(graph, each.parent, each.child)
+
+
+def test_an_output_never_replaces_the_journal(tmp_path, capsys):
+    dn.load("lung-cancer").sample(50, 1).frame().write_csv(tmp_path / "lc.csv")
+    same = str(tmp_path / "x.json")
+    assert main(["learn", str(tmp_path / "lc.csv"), "--divide", "3", "--journal", same, "-o", same]) == 2
+    assert "are the same file" in capsys.readouterr().err
+    assert not (tmp_path / "x.json").exists()
+
+
+def test_a_solver_that_returns_no_network_is_named():
+    with pytest.raises(dn.InputError, match="the solver returned int"):
+        dn.learn(random_data(3, 50, 1), solver=lambda table: 3)
+
+
+@pytest.mark.parametrize("name", ["independent", "two"])
+def test_plans_of_tiny_problems(tmp_path, capsys, name):
+    pytest.importorskip("minorminer")
+    rows = ["a,b,c", *(f"{i % 2},{i // 2 % 2},{i // 4 % 2}" for i in range(80))]
+    if name == "two":
+        rows = ["a,b", *(f"{i % 2},{i % 2}" for i in range(80))]
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    status = main(["plan", str(tmp_path / "t.csv")])
+    assert (status, "nothing to send" in capsys.readouterr().err) == ((2, True) if name == "independent" else (0, False))

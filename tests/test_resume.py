@@ -346,3 +346,19 @@ def test_a_read_only_journal(rows, tmp_path):
     with pytest.raises(dn.InputError, match="cannot be used"):
         dn.SqliteJournal(path)
     tmp_path.chmod(0o700)
+
+
+@pytest.mark.parametrize("path", ["", ":/nowhere", "lib:"])
+def test_relative_search_paths_do_not_reach_the_folder_of_a_journal(tmp_path, monkeypatch, path):
+    trap, home = tmp_path / "trap", tmp_path / "home"
+    for folder in (trap, trap / "lib", home):
+        folder.mkdir()
+    for folder in (trap, trap / "lib"):
+        (folder / "sitecustomize.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w').close()\n")
+    monkeypatch.setenv("PYTHONPATH", path)
+    monkeypatch.setenv("DAGNEAL_CACHE", "cache")
+    with journals._inside(str(trap), str(home)):
+        assert os.environ["DAGNEAL_CACHE"] == str(home / "cache")
+        subprocess.run([sys.executable, "-c", "pass"], check=True)
+    assert not (tmp_path / "executed").exists()
+    assert (os.environ["PYTHONPATH"], os.environ["DAGNEAL_CACHE"]) == (path, "cache")

@@ -538,3 +538,53 @@ def test_many_columns_are_checked_without_comparing_all_pairs():
     assert len(selected("here", names, "v3", names[::-1], names[:190_000])) == 10_000
     with pytest.raises(dn.InputError, match="two columns are named 'v0'"):
         dn.Dataset((*names[:-1], "v0"), states, codes, np.array([1, 1]))
+
+
+def test_a_second_column_without_a_name_is_never_taken_for_row_numbers(tmp_path):
+    rows = [f"{i},{'mn'[i % 2]},{'xyz'[i % 3]},{'pq'[i // 2 % 2]}" for i in range(60)]
+    (tmp_path / "two.csv").write_text("\n".join([",,A,C", *rows]))
+    with pytest.raises(dn.InputError, match="column 2 has no name, and it does not hold row numbers"):
+        dn.read(tmp_path / "two.csv")
+    (tmp_path / "last.csv").write_text("\n".join([",A,B,", *rows]))
+    with pytest.raises(dn.InputError, match="column 4 has no name"):
+        dn.read(tmp_path / "last.csv")
+    (tmp_path / "end.csv").write_text("\n".join([",A,B,C,", *(f"{row}," for row in rows)]))
+    data = dn.read(tmp_path / "end.csv")
+    assert data.names == ("A", "B", "C")
+    assert "column 5 has no name and holds nothing; it was left out" in data.prepared
+
+
+def test_an_index_of_rows_that_were_drawn_is_left_out(tmp_path):
+    numbers = np.random.default_rng(0).permutation(400)[:40]
+    lines = [f"{number},{'ab'[i % 2]},{'xy'[i // 2 % 2]}" for i, number in enumerate(numbers)]
+    (tmp_path / "t.csv").write_text("\n".join(["Unnamed: 0,p,q", *lines]))
+    data = dn.read(tmp_path / "t.csv")
+    assert data.names == ("p", "q")
+    assert "column 'Unnamed: 0' holds row numbers; it was left out" in data.prepared
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"weights": ["c"]}, "weights is"),
+        ({"columns": 5}, "columns is 5"),
+        ({"columns": "a"}, "columns is 'a'"),
+        ({"drop": 5}, "drop is 5"),
+        ({"rare": "x"}, "rare is 'x'"),
+        ({"rare": None}, "rare is None"),
+        ({"states": {"a": 5}}, "the states of 'a' are 5"),
+        ({"states": {"a": "TRUE"}}, "the states of 'a' are 'TRUE'"),
+        ({"bins": "quantile:²"}, "bins are"),
+        ({"bins": "uniform:" + "9" * 5000}, "bins are"),
+    ],
+)
+def test_options_of_a_wrong_type_are_named(options, message):
+    with pytest.raises(dn.InputError, match=message):
+        dn.read(pl.DataFrame({"a": ["x", "y"], "b": ["p", "q"]}), **options)
+
+
+@pytest.mark.parametrize("name", ["platelets", "weight_g", "birthweight", "house_value", "charges", "year", "steps"])
+def test_common_measurements_are_no_identifiers(name):
+    numbers = np.random.default_rng(1).permutation(np.arange(1950, 2010) if name == "year" else np.arange(10_000, 45_000))
+    data = dn.read(pl.DataFrame({name: numbers[:60], "b": ["p", "q"] * 30}), bins="quantile:3")
+    assert len(data.states[0]) == 3

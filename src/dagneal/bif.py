@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from dagneal.errors import InputError
+from dagneal.letters import printable
 from dagneal.network import LARGEST_CPT, BayesianNetwork
 from dagneal.writing import replacing
 
@@ -38,12 +39,12 @@ def read_bif(path: str | os.PathLike[str]) -> BayesianNetwork:
         path: the file.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not text in UTF-8; is it a BIF file?") from error
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
-    return parse_bif(text, str(path))
+    return parse_bif(text, printable(str(path)))  # the name of a file may not be UTF-8, that of a network is
 
 
 def parse_bif(text: str, where: str = "BIF") -> BayesianNetwork:

@@ -156,10 +156,19 @@ def without_row_numbers(sources: Sequence[Source], keep: Collection[str]) -> lis
     for source in sources:
         out, notes = [], []
         for at, name in enumerate(source.names):
-            if name in numbered:
-                what = f"column {name!r}" if name else f"column {at + 1} has no name and"
+            first = source.names.index(name) == at if name in names else False
+            what = f"column {name!r}" if name else f"column {at + 1} has no name and"
+            if first and name in numbered:
                 notes.append(f"{what} holds row numbers; it was left out")
                 out.append(at)
+            elif name == "" and name in names and _first_values(source, at).is_null().all():
+                notes.append(f"{what} holds nothing; it was left out")  # a separator at the end of each line
+                out.append(at)
+            elif name == "" and name in names and not first:
+                raise InputError(
+                    f"{source.where}: column {at + 1} has no name, and it does not hold row numbers; name it, or leave the "
+                    "columns without names out with drop=[''] (--drop '')"
+                )
             elif at == 0 and source.row_names and name not in keep:
                 _check_row_names(source)
                 notes.append(
@@ -188,7 +197,11 @@ def _holds_row_numbers(sources: Sequence[Source], name: str) -> bool:
     for source in sources:
         values = _first_values(source, source.names.index(name))
         numbers = _whole_numbers(values)
-        if numbers is None or not len(numbers) or not (np.diff(numbers) == 1).all():
+        if numbers is None or not len(numbers):
+            return False
+        if name and len(sources) == 1 and len(np.unique(numbers)) == len(numbers) > 2:
+            return True  # a program named the column, so it is an index, perhaps of rows that were drawn or sorted
+        if not (np.diff(numbers) == 1).all():
             return False
         ranges.append((int(numbers[0]), len(numbers)))
     if all(first in (0, 1) for first, _ in ranges):

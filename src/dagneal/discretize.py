@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -49,7 +50,7 @@ class Bins:
         kind, _, count = str(text).partition(":")
         if kind == "at":
             return cls._at(text, count.split(","))
-        if kind not in KINDS or not count.strip().isdigit():
+        if kind not in KINDS or not re.fullmatch(r"\s*[0-9]{1,9}\s*", count):
             raise InputError(f"bins are {text!r}; give quantile:4, uniform:5, kmeans:3, at:18,65 or the like")
         number = whole_number("the number of bins", int(count), least=2)
         if number > MOST_STATES:

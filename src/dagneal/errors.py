@@ -43,6 +43,8 @@ def secondary(what: str) -> Iterator[None]:
     """
     try:
         yield
+    except OutOfTimeError:
+        raise
     except Exception as error:
         import logging
 

@@ -169,7 +169,7 @@ def read_structure(source: str | os.PathLike[str]) -> nx.DiGraph | BayesianNetwo
 
         return load(str(source))
     try:
-        text = Path(source).read_text(encoding="utf-8")
+        text = Path(source).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{source} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     return _from_json(text, source) if suffix == ".json" else _from_graphml(text, source)
@@ -195,16 +195,18 @@ def _from_json(text: str, source: str | os.PathLike[str]) -> nx.DiGraph | Bayesi
         graph.add_edges_from((str(parent), str(child)) for parent, child in found["edges"])
         for name in graph:
             check_text(name, f"{source}: a variable")
-        if len(graph) != len(found["variables"]) or any(graph.has_edge(name, name) for name in graph):
+        if sorted(graph) != sorted(map(str, found["variables"])) or any(graph.has_edge(name, name) for name in graph):
             raise ValueError
         if "cpts" not in found:
             return graph
+        if not all(isinstance(its, list) for its in found["states"].values()):
+            raise ValueError
         states = {name: tuple(map(str, its)) for name, its in found["states"].items()}
         parents = {name: tuple(map(str, found["parents"][name])) for name in states}
         tables = {name: np.array(found["cpts"][name], dtype=np.float64) for name in states}
     except InputError:
         raise
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         raise InputError(f"{source} is not a network or a result of `dagneal learn`") from error
     _check_agreement(graph, parents, source)
     return BayesianNetwork(states, parents, tables, str(found.get("name", "network")))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from dagneal import datafile
 from dagneal.columns import Raw, checked, without_rare
 from dagneal.data import Dataset
 from dagneal.discretize import Bins, bins_of
-from dagneal.errors import InputError
+from dagneal.errors import InputError, short
 from dagneal.frames import SAMPLE, different, merged, merges, prepared
 from dagneal.memory import array_source, pandas_source
 from dagneal.missing import Missing, without_missing
@@ -68,6 +69,7 @@ def read(
         raise InputError("names are for arrays; files and frames have their own")
     if merge not in ("auto", "yes", "no"):
         raise InputError(f"merge={merge!r} is unknown; give 'auto', 'yes' or 'no'")
+    _check_types(weights, columns, drop, states, rare)
     cut = _implied(states) | bins_of(bins)
     if isinstance(source, np.ma.MaskedArray):
         raise InputError("masked arrays are not read; give a frame with missing values")
@@ -113,6 +115,21 @@ def read(
                 f"cannot read data from {type(source).__name__}; give a path, a pandas or polars frame or a NumPy array"
             )
         return frame(datafile.without_row_numbers([given], keep)[0])
+
+
+def _check_types(weights: Any, columns: Any, drop: Any, states: Any, rare: Any) -> None:
+    """Refuse options of a type that cannot be used."""
+    if weights is not None and not isinstance(weights, str):
+        raise InputError(f"weights is {short(weights)}; give the name of a column")
+    for name, value in (("columns", columns), ("drop", drop)):
+        listed = isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(each, str) for each in value)
+        if value is not None and not listed:
+            raise InputError(f"{name} is {short(value)}; give a list of names of columns")
+    if isinstance(rare, bool) or not isinstance(rare, Real):
+        raise InputError(f"rare is {short(rare)}; give a share of the rows from 0 to below 1, such as 0.01")
+    for name, its in states.items() if isinstance(states, Mapping) else ():
+        if isinstance(its, str) or not isinstance(its, Iterable):
+            raise InputError(f"the states of {name!r} are {short(its)}; give a list of states")
 
 
 def _finished(raw: Raw, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float) -> Dataset:

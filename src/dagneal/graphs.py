@@ -70,7 +70,7 @@ def check_dag(graph: nx.DiGraph, names: Sequence[str]) -> None:
 def parents_in_order(graph: nx.DiGraph, child: str, names: Sequence[str]) -> tuple[str, ...]:
     """The parents of a node, in the order of the names."""
     parents = set(graph.predecessors(child))
-    return tuple(name for name in names if name in parents)
+    return tuple(name for name in names if name in parents) if parents else ()
 
 
 def topological_order(graph: nx.DiGraph, names: Sequence[str]) -> list[str]:

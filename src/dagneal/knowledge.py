@@ -251,7 +251,7 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
             (lists of names), `roots`, `leaves` (names) and a table `limits` (name = most parents).
     """
     try:
-        read = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        read = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:  # text that is not TOML or not UTF-8, numbers of thousands of digits

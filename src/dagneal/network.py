@@ -69,7 +69,7 @@ class BayesianNetwork:
                     raise InputError(f"{self.name}: {name!r} has the parent {parent!r}, which is not declared")
             try:
                 table = np.array(self.cpts[name], dtype=np.float64)
-            except (ValueError, TypeError) as error:
+            except (ValueError, TypeError, OverflowError) as error:
                 raise InputError(f"{self.name}: the table of {name!r} is no array of numbers") from error
             shape = tuple(len(self.states[v]) for v in (*self.parents[name], name))
             if table.shape != shape:

@@ -31,7 +31,9 @@ _THINGS = (
 _THING = re.compile(f"({_THINGS.replace(' ', '|')})s?({_ID_WORDS.replace(' ', '|')}|{_NUMBER_WORDS.replace(' ', '|')})?")
 _MEASURED = (
     "income incomes salary wage wages pay price prices cost costs amount balance revenue sales turnover expense expenses "
-    "budget loss profit population area distance length height width depth volume mass duration seconds time"
+    "budget loss profit population area distance length height width depth volume mass duration seconds time year years "
+    "date weight weights birthweight value values charge charges fee fees dose calories kcal steps platelets cells wbc rbc "
+    "score level pressure rate speed age days hours minutes g mg kg ml cm mm km usd eur gbp"
 )
 _ROW_NUMBERS = re.compile(r"|Unnamed: \d+(\.\d+)*|__index_level_\d+__|\.\.\.\d+")
 
@@ -100,10 +102,10 @@ def is_identifier(name: str, values: Floats, rows: int, distinct: int | None = N
         return distinct >= rows if distinct <= MANY_NUMBERS else 20 * distinct > rows
     if distinct < rows or distinct <= MANY_NUMBERS:
         return False
-    if values.max() - values.min() == rows - 1:
-        return True
     if not set(words).isdisjoint(_MEASURED.split()):
         return False
+    if values.max() - values.min() == rows - 1:
+        return True
     exact = float(np.abs(values).max()) < 2.0**53
     step = int(np.gcd.reduce(np.diff(np.sort(values)).astype(np.int64))) if exact else 1
     span = float(values.max() - values.min()) / max(step, 1) + 1

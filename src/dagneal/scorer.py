@@ -70,6 +70,7 @@ class Scorer:
         # Keys of the sets counted so far, ascending, and their sums; replaced as one, so that threads may share a scorer.
         self._counted = np.empty(0, dtype=np.uint64), np.empty((0, 2 * len(arities)))
         self._counting = Lock()
+        self._gains: Floats | None = None
 
     def table(
         self,
@@ -162,6 +163,8 @@ class Scorer:
 
     def pair_gains(self, progress: Progress | None = None) -> Floats:
         """What one parent gains: `gains[parent, child]` is the score with that parent alone minus that with none."""
+        if self._gains is not None:
+            return self._gains
         n = len(self.data.names)
         none, single, pair = pair_keys(n)
         keys, sums = self._count(distinct(np.concatenate([[none], single, pair.ravel()])), progress)
@@ -182,6 +185,7 @@ class Scorer:
         if self.rules is not None:  # a required parent is always near, a forbidden one never
             gains[~self.rules.allowed] = -np.inf
             gains[self.rules.required] = np.inf
+        self._gains = gains
         return gains
 
     def score(self, dag: nx.DiGraph) -> float:

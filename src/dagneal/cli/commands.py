@@ -24,7 +24,7 @@ reproduce = reproduction.reproduce
 def sample(options: argparse.Namespace) -> None:
     """`dagneal sample`."""
     from dagneal.data import decoded
-    from dagneal.networks import load
+    from dagneal.exchange import read_network
 
     if options.output:
         if Path(options.output).suffix.lower() not in (".csv", ".tsv", ".parquet"):
@@ -32,7 +32,7 @@ def sample(options: argparse.Namespace) -> None:
         check_writable(options.output)
     elif options.json:
         raise InputError("--json tells what was written; give -o FILE as well")
-    network = load(options.network)
+    network = read_network(options.network)
     states = list(network.states.values())
     if options.expected or options.weights:
         data = (

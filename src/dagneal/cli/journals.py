@@ -20,6 +20,15 @@ from dagneal.writing import check_writable
 RESUMABLE = ("learn", "reproduce")  # commands that a journal may run
 _AGAIN = "run the command again with --journal"
 _HARMLESS = ("command", "words", "origin", "json", "quiet", "jobs", "memory", "journal")
+_PATHS = (
+    "PYTHONPATH",
+    "PYTHONPYCACHEPREFIX",
+    "DAGNEAL_CACHE",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "NUMBA_CACHE_DIR",
+    "TMPDIR",
+)
 _SETTINGS = ("dwave.conf", ".numba_config.yaml", "matplotlibrc")  # files of the current folder that other packages read
 
 
@@ -152,7 +161,7 @@ def _check_repeated(parsed: argparse.Namespace, options: argparse.Namespace, fil
         if stored != given:
             raise InputError(f"--{name} is {given}, but the run has {stored or 'none'}; give the same")
     cluster = getattr(parsed, "dask", None)
-    if options.dask is None and cluster is not None and not re.fullmatch(r"local:\d{1,4}", cluster):
+    if options.dask is None and cluster is not None and not re.fullmatch(r"local:\d{1,2}", cluster):
         again = shlex.join(["dagneal", "resume", str(file), "--dask", cluster])
         raise InputError(f"the run uses the cluster {cluster}; if you trust it, repeat it: {again}; or give another --dask")
     if options.dask is not None and not hasattr(parsed, "dask"):
@@ -188,9 +197,12 @@ def _pays(parsed: argparse.Namespace) -> bool:
 @contextmanager
 def _inside(folder: str, origin: str) -> Iterator[None]:
     """Work in the folder of a run, but import nothing from it, also in child processes."""
-    safe, path = os.environ.get("PYTHONSAFEPATH"), list(sys.path)
+    before, path = dict(os.environ), list(sys.path)
     sys.path[:] = [os.path.join(origin, entry) if isinstance(entry, str) else entry for entry in path]
     os.environ["PYTHONSAFEPATH"] = "1"
+    for name in _PATHS:  # relative entries, and empty ones, mean the folder that the user started in
+        if name in before:
+            os.environ[name] = os.pathsep.join(os.path.join(origin, entry) for entry in before[name].split(os.pathsep))
     try:
         os.chdir(folder)
     except OSError as error:
@@ -200,6 +212,7 @@ def _inside(folder: str, origin: str) -> Iterator[None]:
     finally:
         os.chdir(origin)
         sys.path[:] = path
-        os.environ.pop("PYTHONSAFEPATH")
-        if safe is not None:
-            os.environ["PYTHONSAFEPATH"] = safe
+        for name in ("PYTHONSAFEPATH", *_PATHS):
+            os.environ.pop(name, None)
+            if name in before:
+                os.environ[name] = before[name]

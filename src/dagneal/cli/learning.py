@@ -37,7 +37,7 @@ def learn(options: argparse.Namespace) -> None:
         check_format(path, (*FORMATS, PAGE))
     if options.samples:
         check_writable(options.samples)
-    check_different([*options.output, *([options.samples] if options.samples else [])])
+    check_different([*options.output, *(path for path in (options.samples, options.journal) if path)])
     confident.check_options(options)
     if options.seed is not None:
         whole_number("--seed", options.seed)

@@ -102,7 +102,8 @@ def plan(options: argparse.Namespace) -> None:
         blocks, source = encoding, table_graph(scorer.table(options.max_parents), encoding)
     reads = (BLOCK_READS if options.divide else READS) if options.reads is None else options.reads
     # Under the rule conquer blocks have two parents, whatever the whole has.
-    parents = 2 if options.max_parents is None or (options.divide and options.rule == "conquer") else options.max_parents
+    default = options.max_parents is None or (options.divide and options.rule == "conquer")
+    parents = min(2, variables - 1) if default else options.max_parents
     plans, wholes, notes = [], [], list[str]()
     copies: list[Any] = []
     more = {"annealing_time": options.annealing_time, "notes": notes}

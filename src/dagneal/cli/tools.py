@@ -8,7 +8,7 @@ from typing import Any
 
 from dagneal.cli import reading, show
 from dagneal.errors import InputError
-from dagneal.graphs import check_variables
+from dagneal.graphs import check_acyclic, check_variables
 from dagneal.letters import columns, padded
 from dagneal.writing import check_different
 
@@ -24,6 +24,7 @@ def score(options: argparse.Namespace) -> None:
     rule = score_named(options.score)
     found = read_structure(options.network)
     dag = structure_of(found)
+    check_acyclic(dag, options.network)
     data = _read(options, dag)
     check_variables(dag, data.names, options.network)
     scorer = Scorer(data, rule)
@@ -36,7 +37,10 @@ def score(options: argparse.Namespace) -> None:
         report["log_likelihood"] = log_likelihood(found, data)
         lines.append(f"log-likelihood with its own probabilities {report['log_likelihood']:.4f}")
     elif isinstance(found, BayesianNetwork):
-        lines.append(f"its own probabilities are for other states; --states {options.network} takes its states")
+        lines.append(
+            "its own probabilities are for other states, or for another order of them; "
+            f"--states {options.network} takes its states"
+        )
     show.result(report, "\n".join(lines), options)
 
 

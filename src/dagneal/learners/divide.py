@@ -12,7 +12,7 @@ from typing import Any, Literal
 import dimod
 import networkx as nx
 
-from dagneal.errors import InputError, secondary
+from dagneal.errors import InputError, OutOfTimeError, secondary
 from dagneal.journal import Journal, writing_down
 from dagneal.kernels import Floats, Ints, Progress
 from dagneal.learned import Division, Learned
@@ -238,8 +238,7 @@ def _beside(found: Learned, scorer: Scorer, solver: str, sampling: Sampling, see
     cheap = len(scorer.data.names) <= EXACT_BESIDE and affordable(scorer, found.max_parents)
     if cheap and not (found.division and found.division.interrupted):
         # The network is found: what it is compared with can be done without.
-        with suppress(KeyboardInterrupt), secondary("the exact search beside the annealer"):
-            scorer.counter.deadline = None
+        with suppress(KeyboardInterrupt, OutOfTimeError), secondary("the exact search beside the annealer"):
             optimum = exact(scorer.table(found.max_parents)).score
     return replace(
         found,

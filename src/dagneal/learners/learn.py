@@ -286,6 +286,8 @@ def _on_table(
     table = scorer.table(max_parents, progress=progress, complete=complete)
     scored = perf_counter()
     found = learner(table)
+    if not isinstance(found, Learned):
+        raise InputError(f"the solver returned {type(found).__name__}; a learner returns a Learned")
     unproved = bound and len(table.names) > EXACT_BESIDE and not found.optimal
     most = _bound(table) if unproved else None
     proved = found.optimal or (most is not None and bool(equal_scores(found.score, most.score)))

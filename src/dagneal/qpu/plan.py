@@ -137,6 +137,8 @@ def plan(
     everything = comb(variables, k)
     blocks = everything if scheme == "all" or k == variables else len(choose_blocks(variables, k, scheme, seed))
     source = block_graph(k, max_parents, encoding) if source is None else source
+    if not len(source):
+        raise InputError("no edge can raise the score of these data, so there is nothing to send to a quantum annealer")
     places = _places(name, chip, cache, notes)
     copies = places.find(source, many=blocks > 1, seed=seed)
     taken = np.array([sum(map(len, chains.values())) for chains in copies])
