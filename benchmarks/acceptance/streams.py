@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from verdict import Verdicts
@@ -39,13 +39,14 @@ def small_disk(folder: Path, size: str) -> Iterator[Path | None]:
 
 def fill(disk: Path) -> None:
     """Leave no room on a disk."""
-    with (disk / "filler").open("wb") as file:
-        try:
-            while True:
-                file.write(b"x" * 4096)
-                file.flush()
-        except OSError:
-            return
+    try:
+        handle = os.open(disk / "filler", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    except OSError:  # not even room for a name
+        return
+    with suppress(OSError):
+        while os.write(handle, b"x" * 4096):
+            pass
+    os.close(handle)
 
 
 def check_streams(folder: Path, names: list[str], verdicts: Verdicts) -> None:
