@@ -67,10 +67,10 @@ def check_dag(graph: nx.DiGraph, names: Sequence[str]) -> None:
     check_acyclic(graph)
 
 
-def parents_in_order(graph: nx.DiGraph, child: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The parents of a node, in the order of the names."""
-    parents = set(graph.predecessors(child))
-    return tuple(name for name in names if name in parents) if parents else ()
+def ordered_parents(graph: nx.DiGraph, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The parents of each node, in the order of the names."""
+    place = {name: i for i, name in enumerate(names)}
+    return {child: tuple(sorted(graph.predecessors(child), key=place.__getitem__)) for child in names}
 
 
 def topological_order(graph: nx.DiGraph, names: Sequence[str]) -> list[str]:

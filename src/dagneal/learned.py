@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from dagneal.errors import InputError, secondary
-from dagneal.graphs import graph_of
+from dagneal.graphs import graph_of, ordered_parents
 from dagneal.writing import replacing
 
 if TYPE_CHECKING:
@@ -215,8 +215,7 @@ class Learned:
     @property
     def edges(self) -> list[tuple[str, str]]:
         """The edges, parent first, in the order of the variables."""
-        place = {name: i for i, name in enumerate(self.dag)}
-        return [(p, child) for child in place for p in sorted(self.dag.predecessors(child), key=place.__getitem__)]
+        return [(parent, child) for child, its in ordered_parents(self.dag, list(self.dag)).items() for parent in its]
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values, as `dagneal learn --json` prints it."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dagneal.data import Dataset, check_total
 from dagneal.errors import InputError, check_text, whole_number
-from dagneal.graphs import check_acyclic, check_dag, dag_from_parents, parents_in_order, topological_order
+from dagneal.graphs import check_acyclic, check_dag, dag_from_parents, ordered_parents, topological_order
 
 if TYPE_CHECKING:
     from dagneal.kernels import Floats
@@ -190,7 +190,7 @@ def fit(dag: nx.DiGraph, data: Dataset, prior: Dirichlet | None = None) -> Bayes
     if not isinstance(prior, Dirichlet):
         raise InputError(f"{type(prior).__name__} is no Dirichlet prior; fit with BDeu, BDeuRows, K2 or Perks")
     check_dag(dag, data.names)
-    parents = {name: parents_in_order(dag, name, data.names) for name in data.names}
+    parents = ordered_parents(dag, data.names)
     position = {name: i for i, name in enumerate(data.names)}
     counter = Counter(data)
     tables = {}

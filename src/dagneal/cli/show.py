@@ -14,6 +14,7 @@ import networkx as nx
 
 from dagneal.cli.streams import write_message, write_text
 from dagneal.errors import secondary
+from dagneal.graphs import ordered_parents
 from dagneal.kernels import Progress
 from dagneal.letters import columns, fitted, padded
 from dagneal.report.text import drawn
@@ -161,8 +162,7 @@ def structure(dag: nx.DiGraph) -> list[str]:
     """A graph as lines, each a variable with its parents."""
     names = list(dag)
     width = max(columns(plain(name)) for name in names)
-    place = {name: i for i, name in enumerate(names)}
-    parents = {name: [plain(p) for p in sorted(dag.predecessors(name), key=place.__getitem__)] for name in names}
+    parents = {name: [plain(p) for p in its] for name, its in ordered_parents(dag, names).items()}
     return [
         f"  {padded(plain(name), width)} <- {', '.join(parents[name])}" if parents[name] else f"  {plain(name)}"
         for name in names
