@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,9 @@ from dagneal.kernels import Floats, Ints, Masks
 
 Edge = tuple[str, str]
 _KEYS = ("required", "forbidden", "tiers", "roots", "leaves", "limits")
+_DEEPEST = 100  # parts of a dotted key; the parser takes memory with the square of their number
+_STRING = re.compile(r"""\"(?:\\.|[^"\\\n])*+"?|'[^'\n]*+'?""")
+_DOTTED = re.compile(r"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++)++")  # takes time in proportion to the text
 
 
 @dataclass(frozen=True)
@@ -251,12 +255,21 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
             (lists of names), `roots`, `leaves` (names) and a table `limits` (name = most parents).
     """
     try:
-        read = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+        text = Path(path).read_text(encoding="utf-8-sig")
+        _check_depth(text)
+        read = tomllib.loads(text)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:  # text that is not TOML or not UTF-8, numbers of thousands of digits
         raise InputError(f"{path} is not TOML: {error}") from error
     return _parse(read, str(path), "must be a table such as [limits], then outcome = 3")
+
+
+def _check_depth(text: str) -> None:
+    """Refuse dotted keys of very many parts before they are parsed."""
+    for match in _DOTTED.finditer(_STRING.sub("s", text)):
+        if (parts := match[0].count(".") + 1) > _DEEPEST:
+            raise ValueError(f"it has a key of {parts:,} parts")
 
 
 def as_knowledge(value: Any) -> Knowledge | None:
