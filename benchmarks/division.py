@@ -15,7 +15,7 @@ import numpy as np
 from dwave.samplers import SimulatedAnnealingSampler
 
 import dagneal as dn
-from dagneal.bif import parse_bif
+from dagneal.networks.bif import parse_bif
 from dagneal.paper.published import TABLE_9, TABLE_10, TABLE_11
 
 # Right and wrong edges, simulated annealing, averages of five runs: the paper's Tables 9 to 11.

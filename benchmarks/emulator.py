@@ -16,7 +16,7 @@ import numpy as np
 
 import dagneal as dn
 from dagneal.paper.published import TABLE_4, TABLE_6, TABLE_9, TABLE_10, TABLE_11
-from dagneal.qpu.emulate import COLD, NOISE, SWEEPS, emulated_qpu
+from dagneal.qpu.emulator import COLD, NOISE, SWEEPS, emulated_qpu
 
 TIMES = (1, 99)
 

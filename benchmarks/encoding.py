@@ -16,9 +16,9 @@ from dwave.samplers import SimulatedAnnealingSampler
 from measure import one_core
 
 import dagneal as dn
-from dagneal.learners.blocks import choose_blocks
-from dagneal.learners.candidates import allowed_by_margin, named_candidates, small_evidence
-from dagneal.orders import random_orders, score_orders
+from dagneal.divide.candidates import allowed_by_margin, named_candidates, small_evidence
+from dagneal.divide.subproblems import choose_blocks
+from dagneal.scoring.orders import random_orders, score_orders
 
 ENCODINGS = (dn.PAPER, dn.Encoding("tight", "complete", prune=True), dn.TIGHT, dn.Encoding("gap", "chordal", prune=True))
 SEEDS = range(1, 6)

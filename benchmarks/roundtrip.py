@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from dagneal.bif import format_bif, parse_bif
-from dagneal.exchange import with_safe_labels
+from dagneal.networks.bif import format_bif, parse_bif
+from dagneal.networks.formats import with_safe_labels
 
 THEIRS = """
 import json, sys, numpy as np, pyagrum as gum

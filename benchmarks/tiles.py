@@ -12,7 +12,7 @@ from dwave.system.testing import MockDWaveSampler
 from measure import line, one_core
 
 import dagneal as dn
-from dagneal.learners.block_solvers import AnnealedBlocks
+from dagneal.divide.subproblem_solvers import AnnealedBlocks
 from dagneal.qpu.backend import LocalBackend
 from dagneal.qpu.sampler import QPU
 from dagneal.qubo.encode import qubos

@@ -11,9 +11,9 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import dagneal as dn
-from dagneal.bif import format_bif
 from dagneal.cli import main
-from dagneal.networks import NAMES
+from dagneal.networks.bif import format_bif
+from dagneal.networks.bundled import NAMES
 
 SECONDS = 10  # of CPU time, so that a loaded machine makes no difference
 WORDS: dict[str, list[bytes]] = {

@@ -4,9 +4,9 @@ import numpy as np
 
 import dagneal as dn
 from dagneal.qpu.backend import TransientError, UnknownProblemError
-from dagneal.qpu.emulate import EmulatedChip
+from dagneal.qpu.emulator import EmulatedChip
 from dagneal.qpu.sampler import QPU
-from dagneal.qpu.submit import Patience
+from dagneal.qpu.submission import Patience
 
 AT_ONCE = Patience(pause=0.0, sleep=lambda _: None)
 

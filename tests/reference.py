@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 
 from dagneal import Dataset, ScoreTable
-from dagneal.sets import bounded_masks
+from dagneal.scoring.sets import bounded_masks
 
 
 def random_data(n: int, rows: int, seed: int, arities: list[int] | None = None) -> Dataset:

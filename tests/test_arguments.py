@@ -22,7 +22,8 @@ import dagneal as dn
 from dagneal.cli import main
 from dagneal.qpu.backend import LocalBackend
 from dagneal.qpu.sampler import QPU
-from dagneal.samplers import SAMPLERS, default_parameters, with_defaults
+from dagneal.solvers.samplers import default_parameters, with_defaults
+from dagneal.strategies.names import SAMPLERS
 
 
 @pytest.fixture(scope="module")

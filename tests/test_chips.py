@@ -17,12 +17,12 @@ from quantum import AT_ONCE, small_chip
 import dagneal as dn
 from dagneal.qpu import chips
 from dagneal.qpu.backend import LocalBackend
-from dagneal.qpu.embed import bit_graph, clique_embedding, fault, find_embedding
-from dagneal.qpu.emulate import emulated_qpu
+from dagneal.qpu.embedding import bit_graph, clique_embedding, fault, find_embedding
+from dagneal.qpu.emulator import emulated_qpu
 from dagneal.qpu.pack import Copy, Ising, Ranges, packed, zephyr_halves
 from dagneal.qpu.plan import block_graph
 from dagneal.qpu.sampler import QPU
-from dagneal.qpu.tile import check_copies, find_copies
+from dagneal.qpu.tiling import check_copies, find_copies
 from dagneal.qubo.decode import decode_spins
 from dagneal.qubo.encode import qubos
 

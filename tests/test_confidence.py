@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 
 import dagneal as dn
+from dagneal.base.text import columns
 from dagneal.cli import main
-from dagneal.confidence import holdout, log_likelihood, sensitivity, side_by_side, strengths
-from dagneal.letters import columns
+from dagneal.confidence.bootstrap import bootstrap, resampled
+from dagneal.confidence.measures import holdout, log_likelihood, sensitivity, side_by_side, strengths
 from dagneal.report.page import page
-from dagneal.resampling import bootstrap, resampled
 
 
 @pytest.fixture(scope="module")
@@ -220,7 +220,7 @@ def test_an_edge_that_no_resample_has_is_weak(tmp_path):
 
 
 def test_ctrl_c_keeps_the_resamples_and_the_network(tmp_path, monkeypatch, capsys):
-    from dagneal import resampling
+    from dagneal.confidence import bootstrap as resampling
 
     dn.load("lung-cancer").sample(500, 1).frame().write_csv(tmp_path / "a.csv")
     learn, calls = resampling.learn, []

@@ -15,9 +15,9 @@ from dwave.samplers import SimulatedAnnealingSampler
 from waiting import PATIENCE
 
 import dagneal as dn
-from dagneal import kernels, machine
+from dagneal.base import kernels, machine
 from dagneal.cli import main
-from dagneal.learners.bound import upper_bound
+from dagneal.proofs.bound import upper_bound
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def wide():
 def test_the_search_ends_when_time_is_over(wide, monkeypatch):
     looks = []  # at the clock: one before each further part of an ordering search
     monkeypatch.setattr(
-        import_module("dagneal.learners.order"), "perf_counter", lambda: looks.append(1) or time.perf_counter()
+        import_module("dagneal.solvers.order_search"), "perf_counter", lambda: looks.append(1) or time.perf_counter()
     )
     whole = dn.learn(wide, time_limit=3600.0)
     usual = len(looks)
@@ -199,7 +199,7 @@ def test_memory_is_watched_while_it_works(tmp_path):
     file, out = tmp_path / "a.csv", tmp_path / "a.bif"
     dn.load("lung-cancer").sample(50, 1).frame().write_csv(file)
     code = (
-        "import sys, dagneal.machine as m\n"
+        "import sys, dagneal.base.machine as m\n"
         "before, calls = m.used, []\n"
         "m.used = lambda: (calls.append(1), 10**9 if len(calls) > 3 else 1000)[1]\n"
         "import time, dagneal.cli.commands as c\n"

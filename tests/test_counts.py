@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import dagneal as dn
-from dagneal import bits
-from dagneal.counts import Counter
+from dagneal.data.planes import WIDEST, Planes
+from dagneal.scoring.counting.bitwise import count_sets
+from dagneal.scoring.counting.counter import Counter
 
 
 @st.composite
@@ -35,8 +36,8 @@ def histogram(codes, arities, members):
 def test_bits_count_as_histograms_do(table):
     data, codes = table
     arities = data.arities
-    planes = bits.Planes.of(codes.astype(np.uint8), arities)
-    narrow = [v for v in range(len(arities)) if arities[v] <= bits.WIDEST]
+    planes = Planes.of(codes.astype(np.uint8), arities)
+    narrow = [v for v in range(len(arities)) if arities[v] <= WIDEST]
     for variable in narrow:
         assert np.array_equal(planes.codes(variable, 0, codes.shape[1]), codes[variable])
     sets = sorted(s for size in range(4) for s in combinations(narrow, size) if np.prod(arities[list(s)]) <= 300)
@@ -47,7 +48,7 @@ def test_bits_count_as_histograms_do(table):
     offsets = np.append(0, np.cumsum(cells))
     counts = np.zeros(offsets[-1], dtype=np.int64)
     sizes = (members >= 0).sum(axis=1)
-    bits.count_sets(planes.words, planes.first, arities, planes.rows, members, sizes, offsets, counts)
+    count_sets(planes.words, planes.first, arities, planes.rows, members, sizes, offsets, counts)
     for own, begin, end in zip(sets, offsets, offsets[1:], strict=False):
         assert np.array_equal(counts[begin:end], histogram(codes, arities, own))
 

@@ -15,13 +15,13 @@ from hypothesis import given, strategies as st
 from reference import all_dags, dag_scores, random_data, random_table
 
 import dagneal as dn
-from dagneal.learners import conquer as conquering
-from dagneal.learners.block_solvers import AnnealedBlocks, ExactBlocks, Solutions
-from dagneal.learners.blocks import small_dags, solve_exactly, solve_small
-from dagneal.learners.candidates import Outside
-from dagneal.learners.order import search
-from dagneal.learners.whole import ClassicalWhole
+from dagneal.divide import conquer as conquering
+from dagneal.divide.candidates import Outside
+from dagneal.divide.global_solve import ClassicalWhole
+from dagneal.divide.subproblem_solvers import AnnealedBlocks, ExactBlocks, Solutions
+from dagneal.divide.subproblems import small_dags, solve_exactly, solve_small
 from dagneal.qubo.encode import qubos as encoded
+from dagneal.solvers.order_search import search
 
 
 @given(st.integers(3, 12), st.data())
@@ -200,7 +200,7 @@ def test_conquer_gives_a_dag_within_the_limit(seed, n, limit):
 @pytest.mark.parametrize("solver", ["exact", "order"])
 def test_the_conquest_of_alarm_finds_its_class(solver, monkeypatch):
     if solver == "order":
-        monkeypatch.setattr("dagneal.learners.whole.EXACT_WHOLE", 5)
+        monkeypatch.setattr("dagneal.divide.global_solve.EXACT_WHOLE", 5)
     truth = dn.load("alarm-15")
     for seed in (1, 2, 3):
         found = dn.divide(dn.Scorer(truth.sample(10_000, seed)), size=3, seed=seed)
@@ -219,7 +219,7 @@ def test_the_conquest_mends_lost_candidates():
 
 
 def test_on_expected_data_the_score_is_at_least_the_truths():
-    from dagneal.networks import NAMES
+    from dagneal.networks.bundled import NAMES
 
     for name in NAMES:
         truth = dn.load(name)
@@ -291,7 +291,7 @@ class Counting(SimulatedAnnealingSampler):
 
 
 def test_an_interrupted_division_gives_what_is_known_and_resumes(tmp_path, monkeypatch):
-    from dagneal.learners import running as module
+    from dagneal.divide import running as module
 
     monkeypatch.setattr(module, "_PIECE", 4)
     table = dn.score_table(dn.load("waste").expected(10_000))
@@ -414,7 +414,7 @@ def test_learn_auto_is_the_conquest_beyond():
 def test_learn_auto_takes_triples_where_all_sets_cost_too_much(monkeypatch):
     import importlib
 
-    monkeypatch.setattr(importlib.import_module("dagneal.learners.conquer"), "COMPLETE_WORK", 1e4)
+    monkeypatch.setattr(importlib.import_module("dagneal.divide.conquer"), "COMPLETE_WORK", 1e4)
     found = dn.learn(data_of(24), seed=1)
     assert (found.division.size, found.division.scheme, found.division.blocks) == (3, "all", comb(24, 3))
 
@@ -591,7 +591,7 @@ def test_a_journal_changes_no_answer(tmp_path):
 
 
 def test_how_blocks_are_cut_into_pieces_makes_no_difference(monkeypatch):
-    from dagneal.learners import running as module
+    from dagneal.divide import running as module
 
     table = dn.score_table(dn.load("waste").expected(10_000))
     expected = dn.divide(table, SimulatedAnnealingSampler(), **quick())

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dagneal as dn
-from dagneal.letters import cells, columns, fitted, padded
+from dagneal.base.text import cells, columns, fitted, padded
 from dagneal.report.drawing import network_svg, picture_of
 from dagneal.report.layers import _crossings, layers
 from dagneal.report.layout import _spread, layered
-from dagneal.report.text import drawn
+from dagneal.report.terminal import drawn
 
 
 def random_dag(seed, variables=None, edges=None):

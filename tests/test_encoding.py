@@ -12,13 +12,13 @@ from hypothesis import given, strategies as st
 from reference import all_dags, as_graph, candidate_table, dag_scores, random_data, random_table
 
 import dagneal as dn
-from dagneal.learners.candidates import allowed_by_margin, named_candidates, small_evidence
+from dagneal.divide.candidates import allowed_by_margin, named_candidates, small_evidence
 from dagneal.qubo import penalties as weighing
 from dagneal.qubo.encode import qubos
-from dagneal.qubo.ordering import chordal, ordering
+from dagneal.qubo.order_variables import chordal, ordering
 from dagneal.qubo.polynomial import family, polynomials
 from dagneal.qubo.reduction import reduction
-from dagneal.sets import bounded_masks
+from dagneal.scoring.sets import bounded_masks
 
 GENERAL = [
     dn.Encoding(kind, order, prune)

@@ -17,8 +17,8 @@ from hypothesis import given, strategies as st
 
 import dagneal as dn
 from dagneal.cli import main
-from dagneal.exchange import _safe, graphml, read_structure, with_safe_labels, write_network
-from dagneal.networks import NAMES
+from dagneal.networks.bundled import NAMES
+from dagneal.networks.formats import _safe, graphml, read_structure, with_safe_labels, write_network
 
 WORDS = ["Asy/Patch", "a b", "1", "x,y", "ä", "if", "-", "a_b"]
 
@@ -93,8 +93,8 @@ def test_graphml_is_read_back_or_not_written(names):
 def test_control_characters_in_names_are_refused_before_the_work(ending, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("data.csv").write_text("a\x01b,c\n" + "0,0\n1,1\n" * 20)
-    import_module("dagneal.confidence")  # it keeps the function that it imports, so it must not import this one
-    monkeypatch.setattr("dagneal.learners.learn.learn", lambda *_, **__: pytest.fail("it was learned"))
+    import_module("dagneal.confidence.measures")  # it keeps the function that it imports, so it must not import this one
+    monkeypatch.setattr("dagneal.learning.learn", lambda *_, **__: pytest.fail("it was learned"))
     assert main(["learn", "data.csv", "-o", f"out.{ending}"]) == 2
     told = capsys.readouterr().err
     assert f".{ending} cannot hold the character '\\x01' of the variable 'a\\x01b'; rename it, or write .json" in told

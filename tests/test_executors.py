@@ -15,10 +15,11 @@ from dwave.samplers import SimulatedAnnealingSampler
 from waiting import PATIENCE
 
 import dagneal as dn
-from dagneal import clusters, counts, executors
 from dagneal.cli import main
-from dagneal.executors import LostError, Shared, Wanted, _held, spread
-from dagneal.journal import SqliteJournal
+from dagneal.runtime import clusters, executors
+from dagneal.runtime.executors import LostError, Shared, Wanted, _held, spread
+from dagneal.runtime.journal import SqliteJournal
+from dagneal.scoring.counting import counter as counts
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import dagneal as dn
-from dagneal.learners.interactions import MOST_PAIRS, interactions, work_of
+from dagneal.divide.joint_gains import MOST_PAIRS, interactions, work_of
 
 
 def plain(scorer, near):

@@ -17,7 +17,7 @@ from damage import attack, workspace
 
 import dagneal as dn
 from dagneal.cli import main
-from dagneal.paper import running
+from dagneal.paper import runner as running
 from dagneal.paper.records import Records
 
 DIVIDED = ["--solver", "sa", "--divide", "4", "--rule", "penalty", "--reads", "30", "--seed", "3", "--quiet"]
@@ -452,7 +452,7 @@ def test_an_interrupt_while_a_task_is_saved(tmp_path, monkeypatch):
 
     with dn.SqliteJournal(tmp_path / "run.db") as journal:
         with monkeypatch.context() as patch:
-            patch.setattr("dagneal.journal.is_full", interrupt)
+            patch.setattr("dagneal.runtime.journal.is_full", interrupt)
             with pytest.raises(KeyboardInterrupt):
                 journal.put({"a": b"1"})
         journal.put({"b": b"2"})

@@ -8,14 +8,14 @@ import sys
 from pathlib import Path
 
 import dagneal
-from dagneal import caches
-from dagneal.kernels import kernel_modules
+from dagneal.base import caches
+from dagneal.base.kernels import kernel_modules
 
 PACKAGE = Path(dagneal.__file__).parent
 SUM = """
 import numpy as np
-from dagneal import kernels
-from dagneal.rowwise import set_sums
+from dagneal.base import kernels
+from dagneal.scoring.counting.rowwise import set_sums
 
 codes, ones = np.zeros((2, 3), dtype=np.uint8), np.ones(3, dtype=np.int64)
 sums, arities = np.zeros((1, 1)), np.array([2, 2])
@@ -60,7 +60,12 @@ def test_a_change_of_an_inlined_function_reaches_kernels_of_other_modules(tmp_pa
 def test_kernels_use_names_of_kernel_modules_only():
     """The cache folder is named after these modules, so nothing else may decide what a kernel computes."""
     covered = {".".join(["dagneal", *path.relative_to(PACKAGE).with_suffix("").parts]) for path in kernel_modules()}
-    assert {"dagneal.terms", "dagneal.rowwise", "dagneal.bits", "dagneal.kernels"} <= covered
+    assert {
+        "dagneal.scoring.counting.terms",
+        "dagneal.scoring.counting.rowwise",
+        "dagneal.scoring.counting.bitwise",
+        "dagneal.base.kernels",
+    } <= covered
     for path in kernel_modules():
         tree = ast.parse(path.read_text())
         origin = {

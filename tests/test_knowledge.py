@@ -12,8 +12,8 @@ from reference import all_dags
 
 import dagneal as dn
 from dagneal.cli import main
-from dagneal.knowledge import Knowledge, class_of, read_knowledge
-from dagneal.scorer import Scorer
+from dagneal.graphs.knowledge import Knowledge, class_of, read_knowledge
+from dagneal.scoring.scorer import Scorer
 
 NAMES = ("a", "b", "c", "d")
 

@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 from reference import all_dags, as_graph, dag_scores, random_data, random_table
 
 import dagneal as dn
-from dagneal.orders import random_orders, score_orders
+from dagneal.scoring.orders import random_orders, score_orders
 
 
 def independent_data(n: int, rows: int, seed: int) -> dn.Dataset:
@@ -250,8 +250,8 @@ def test_parameters_need_a_solver():
 def test_nothing_is_optimal_without_a_proof(monkeypatch):
     import importlib
 
-    for module in ("anneal", "divide"):
-        monkeypatch.setattr(importlib.import_module(f"dagneal.learners.{module}"), "EXACT_BESIDE", 3)
+    for module in ("solvers.annealing", "divide.division"):
+        monkeypatch.setattr(importlib.import_module(f"dagneal.{module}"), "EXACT_BESIDE", 3)
     for direct in (True, False):
         data = random_data(4, 30, seed=1)
         found = dn.learn(data, solver=SimulatedAnnealingSampler(), direct=direct, num_reads=100, seed=1)

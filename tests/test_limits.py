@@ -12,14 +12,15 @@ import pytest
 from reference import random_data
 
 import dagneal as dn
-from dagneal import counts, machine
+from dagneal.base import machine
+from dagneal.base.errors import OutOfTimeError, SecondaryWarning, secondary
 from dagneal.cli import main
-from dagneal.counts import Counter
-from dagneal.errors import OutOfTimeError, SecondaryWarning, secondary
-from dagneal.knowledge import Knowledge
-from dagneal.learners.pairs import count_pairs, learn_from_pairs
+from dagneal.divide.pairs import count_pairs, learn_from_pairs
+from dagneal.graphs.knowledge import Knowledge
 from dagneal.report.drawing import energies_svg
-from dagneal.scorer import Scorer
+from dagneal.scoring.counting import counter as counts
+from dagneal.scoring.counting.counter import Counter
+from dagneal.scoring.scorer import Scorer
 
 
 @pytest.mark.parametrize("low", [0.0, -1.0, -25_000.0, -1e10, 3e15])
@@ -60,7 +61,7 @@ def test_a_failing_page_or_comparison_loses_nothing(tmp_path, monkeypatch, capsy
         raise ZeroDivisionError
 
     monkeypatch.setattr("dagneal.report.page.page", fail)
-    monkeypatch.setattr("dagneal.metrics.compare", fail)
+    monkeypatch.setattr("dagneal.networks.comparison.compare", fail)
     monkeypatch.setattr("dagneal.cli.show.drawn", fail)
     words = ["--truth", "lung-cancer", "-o", str(tmp_path / "a.html"), "-o", str(tmp_path / "a.bif"), "--quiet"]
     assert main(["learn", str(tmp_path / "lc.csv"), *words]) == 2
@@ -74,7 +75,7 @@ def test_an_exact_search_that_fails_does_not_lose_the_reads(monkeypatch):
     def fail(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("dagneal.learners.anneal.exact", fail)
+    monkeypatch.setattr("dagneal.solvers.annealing.exact", fail)
     table = dn.score_table(dn.load("lung-cancer").expected(1000))
     with pytest.warns(SecondaryWarning, match="exact search beside the annealer failed: MemoryError"):
         found = dn.anneal(table, "sa", num_reads=5)

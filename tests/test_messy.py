@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 import dagneal as dn
 from dagneal.cli import main
-from dagneal.discretize import Bins, state_names
+from dagneal.data.discretize import Bins, state_names
 
 
 @given(

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from reference import all_dags, random_data, random_table
 
 import dagneal as dn
-from dagneal.metrics import structural_distance
+from dagneal.networks.comparison import structural_distance
 
 
 def graphs(n):

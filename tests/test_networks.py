@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dagneal as dn
-from dagneal.bif import format_bif, parse_bif
-from dagneal.networks import NAMES
+from dagneal.networks.bif import format_bif, parse_bif
+from dagneal.networks.bundled import NAMES
 
 DOG = """
 // Produced by JavaBayes
@@ -237,7 +237,7 @@ def test_sampling_follows_the_tables():
 
 
 def test_same_seed_same_rows_in_blocks(monkeypatch):
-    from dagneal import network as module
+    from dagneal.networks import network as module
 
     network = dn.load("waste")
     whole = network.sample(5000, seed=3)

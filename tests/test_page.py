@@ -17,11 +17,11 @@ from dwave.samplers import SimulatedAnnealingSampler
 
 import dagneal as dn
 from dagneal.cli import main
-from dagneal.confidence import strengths
-from dagneal.learned import Learned
+from dagneal.confidence.bootstrap import bootstrap
+from dagneal.confidence.measures import strengths
 from dagneal.report.edges import edges_of
 from dagneal.report.page import page
-from dagneal.resampling import bootstrap
+from dagneal.result import Learned
 
 HOSTILE = ['<script>alert("x")</script>', "'\"&<>", "=1+1", "العربية", "😀 smile", "x" * 3000]
 

@@ -12,14 +12,14 @@ from dwave.samplers import SimulatedAnnealingSampler
 
 import dagneal as dn
 from dagneal.cli import main
-from dagneal.gaussian import Discrete, Gaussian, discretised
-from dagneal.paper import discretisation, evaluation, experiments, priors, published, running, timing
+from dagneal.networks.gaussian import Discrete, Gaussian, discretised
+from dagneal.paper import discretisation, evaluation, experiments, priors, published, runner as running, timing
+from dagneal.paper.direct_runs import DirectRuns, unlike
 from dagneal.paper.division import Runs, run_cases, tally, told_apart
 from dagneal.paper.division_report import judged
+from dagneal.paper.document import parts_of, write_report
 from dagneal.paper.items import IN_SHAPE, REPRODUCED, Figure, Item, Section, Setting, Table
-from dagneal.paper.quantum import DirectRuns, unlike
 from dagneal.paper.records import Case, Record, Records
-from dagneal.paper.report import parts_of, write_report
 
 QUICK = Setting()
 

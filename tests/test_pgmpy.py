@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import dagneal as dn
-from dagneal.exchange import with_safe_labels
-from dagneal.networks import NAMES
+from dagneal.networks.bundled import NAMES
+from dagneal.networks.formats import with_safe_labels
 
 PROGRAM = """
 import json, sys

@@ -22,13 +22,13 @@ import dagneal as dn
 from dagneal.qpu import chips
 from dagneal.qpu.backend import LocalBackend, RefusedError, UnknownProblemError
 from dagneal.qpu.cloud import CloudBackend
-from dagneal.qpu.embed import fault
-from dagneal.qpu.emulate import EmulatedChip, EmulatedQPU, emulated_qpu
+from dagneal.qpu.embedding import fault
+from dagneal.qpu.emulator import EmulatedChip, EmulatedQPU, emulated_qpu
 from dagneal.qpu.pack import Copy, Ising, Ranges, packed
 from dagneal.qpu.plan import block_graph, plan
 from dagneal.qpu.sampler import QPU
-from dagneal.qpu.submit import Line, split_reads
-from dagneal.qpu.tiled import TiledBlocks
+from dagneal.qpu.submission import Line, split_reads
+from dagneal.qpu.tiled_subproblems import TiledBlocks
 
 # The sampler
 
@@ -187,7 +187,7 @@ def test_ctrl_c_stops_the_emulator_in_the_main_thread(tmp_path):
         "import signal, sys, threading\n"
         "from pathlib import Path\n"
         "from dagneal.cli import main\n"
-        "from dagneal.qpu.emulate import EmulatedChip\n"
+        "from dagneal.qpu.emulator import EmulatedChip\n"
         "sample, calls, caught = EmulatedChip.sample, [], threading.Event()\n"
         "handler = signal.getsignal(signal.SIGINT)\n"
         "signal.signal(signal.SIGINT, lambda *about: (caught.set(), handler(*about)))\n"

@@ -14,7 +14,7 @@ import pytest
 from quantum import Cloud, Future
 
 import dagneal as dn
-from dagneal import redaction
+from dagneal.base import redaction
 from dagneal.qpu.backend import TransientError
 from dagneal.qpu.cloud import CloudBackend, hybrid
 from dagneal.qpu.sampler import qpu

@@ -14,7 +14,7 @@ import pytest
 
 import dagneal as dn
 from dagneal.cli import journals, main
-from dagneal.journalfile import MARK
+from dagneal.runtime.journalfile import MARK
 
 SMALL = ["--divide", "3", "--solver", "sa", "--reads", "3", "--rule", "penalty"]
 

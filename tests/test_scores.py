@@ -110,7 +110,7 @@ def test_the_number_of_threads_changes_no_digit():
 
 
 def test_a_second_table_reuses_what_was_counted(monkeypatch):
-    from dagneal.counts import Counter
+    from dagneal.scoring.counting.counter import Counter
 
     counted = []
     plain = Counter.sums
@@ -123,7 +123,7 @@ def test_a_second_table_reuses_what_was_counted(monkeypatch):
 
 
 def test_scores_by_name():
-    from dagneal.scores import score_named
+    from dagneal.scoring.scores import score_named
 
     assert score_named("bdeu:0.5") == dn.BDeu(0.5)
     assert [score_named(n).name for n in ("bdeu", "bdeu-rows", "k2", "perks", "bic")] == [

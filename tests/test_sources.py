@@ -13,11 +13,11 @@ import polars as pl
 import pytest
 
 import dagneal as dn
-from dagneal import frames
 from dagneal.cli import main
-from dagneal.memory import selected
-from dagneal.packed import PackedRows
-from dagneal.resampling import weighted
+from dagneal.confidence.bootstrap import weighted
+from dagneal.data import frames
+from dagneal.data.arrays import selected
+from dagneal.data.packing import PackedRows
 
 
 def rows_of(data):
@@ -220,7 +220,7 @@ def test_each_file_of_a_folder_may_have_its_own_row_numbers(starts, tmp_path):
 
 
 def test_long_files_are_not_read_once_more_for_row_numbers(tmp_path, monkeypatch):
-    from dagneal import datafile
+    from dagneal.data import datafile
 
     monkeypatch.setattr(datafile, "_MOST_NUMBERED", 10)
     path = write(tmp_path / "t.csv", ",a,b\n" + "".join(f"{i},{i % 2},{i % 3}\n" for i in [*range(20), 7, 7]))
@@ -392,7 +392,7 @@ def test_files_that_differ_for_good_reasons_are_not_noted(tmp_path):
 
 
 def test_rows_that_were_not_looked_at_are_looked_at_before_a_note(tmp_path, monkeypatch):
-    from dagneal import spelling
+    from dagneal.data import spelling
 
     monkeypatch.setattr(spelling, "_CELLS", 1)
     monkeypatch.setattr(spelling, "_LEAST", 2)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import dagneal as dn
-from dagneal import frames
 from dagneal.cli import main
-from dagneal.packed import PackedRows
+from dagneal.data import frames
+from dagneal.data.packing import PackedRows
 
 MARKS = ["a", "b", " a", "NA", "", "1", "x y"]
 
@@ -199,7 +199,7 @@ def test_more_columns_than_an_array_has_dimensions():
 
 
 def test_too_many_rows_for_the_memory_are_refused(wide, monkeypatch):
-    from dagneal import machine
+    from dagneal.base import machine
 
     monkeypatch.setattr(machine, "used", lambda: 10**9)
     with dn.limits(memory=10**9 + 10_000), pytest.raises(dn.InputError, match="keeping 5,000 rows of 5 columns needs about"):

@@ -17,7 +17,7 @@ from dagneal.qpu import chips
 from dagneal.qpu.backend import LocalBackend, TransientError, UnknownProblemError
 from dagneal.qpu.cloud import CloudBackend
 from dagneal.qpu.sampler import QPU
-from dagneal.qpu.submit import Line, Patience, most_reads, split_reads
+from dagneal.qpu.submission import Line, Patience, most_reads, split_reads
 
 # Submission
 
@@ -163,7 +163,7 @@ def test_killed_and_restarted_it_ends_with_the_same_network(calls_before, tmp_pa
     script = (
         "import sys, threading, dagneal as dn\n"
         "from pathlib import Path\n"
-        "from dagneal.qpu.emulate import EmulatedChip, EmulatedQPU\n"
+        "from dagneal.qpu.emulator import EmulatedChip, EmulatedQPU\n"
         "from dagneal.qpu.backend import LocalBackend\n"
         "most, lock = int(sys.argv[2]), threading.Lock()\n"
         "class Slow(EmulatedChip):\n"

@@ -144,8 +144,8 @@ def without(table: dn.ScoreTable, child: int, forbidden) -> dn.ScoreTable:
 
 def test_absent_parent_sets_are_obeyed():
     """v0 must have v1 as a parent (bit 0 of its masks)."""
-    from dagneal.orders import dag_of_order, score_orders
     from dagneal.qubo.polynomial import moebius
+    from dagneal.scoring.orders import dag_of_order, score_orders
 
     data = random_data(4, 100, seed=4)
     full = dn.score_table(data)

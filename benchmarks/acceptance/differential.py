@@ -25,7 +25,7 @@ import numpy as np
 from verdict import Verdicts
 
 import dagneal as dn
-from dagneal.scorer import Scorer
+from dagneal.scoring.scorer import Scorer
 
 SHARES = {"scores": 0.5, "tables": 0.2, "exact search": 0.1, "knowledge": 0.1, "readers": 0.1}
 BATCH = 500

@@ -23,7 +23,7 @@ from page import page, plot
 from tools import LONGEST, TOOLS
 
 import dagneal as dn
-from dagneal.bif import parse_bif
+from dagneal.networks.bif import parse_bif
 
 HERE = Path(__file__).parent
 NETWORKS = ("asia", "sachs", "child", "insurance", "alarm", "hailfinder")

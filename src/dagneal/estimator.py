@@ -7,11 +7,11 @@ from typing import Any
 
 import networkx as nx
 
-from dagneal.confidence import log_likelihood
-from dagneal.errors import InputError
-from dagneal.files import read
-from dagneal.learners.learn import learn
-from dagneal.scores import as_score
+from dagneal.base.errors import InputError
+from dagneal.confidence.measures import log_likelihood
+from dagneal.data.reading import read
+from dagneal.learning import learn
+from dagneal.scoring.scores import as_score
 
 
 class StructureLearner:

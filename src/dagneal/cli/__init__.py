@@ -11,8 +11,8 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from dagneal.base.errors import InputError, SecondaryWarning
 from dagneal.cli.streams import discard, open_streams, write_message
-from dagneal.errors import InputError, SecondaryWarning
 
 _ADDRESS_SPACE, _LIGHT = 2e9, 5e8  # bytes that polars and LLVM reserve, most of it never used; and without these two
 _PATIENCE = 0.3  # seconds between being told to stop and being made to
@@ -52,7 +52,7 @@ def execute(options: argparse.Namespace) -> int:
         write_message(f"{'dagneal' if isinstance(message, SecondaryWarning) else 'note'}: {message}")
 
     try:
-        from dagneal import machine
+        from dagneal.base import machine
 
         with (
             machine.limits(options.jobs, options.memory),

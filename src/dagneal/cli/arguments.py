@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from dagneal import __version__
+from dagneal.base.errors import InputError
+from dagneal.base.version import __version__
 from dagneal.cli.parsing import Once, Parser, command_named, data_options, listed, numbers, reading_options, sizes
-from dagneal.errors import InputError
-from dagneal.samplers import BLOCK_READS, LEARNERS as LEARNERS, READS, SAMPLERS as SAMPLERS, check_name
+from dagneal.solvers.samplers import BLOCK_READS, READS
+from dagneal.strategies.names import LEARNERS as LEARNERS, SAMPLERS as SAMPLERS, check_name
 
 _SAFE: dict[str, Any] = {
     "action": "store_true",

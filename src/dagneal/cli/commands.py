@@ -6,11 +6,11 @@ import argparse
 import io
 from pathlib import Path
 
+from dagneal.base.errors import InputError
+from dagneal.base.files import check_writable, replacing
 from dagneal.cli import journals, learning, quantum, reading, reproduce as reproduction, show, tools
 from dagneal.cli.known import knowledge
 from dagneal.cli.streams import write_data
-from dagneal.errors import InputError
-from dagneal.writing import check_writable, replacing
 
 learn = learning.learn
 resume = journals.resume
@@ -23,8 +23,8 @@ reproduce = reproduction.reproduce
 
 def sample(options: argparse.Namespace) -> None:
     """`dagneal sample`."""
-    from dagneal.data import decoded
-    from dagneal.exchange import read_network
+    from dagneal.data.dataset import decoded
+    from dagneal.networks.formats import read_network
 
     if options.output:
         if Path(options.output).suffix.lower() not in (".csv", ".tsv", ".parquet"):
@@ -67,9 +67,9 @@ def encode(options: argparse.Namespace) -> None:
     """`dagneal encode`."""
     from dagneal.qubo import export
     from dagneal.qubo.encode import encoding_named, qubos
-    from dagneal.qubo.report import side_by_side
-    from dagneal.scorer import Scorer
-    from dagneal.scores import score_named
+    from dagneal.qubo.statistics import side_by_side
+    from dagneal.scoring.scorer import Scorer
+    from dagneal.scoring.scores import score_named
 
     if options.output:
         if options.compare:
@@ -96,9 +96,9 @@ def encode(options: argparse.Namespace) -> None:
 
 def compare(options: argparse.Namespace) -> None:
     """`dagneal compare`."""
-    from dagneal.metrics import compare
-    from dagneal.scorer import Scorer
-    from dagneal.scores import score_named
+    from dagneal.networks.comparison import compare
+    from dagneal.scoring.scorer import Scorer
+    from dagneal.scoring.scores import score_named
 
     score = score_named(options.score)
     found, truth = reading.graph(options.found), reading.graph(options.truth)
@@ -108,8 +108,8 @@ def compare(options: argparse.Namespace) -> None:
 
 def networks(options: argparse.Namespace) -> None:
     """`dagneal networks`."""
-    from dagneal.bif import format_bif
-    from dagneal.networks import NAMES, load
+    from dagneal.networks.bif import format_bif
+    from dagneal.networks.bundled import NAMES, load
 
     if options.network:
         network = load(options.network)

@@ -6,10 +6,10 @@ import argparse
 from time import perf_counter
 from typing import Any
 
+from dagneal.base.errors import InputError, secondary, whole_number
+from dagneal.base.text import columns, padded
 from dagneal.cli import show
-from dagneal.errors import InputError, secondary, whole_number
-from dagneal.learned import Learned
-from dagneal.letters import columns, padded
+from dagneal.result import Learned
 
 
 def check_options(options: argparse.Namespace) -> None:
@@ -18,7 +18,7 @@ def check_options(options: argparse.Namespace) -> None:
         whole_number("--bootstrap", options.bootstrap, least=1)
     if options.threshold is not None and options.bootstrap is None:
         raise InputError("--threshold is for --bootstrap; give how many resamples")
-    from dagneal.confidence import THRESHOLD
+    from dagneal.confidence.measures import THRESHOLD
 
     options.threshold = THRESHOLD if options.threshold is None else options.threshold
     if not 0 <= options.threshold <= 1:
@@ -28,7 +28,7 @@ def check_options(options: argparse.Namespace) -> None:
     if options.ess is not None and options.score.split(":")[0] != "bdeu":
         raise InputError("--ess is for the score bdeu; leave --score out")
     if options.ess is not None:
-        from dagneal.scores import BDeu
+        from dagneal.scoring.scores import BDeu
 
         for size in options.ess:
             BDeu(size)  # refuses what is no size
@@ -67,8 +67,8 @@ def confidence(
         journal: keeps resamples that are done.
         executor: where resamples are learned.
     """
-    from dagneal.confidence import holdout, sensitivity, strengths
-    from dagneal.resampling import bootstrap
+    from dagneal.confidence.bootstrap import bootstrap
+    from dagneal.confidence.measures import holdout, sensitivity, strengths
 
     if found.score != found.score or found.data is None:  # no network, so there is nothing to be sure of
         return {}, [], False
@@ -145,7 +145,7 @@ def _edges(strengths: list[dict[str, Any]], resampled: Any, threshold: float) ->
 
 def _sensitivity(others: dict[float, Learned], knowledge: Any) -> list[str]:
     """Which edges are there with which equivalent sample size, and which way."""
-    from dagneal.confidence import side_by_side
+    from dagneal.confidence.measures import side_by_side
 
     rows = side_by_side([each.dag for each in others.values()], knowledge)
     names = [f"{show.plain(one)} - {show.plain(other)}" for one, other in rows]

@@ -13,9 +13,9 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from dagneal.base.errors import InputError
+from dagneal.base.files import check_writable
 from dagneal.cli import show
-from dagneal.errors import InputError
-from dagneal.writing import check_writable
 
 RESUMABLE = ("learn", "reproduce")  # commands that a journal may run
 _AGAIN = "run the command again with --journal"
@@ -42,7 +42,7 @@ def opened(options: argparse.Namespace) -> Iterator[Any]:
     if options.journal is None:
         yield None
         return
-    from dagneal.journal import SqliteJournal
+    from dagneal.runtime.journal import SqliteJournal
 
     check_writable(options.journal)
     with SqliteJournal(options.journal) as journal:
@@ -67,7 +67,7 @@ def claim(journal: Any, options: argparse.Namespace, harmless: Collection[str], 
         harmless: options of it that make no difference to what is kept.
         more: what else the run depends on.
     """
-    from dagneal import __version__
+    from dagneal.base.version import __version__
 
     apart = {*harmless, *_HARMLESS}
     settings = {f"--{name.replace('_', '-')}": value for name, value in vars(options).items() if name not in apart}
@@ -82,7 +82,7 @@ def _remember(journal: Any, options: argparse.Namespace) -> None:
 def resume(options: argparse.Namespace) -> None:
     """Run the command again that a journal was made by, if it is one that a journal may run."""
     from dagneal.cli import execute
-    from dagneal.journal import SqliteJournal
+    from dagneal.runtime.journal import SqliteJournal
 
     if "\0" in options.file:
         raise InputError("the name of the journal contains a null byte; name the journal of a run")

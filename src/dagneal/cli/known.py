@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from dagneal.errors import InputError
-from dagneal.knowledge import Edge, Knowledge, read_knowledge
+from dagneal.base.errors import InputError
+from dagneal.graphs.knowledge import Edge, Knowledge, read_knowledge
 
 
 def knowledge(options: argparse.Namespace, names: Sequence[str]) -> Knowledge | None:

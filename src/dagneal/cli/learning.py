@@ -12,13 +12,14 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from dagneal.bif import check_names
+from dagneal.base.errors import InputError, secondary, whole_number
+from dagneal.base.files import check_different, check_format, check_writable
 from dagneal.cli import confident, journals, reading, show, solvers
 from dagneal.cli.known import knowledge
-from dagneal.errors import InputError, secondary, whole_number
-from dagneal.graphs import check_variables
-from dagneal.samplers import LEARNERS, QUANTUM, SAMPLERS, solves_directly
-from dagneal.writing import check_different, check_format, check_writable
+from dagneal.graphs.dags import check_variables
+from dagneal.networks.bif import check_names
+from dagneal.solvers.samplers import solves_directly
+from dagneal.strategies.names import LEARNERS, QUANTUM, SAMPLERS
 
 # Options of this command that make no difference to the pieces that a journal keeps.
 _HARMLESS = (
@@ -29,8 +30,8 @@ _HARMLESS = (
 
 def learn(options: argparse.Namespace) -> None:
     """`dagneal learn`."""
-    from dagneal.exchange import FORMATS, PAGE
-    from dagneal.scores import score_named
+    from dagneal.networks.formats import FORMATS, PAGE
+    from dagneal.scoring.scores import score_named
 
     # All that can be refused is refused before the work.
     for path in options.output:
@@ -62,8 +63,8 @@ def _learn(
     executor: Any,
 ) -> None:
     """Learn, see how sure it is, save and show; once there is a network, no failure can lose it."""
-    from dagneal.metrics import compare as compare_graphs
-    from dagneal.scorer import Scorer
+    from dagneal.networks.comparison import compare as compare_graphs
+    from dagneal.scoring.scorer import Scorer
 
     with _closing(solver):
         found, data, truth, known = _learned(options, solver, parameters, score, journal, executor)
@@ -89,7 +90,7 @@ def _learn(
 
 def _save(found: Any, options: argparse.Namespace, truth: Any) -> list[str]:
     """Save all that was asked for, and return the files that were written; a file that cannot be written is reported."""
-    from dagneal.exchange import PAGE
+    from dagneal.networks.formats import PAGE
     from dagneal.qubo.decode import write_samples
     from dagneal.report.page import write_page
 
@@ -113,8 +114,8 @@ def _learned(
     options: argparse.Namespace, solver: Any, parameters: dict[str, Any], score: Any, journal: Any, executor: Any
 ) -> tuple[Any, Any, Any, Any]:
     """Read the data and learn from them; the truth to compare with is read before the work."""
-    from dagneal.exchange import check_letters
-    from dagneal.learners.learn import learn
+    from dagneal.learning import learn
+    from dagneal.networks.formats import check_letters
 
     sampled = _sampled(options)
     data = reading.data(options)
@@ -151,7 +152,7 @@ def _sampled(options: argparse.Namespace) -> bool:
 
 def _division(options: argparse.Namespace, sampled: bool) -> dict[str, Any]:
     """How the problem should be divided, if at all."""
-    from dagneal.learners.divide import RULES
+    from dagneal.divide.division import RULES
 
     if options.rule not in RULES:
         raise InputError(f"there is no rule {options.rule!r}; give one of {', '.join(RULES)}")
@@ -189,6 +190,6 @@ def _cluster(address: str | None) -> Any:
     """An executor on a cluster, if there is one."""
     if address is None:
         return nullcontext()
-    from dagneal.clusters import dask
+    from dagneal.runtime.clusters import dask
 
     return dask(address)

@@ -9,9 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dagneal.base.errors import InputError
 from dagneal.cli import show
-from dagneal.errors import InputError
-from dagneal.samplers import BLOCK_READS, QUANTUM, READS
+from dagneal.solvers.samplers import BLOCK_READS, READS
+from dagneal.strategies.names import QUANTUM
 
 if TYPE_CHECKING:
     from dagneal.qpu.plan import Plan, WholePlan
@@ -46,7 +47,7 @@ def sampler(options: argparse.Namespace) -> Any:
             raise InputError(f"--chain-strength is {strength!r}; give a number or scan") from error
     common = {"chain_strength": strength, "gauges": not options.no_gauges}
     if options.solver == "qpu-emulated":
-        from dagneal.qpu.emulate import NOISE, emulated_qpu
+        from dagneal.qpu.emulator import NOISE, emulated_qpu
 
         noise = NOISE if options.noise is None else options.noise
         return emulated_qpu(options.system or "pegasus", noise, **common)
@@ -92,8 +93,8 @@ def plan(options: argparse.Namespace) -> None:
     encoding = encoding_named(options.encoding)
     scorer = None
     if options.data is not None:
-        from dagneal.files import read
-        from dagneal.scorer import Scorer
+        from dagneal.data.reading import read
+        from dagneal.scoring.scorer import Scorer
 
         scorer = Scorer(read(options.data))
     variables = options.variables if scorer is None else len(scorer.data.names)

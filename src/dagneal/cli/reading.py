@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from dagneal import kernels
+from dagneal.base import kernels
+from dagneal.base.errors import InputError
 from dagneal.cli import show
-from dagneal.errors import InputError
 
 
 def data(options: argparse.Namespace) -> Any:
@@ -16,8 +16,8 @@ def data(options: argparse.Namespace) -> Any:
     Args:
         options: of the command.
     """
-    from dagneal.exchange import read_network
-    from dagneal.files import read
+    from dagneal.data.reading import read
+    from dagneal.networks.formats import read_network
 
     if not options.quiet:
         kernels.on_first_compilation(lambda: show.note("compiling what this needs, once after installation (some seconds)"))
@@ -54,6 +54,6 @@ def graph(source: str) -> Any:
     Args:
         source: a file or a bundled name.
     """
-    from dagneal.exchange import read_structure, structure_of
+    from dagneal.networks.formats import read_structure, structure_of
 
     return structure_of(read_structure(source))

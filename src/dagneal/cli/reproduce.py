@@ -8,19 +8,19 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dagneal.base.errors import InputError, whole_number
 from dagneal.cli import journals, show
-from dagneal.errors import InputError, whole_number
 
 if TYPE_CHECKING:
-    from dagneal.journal import Journal
+    from dagneal.paper.document import Part
     from dagneal.paper.items import Item, Setting
     from dagneal.paper.records import Records
-    from dagneal.paper.report import Part
+    from dagneal.runtime.journal import Journal
 
 
 def reproduce(options: argparse.Namespace) -> None:
     """Run the paper's evaluation, or list its items."""
-    from dagneal.machine import cores
+    from dagneal.base.machine import cores
     from dagneal.paper import evaluation, figures
     from dagneal.paper.items import Setting
     from dagneal.paper.records import Records
@@ -63,11 +63,11 @@ def _reproduced(
     options: argparse.Namespace, items: Sequence[Item], setting: Setting, folder: Path, journal: Journal | None
 ) -> list[Part]:
     """Run what is not on record, and write the report."""
-    from dagneal.machine import cores
+    from dagneal.base.machine import cores
     from dagneal.paper import annealers, evaluation
+    from dagneal.paper.document import write_report
     from dagneal.paper.records import Records
-    from dagneal.paper.report import write_report
-    from dagneal.paper.running import run
+    from dagneal.paper.runner import run
 
     jobs = cores()
     records = Records(folder / "records.jsonl", writing=not options.report, journal=journal)

@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
+from dagneal.base.errors import secondary
+from dagneal.base.kernels import Progress
+from dagneal.base.text import columns, fitted, padded
 from dagneal.cli.streams import write_message, write_text
-from dagneal.errors import secondary
-from dagneal.graphs import ordered_parents
-from dagneal.kernels import Progress
-from dagneal.letters import columns, fitted, padded
-from dagneal.report.text import drawn
+from dagneal.graphs.dags import ordered_parents
+from dagneal.report.terminal import drawn
 
 if TYPE_CHECKING:
     import dimod
 
-    from dagneal.data import Dataset
-    from dagneal.learned import Annealed, Division, Learned
-    from dagneal.metrics import Comparison
-    from dagneal.network import BayesianNetwork
+    from dagneal.data.dataset import Dataset
+    from dagneal.networks.comparison import Comparison
+    from dagneal.networks.network import BayesianNetwork
     from dagneal.qubo.encode import Encoding
     from dagneal.qubo.penalties import Penalties
-    from dagneal.qubo.report import Figures
-    from dagneal.table import ScoreTable
+    from dagneal.qubo.statistics import Figures
+    from dagneal.result import Annealed, Division, Learned
+    from dagneal.scoring.table import ScoreTable
 
 
 _LONGEST = 60  # columns of a name that are printed
@@ -234,8 +234,8 @@ def encoded(
     options: argparse.Namespace,
 ) -> None:
     """Print what a QUBO is like."""
-    from dagneal.qubo.layout import KINDS
-    from dagneal.qubo.report import figures
+    from dagneal.qubo.statistics import figures
+    from dagneal.qubo.variables import KINDS
 
     found = figures(bqm)
     kinds_of = (penalties.transitivity, penalties.consistency, penalties.exclusion)

@@ -7,9 +7,10 @@ import ast
 import os
 from typing import Any
 
+from dagneal.base.errors import InputError, whole_number
 from dagneal.cli import quantum
-from dagneal.errors import InputError, whole_number
-from dagneal.samplers import LEARNERS, QUANTUM, SEED, parameters_of, sampler_at, solver_named
+from dagneal.solvers.samplers import SEED, parameters_of
+from dagneal.strategies.names import LEARNERS, QUANTUM, sampler_at, solver_named
 
 
 def solver(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
@@ -20,7 +21,7 @@ def solver(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
             raise InputError("--reads, --set and --raw are for samplers; name one, such as --solver sa")
         options.seed = options.seed or SEED
         return solver_named(options.solver), {}
-    from dagneal.learners.anneal import check_parameters
+    from dagneal.solvers.annealing import check_parameters
 
     parameters: dict[str, Any] = {}
     if options.solver in QUANTUM:

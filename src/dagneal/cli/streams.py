@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from typing import Any, TextIO
 
-from dagneal.letters import printable
+from dagneal.base.text import printable
 
 
 def open_streams() -> None:

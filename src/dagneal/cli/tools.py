@@ -6,20 +6,20 @@ import argparse
 import os
 from typing import Any
 
+from dagneal.base.errors import InputError
+from dagneal.base.files import check_different
+from dagneal.base.text import columns, padded
 from dagneal.cli import reading, show
-from dagneal.errors import InputError
-from dagneal.graphs import check_acyclic, check_variables
-from dagneal.letters import columns, padded
-from dagneal.writing import check_different
+from dagneal.graphs.dags import check_acyclic, check_variables
 
 
 def score(options: argparse.Namespace) -> None:
     """`dagneal score`: the log score of a structure on data, and what its own probabilities make of them."""
-    from dagneal.confidence import log_likelihood, same_states
-    from dagneal.exchange import read_structure, structure_of
-    from dagneal.network import BayesianNetwork
-    from dagneal.scorer import Scorer
-    from dagneal.scores import score_named
+    from dagneal.confidence.measures import log_likelihood, same_states
+    from dagneal.networks.formats import read_structure, structure_of
+    from dagneal.networks.network import BayesianNetwork
+    from dagneal.scoring.scorer import Scorer
+    from dagneal.scoring.scores import score_named
 
     rule = score_named(options.score)
     found = read_structure(options.network)
@@ -46,9 +46,9 @@ def score(options: argparse.Namespace) -> None:
 
 def fit(options: argparse.Namespace) -> None:
     """`dagneal fit`: probabilities for a structure, from data."""
-    from dagneal.exchange import check_format, read_structure, structure_of, write_network
-    from dagneal.network import fit
-    from dagneal.scores import Dirichlet, score_named
+    from dagneal.networks.formats import check_format, read_structure, structure_of, write_network
+    from dagneal.networks.network import fit
+    from dagneal.scoring.scores import Dirichlet, score_named
 
     for path in options.output:
         check_format(path)
@@ -77,7 +77,7 @@ def _read(options: argparse.Namespace, dag: Any) -> Any:
 
 def convert(options: argparse.Namespace) -> None:
     """`dagneal convert`: a network in another format."""
-    from dagneal.exchange import check_format, read_structure, structure_of, write_network
+    from dagneal.networks.formats import check_format, read_structure, structure_of, write_network
 
     check_format(options.target)
     if os.path.realpath(options.source) == os.path.realpath(options.target):

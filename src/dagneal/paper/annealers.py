@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
-from dagneal.journal import Journal
+from dagneal.runtime.journal import Journal
 
 _made: dict[str, Any] = {}
 _making = Lock()
@@ -28,7 +28,7 @@ def annealer(solver: str) -> Any:
         return SimulatedAnnealingSampler()
     with _making:
         if solver not in _made:
-            from dagneal.qpu.emulate import emulated_qpu
+            from dagneal.qpu.emulator import emulated_qpu
             from dagneal.qpu.sampler import qpu
 
             tiled = solver.startswith("tiled")

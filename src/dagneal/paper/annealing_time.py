@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dagneal.paper.direct_runs import DirectRuns, Summary, unlike
 from dagneal.paper.items import Item, Section, Setting, Table, listed, shown, verdict
 from dagneal.paper.published import CALLED, SMALL, TABLE_6
-from dagneal.paper.quantum import DirectRuns, Summary, unlike
 from dagneal.paper.records import Case, Records
 
 NEAR = 0.02  # in result values

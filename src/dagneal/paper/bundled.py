@@ -2,11 +2,11 @@
 
 from functools import lru_cache
 
-from dagneal import networks
-from dagneal.network import BayesianNetwork
+from dagneal.networks import bundled
+from dagneal.networks.network import BayesianNetwork
 
 
-@lru_cache(maxsize=len(networks.NAMES))
+@lru_cache(maxsize=len(bundled.NAMES))
 def load(network: str) -> BayesianNetwork:
     """A bundled network, shared by all who ask for it.
 
@@ -16,4 +16,4 @@ def load(network: str) -> BayesianNetwork:
     >>> load("waste") is load("waste")
     True
     """
-    return networks.load(network)
+    return bundled.load(network)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dagneal.paper.direct_runs import DirectRuns
 from dagneal.paper.items import Item, Section, Setting, Table, listed, shown, verdict
 from dagneal.paper.published import TABLE_3
-from dagneal.paper.quantum import DirectRuns
 from dagneal.paper.records import Case, Records
 
 NEAR = 0.02  # in result values

@@ -6,8 +6,8 @@ from decimal import Decimal
 from itertools import product
 from time import perf_counter
 
-from dagneal.gaussian import Discrete, Gaussian, discretised
-from dagneal.network import BayesianNetwork
+from dagneal.networks.gaussian import Discrete, Gaussian, discretised
+from dagneal.networks.network import BayesianNetwork
 from dagneal.paper.bundled import load
 from dagneal.paper.experiments import Outcome
 from dagneal.paper.items import NOTHING, Item, Section, Setting, Table, verdict

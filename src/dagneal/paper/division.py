@@ -11,9 +11,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from dagneal.learners.divide import Rule
-from dagneal.learners.votes import voted
-from dagneal.metrics import Comparison, compare
+from dagneal.divide.division import Rule
+from dagneal.divide.votes import voted
+from dagneal.networks.comparison import Comparison, compare
 from dagneal.paper.bundled import load
 from dagneal.paper.published import Division
 from dagneal.paper.records import Case, Records

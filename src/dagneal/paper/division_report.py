@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from dagneal.graphs import graph_of
-from dagneal.metrics import compare
+from dagneal.graphs.dags import graph_of
+from dagneal.networks.comparison import compare
 from dagneal.paper.bundled import load
 from dagneal.paper.division import Runs, all_cases, tally, told_apart
 from dagneal.paper.items import NOTHING, Figure, Item, Section, Setting, Table, listed, mean, shown, verdict

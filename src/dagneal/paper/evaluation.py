@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from math import comb
 from time import perf_counter
 
-from dagneal.errors import InputError
+from dagneal.base.errors import InputError
 from dagneal.paper import (
     alarm,
     annealing_time,
@@ -15,7 +15,7 @@ from dagneal.paper import (
     discretisation,
     division_time,
     lung_cancer,
-    networks,
+    network_figures,
     performance,
     priors,
     reads_and_time,
@@ -26,7 +26,7 @@ from dagneal.paper.bundled import load
 from dagneal.paper.division import block_cost
 from dagneal.paper.items import Item, Setting
 from dagneal.paper.records import Case
-from dagneal.paper.running import TIMED
+from dagneal.paper.runner import TIMED
 
 ITEMS: tuple[Item, ...] = tuple(
     module.ITEM
@@ -42,7 +42,7 @@ ITEMS: tuple[Item, ...] = tuple(
         lung_cancer,
         waste,
         alarm,
-        networks,
+        network_figures,
         discretisation,
     )
 )
@@ -85,7 +85,7 @@ def speed() -> float:
     from dwave.samplers import SimulatedAnnealingSampler
 
     from dagneal.qubo.encode import PAPER, encode
-    from dagneal.scorer import score_table
+    from dagneal.scoring.scorer import score_table
 
     bqm = encode(score_table(load("lung-cancer").expected(1_000)), PAPER)
     begun = perf_counter()

@@ -13,26 +13,26 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from dagneal.data import Dataset
-from dagneal.errors import InputError
-from dagneal.kernels import Ints
-from dagneal.learned import Learned
-from dagneal.learners.anneal import equal_scores
-from dagneal.learners.block_solvers import AnnealedBlocks, ExactBlocks, block_seed, taken
-from dagneal.learners.blocks import choose_blocks, count_votes
-from dagneal.learners.divide import divide
-from dagneal.learners.exact import exact
-from dagneal.learners.exhaustive import exhaustive
-from dagneal.learners.learn import learn
-from dagneal.network import BayesianNetwork
-from dagneal.orders import dag_of_order, random_orders, score_orders
+from dagneal.base.errors import InputError
+from dagneal.base.kernels import Ints
+from dagneal.data.dataset import Dataset
+from dagneal.divide.division import divide
+from dagneal.divide.subproblem_solvers import AnnealedBlocks, ExactBlocks, block_seed, taken
+from dagneal.divide.subproblems import choose_blocks, count_votes
+from dagneal.learning import learn
+from dagneal.networks.network import BayesianNetwork
 from dagneal.paper.annealers import annealer
 from dagneal.paper.bundled import load
 from dagneal.qubo.decode import decode
 from dagneal.qubo.encode import PAPER, encode, qubo_vector, result_value
-from dagneal.scorer import Scorer
-from dagneal.scores import score_named
-from dagneal.table import ScoreTable
+from dagneal.result import Learned
+from dagneal.scoring.orders import dag_of_order, random_orders, score_orders
+from dagneal.scoring.scorer import Scorer
+from dagneal.scoring.scores import score_named
+from dagneal.scoring.table import ScoreTable
+from dagneal.solvers.annealing import equal_scores
+from dagneal.solvers.exact import exact
+from dagneal.solvers.exhaustive import exhaustive
 
 Plain = dict[str, Any]
 

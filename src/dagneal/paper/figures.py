@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from dagneal.errors import InputError
+from dagneal.base.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dagneal.paper import annealing_time
+from dagneal.paper.direct_runs import DirectRuns, Summary
 from dagneal.paper.items import NOTHING, Item, Section, Setting, Table, shown, verdict
 from dagneal.paper.published import CALLED, LARGE, SMALL, TABLE_5_ES, TABLE_5_SA, TABLE_6
-from dagneal.paper.quantum import DirectRuns, Summary
 from dagneal.paper.records import Case, Records
 
 READS = 10_000

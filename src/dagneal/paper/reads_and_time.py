@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dagneal.paper.direct_runs import DirectRuns, unlike
 from dagneal.paper.items import Item, Section, Setting, Table, listed, share, shown, verdict
 from dagneal.paper.published import TABLE_4
-from dagneal.paper.quantum import DirectRuns, unlike
 from dagneal.paper.records import Case, Records
 
 

@@ -11,9 +11,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from dagneal import __version__
-from dagneal.errors import InputError
-from dagneal.journal import NOT_OURS, Journal
+from dagneal.base.errors import InputError
+from dagneal.base.version import __version__
+from dagneal.runtime.journal import NOT_OURS, Journal
 
 _PACKAGES = ("numpy", "numba", "dimod", "dwave-samplers", "dwave-system", "minorminer")
 

@@ -10,12 +10,12 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.data import Dataset
-from dagneal.learners.blocks import choose_blocks
+from dagneal.data.dataset import Dataset
+from dagneal.divide.subproblems import choose_blocks
 from dagneal.paper.bundled import load
 from dagneal.paper.experiments import Outcome, dataset
 from dagneal.qubo.encode import PAPER, qubos
-from dagneal.scorer import Scorer
+from dagneal.scoring.scorer import Scorer
 
 Examples = Sequence[Sequence[int]]
 _TIMES = 7  # of which the quickest counts

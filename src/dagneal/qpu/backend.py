@@ -12,8 +12,8 @@ from uuid import uuid4
 import dimod
 import networkx as nx
 
-from dagneal.errors import InputError
-from dagneal.qpu.embed import working_graph
+from dagneal.base.errors import InputError
+from dagneal.qpu.embedding import working_graph
 
 _LOOK = 0.2  # seconds between two looks at whether Ctrl-C was pressed
 

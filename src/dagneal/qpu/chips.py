@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from dagneal.errors import InputError
+from dagneal.base.errors import InputError
 
 
 def check_installed() -> None:

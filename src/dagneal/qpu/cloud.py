@@ -13,10 +13,10 @@ from typing import Any
 
 import dimod
 
-from dagneal.errors import InputError
+from dagneal.base.errors import InputError
+from dagneal.base.redaction import add_secret, redact, redact_logs, safe_cause
 from dagneal.qpu.backend import RefusedError, TransientError, UnknownProblemError
-from dagneal.qpu.embed import graph_name, working_graph
-from dagneal.redaction import add_secret, redact, redact_logs, safe_cause
+from dagneal.qpu.embedding import graph_name, working_graph
 
 _SETUP = "run `dwave setup` (or `dwave auth login`) and try `dwave ping`"
 _ID_TIMEOUT = 120.0

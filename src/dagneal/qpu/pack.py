@@ -12,8 +12,8 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.kernels import Floats, Ints
-from dagneal.qpu.embed import Chains
+from dagneal.base.kernels import Floats, Ints
+from dagneal.qpu.embedding import Chains
 
 Spins = NDArray[np.int8]
 CHAIN_STRENGTH = 1.414  # times the root mean square of the couplings and the root of the mean degree, as Ocean does

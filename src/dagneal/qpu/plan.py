@@ -10,20 +10,20 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from dagneal.caches import user_cache_folder
-from dagneal.errors import InputError, whole_number
-from dagneal.learners.blocks import choose_blocks
-from dagneal.learners.candidates import allowed_by_share, named_candidates, small_evidence
-from dagneal.learners.divide import checked_limit
+from dagneal.base.caches import user_cache_folder
+from dagneal.base.errors import InputError, whole_number
+from dagneal.divide.candidates import allowed_by_share, named_candidates, small_evidence
+from dagneal.divide.division import checked_limit
+from dagneal.divide.subproblems import choose_blocks
 from dagneal.qpu.chips import System, chip_graph
-from dagneal.qpu.embed import Chains, EmbeddingCache, bit_graph
-from dagneal.qpu.places import Places
-from dagneal.qpu.submit import check_call, split_reads
+from dagneal.qpu.embedding import Chains, EmbeddingCache, bit_graph
+from dagneal.qpu.finder import Places
+from dagneal.qpu.submission import check_call, split_reads
 from dagneal.qubo.encode import Encoding, qubos
-from dagneal.samplers import BLOCK_READS, READS
-from dagneal.scorer import Scorer, checked_max_parents
-from dagneal.sets import bounded_masks
-from dagneal.table import Blocks, ScoreTable
+from dagneal.scoring.scorer import Scorer, checked_max_parents
+from dagneal.scoring.sets import bounded_masks
+from dagneal.scoring.table import Blocks, ScoreTable
+from dagneal.solvers.samplers import BLOCK_READS, READS
 
 
 @dataclass(frozen=True)

@@ -14,20 +14,20 @@ from typing import Any
 import dimod
 import numpy as np
 
-from dagneal.caches import user_cache_folder
-from dagneal.errors import InputError
-from dagneal.journal import Journal
-from dagneal.kernels import Ints
-from dagneal.learners.block_solvers import block_seed
+from dagneal.base.caches import user_cache_folder
+from dagneal.base.errors import InputError
+from dagneal.base.kernels import Ints
+from dagneal.divide.subproblem_solvers import block_seed
 from dagneal.qpu.backend import Backend
 from dagneal.qpu.chips import USUAL, check_installed
-from dagneal.qpu.embed import EmbeddingCache, bit_graph, fault, graph_name
+from dagneal.qpu.embedding import EmbeddingCache, bit_graph, fault, graph_name
+from dagneal.qpu.finder import Places
 from dagneal.qpu.pack import CHAIN_STRENGTH, Copy, Ising, Ranges, packed
-from dagneal.qpu.places import Places
-from dagneal.qpu.submit import Line, Patience, check_call
-from dagneal.qpu.tiled import TiledBlocks
+from dagneal.qpu.submission import Line, Patience, check_call
+from dagneal.qpu.tiled_subproblems import TiledBlocks
 from dagneal.qubo.encode import Encoding
-from dagneal.samplers import BLOCK_READS
+from dagneal.runtime.journal import Journal
+from dagneal.solvers.samplers import BLOCK_READS
 
 LABEL = "dagneal"  # of problems in D-Wave's dashboard, where none is given
 SCAN = (0.7, 1.0, CHAIN_STRENGTH, 2.0, 3.0)

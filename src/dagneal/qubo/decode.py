@@ -13,13 +13,13 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.errors import InputError
-from dagneal.kernels import Floats, Ints, Masks, kernel
-from dagneal.orders import dag_of_order, score_orders, sort_by
+from dagneal.base.errors import InputError
+from dagneal.base.files import replacing
+from dagneal.base.kernels import Floats, Ints, Masks, kernel
 from dagneal.qubo.hamiltonian import Qubos
-from dagneal.qubo.layout import KINDS, Layout
-from dagneal.table import ScoreTable
-from dagneal.writing import replacing
+from dagneal.qubo.variables import KINDS, Layout
+from dagneal.scoring.orders import dag_of_order, score_orders, sort_by
+from dagneal.scoring.table import ScoreTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +85,9 @@ def decode(table: ScoreTable, sampleset: dimod.SampleSet) -> Reads:
     nothing. What that leaves open goes to the variable that comes first in more r bits, then by column.
 
     >>> from dwave.samplers import TreeDecompositionSolver
-    >>> from dagneal.networks import load
+    >>> from dagneal.networks.bundled import load
     >>> from dagneal.qubo.encode import encode
-    >>> from dagneal.scorer import score_table
+    >>> from dagneal.scoring.scorer import score_table
     >>> table = score_table(load("monty-hall").expected(10_000))
     >>> reads = decode(table, TreeDecompositionSolver().sample(encode(table)))
     >>> list(reads.raw_graph(0).edges)

@@ -18,16 +18,16 @@ import dimod
 import networkx as nx
 import numpy as np
 
-from dagneal.errors import InputError
-from dagneal.graphs import check_dag, topological_order
-from dagneal.kernels import Floats, Ints
+from dagneal.base.errors import InputError
+from dagneal.base.kernels import Floats, Ints
+from dagneal.graphs.dags import check_dag, topological_order
 from dagneal.qubo.hamiltonian import Qubos, assembled
-from dagneal.qubo.layout import Layout
-from dagneal.qubo.ordering import Order, ordering
+from dagneal.qubo.order_variables import Order, ordering
 from dagneal.qubo.penalties import Weights, oversize_gain, penalties
 from dagneal.qubo.polynomial import ROUNDING, Child, polynomials
 from dagneal.qubo.reduction import Reduction, reduction
-from dagneal.table import Blocks, ScoreTable
+from dagneal.qubo.variables import Layout
+from dagneal.scoring.table import Blocks, ScoreTable
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ def encode(table: ScoreTable, encoding: Encoding = TIGHT) -> dimod.BinaryQuadrat
         A model whose ground state is a best DAG. Where nothing is pruned, every DAG of the table with its best slack and
         order bits has minus its log score as energy; where it is, every DAG without needless parents.
 
-    >>> from dagneal.networks import load
-    >>> from dagneal.scorer import score_table
+    >>> from dagneal.networks.bundled import load
+    >>> from dagneal.scoring.scorer import score_table
     >>> table = score_table(load("lung-cancer").expected(10_000))
     >>> encode(table).num_variables, encode(table, PAPER).num_variables
     (14, 40)

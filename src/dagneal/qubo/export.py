@@ -10,15 +10,15 @@ from pathlib import Path
 import dimod
 import numpy as np
 
-from dagneal import writing
-from dagneal.writing import replacing
+from dagneal.base import files
+from dagneal.base.files import replacing
 
 FORMATS = (".bqm", ".coo", ".npz")
 
 
 def check_format(path: str | os.PathLike[str]) -> None:
     """Refuse a path that a model cannot be written to, before the work is done."""
-    writing.check_format(path, FORMATS)
+    files.check_format(path, FORMATS)
 
 
 def write_model(bqm: dimod.BinaryQuadraticModel, path: str | os.PathLike[str]) -> None:

@@ -9,12 +9,12 @@ from functools import cached_property
 import dimod
 import numpy as np
 
-from dagneal.kernels import Floats, Ints
-from dagneal.qubo.layout import Layout
-from dagneal.qubo.ordering import Ordering
+from dagneal.base.kernels import Floats, Ints
+from dagneal.qubo.order_variables import Ordering
 from dagneal.qubo.penalties import Penalties
 from dagneal.qubo.polynomial import Child
 from dagneal.qubo.reduction import Reduction
+from dagneal.qubo.variables import Layout
 
 
 @dataclass(frozen=True, eq=False)

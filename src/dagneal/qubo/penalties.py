@@ -35,11 +35,11 @@ from typing import Literal
 
 import numpy as np
 
-from dagneal.kernels import Floats, Ints
-from dagneal.orders import random_orders
-from dagneal.qubo.ordering import Ordering
+from dagneal.base.kernels import Floats, Ints
+from dagneal.qubo.order_variables import Ordering
 from dagneal.qubo.polynomial import MOST_ENUMERATED, Child
 from dagneal.qubo.reduction import Reduction
+from dagneal.scoring.orders import random_orders
 
 Weights = Literal["paper", "tight", "gap"]
 _MARGIN = 10.0  # nats above the bounds: with less, annealers end in more states that break a constraint by a hair

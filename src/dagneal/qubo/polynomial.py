@@ -15,10 +15,10 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.errors import InputError
-from dagneal.kernels import Floats, Ints, Masks
-from dagneal.sets import bounded_masks
-from dagneal.table import Blocks, ScoreTable
+from dagneal.base.errors import InputError
+from dagneal.base.kernels import Floats, Ints, Masks
+from dagneal.scoring.sets import bounded_masks
+from dagneal.scoring.table import Blocks, ScoreTable
 
 MARGIN = 3.0  # nats by which a forbidden state lies above an allowed one: at temperature 1, one read in twenty
 MOST_ENUMERATED = 18  # possible parents of a child up to which all sets of them are looked at
@@ -219,8 +219,8 @@ def moebius(table: ScoreTable) -> Floats:
     Args:
         table: local scores of all sets of at most so many candidates.
 
-    >>> from dagneal.networks import load
-    >>> from dagneal.scorer import score_table
+    >>> from dagneal.networks.bundled import load
+    >>> from dagneal.scoring.scorer import score_table
     >>> table = score_table(load("monty-hall").expected(10_000))
     >>> moebius(table)[:4].round(1)  # Player: constant, Host, Car, both
     array([10998.1, -4044.8,    21.5,  -566.3])

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from dagneal.kernels import Floats, Ints, Masks
+from dagneal.base.kernels import Floats, Ints, Masks
 
 _EXACT_BOUND = 14  # bits beside an auxiliary one up to which its influence is found by looking at all their settings
 
@@ -83,7 +83,7 @@ def reduction(bits: int, terms: Masks) -> Reduction:
     even and the odd bits before others. For all products of three the second is the best possible (Turan): any three bits
     have two of the same kind.
 
-    >>> from dagneal.sets import bounded_masks
+    >>> from dagneal.scoring.sets import bounded_masks
     >>> masks = bounded_masks(5, 3)
     >>> len(reduction(5, masks[np.bitwise_count(masks) == 3]).products)
     4

@@ -11,8 +11,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from dagneal.kernels import Floats, Ints
-from dagneal.letters import columns, fitted
+from dagneal.base.kernels import Floats, Ints
+from dagneal.base.text import columns, fitted
 from dagneal.report.layout import layered
 
 _LETTER, _CAPITAL, _PAD, _HEIGHT, _LONGEST = 7.6, 1.6, 22.0, 30.0, 26

@@ -7,11 +7,11 @@ from typing import Any
 
 import networkx as nx
 
-from dagneal.confidence import THRESHOLD, Strength, strengths
-from dagneal.graphs import cpdag
-from dagneal.knowledge import Knowledge, class_of
-from dagneal.learned import Learned
-from dagneal.letters import fitted
+from dagneal.base.text import fitted
+from dagneal.confidence.measures import THRESHOLD, Strength, strengths
+from dagneal.graphs.dags import cpdag
+from dagneal.graphs.knowledge import Knowledge, class_of
+from dagneal.result import Learned
 
 _NAME = 40  # columns of a name where an edge is pointed at
 _UNKNOWN = dict.fromkeys(("loss", "turned", "share", "forward", "votes", "against"))

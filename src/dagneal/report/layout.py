@@ -9,7 +9,7 @@ from math import inf
 
 import networkx as nx
 
-from dagneal.graphs import graph_of
+from dagneal.graphs.dags import graph_of
 from dagneal.report.layers import Layers, layers, sweeps
 
 ROW, GAP = 88.0, 26.0  # between layers, and between the boxes of one

@@ -10,16 +10,16 @@ from importlib.resources import files
 
 import networkx as nx
 
-from dagneal import __version__
-from dagneal.confidence import side_by_side
-from dagneal.graphs import graph_of
-from dagneal.knowledge import Knowledge
-from dagneal.learned import Learned
-from dagneal.metrics import compare
+from dagneal.base.files import replacing
+from dagneal.base.version import __version__
+from dagneal.confidence.measures import side_by_side
+from dagneal.graphs.dags import graph_of
+from dagneal.graphs.knowledge import Knowledge
+from dagneal.networks.comparison import compare
 from dagneal.report.drawing import energies_svg, network_svg, picture_of
 from dagneal.report.edges import edges_of
 from dagneal.report.tables import edge_table, region, table, vote_table
-from dagneal.writing import replacing
+from dagneal.result import Learned
 
 _KEYS = (
     ("--right", "solid", "right"),
@@ -57,8 +57,8 @@ def page(found: Learned, truth: nx.DiGraph | None = None, title: str = "", comma
         title: what the data are called.
         command: that repeats the run.
 
-    >>> from dagneal.learners.learn import learn
-    >>> from dagneal.networks import load
+    >>> from dagneal.learning import learn
+    >>> from dagneal.networks.bundled import load
     >>> "<svg" in page(learn(load("lung-cancer").expected(10_000)))
     True
     """

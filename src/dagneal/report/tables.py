@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from dagneal.letters import fitted
+from dagneal.base.text import fitted
 
 _NAME, _LIST = 40, 160  # columns beyond which a name or a list of states is shortened
 _DARKEST = 45  # percent of the colour; the figures stay readable on it, light and dark

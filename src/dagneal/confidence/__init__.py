@@ -1,0 +1,1 @@
+"""How sure a network is: bootstrap, score drops, priors and held-out rows."""

@@ -1,0 +1,207 @@
+"""Confidence: how sure the edges of a network are, by resampling, by score, by prior and by rows held out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from dagneal.base.errors import InputError, whole_number
+from dagneal.confidence.bootstrap import weighted
+from dagneal.data.dataset import Dataset, spell_truth
+from dagneal.graphs.dags import graph_of
+from dagneal.graphs.knowledge import Knowledge, class_of
+from dagneal.learning import learn
+from dagneal.networks.network import BayesianNetwork, fit
+from dagneal.result import Learned
+from dagneal.scoring.counting.counter import Counter
+from dagneal.scoring.scorer import Scorer
+from dagneal.scoring.scores import BDeu, Dirichlet, Score, as_score
+from dagneal.strategies.arguments import as_dataset, checked_options
+
+_MOST_DRAWN = 10**9  # rows; the limit of NumPy's hypergeometric distribution
+THRESHOLD = 0.5  # the share of resamples below which an edge is weak
+
+
+@dataclass(frozen=True)
+class Strength:
+    """What the score says of an edge.
+
+    Attributes:
+        parent: where it comes from.
+        child: where it leads.
+        loss: what the score loses without it, in nats.
+        turned: what the score loses with it turned round; None where that makes a cycle.
+        decided: whether the data decide its direction: all equivalent networks have it this way.
+    """
+
+    parent: str
+    child: str
+    loss: float
+    turned: float | None
+    decided: bool
+
+
+def strengths(found: Learned, score: Score | str | None = None) -> list[Strength]:
+    """What each edge of a learned network is worth, in the order of its edges.
+
+    Args:
+        found: the network, with its data.
+        score: that of the network by default.
+
+    >>> from dagneal.networks.bundled import load
+    >>> found = learn(load("lung-cancer").expected(10_000))
+    >>> [(s.parent, s.child, s.decided) for s in strengths(found)][0]
+    ('Pollution', 'Cancer', True)
+    """
+    if found.data is None:
+        raise InputError("strengths need the data: learn from a Dataset")
+    scorer = Scorer(found.data, score or found.criterion)
+    open_both_ways = class_of(found.dag, Knowledge(**found.knowledge) if found.knowledge else None)
+    parents = {name: set(found.dag.predecessors(name)) for name in found.dag}
+    local = {name: scorer.local(name, parents[name]) for name in found.dag}
+    listed = []
+    for parent, child in found.edges:
+        loss = local[child] - scorer.local(child, parents[child] - {parent})
+        other = None
+        around = (step for step in found.dag.successors(parent) if step != child)
+        if not any(nx.has_path(found.dag, step, child) for step in around):  # else the edge turned round makes a cycle
+            other = loss + local[parent] - scorer.local(parent, parents[parent] | {child})
+        decided = not open_both_ways.has_edge(child, parent)
+        listed.append(Strength(parent, child, float(loss), None if other is None else float(other), decided))
+    return listed
+
+
+@dataclass(frozen=True)
+class Heldout:
+    """How well a network foretells rows that it was not learned from.
+
+    Attributes:
+        rows: how many were held out.
+        log_likelihood: of one of them, in the mean, in nats.
+        without_edges: the same of a network without edges.
+        edges: of the network that was learned from the other rows.
+    """
+
+    rows: int
+    log_likelihood: float
+    without_edges: float
+    edges: list[tuple[str, str]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as plain values."""
+        return asdict(self)
+
+
+def holdout(data: Any, share: float = 0.2, seed: int = 0, score: Score | str | None = None, **options: Any) -> Heldout:
+    """Learn from a part of the rows, and see how well the network foretells the others.
+
+    Args:
+        data: the data, or anything that `read` takes.
+        share: of the rows that are held out.
+        seed: of the split.
+        score: the score, or its name; `BDeu(1)` by default.
+        **options: of `learn`.
+
+    >>> from dagneal.networks.bundled import load
+    >>> found = holdout(load("lung-cancer").expected(10_000))
+    >>> found.log_likelihood > found.without_edges
+    True
+    """
+    data, score, options = as_dataset(data), as_score(score), checked_options("holdout", holdout, options)
+    if not 0 < share < 1:
+        raise InputError(f"the share of rows held out is {share}; give a number between 0 and 1, such as 0.2")
+    rows = round(share * data.rows)
+    if not 0 < rows < data.rows:
+        raise InputError(f"{data.rows:,} rows cannot be split so that {share:g} of them are held out")
+    generator = np.random.default_rng(whole_number("seed", seed))
+    if data.rows < _MOST_DRAWN:
+        weights = generator.multivariate_hypergeometric(data.weights, rows, method="marginals")
+    else:  # NumPy draws from fewer rows only; so each row is held out on its own, and their number varies a little
+        weights = generator.binomial(data.weights, share)
+        rows = int(weights.sum())
+    train, test = weighted(data, data.weights - weights), weighted(data, weights)
+    found = learn(train, score=score, seed=seed, **{"bound": False} | options)
+    prior = score if isinstance(score, Dirichlet) else BDeu()
+    values = [log_likelihood(fit(dag, train, prior), test) / rows for dag in (found.dag, graph_of(data.names, ()))]
+    return Heldout(rows, values[0], values[1], found.edges)
+
+
+def same_states(network: BayesianNetwork, data: Dataset) -> bool:
+    """Whether a network is over the columns of data, with the same states in the same order.
+
+    Truth values may be spelled differently, since `read` spells them alike.
+
+    Args:
+        network: the network.
+        data: the data.
+    """
+    theirs = {name: spell_truth(its) for name, its in network.states.items()}
+    return theirs == {name: spell_truth(its) for name, its in zip(data.names, data.states, strict=True)}
+
+
+def log_likelihood(network: BayesianNetwork, data: Dataset) -> float:
+    """The log probability of data under a network, in nats; minus infinity where a row is impossible.
+
+    Args:
+        network: with all columns of the data as variables, and their states in the same order.
+        data: the rows.
+
+    >>> from dagneal.networks.bundled import load
+    >>> truth = load("lung-cancer")
+    >>> round(log_likelihood(truth, truth.expected(10_000)) / 10_000, 2)
+    -2.1
+    """
+    if not same_states(network, data):
+        raise InputError("the network and the data have other variables or states")
+    place = {name: i for i, name in enumerate(data.names)}
+    families = [[place[v] for v in (*network.parents[name], name)] for name in data.names]
+    total = 0.0
+    with np.errstate(divide="ignore"):
+        for name, counts in zip(data.names, Counter(data).counts(families), strict=True):
+            seen = counts > 0
+            total += float(counts[seen] @ np.log(network.cpts[name][seen]))
+    return total
+
+
+def sensitivity(data: Any, sizes: Sequence[float], **options: Any) -> dict[float, Learned]:
+    """Learn with several equivalent sample sizes of the prior, to see which edges depend on it.
+
+    Args:
+        data: the data, or anything that `read` takes.
+        sizes: equivalent sample sizes, such as 0.1, 1 and 10.
+        **options: of `learn`.
+
+    >>> from dagneal.networks.bundled import load
+    >>> found = sensitivity(load("lung-cancer").expected(10_000), [0.1, 1, 10])
+    >>> [len(each.edges) for each in found.values()]
+    [4, 4, 4]
+    """
+    data, options = as_dataset(data), checked_options("sensitivity", sensitivity, options)
+    if "score" in options:
+        raise InputError("score is not an argument of sensitivity, which compares sizes of BDeu; leave it out")
+    return {float(size): learn(data, score=BDeu(float(size)), **{"bound": False} | options) for size in sizes}
+
+
+def side_by_side(graphs: Sequence[nx.DiGraph], knowledge: Knowledge | None = None) -> dict[tuple[str, str], list[str]]:
+    """Pairs of variables that some network joins, and how each network does: by its equivalence class, not by one member.
+
+    Args:
+        graphs: networks over the same variables.
+        knowledge: what was known before.
+
+    >>> side_by_side([nx.DiGraph([("a", "b")]), nx.DiGraph([("b", "a")]), nx.DiGraph([("a", "b"), ("c", "b")])])
+    {('a', 'b'): ['open', 'open', '->'], ('c', 'b'): ['-', '-', '->']}
+    """
+    classes = [class_of(graph, knowledge) for graph in graphs]
+    found: dict[tuple[str, str], list[str]] = {}
+    for graph in graphs:
+        for a, b in graph.edges:
+            if (a, b) not in found and (b, a) not in found:
+                ways = [(each.has_edge(a, b), each.has_edge(b, a)) for each in classes]
+                words = {(True, True): "open", (True, False): "->", (False, True): "<-", (False, False): "-"}
+                found[a, b] = [words[way] for way in ways]
+    return found

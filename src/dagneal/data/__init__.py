@@ -1,0 +1,1 @@
+"""From files, frames and arrays to a Dataset of discrete variables."""

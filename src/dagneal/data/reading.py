@@ -1,0 +1,164 @@
+"""Reading: files and frames and arrays become a Dataset, bad ones get one clear line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from numbers import Real
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from dagneal.base.errors import InputError, short
+from dagneal.data import datafile
+from dagneal.data.arrays import array_source, pandas_source
+from dagneal.data.columns import Raw, checked, without_rare
+from dagneal.data.dataset import Dataset
+from dagneal.data.discretize import Bins, bins_of
+from dagneal.data.frames import SAMPLE, different, merged, merges, prepared
+from dagneal.data.missing import Missing, without_missing
+
+
+class HasStates(Protocol):
+    """Something that declares the states of variables, such as a `BayesianNetwork`."""
+
+    @property
+    def states(self) -> Mapping[str, Sequence[str]]:
+        """The states of each variable, in order."""
+        ...
+
+
+def read(
+    source: Any,
+    *,
+    names: Sequence[str] | None = None,
+    weights: str | None = None,
+    columns: Sequence[str] | None = None,
+    states: Mapping[str, Sequence[Any]] | HasStates | None = None,
+    missing: Missing = "refuse",
+    bins: str | Bins | Mapping[str, str | Bins] | None = None,
+    rare: float = 0.0,
+    drop: Sequence[str] = (),
+    merge: Literal["auto", "yes", "no"] = "auto",
+) -> Dataset:
+    """Read discrete data from files, a frame or an array.
+
+    Args:
+        source: path of a CSV, TSV or Parquet file, of a folder of them or a pattern such as `rows/*.parquet`, a pandas or
+            polars frame, or an integer array (rows, columns).
+        names: the columns of an array; `X1`, `X2` and so on by default.
+        weights: a column that says how often each row counts; rows of weight 0 are as good as absent.
+        columns: read only these, in this order.
+        states: all states of some columns, in order, also those that no row shows; a network gives those of its
+            variables. Other columns have the states seen, sorted, numbers as numbers; a categorical keeps its own.
+        missing: what to do with missing values: `"refuse"`, `"drop"` the row, or make them a `"state"` of their own.
+        bins: cut numbers into a few states: `"quantile:4"`, `"uniform:5"` or `"kmeans:3"` for all columns with more than 12
+            different numbers, or by column, `{"age": "at:18,65"}`. Declared states that are named by cuts are found in
+            numbers.
+        rare: merge the states of a column that fewer rows show than this share of them.
+        drop: leave these columns out.
+        merge: whether equal rows are merged. `"auto"` decides by a sample where there are many rows: rows that mostly differ
+            are kept one by one, as bits.
+
+    Returns:
+        The data, with one weight per distinct row.
+
+    >>> import numpy as np
+    >>> read(np.array([[0, 1], [0, 1], [1, 0]]), names=["rain", "wet"])
+    Dataset(2 columns, 3 rows, 2 distinct)
+    """
+    if missing not in ("refuse", "drop", "state"):
+        raise InputError(f"missing={missing!r} is unknown; give 'refuse', 'drop' or 'state'")
+    if names is not None and not isinstance(source, np.ndarray):
+        raise InputError("names are for arrays; files and frames have their own")
+    if merge not in ("auto", "yes", "no"):
+        raise InputError(f"merge={merge!r} is unknown; give 'auto', 'yes' or 'no'")
+    _check_types(weights, columns, drop, states, rare)
+    cut = _implied(states) | bins_of(bins)
+    if isinstance(source, np.ma.MaskedArray):
+        raise InputError("masked arrays are not read; give a frame with missing values")
+
+    named = getattr(states, "states", states)
+    named = set(named) if isinstance(named, Mapping) else set()
+    keep = {*(columns or ()), *drop, *cut, *named, *([weights] if weights is not None else [])}
+
+    def frame(given: datafile.Source) -> Dataset:
+        ready = prepared(given, weights, columns, drop, cut, named)
+        settled = _declared(states, given.where, list(ready.chosen))
+        share = different(ready) if merge == "auto" and not ready.weighted else None
+        if ready.weighted and merge == "no":
+            raise InputError("rows with weights are merged; leave merge='no' (--merge no) out")
+        told = "" if share is None else f"{share:.0%} of a sample of {SAMPLE:,} rows differ"
+        if merge == "no" or not (share is None or merges(share)):
+            notes = (f"rows kept one by one, since {told}",) if told else ()
+            from dagneal.data.streaming import packed
+
+            return packed(replace(ready, notes=(*ready.notes, *notes)), missing, settled, rare)
+        raw = merged(replace(ready, notes=(*ready.notes, *((f"equal rows merged; {told}",) if told else ()))))
+        return _finished(raw, missing, settled, rare)
+
+    if isinstance(source, str | os.PathLike):
+        with (
+            ExitStack() as temporary,
+            datafile.regular(source) as paths,
+            datafile.diagnosed(paths, str(source)),
+        ):
+            return frame(datafile.scan(paths, str(source), keep, temporary))
+    package = type(source).__module__.split(".")[0]
+    with datafile.diagnosed((), "the array" if isinstance(source, np.ndarray) else "the frame"):
+        if package == "polars" and hasattr(source, "lazy"):
+            given = datafile.from_frame(source.lazy())
+        elif isinstance(source, np.ndarray):
+            if any(not how.implied for how in cut.values()):
+                raise InputError("arrays hold integers, which are not cut; give a frame")
+            given = array_source(source, names, columns, drop, merge=merge != "no" and weights is None)
+        elif package == "pandas" and hasattr(source, "columns"):
+            given = pandas_source(source, columns, drop, weights)
+        else:
+            raise InputError(
+                f"cannot read data from {type(source).__name__}; give a path, a pandas or polars frame or a NumPy array"
+            )
+        return frame(datafile.without_row_numbers([given], keep)[0])
+
+
+def _check_types(weights: Any, columns: Any, drop: Any, states: Any, rare: Any) -> None:
+    """Refuse options of a type that cannot be used."""
+    if weights is not None and not isinstance(weights, str):
+        raise InputError(f"weights is {short(weights)}; give the name of a column")
+    for name, value in (("columns", columns), ("drop", drop)):
+        listed = isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(each, str) for each in value)
+        if value is not None and not listed:
+            raise InputError(f"{name} is {short(value)}; give a list of names of columns")
+    if isinstance(rare, bool) or not isinstance(rare, Real):
+        raise InputError(f"rare is {short(rare)}; give a share of the rows from 0 to below 1, such as 0.01")
+    for name, its in states.items() if isinstance(states, Mapping) else ():
+        if isinstance(its, str) or not isinstance(its, Iterable):
+            raise InputError(f"the states of {name!r} are {short(its)}; give a list of states")
+
+
+def _finished(raw: Raw, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float) -> Dataset:
+    return checked(without_rare(without_missing(raw, missing, declared, rare), rare, declared), declared)
+
+
+def _implied(states: Any) -> dict[str, Bins]:
+    """The cuts that declared states tell by their names."""
+    given = getattr(states, "states", states)
+    found = {name: Bins.of_states(its) for name, its in given.items()} if isinstance(given, Mapping) else {}
+    return {str(name): how for name, how in found.items() if how is not None}
+
+
+def _declared(states: Any, where: str, names: Sequence[str]) -> dict[str, list[str]]:
+    """Declared states by column; a network declares those of its variables, and may have more of them than the data."""
+    if hasattr(states, "states"):
+        if not set(states.states) & set(names):
+            raise InputError(f"{where}: none of the columns is a variable of the network that should give their states")
+        return {name: list(its_states) for name, its_states in states.states.items()}
+    if not isinstance(states, Mapping | None):
+        raise InputError(f"states is {type(states).__name__}; give a mapping from columns to states, or a network")
+    there = set(names)
+    for name in states or {}:
+        if name not in there:
+            raise InputError(f"{where}: states are declared for {name!r}, which is not a column")
+    return {name: [str(state) for state in its_states] for name, its_states in (states or {}).items()}

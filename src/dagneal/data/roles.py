@@ -1,0 +1,127 @@
+"""Roles of columns that are not variables: identifiers, row numbers and counts, recognised by name and values."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from dagneal.base.kernels import Floats
+
+MANY_NUMBERS = 50  # a column with more distinct numbers than this may be a measurement or an identifier
+_FEW = 12  # up to this many distinct numbers are states, whatever the column is called
+_COLLISIONS = 7  # a measurement with this many expected ties has none with a probability of e^-7
+_LEAST_DIGITS = 4  # of numbers such as 10023, which are given out, not measured
+_ROUNDED = 5  # numbers that are all multiples of this were measured and rounded
+
+_COUNTS = (
+    "freq freqs frequency frequencies n nn nobs obs count counts cnt counted rowcount weight weights wt wts wgt w num "
+    "number total totals size occurrences multiplicity anzahl"
+)
+_ID_WORDS = "id ids identifier uid uuid guid"
+_ID_NAMES = "pid key idx index rowid rowname rownames rownum rownumber"
+_NUMBER_WORDS = "no nr num number code key idx index"
+_THINGS = (
+    "patient subject case person customer client user employee passenger student participant respondent record order "
+    "invoice transaction account member sample device item product store household family hospital visit encounter "
+    "admission study survey row loan policy claim serial ticket registration social"
+)
+_THING = re.compile(f"({_THINGS.replace(' ', '|')})s?({_ID_WORDS.replace(' ', '|')}|{_NUMBER_WORDS.replace(' ', '|')})?")
+_MEASURED = (
+    "income incomes salary wage wages pay price prices cost costs amount balance revenue sales turnover expense expenses "
+    "budget loss profit population area distance length height width depth volume mass duration seconds time year years "
+    "date weight weights birthweight value values charge charges fee fees dose calories kcal steps platelets cells wbc rbc "
+    "score level pressure rate speed age days hours minutes g mg kg ml cm mm km usd eur gbp"
+)
+_ROW_NUMBERS = re.compile(r"|Unnamed: \d+(\.\d+)*|__index_level_\d+__|\.\.\.\d+")
+
+
+def words_of(name: str) -> list[str]:
+    """Split the name of a column into lower-case words.
+
+    Args:
+        name: the name.
+
+    >>> words_of("PatientID"), words_of("row_no."), words_of("COUNT(*)")
+    (['patient', 'id'], ['row', 'no'], ['count'])
+    """
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    return re.findall(r"[^\W_]+", spaced.lower())
+
+
+def may_be_counts(name: str) -> bool:
+    """Return whether a column has a name that is common for counts of rows.
+
+    Args:
+        name: the name.
+
+    >>> may_be_counts("Freq"), may_be_counts("COUNT(*)"), may_be_counts("n_obs"), may_be_counts("country")
+    (True, True, True, False)
+    """
+    return "".join(words_of(name)) in _COUNTS.split()
+
+
+def may_be_row_numbers(name: str) -> bool:
+    """Return whether a column has no name, or the name that a program gives to a column without one.
+
+    Args:
+        name: the name.
+
+    >>> [may_be_row_numbers(name) for name in ("", "Unnamed: 0", "__index_level_0__", "...1", "age")]
+    [True, True, True, True, False]
+    """
+    return _ROW_NUMBERS.fullmatch(name) is not None
+
+
+def is_identifier(name: str, values: Floats, rows: int, distinct: int | None = None) -> bool:
+    """Return whether distinct numbers identify rows, rather than measure something.
+
+    Identifiers are whole numbers that differ in every row and are not clearly a measurement: they lie so densely that a
+    measurement would repeat, or nearly all have the same number of digits, at least four. Whole numbers that repeat, each
+    in fewer than twenty rows on average, are identifiers only if the name of the column says so.
+
+    Args:
+        name: the column.
+        values: its distinct numbers.
+        rows: the number of rows that have a value.
+        distinct: the number of distinct values, if floating point cannot tell all of them apart.
+
+    >>> ids = np.arange(10_023.0, 90_000.0, 521)
+    >>> is_identifier("x", ids, len(ids)), is_identifier("income", ids, len(ids)), is_identifier("x", ids, 5 * len(ids))
+    (True, False, False)
+    >>> is_identifier("patient_id", ids, len(ids) + 20)
+    True
+    """
+    distinct = len(values) if distinct is None else distinct
+    if distinct <= _FEW or not (values == np.floor(values)).all():
+        return False
+    words = words_of(name)
+    if _names_identifier(words):
+        return distinct >= rows if distinct <= MANY_NUMBERS else 20 * distinct > rows
+    if distinct < rows or distinct <= MANY_NUMBERS:
+        return False
+    if not set(words).isdisjoint(_MEASURED.split()):
+        return False
+    if values.max() - values.min() == rows - 1:
+        return True
+    exact = float(np.abs(values).max()) < 2.0**53
+    step = int(np.gcd.reduce(np.diff(np.sort(values)).astype(np.int64))) if exact else 1
+    span = float(values.max() - values.min()) / max(step, 1) + 1
+    if rows * rows >= 2 * _COLLISIONS * span:
+        return True
+    digits = np.floor(np.log10(np.maximum(np.abs(values), 1.0)))
+    usual = np.bincount(digits.astype(np.int64)).max()
+    rounded = exact and bool((values % _ROUNDED == 0).all())
+    return not rounded and bool(usual >= 0.9 * len(values)) and float(np.median(digits)) >= _LEAST_DIGITS - 1
+
+
+def _names_identifier(words: list[str]) -> bool:
+    """Return whether the words of a name say that a column holds identifiers."""
+    if not words:
+        return False
+    if not {words[0], words[-1]}.isdisjoint(_ID_WORDS.split()) or "".join(words) in _ID_NAMES.split():
+        return True
+    thing = _THING.fullmatch("".join(words))
+    return thing is not None or (words[-1] in _NUMBER_WORDS.split() and _THING.fullmatch(words[0]) is not None)

@@ -1,0 +1,230 @@
+"""Rows that do not merge: read twice in batches, first for the states of each column, then to be packed as bits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dagneal.base.errors import InputError
+from dagneal.base.kernels import Codes, Ints, run
+from dagneal.data.columns import Column, Raw, check_states, complaints, noted, rows_with_value, tidied, without_rare
+from dagneal.data.dataset import SPACES, Dataset
+from dagneal.data.frames import Prepared, first_missing, series_column
+from dagneal.data.missing import Missing, as_state, known, marked, marks_of, refusal, settled, without_unused
+from dagneal.data.packing import Packer
+
+if TYPE_CHECKING:
+    import polars
+
+_BATCH = 1 << 18  # the most rows at a time
+_CELLS = 1 << 21  # the most values at a time; text takes 16 bytes each
+_MANY = 1 << 20  # different values of a column that are held before equal ones are added up
+_RANGE = 1 << 16  # of numbers that are looked up in a plain table
+
+
+def packed(ready: Prepared, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float) -> Dataset:
+    """A dataset of rows as they are, kept as bits.
+
+    Args:
+        ready: the frame, without weights.
+        missing: what to do with missing values.
+        declared: states by column.
+        rare: below which share of the rows states are merged.
+    """
+    import polars as pl
+
+    where, chosen = ready.source.where, ready.chosen
+    frame, values, rows, blank = _looked_at(ready)
+    if not rows:
+        raise InputError(f"{where}: there are no rows")
+
+    def coded() -> dict[str, Column]:
+        return {name: marked(series_column(where, name, values[name]["value"]), declared) for name in chosen}
+
+    columns = coded()
+    lost = {name: int(values[name]["count"].filter(pl.Series(c.codes < 0)).sum()) for name, c in columns.items()}
+    lost = {name: count for name, count in lost.items() if count}
+    notes = list(ready.notes)
+    if lost and missing == "refuse":
+        first = {name: first_missing(ready, name, marks_of(columns[name], declared)) for name in lost}
+        shown = [without_unused(known(c)) for c in columns.values()]
+        filled = [rows - lost.get(name, 0) for name in chosen]
+        others = [] if rare else complaints(shown, rows, filled, declared, ready.counts)
+        raise refusal(where, {name: (count, first[name]) for name, count in lost.items()}, others)
+    if lost and missing == "drop":
+        whole = [_present(values[name]["value"].dtype, chosen[name], marks_of(columns[name], declared)) for name in lost]
+        frame, before = frame.filter(pl.all_horizontal(whole)), rows
+        values, rows, _ = _marginals(frame, chosen, where, text=False)
+        if not rows:
+            raise InputError(f"{where}: every row has a missing value; nothing would be left")
+        columns = coded()
+        notes.append(f"{before - rows:,} rows with missing values left out")
+    elif lost:
+        columns = {name: as_state(column) for name, column in columns.items()}
+        notes += [f"{name}: {count:,} missing values made a state" for name, count in lost.items()]
+    final: list[Column] = []
+    filled = []
+    for name, column in columns.items():
+        raw = Raw(where, (settled(column, declared),), values[name]["count"].to_numpy().astype(np.int64))
+        filled.append(rows_with_value(raw.columns[0], raw.weights))
+        merged = without_rare(raw, rare, declared)
+        notes += merged.notes
+        final += merged.columns
+    if wrong := complaints(final, rows, filled, declared, ready.counts):
+        raise InputError(f"{where}: {'; '.join(wrong)}")
+    final = [tidied(where, column, declared) for column in final]
+    packer = Packer(np.array([len(column.labels) for column in final]), rows)
+    coders = [Coder(values[name]["value"], column.codes) for name, column in zip(chosen, final, strict=True)]
+    for batch in frame.select(*chosen.values(), *(["empty"] if blank else [])).collect_batches(
+        chunk_size=_rows(len(chosen))
+    ):
+        kept = batch
+        if blank:  # lines with nothing on them are no rows, but some rows may have nothing in any column
+            here = batch["empty"].arg_true().head(blank)
+            blank -= len(here)
+            kept = batch.with_row_index("row").filter(~pl.col("row").is_in(here.implode())).drop("row")
+        lines = run(lambda at, kept=kept: coders[at](kept.to_series(at)), range(len(coders)))  # type: ignore[misc]
+        if packer.rows + kept.height > rows:
+            raise InputError(f"{where} changed while it was read")
+        packer.add(lines)
+    weights = np.broadcast_to(np.int64(1), packer.rows)
+    states = tuple(column.labels for column in final)
+    return noted(Dataset(tuple(chosen), states, packer.finished(), weights), notes)
+
+
+def _present(kind: polars.DataType, place: str, marks: Sequence[str]) -> polars.Expr:
+    """Where a column has a value."""
+    import polars as pl
+
+    values = pl.col(place).fill_nan(None) if kind.is_float() else pl.col(place)
+    text = values.cast(pl.String).str.strip_chars(SPACES)
+    return text.is_not_null() & ~text.is_in(list(marks))
+
+
+def _looked_at(ready: Prepared) -> tuple[polars.LazyFrame, dict[str, polars.DataFrame], int, int]:
+    """The frame, the different values of each column with how often they occur, the rows, and how many lines are blank."""
+    import polars as pl
+
+    where, texts = ready.source.where, ready.source.texts
+    values, rows, (empty, short) = _marginals(ready.frame, ready.chosen, where, text=bool(texts))
+    if short:
+        ready.source.check_rectangular()
+    blank = ready.source.blank_lines() if empty else 0
+    if blank:  # they have no value in any column
+        values = {
+            name: found.with_columns(
+                count=pl.when(pl.col("value").is_null()).then(pl.col("count") - blank).otherwise("count")
+            ).filter(pl.col("count") > 0)
+            for name, found in values.items()
+        }
+    return ready.frame, values, rows - blank, blank
+
+
+def _marginals(
+    frame: polars.LazyFrame, chosen: Mapping[str, str], where: str, text: bool
+) -> tuple[dict[str, polars.DataFrame], int, tuple[int, int]]:
+    """The different values of each column with their numbers of rows; all rows; those without any, or the last, value."""
+    import polars as pl
+
+    def added(parts: list[polars.DataFrame]) -> polars.DataFrame:
+        return pl.concat(parts).group_by("value").agg(pl.col("count").sum()).sort("value")
+
+    found: dict[str, list[polars.DataFrame]] = {name: [] for name in chosen}
+    rows, empty, short = 0, 0, 0
+    flags = ["empty", "short"] if text else []
+    for batch in frame.select(*chosen.values(), *flags).collect_batches(chunk_size=_rows(len(chosen))):
+        rows += batch.height
+        if text:
+            empty, short = empty + int(batch["empty"].sum()), short + int(batch["short"].sum())
+
+        parts = run(lambda place, batch=batch: _counted(batch[place]), list(chosen.values()))  # type: ignore[misc]
+        for name, part in zip(chosen, parts, strict=True):
+            found[name].append(part)
+            if sum(each.height for each in found[name]) > _MANY:
+                found[name] = [added(found[name])]
+                check_states(where, name, found[name][0].height)
+    kinds = frame.select(chosen.values()).collect_schema()
+    nothing = {n: pl.DataFrame(schema={"value": kinds[p], "count": pl.Int64}) for n, p in chosen.items()}
+    return {name: added([nothing[name], *parts]) for name, parts in found.items()}, rows, (empty, short)
+
+
+def _rows(columns: int) -> int:
+    """How many rows are read at a time."""
+    return max(64, min(_BATCH, _CELLS // columns // 64 * 64))
+
+
+def _counted(values: polars.Series) -> polars.DataFrame:
+    """The different values of a series, and how often they occur."""
+    import polars as pl
+
+    kind = values.dtype
+    if _fits(values) and not values.null_count() and len(values):
+        low, high = int(values.min()), int(values.max())  # type: ignore[arg-type]
+        if high - low < _RANGE:
+            counts = np.bincount(_offset(values, low), minlength=high - low + 1)
+            seen = np.flatnonzero(counts)
+            return pl.DataFrame({"value": pl.Series(seen + low).cast(kind), "count": counts[seen].astype(np.int64)})
+    counted = values.alias("value").value_counts(name="count")
+    return counted.with_columns(pl.col("count").cast(pl.Int64))
+
+
+def _fits(values: polars.Series) -> bool:
+    """Whether values are whole numbers that NumPy holds as 64-bit integers."""
+    import polars as pl
+
+    kind = values.dtype
+    if kind == pl.UInt64:
+        return not len(values) or int(values.max() or 0) < 1 << 63  # type: ignore[arg-type]
+    return kind.is_integer() and kind not in (pl.Int128, pl.UInt128)
+
+
+def _offset(values: polars.Series, low: int) -> Ints:
+    """Whole numbers above the lowest of them."""
+    import polars as pl
+
+    if low == 0:
+        return values.to_numpy()
+    return (values.cast(pl.Int64) - low).to_numpy()
+
+
+class Coder:
+    """Codes for the values of a column.
+
+    Args:
+        values: the different ones, one of which may be null.
+        codes: theirs.
+    """
+
+    def __init__(self, values: polars.Series, codes: Ints) -> None:
+        import polars as pl
+
+        self.kind = np.uint8 if codes.max(initial=0) < 256 else np.uint16
+        known = values.is_not_null()
+        self.null = int(codes[(~known).to_numpy()][0]) if (~known).any() else None
+        self.values, self.codes = values.filter(known), codes[known.to_numpy()].astype(self.kind)
+        self.table: Codes | None = None
+        whole = self.values.cast(pl.UInt8) if self.values.dtype == pl.Boolean else self.values
+        if _fits(whole) and len(whole) and int(whole.max()) - int(whole.min()) < _RANGE:  # type: ignore[arg-type]
+            self.low = int(whole.min())  # type: ignore[arg-type]
+            self.table = np.zeros(int(whole.max()) - self.low + 1, dtype=self.kind)  # type: ignore[arg-type]
+            self.table[_offset(whole, self.low)] = self.codes
+
+    def __call__(self, line: polars.Series) -> Codes:
+        """The codes of a line of values."""
+        import polars as pl
+
+        if self.table is not None and not line.null_count():
+            whole = line.cast(pl.UInt8) if line.dtype == pl.Boolean else line
+            return self.table[_offset(whole, self.low)]
+        if not len(self.values):
+            return np.full(len(line), self.null, dtype=self.kind)
+        kind = pl.UInt8 if self.kind is np.uint8 else pl.UInt16
+        if line.dtype == pl.String and not line.null_count():
+            mapped: Codes = self.codes[line.cast(pl.Enum(self.values)).to_physical().to_numpy()]
+            return mapped
+        new = pl.Series(self.codes)
+        if self.null is None:
+            return line.replace_strict(self.values, new, return_dtype=kind).to_numpy()
+        return line.replace_strict(self.values, new, default=self.null, return_dtype=kind).to_numpy()

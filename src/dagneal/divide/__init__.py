@@ -1,0 +1,1 @@
+"""Divide et impera: subproblems, votes, candidate parents and the iterated global solve."""

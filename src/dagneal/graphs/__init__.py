@@ -1,0 +1,1 @@
+"""Directed graphs, equivalence classes and background knowledge."""

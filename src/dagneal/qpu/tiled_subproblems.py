@@ -1,0 +1,108 @@
+"""Tiled blocks: many blocks of a division in one call of the QPU."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dagneal.divide.subproblem_solvers import Solutions, block_seed, taken
+from dagneal.qpu.pack import Copy, Ising
+from dagneal.qubo.decode import decode_spins
+from dagneal.qubo.encode import Encoding, qubos
+from dagneal.qubo.hamiltonian import Qubos
+from dagneal.scoring.table import Blocks
+from dagneal.solvers.samplers import BLOCK_READS
+
+if TYPE_CHECKING:
+    from dagneal.qpu.sampler import QPU
+
+IN_FLIGHT = 4  # calls that are waited for at a time
+
+
+class TiledBlocks:
+    """Blocks on copies of one embedding, as many in a call as the chip holds.
+
+    Args:
+        qpu: the sampler.
+        parameters: of `QPU.sample`.
+        repair: take the best repaired read; otherwise that of lowest energy.
+        seed: of the gauges, and of an emulator.
+        encoding: of the blocks.
+    """
+
+    def __init__(self, qpu: QPU, parameters: dict[str, Any], repair: bool, seed: int | None, encoding: Encoding) -> None:
+        self.qpu, self.repair, self.encoding = qpu, repair, encoding
+        given = {name: value for name, value in ({"num_reads": BLOCK_READS} | parameters).items() if value is not None}
+        self.seed: int | None = given.pop("seed", seed)
+        self.parameters = given
+        self.calls = 0
+        self.access_seconds = 0.0  # of these calls
+        self.in_flight = IN_FLIGHT
+        self._first: Blocks | None = None
+        self._strength: float | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """The name of the sampler."""
+        return type(self.qpu).__name__
+
+    def piece(self, blocks: Blocks) -> int:
+        """How many blocks go into one call.
+
+        Args:
+            blocks: the first of those that will come; a scan of chain strengths tries them.
+        """
+        self._first = blocks
+        return len(self._copies(qubos(blocks, self.encoding)))
+
+    def solve(self, blocks: Blocks) -> Solutions:
+        """Solve blocks; see `BlockSolver`."""
+        encoded = qubos(blocks, self.encoding)
+        copies = self._copies(encoded)
+        strength = self._scanned(blocks)
+        count, size = blocks.members.shape
+        adjacency = np.zeros((count, size, size), dtype=bool)
+        scores = np.full(count, np.nan)
+        for begin in range(0, count, len(copies)):
+            lines = range(begin, min(begin + len(copies), count))
+            seed = None if self.seed is None else block_seed(self.seed, blocks.names(begin))
+            spins, info = self.qpu.reads(_problems(encoded, lines), copies, self.parameters, strength, seed)
+            with self._lock:
+                self.calls += 1
+                self.access_seconds += float(info.get("timing", {}).get("qpu_access_time", 0.0)) / 1e6
+            for place, line in enumerate(lines):
+                reads = decode_spins(blocks.table(line), encoded, line, spins[place])
+                adjacency[line], scores[line] = taken(reads, self.repair)
+        return Solutions(adjacency, scores)
+
+    def _copies(self, encoded: Qubos) -> list[Copy]:
+        return self.qpu.copies(encoded.rows, encoded.columns, encoded.layout.bits, many=True)
+
+    def _scanned(self, blocks: Blocks) -> float:
+        """The chain strength: as given, or found by one scan over the first blocks."""
+        with self._lock:
+            if self._strength is None:
+                first = blocks if self._first is None else self._first
+                encoded = qubos(first, self.encoding)
+                copies = self._copies(encoded)
+                problems = _problems(encoded, range(min(len(first.members), len(copies))))
+                self._strength = self.qpu.strength(problems, copies, self.parameters, self.seed)
+            return self._strength
+
+    def cancel(self) -> None:
+        """Give up what is pending."""
+        self.qpu.line.cancel()
+
+    def fingerprint(self) -> str:
+        """All that the reads depend on."""
+        emulator = self.qpu.properties.get("emulator", "")
+        where = f"{self.qpu.backend.name} {emulator} {self.qpu.chain_strength} gauges={self.qpu.gauges}"
+        return f"{self.name} {where} {sorted(self.parameters.items())} repair={self.repair} seed={self.seed} {self.encoding}"
+
+
+def _problems(encoded: Qubos, lines: range) -> Ising:
+    chosen = slice(lines.start, lines.stop)
+    return Ising.of(encoded.linear[chosen], encoded.rows, encoded.columns, encoded.quadratic[chosen])

@@ -1,0 +1,70 @@
+"""A small network drawn with letters, for a terminal."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import networkx as nx
+
+from dagneal.base.text import cells
+from dagneal.report.layout import GAP, ROW, layered
+
+MOST = 12  # variables beyond which a drawing is no help
+_LINES = 4  # between two rows of variables
+_LETTER = GAP / 3  # of the layout, so that boxes lie three letters apart
+
+
+def drawn(dag: nx.DiGraph, width: int = 100) -> list[str]:
+    """A graph as lines of text, parents above children; nothing where it is too large or has a cycle or no edges.
+
+    Args:
+        dag: the graph.
+        width: of the terminal.
+
+    >>> print("\\n".join(drawn(nx.DiGraph([("rain", "wet"), ("sprinkler", "wet")]))))
+    rain    sprinkler
+       \\       /
+        \\     /
+          v v
+          wet
+    """
+    if len(dag) > MOST or not dag.number_of_edges() or not nx.is_directed_acyclic_graph(dag):
+        return []
+    names = {name: cells(name) for name in dag}
+    layout = layered(dag, {name: _LETTER * len(names[name]) for name in dag}, _LETTER * width)
+    left = min(x - _LETTER * len(names[name]) / 2 for name, (x, _) in layout.place.items())
+
+    def cell(point: tuple[float, float]) -> tuple[int, int]:
+        return round((point[0] - left) / _LETTER), round(point[1] / ROW * _LINES)
+
+    middle = {name: cell(point) for name, point in layout.place.items()}
+    edges = [[middle[a], *map(cell, layout.bends.get((a, b), [])), middle[b]] for a, b in dag.edges]
+    right = max(x + (len(names[name]) + 1) // 2 for name, (x, _) in middle.items())
+    across = max([right, *(x for points in edges for x, _ in points)]) + 1
+    if across > width or min(x for points in edges for x, _ in points) < 0 or not all(name.isprintable() for name in dag):
+        return []
+    grid = [[" "] * across for _ in range(max(y for _, y in middle.values()) + 1)]
+    for points in edges:
+        for start, end in pairwise(points):
+            _line(grid, start, end, end is points[-1])
+    for name, (x, y) in middle.items():
+        begin = max(0, x - len(names[name]) // 2)
+        if any(letter != " " for letter in grid[y][max(0, begin - 1) : begin + len(names[name]) + 1]):
+            return []  # an edge runs through a name
+        grid[y][begin : begin + len(names[name])] = names[name]
+    return ["".join(row).rstrip() for row in grid]
+
+
+def _line(grid: list[list[str]], start: tuple[int, int], end: tuple[int, int], last: bool) -> None:
+    """A piece of an edge, from below its start to its end, or to a head above its child."""
+    (x0, y0), (x1, y1) = start, end
+    before = x0
+    for y in range(y0 + 1, y1 if last else y1 + 1):
+        x = round(x0 + (x1 - x0) * (y - y0) / (y1 - y0))
+        letter = "|" if x == before else "\\" if x > before else "/"
+        if abs(x - before) > 2:  # a flat line
+            for between in range(min(x, before) + 1, max(x, before)):
+                if grid[y][between] == " ":
+                    grid[y][between] = "_" if y == y0 + 1 else "-"
+        grid[y][x] = "v" if last and y == y1 - 1 else letter
+        before = x

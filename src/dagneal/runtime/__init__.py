@@ -1,0 +1,1 @@
+"""How a run is carried out: its context, task scheduling, executors and the journal."""

@@ -1,0 +1,1 @@
+"""Local scores of child and parent sets: scores, counting, and the score table."""

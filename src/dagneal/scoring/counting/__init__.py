@@ -1,0 +1,1 @@
+"""Counting of variable sets, and the sums over counts that scores are made of."""

@@ -1,0 +1,128 @@
+"""Counting row by row, over merged rows; a plain table of counts, or a hash table where there are too many states."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagneal.base.kernels import Codes, Floats, Ints, Masks, kernel
+from dagneal.scoring.counting.terms import sum_of
+
+# Two rows that differ in these bits almost never meet in the hash table below (Knuth's golden-ratio multiplier).
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+
+
+@kernel
+def set_sums(
+    codes: Codes,
+    weights: Ints,
+    arities: Ints,
+    members: NDArray[np.int32],
+    sizes: Ints,
+    which: Ints,
+    values: Floats,
+    terms: Floats,
+    sums: Floats,
+) -> None:
+    """Count sets of variables, and sum the terms of their counts.
+
+    Args:
+        codes: shape (variables, rows).
+        weights: how often each row counts.
+        arities: the number of states of each variable.
+        members: one set per line, its variables ascending, sets with common first members after each other.
+        sizes: how many members each has.
+        which: for each sum that is wanted, the line of its terms.
+        values: the pseudo-count of each line.
+        terms: looked up; without columns they are computed.
+        sums: the result, shaped like `which`.
+    """
+    rows = codes.shape[1]
+    widest = 0
+    for size in sizes:
+        widest = max(widest, size)
+    # prefix[l] holds, for each row, the combined code of the first l members of the current set; span[l] its bound.
+    prefix = np.zeros((widest + 1, rows), dtype=np.uint32)
+    span = np.ones(widest + 1, dtype=np.int64)
+    current = np.full(widest + 1, -1, dtype=np.int32)
+    dense = max(4096, 2 * rows)  # the most cells that are counted in a plain table
+    table = np.zeros(dense, dtype=np.int64)
+    slots = 1
+    shift = np.uint64(64)
+    while slots < 2 * rows:
+        slots *= 2
+        shift -= np.uint64(1)
+    keys = np.empty(slots, dtype=np.uint64)
+    ranks = np.full(slots, -1, dtype=np.int64)
+    touched = np.empty(rows, dtype=np.int64)
+
+    for index in range(len(sizes)):
+        size = sizes[index]
+        shared = 0
+        while shared < size - 1 and current[shared] == members[index, shared]:
+            shared += 1
+        for level in range(shared, size - 1):
+            variable = members[index, level]
+            current[level] = variable
+            arity = arities[variable]
+            if span[level] * arity <= dense:
+                span[level + 1] = span[level] * arity
+                for row in range(rows):
+                    prefix[level + 1, row] = prefix[level, row] * arity + codes[variable, row]
+            else:  # too many combinations for a table: number those that occur
+                count = _ranked(prefix[level], codes[variable], arity, prefix[level + 1], keys, ranks, touched, shift)
+                span[level + 1] = count
+        for level in range(max(size - 1, 0), widest + 1):
+            current[level] = -1
+        cells = 1
+        if size == 0:
+            table[0] = weights.sum()
+        else:
+            variable = members[index, size - 1]
+            arity = arities[variable]
+            cells = span[size - 1] * arity
+            if cells <= dense:
+                table[:cells] = 0
+                line = codes[variable]
+                before = prefix[size - 1]
+                for row in range(rows):
+                    table[np.int64(before[row]) * arity + np.int64(line[row])] += weights[row]
+            else:
+                before = prefix[widest]  # scratch: the deepest level is no prefix of a set of this size
+                cells = _ranked(prefix[size - 1], codes[variable], arity, before, keys, ranks, touched, shift)
+                table[:cells] = 0
+                for row in range(rows):
+                    table[before[row]] += weights[row]
+        for column in range(sums.shape[1]):
+            line_of = which[index, column]
+            sums[index, column] = sum_of(table[:cells], values[line_of], terms[line_of])
+
+
+@kernel
+def _ranked(
+    before: Codes,
+    line: Codes,
+    arity: int,
+    after: Codes,
+    keys: Masks,
+    ranks: Ints,
+    touched: Ints,
+    shift: np.uint64,
+) -> int:
+    """Number the combinations of a prefix and one more variable in the order in which they occur."""
+    slots = np.int64(len(keys))
+    count = 0
+    for row in range(len(line)):
+        key = np.uint64(before[row]) * np.uint64(arity) + np.uint64(line[row])
+        slot = np.int64((key * _SPREAD) >> shift) if slots > 1 else 0
+        while ranks[slot] >= 0 and keys[slot] != key:
+            slot = (slot + 1) % slots
+        if ranks[slot] < 0:
+            keys[slot] = key
+            ranks[slot] = count
+            touched[count] = slot
+            count += 1
+        after[row] = ranks[slot]
+    for i in range(count):
+        ranks[touched[i]] = -1
+    return count

@@ -1,0 +1,131 @@
+"""Sets of variables as bits and as sortable keys."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagneal.base.kernels import Ints, Masks, kernel
+
+
+def set_keys(masks: Masks, candidates: Ints, child: int | None, variables: int) -> Masks:
+    """Sets of variables as numbers that sort so that sets with common first members follow each other.
+
+    Args:
+        masks: the sets, as bits over the candidates.
+        candidates: the variables that the bits stand for, ascending.
+        child: one more variable that is in every set, or None.
+        variables: how many variables there are.
+
+    Up to 64 variables a set is its own bits, the first variable highest. Beyond, it is a number with one digit for each
+    member, which bounds the size of the sets; `widest_set` says where.
+    """
+    one = np.uint64(1)
+    keys = np.empty(len(masks), dtype=np.uint64)
+    if variables <= 64:
+        words = one << (np.uint64(63) - candidates.astype(np.uint64))
+        _bit_keys(masks, words, np.uint64(0) if child is None else one << np.uint64(63 - child), keys)
+        return keys
+    digits = np.uint64(variables + 1) ** np.arange(widest_set(variables) - 1, -1, -1, dtype=np.uint64)
+    _digit_keys(masks, candidates, -1 if child is None else child, digits, keys)
+    return keys
+
+
+@kernel
+def _bit_keys(masks: Masks, words: Masks, child: np.uint64, keys: Masks) -> None:
+    for line in range(len(masks)):
+        key = child
+        for bit in range(len(words)):
+            if (masks[line] >> np.uint64(bit)) & np.uint64(1):
+                key |= words[bit]
+        keys[line] = key
+
+
+@kernel
+def _digit_keys(masks: Masks, candidates: Ints, child: int, digits: Masks, keys: Masks) -> None:
+    for line in range(len(masks)):
+        key = np.uint64(0)
+        rank = 0
+        left = child  # to be put between its parents
+        for bit in range(len(candidates)):
+            if (masks[line] >> np.uint64(bit)) & np.uint64(1):
+                variable = candidates[bit]
+                if 0 <= left < variable:
+                    key += np.uint64(left + 1) * digits[rank]
+                    rank += 1
+                    left = -1
+                key += np.uint64(variable + 1) * digits[rank]
+                rank += 1
+        if left >= 0:
+            key += np.uint64(left + 1) * digits[rank]
+        keys[line] = key
+
+
+def distinct(keys: Masks) -> Masks:
+    """Different keys, ascending; for millions of them sorting is faster than hashing.
+
+    Args:
+        keys: in any order.
+    """
+    ordered = np.sort(keys)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
+
+
+def pair_keys(variables: int) -> tuple[np.uint64, Masks, Masks]:
+    """The keys of the empty set, of every single variable, and of every pair; of a variable with itself, its own."""
+    v = np.arange(variables, dtype=np.uint64)
+    if variables <= 64:
+        single = np.uint64(1) << (np.uint64(63) - v)
+        return np.uint64(0), single, single[:, None] | single[None, :]
+    high, low = (np.uint64((variables + 1) ** (widest_set(variables) - place)) for place in (1, 2))
+    single = (v + np.uint64(1)) * high
+    first, second = np.minimum(v[:, None], v[None, :]), np.maximum(v[:, None], v[None, :])
+    pair = (first + np.uint64(1)) * high + np.where(first == second, np.uint64(0), (second + np.uint64(1)) * low)
+    return np.uint64(0), single, pair
+
+
+def set_members(keys: Masks, variables: int) -> NDArray[np.int32]:
+    """The sets behind their keys, one per line, ascending, filled up with -1."""
+    if variables <= 64:
+        members = np.full((len(keys), int(np.bitwise_count(keys).max(initial=0))), -1, dtype=np.int32)
+        _unpack(keys, members)
+        return members
+    base = np.uint64(variables + 1)
+    members = np.empty((len(keys), widest_set(variables)), dtype=np.int32)
+    for place in range(members.shape[1]):
+        power = base ** np.uint64(members.shape[1] - 1 - place)
+        members[:, place] = ((keys // power) % base).astype(np.int32) - 1
+    return members
+
+
+@kernel
+def _unpack(keys: Masks, members: NDArray[np.int32]) -> None:
+    for line in range(len(keys)):
+        place = 0
+        for variable in range(64):
+            if (keys[line] >> np.uint64(63 - variable)) & np.uint64(1):
+                members[line, place] = variable
+                place += 1
+
+
+def widest_set(variables: int) -> int:
+    """How many variables a set can hold that is written as a key."""
+    if variables <= 64:
+        return variables
+    width = 1
+    while (variables + 1) ** (width + 1) < 1 << 64:
+        width += 1
+    return width
+
+
+def bounded_masks(bits: int, limit: int) -> Masks:
+    """All sets of at most `limit` out of `bits` things as bit masks, ascending; subsets come before supersets.
+
+    >>> bounded_masks(3, 2).tolist()
+    [0, 1, 2, 3, 4, 5, 6]
+    """
+    by_limit = [np.zeros(1, dtype=np.uint64)] * (limit + 1)
+    for bit in range(bits):
+        with_bit = [masks | np.uint64(1 << bit) for masks in by_limit]
+        by_limit = [by_limit[0]] + [np.concatenate([by_limit[k], with_bit[k - 1]]) for k in range(1, limit + 1)]
+    return by_limit[limit]

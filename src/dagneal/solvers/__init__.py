@@ -1,0 +1,1 @@
+"""Algorithms that find a DAG from a score table."""

@@ -1,0 +1,105 @@
+"""Samplers: which parameters they take, and which they get by default. Nothing heavy is imported here."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+READS = 1000  # of the global problem, where no number is given
+BLOCK_READS = 100  # of a subproblem, which is small
+SEED = 0
+
+# Parameters of a class of samplers and of what is derived from it. Any other sampler that takes num_reads gets READS.
+_DEFAULTS: dict[str, dict[str, Any]] = {
+    "dwave.samplers:PathIntegralAnnealingSampler": {"num_reads": 100},
+    # Restarts end a read, not the clock, so that the same seed gives the same answer. Without the bound on updates a problem
+    # of four variables takes as long as one of a hundred.
+    "dwave.samplers:TabuSampler": {"num_reads": 100, "num_restarts": 5, "timeout": 600_000, "lower_bound_z": 10_000},
+    "dwave.samplers:TreeDecompositionSolver": {"num_reads": 1},
+}
+_THREAD_SAFE = ("dwave", "dimod", "dagneal")  # packages whose samplers threads may share
+_DIRECT = ("dwave.system:LeapHybridSampler",)  # a call takes seconds, so subproblems are no use
+
+
+def parameters_of(sampler: Any) -> set[str]:
+    """The names of the parameters that a sampler takes: those that it states, and those of its method `sample`.
+
+    Args:
+        sampler: a dimod sampler; some state only the parameters of their constructor.
+    """
+    listed = inspect.signature(sampler.sample).parameters.values()
+    own = {p.name for p in listed if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
+    return (own | set(sampler.parameters)) - {"bqm"}
+
+
+def default_parameters(sampler: Any) -> dict[str, Any]:
+    """The parameters that a sampler gets for the global problem where the user gives none.
+
+    Args:
+        sampler: a dimod sampler; composites get what suits the sampler inside.
+
+    >>> from dwave.samplers import SimulatedAnnealingSampler
+    >>> default_parameters(SimulatedAnnealingSampler())
+    {'num_reads': 1000}
+    """
+    taken = parameters_of(sampler)
+    for each in (sampler, *_inner(sampler)):
+        for target, defaults in _DEFAULTS.items():
+            if _is_a(each, target):
+                return {name: value for name, value in defaults.items() if name in taken}
+    return {"num_reads": READS} if "num_reads" in taken else {}
+
+
+def with_defaults(sampler: Any, given: Mapping[str, Any], blocks: bool = False) -> dict[str, Any]:
+    """The parameters of a call: the defaults, and whatever the user gave.
+
+    Args:
+        sampler: a dimod sampler.
+        given: by the user; these always win.
+        blocks: whether the call solves a subproblem, which needs fewer reads.
+
+    >>> from dwave.samplers import SimulatedAnnealingSampler
+    >>> with_defaults(SimulatedAnnealingSampler(), {"num_sweeps": 50}, blocks=True)
+    {'num_reads': 100, 'num_sweeps': 50}
+    """
+    defaults = default_parameters(sampler)
+    if given.get("initial_states") is not None:  # there are as many reads as states
+        defaults.pop("num_reads", None)
+    if blocks and "num_reads" in defaults:
+        defaults["num_reads"] = min(BLOCK_READS, defaults["num_reads"])
+    return defaults | dict(given)
+
+
+def solves_directly(sampler: Any) -> bool:
+    """Whether a sampler solves the global problem at once unless told otherwise.
+
+    Args:
+        sampler: a dimod sampler.
+    """
+    return any(_is_a(each, target) for each in (sampler, *_inner(sampler)) for target in _DIRECT)
+
+
+def takes_turns(sampler: Any) -> bool:
+    """Whether threads must not use a sampler at the same time.
+
+    A sampler that is not Ocean's or ours may keep the problem in itself while it works, as OpenJij's do.
+
+    Args:
+        sampler: a dimod sampler.
+    """
+    return any(type(each).__module__.split(".")[0] not in _THREAD_SAFE for each in (sampler, *_inner(sampler)))
+
+
+def _inner(sampler: Any) -> list[Any]:
+    """The samplers inside a composite."""
+    children = list(getattr(sampler, "children", None) or [])
+    return [each for child in children for each in (child, *_inner(child))]
+
+
+def _is_a(sampler: Any, target: str) -> bool:
+    """Whether a sampler is of a class; a module that was never imported has no instances."""
+    module, _, name = target.partition(":")
+    kind = getattr(sys.modules.get(module), name, None)
+    return isinstance(kind, type) and isinstance(sampler, kind)

@@ -1,0 +1,1 @@
+"""What users pass to learn() as solver."""
