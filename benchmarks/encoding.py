@@ -17,7 +17,7 @@ from measure import one_core
 
 import dagneal as dn
 from dagneal.divide.candidates import allowed_by_margin, named_candidates, small_evidence
-from dagneal.divide.subproblems import choose_blocks
+from dagneal.divide.subproblems import choose_subproblems
 from dagneal.scoring.orders import random_orders, score_orders
 
 ENCODINGS = (dn.PAPER, dn.Encoding("tight", "complete", prune=True), dn.TIGHT, dn.Encoding("gap", "chordal", prune=True))
@@ -64,7 +64,7 @@ def sampling(folder: str | None = None) -> None:
 def with_candidates(scorer: dn.Scorer, max_parents: int) -> dn.ScoreTable:
     """The table on the candidate parents that all triples suggest."""
     names = scorer.data.names
-    margins, _, _ = small_evidence(scorer.table(2), choose_blocks(len(names), 3, "all", 0))
+    margins, _, _ = small_evidence(scorer.table(2), choose_subproblems(len(names), 3, "all", 0))
     return scorer.table(max_parents, named_candidates(allowed_by_margin(margins), names))
 
 
@@ -103,7 +103,7 @@ def pipeline() -> None:
         data = truth.sample(10_000, seed)
         begun = time.perf_counter()
         found = dn.learn(
-            data, solver=SimulatedAnnealingSampler(), seed=seed, num_reads=READS, block_parameters={"num_reads": 100}
+            data, solver=SimulatedAnnealingSampler(), seed=seed, num_reads=READS, subproblem_parameters={"num_reads": 100}
         )
         spent = time.perf_counter() - begun
         figures = found.annealed

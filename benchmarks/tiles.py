@@ -12,7 +12,7 @@ from dwave.system.testing import MockDWaveSampler
 from measure import line, one_core
 
 import dagneal as dn
-from dagneal.divide.subproblem_solvers import AnnealedBlocks
+from dagneal.divide.subproblem_solvers import AnnealedSubproblems
 from dagneal.qpu.backend import LocalBackend
 from dagneal.qpu.sampler import QPU
 from dagneal.qubo.encode import qubos
@@ -36,7 +36,7 @@ for size in (3, 4):
     qpu = QPU(LocalBackend(mock, "mock"), cache=Path(tempfile.mkdtemp()))
     blocks = table.gather(list(combinations(range(15), size)))
     for turn in ("embedding found", "embedding known"):
-        solver = qpu.block_solver({"num_reads": 100}, False, 1, dn.PAPER)
+        solver = qpu.subproblem_solver({"num_reads": 100}, False, 1, dn.PAPER)
         begun = time.perf_counter()
         solver.solve(blocks)
         spent = time.perf_counter() - begun
@@ -56,7 +56,7 @@ together = dimod.BinaryQuadraticModel.from_numpy_vectors(
 for reads in (10, 100):
     for encoding in (dn.Encoding("tight", "complete", prune=False), dn.TIGHT):
         begun = time.perf_counter()
-        AnnealedBlocks(SimulatedAnnealingSampler(), {"num_reads": reads}, True, 1, encoding).solve(blocks)
+        AnnealedSubproblems(SimulatedAnnealingSampler(), {"num_reads": reads}, True, 1, encoding).solve(blocks)
         alone = time.perf_counter() - begun
         line(f"455 triples, simulated annealing, {reads} reads, one by one, {encoding.name}", f"{alone:.2f} s")
     begun = time.perf_counter()

@@ -106,7 +106,7 @@ def test_reads_of_blocks_and_of_the_global_problem(data, given, blocks, whole):
     assert len(reads) > 10
     assert found.division.failed == {}
     sampler = Recorder()
-    dn.learn(data, solver=sampler, block_parameters={"num_reads": 5}, **given)
+    dn.learn(data, solver=sampler, subproblem_parameters={"num_reads": 5}, **given)
     assert [call["num_reads"] for call in sampler.calls[:10]] == [5] * 10
 
 

@@ -18,7 +18,7 @@ import dagneal as dn
 from dagneal.divide import conquer as conquering
 from dagneal.divide.candidates import Outside
 from dagneal.divide.global_solve import ClassicalWhole
-from dagneal.divide.subproblem_solvers import AnnealedBlocks, ExactBlocks, Solutions
+from dagneal.divide.subproblem_solvers import AnnealedSubproblems, ExactSubproblems, Solutions
 from dagneal.divide.subproblems import small_dags, solve_exactly, solve_small
 from dagneal.qubo.encode import qubos as encoded
 from dagneal.solvers.order_search import search
@@ -28,7 +28,7 @@ from dagneal.solvers.order_search import search
 def test_covers_cover_every_subset(n, data):
     size = data.draw(st.integers(3, n))
     strength = data.draw(st.integers(2, 3))
-    blocks = dn.choose_blocks(n, size, f"cover:{strength}", seed=data.draw(st.integers(0, 99)))
+    blocks = dn.choose_subproblems(n, size, f"cover:{strength}", seed=data.draw(st.integers(0, 99)))
     held = {some for block in blocks.tolist() for some in combinations(block, strength)}
     assert held == set(combinations(range(n), strength))
     assert len({tuple(b) for b in blocks.tolist()}) == len(blocks)
@@ -37,7 +37,7 @@ def test_covers_cover_every_subset(n, data):
 @given(st.integers(3, 10), st.floats(0.01, 1.0), st.data())
 def test_samples_cover_every_pair(n, share, data):
     size = data.draw(st.integers(3, n))
-    blocks = dn.choose_blocks(n, size, f"sample:{share}", seed=1)
+    blocks = dn.choose_subproblems(n, size, f"sample:{share}", seed=1)
     assert {pair for block in blocks.tolist() for pair in combinations(block, 2)} == set(combinations(range(n), 2))
     assert len(blocks) >= max(1, round(share * comb(n, size)))
     assert (np.diff(blocks) > 0).all()
@@ -45,9 +45,9 @@ def test_samples_cover_every_pair(n, share, data):
 
 def test_covers_are_small():
     """Method notes: greedy search found 19, 13, 10, 7, 6, 4 blocks for pairs of 15 variables."""
-    sizes = [len(dn.choose_blocks(15, k, "cover:2")) for k in range(4, 10)]
+    sizes = [len(dn.choose_subproblems(15, k, "cover:2")) for k in range(4, 10)]
     assert all(found <= most for found, most in zip(sizes, (23, 16, 12, 9, 7, 5), strict=True))
-    assert np.array_equal(dn.choose_blocks(15, 4, "cover:2", 3), dn.choose_blocks(15, 4, "cover:2", 3))
+    assert np.array_equal(dn.choose_subproblems(15, 4, "cover:2", 3), dn.choose_subproblems(15, 4, "cover:2", 3))
 
 
 @pytest.mark.parametrize(("size", "limit"), [(3, 2), (4, 2), (4, 3), (3, 1)])
@@ -149,7 +149,7 @@ def test_votes_add_up_to_the_blocks_that_hold_the_pair(seed, n, data):
     scheme = data.draw(st.sampled_from(["all", "cover:2", "sample:0.5"]))
     table = dn.score_table(random_data(n, 40, seed), max_parents=2)
     division = dn.divide(table, size=size, blocks=scheme, rule="penalty").division
-    chosen = dn.choose_blocks(n, size, scheme, 0)
+    chosen = dn.choose_subproblems(n, size, scheme, 0)
     held = np.array([[sum(a in b and c in b for b in chosen.tolist()) if a != c else 0 for c in range(n)] for a in range(n)])
     assert np.array_equal(division.votes + division.against, held)
     assert division.blocks == division.finished == len(chosen)
@@ -249,9 +249,9 @@ def test_the_result_does_not_depend_on_the_executor(executor):
 def test_blocks_by_a_sampler_raw_and_repaired():
     table = dn.score_table(dn.load("lung-cancer").expected(10_000))
     blocks = table.gather(list(combinations(range(5), 3)))
-    exact = ExactBlocks().solve(blocks)
-    repaired = AnnealedBlocks(SimulatedAnnealingSampler(), {"num_reads": 20}, True, 1).solve(blocks)
-    raw = AnnealedBlocks(SimulatedAnnealingSampler(), {"num_reads": 20}, False, 1).solve(blocks)
+    exact = ExactSubproblems().solve(blocks)
+    repaired = AnnealedSubproblems(SimulatedAnnealingSampler(), {"num_reads": 20}, True, 1).solve(blocks)
+    raw = AnnealedSubproblems(SimulatedAnnealingSampler(), {"num_reads": 20}, False, 1).solve(blocks)
     assert repaired.scores == pytest.approx(exact.scores, rel=1e-9)
     assert (raw.scores <= repaired.scores + 1e-9).all()
     for line in range(10):
@@ -459,7 +459,7 @@ def test_the_whole_pipeline_by_annealing_alone():
             solver=SimulatedAnnealingSampler(),
             seed=seed,
             num_reads=200,
-            block_parameters={"num_reads": 20},
+            subproblem_parameters={"num_reads": 20},
         )
         assert dn.compare(found.dag, truth.dag).cpdag_shd == 0
         assert found.optimal
@@ -719,7 +719,7 @@ def test_a_better_parent_in_place_of_another_is_found():
         lambda d: dn.learn(d, direct=True),
         lambda d: dn.divide(dn.Scorer(d), encoding=dn.PAPER),
         lambda d: dn.divide(dn.Scorer(d), repair=False),
-        lambda d: dn.divide(dn.Scorer(d), block_parameters={}),
+        lambda d: dn.divide(dn.Scorer(d), subproblem_parameters={}),
         lambda d: dn.divide(dn.score_table(d), rule="penalty", max_parents=1),
         lambda d: dn.learn(d, solver=dn.exact, encoding=dn.PAPER),
         lambda d: dn.learn(d, solver=SimulatedAnnealingSampler(), direct=True, divide=3),

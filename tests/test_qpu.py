@@ -28,7 +28,7 @@ from dagneal.qpu.pack import Copy, Ising, Ranges, packed
 from dagneal.qpu.plan import block_graph, plan
 from dagneal.qpu.sampler import QPU
 from dagneal.qpu.submission import Line, split_reads
-from dagneal.qpu.tiled_subproblems import TiledBlocks
+from dagneal.qpu.tiled_subproblems import TiledSubproblems
 
 # The sampler
 
@@ -61,7 +61,7 @@ def test_what_was_asked_of_the_chip_is_in_the_result(embeddings):
 def test_chain_strengths_are_scanned_once_for_all_blocks(embeddings):
     table = dn.score_table(dn.load("waste").expected(10_000))
     sampler = emulated_qpu("Advantage2_system4", cache=embeddings, chain_strength="scan")
-    solver = sampler.block_solver({"num_reads": 10}, True, 1, dn.PAPER)
+    solver = sampler.subproblem_solver({"num_reads": 10}, True, 1, dn.PAPER)
     blocks = table.gather(np.array(list(combinations(range(9), 5))))
     piece = solver.piece(blocks)
     solver.solve(blocks)
@@ -367,7 +367,7 @@ def test_learn_with_an_emulated_annealer(embeddings):
     )
     assert found.division.solver == found.division.whole == "EmulatedQPU"
     assert found.annealed.optimum is not None
-    assert isinstance(EmulatedQPU(LocalBackend(small_chip(), "c")).block_solver({}, True, 1, dn.TIGHT), TiledBlocks)
+    assert isinstance(EmulatedQPU(LocalBackend(small_chip(), "c")).subproblem_solver({}, True, 1, dn.TIGHT), TiledSubproblems)
 
 
 # Plans

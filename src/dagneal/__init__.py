@@ -6,9 +6,18 @@ from typing import TYPE_CHECKING, Any
 from dagneal.base.version import __version__ as __version__
 
 if TYPE_CHECKING:  # `X as X`: type checkers take it as exported
+    from dagneal import (
+        divide as divide,
+        proofs as proofs,
+        qpu as qpu,
+        qubo as qubo,
+        scoring as scoring,
+        solvers as solvers,
+    )
     from dagneal.base.errors import InputError as InputError
     from dagneal.base.machine import limits as limits
-    from dagneal.confidence.bootstrap import bootstrap as bootstrap
+    from dagneal.confidence.bootstrap import Bootstrap as Bootstrap, bootstrap as bootstrap
+    from dagneal.confidence.finding import Confidence as Confidence
     from dagneal.confidence.measures import (
         holdout as holdout,
         log_likelihood as log_likelihood,
@@ -17,8 +26,6 @@ if TYPE_CHECKING:  # `X as X`: type checkers take it as exported
     )
     from dagneal.data.dataset import Dataset as Dataset
     from dagneal.data.reading import read as read
-    from dagneal.divide.division import divide as divide
-    from dagneal.divide.subproblems import choose_blocks as choose_blocks
     from dagneal.estimator import StructureLearner as StructureLearner
     from dagneal.graphs.dags import cpdag as cpdag
     from dagneal.graphs.knowledge import Knowledge as Knowledge, read_knowledge as read_knowledge
@@ -28,78 +35,57 @@ if TYPE_CHECKING:  # `X as X`: type checkers take it as exported
     from dagneal.networks.comparison import Comparison as Comparison, compare as compare
     from dagneal.networks.formats import write_network as write_network
     from dagneal.networks.network import BayesianNetwork as BayesianNetwork, fit as fit
-    from dagneal.proofs.bound import upper_bound as upper_bound
-    from dagneal.qubo.decode import (
-        Reads as Reads,
-        decode as decode,
-        read_samples as read_samples,
-        write_samples as write_samples,
-    )
-    from dagneal.qubo.encode import (
-        PAPER as PAPER,
-        TIGHT as TIGHT,
-        Encoding as Encoding,
-        encode as encode,
-        qubo_matrix as qubo_matrix,
-        qubo_vector as qubo_vector,
-        result_value as result_value,
-    )
-    from dagneal.result import (
-        Annealed as Annealed,
-        Bound as Bound,
-        Division as Division,
-        Learned as Learned,
-        Outcome as Outcome,
-    )
-    from dagneal.runtime.journal import SqliteJournal as SqliteJournal
-    from dagneal.scoring.scorer import Scorer as Scorer, score_table as score_table
+    from dagneal.qubo.encode import PAPER as PAPER, TIGHT as TIGHT, Encoding as Encoding
+    from dagneal.result import Learned as Learned, load_result as load_result
+    from dagneal.runtime.clusters import dask as dask
+    from dagneal.runtime.journal import Journal as Journal, SqliteJournal as SqliteJournal
+    from dagneal.runtime.run import Deadline as Deadline, Run as Run
     from dagneal.scoring.scores import BIC as BIC, K2 as K2, BDeu as BDeu, BDeuRows as BDeuRows, Perks as Perks
-    from dagneal.scoring.table import Blocks as Blocks, ScoreTable as ScoreTable
-    from dagneal.solvers.annealing import anneal as anneal
-    from dagneal.solvers.exact import exact as exact
-    from dagneal.solvers.exhaustive import exhaustive as exhaustive
-    from dagneal.solvers.order_search import order as order
-    from dagneal.solvers.verify import Verified as Verified, verify as verify
+    from dagneal.solvers.problem import Problem as Problem, Solver as Solver
+    from dagneal.solvers.solution import Solution as Solution
+    from dagneal.strategies.anneal import Anneal as Anneal, Divide as Divide
+    from dagneal.strategies.auto import Auto as Auto
+    from dagneal.strategies.tables import Exact as Exact, Exhaustive as Exhaustive, OrderSearch as OrderSearch
 
 # The same names again, by module: each is imported when it is first used (PEP 562), so `import dagneal` costs nothing.
 _NAMES = {
-    "networks.bif": ("read_bif", "write_bif"),
+    "base.errors": ("InputError",),
+    "base.machine": ("limits",),
+    "confidence.bootstrap": ("Bootstrap", "bootstrap"),
+    "confidence.finding": ("Confidence",),
     "confidence.measures": ("holdout", "log_likelihood", "sensitivity", "strengths"),
     "data.dataset": ("Dataset",),
-    "base.errors": ("InputError",),
-    "estimator": ("StructureLearner",),
-    "networks.formats": ("write_network",),
     "data.reading": ("read",),
+    "estimator": ("StructureLearner",),
     "graphs.dags": ("cpdag",),
-    "runtime.journal": ("SqliteJournal",),
     "graphs.knowledge": ("Knowledge", "read_knowledge"),
-    "result": ("Annealed", "Bound", "Division", "Learned", "Outcome"),
-    "solvers.annealing": ("anneal",),
-    "divide.subproblems": ("choose_blocks",),
-    "proofs.bound": ("upper_bound",),
-    "divide.division": ("divide",),
-    "solvers.exact": ("exact",),
-    "solvers.exhaustive": ("exhaustive",),
     "learning": ("learn",),
-    "solvers.order_search": ("order",),
-    "base.machine": ("limits",),
-    "networks.comparison": ("Comparison", "compare"),
-    "networks.network": ("BayesianNetwork", "fit"),
+    "networks.bif": ("read_bif", "write_bif"),
     "networks.bundled": ("load",),
-    "qubo.decode": ("Reads", "decode", "read_samples", "write_samples"),
-    "qubo.encode": ("PAPER", "TIGHT", "Encoding", "encode", "qubo_matrix", "qubo_vector", "result_value"),
-    "solvers.verify": ("Verified", "verify"),
-    "confidence.bootstrap": ("bootstrap",),
-    "scoring.scorer": ("Scorer", "score_table"),
+    "networks.comparison": ("Comparison", "compare"),
+    "networks.formats": ("write_network",),
+    "networks.network": ("BayesianNetwork", "fit"),
+    "qubo.encode": ("PAPER", "TIGHT", "Encoding"),
+    "result": ("Learned", "load_result"),
+    "runtime.clusters": ("dask",),
+    "runtime.journal": ("Journal", "SqliteJournal"),
+    "runtime.run": ("Deadline", "Run"),
     "scoring.scores": ("BIC", "K2", "BDeu", "BDeuRows", "Perks"),
-    "scoring.table": ("Blocks", "ScoreTable"),
+    "solvers.problem": ("Problem", "Solver"),
+    "solvers.solution": ("Solution",),
+    "strategies.anneal": ("Anneal", "Divide"),
+    "strategies.auto": ("Auto",),
+    "strategies.tables": ("Exact", "Exhaustive", "OrderSearch"),
 }
+_PACKAGES = ("divide", "proofs", "qpu", "qubo", "scoring", "solvers")  # names for experts
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = sorted(_HOME)  # noqa: PLE0605
+__all__ = sorted([*_HOME, *_PACKAGES])  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return import_module(f"dagneal.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'dagneal' has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"dagneal.{_HOME[name]}"), name)

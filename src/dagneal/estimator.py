@@ -20,7 +20,7 @@ class StructureLearner:
     Args:
         max_parents: the most parents of a variable; 4 by default.
         criterion: a score, or its name.
-        solver: a dimod sampler, a learner, or a name such as `"sa"`; nothing for the best answer in seconds.
+        solver: a solver such as `Exact()`, a dimod sampler, or a name such as `"sa"`; nothing for `Auto()`.
         seed: the same seed gives the same answer.
         knowledge: what is known before, also as a dict or the path of a TOML file.
         missing: what to do with missing values; see `read`.
@@ -104,7 +104,9 @@ class StructureLearner:
         """
         data = read(X, missing=self.missing, bins=self.bins, rare=self.rare)  # type: ignore[arg-type]
         score = as_score(self.criterion)
-        self.result_ = learn(data, self.max_parents, score, self.solver, self.seed, knowledge=self.knowledge)
+        self.result_ = learn(
+            data, self.solver, score=score, max_parents=self.max_parents, seed=self.seed, knowledge=self.knowledge
+        )
         self.graph_: nx.DiGraph = self.result_.dag
         self.network_ = self.result_.network
         self.feature_names_in_ = list(data.names)

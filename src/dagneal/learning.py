@@ -1,332 +1,116 @@
-"""learn: the best answer for a dataset, in one call."""
+"""learn: from data to a learned network, in one call."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from concurrent.futures import Executor
-from contextlib import closing
-from dataclasses import replace
-from functools import partial
-from time import perf_counter
-from typing import Any, cast
+from collections.abc import Mapping
+from inspect import signature
+from typing import Any
 
-import dimod
 import networkx as nx
 
-from dagneal.base.errors import InputError, OutOfTimeError, secondary, whole_number
-from dagneal.base.kernels import Progress
-from dagneal.divide.candidates import from_complete
-from dagneal.divide.conquer import affordable, conquer, conquered
-from dagneal.divide.division import Rule, checked_limit, divide as divided
-from dagneal.divide.global_solve import EXACT_WHOLE, ClassicalWhole
-from dagneal.divide.pairs import count_pairs, learn_from_pairs
-from dagneal.divide.subproblem_solvers import seeded
-from dagneal.graphs.dags import check_dag, topological_order
+from dagneal.base.defaults import SEED
+from dagneal.base.errors import InputError, hint
+from dagneal.data.reading import read
 from dagneal.graphs.knowledge import Knowledge, as_knowledge
-from dagneal.proofs.bound import upper_bound
-from dagneal.qubo.encode import TIGHT, Encoding, as_encoding
-from dagneal.result import Bound, Division, Learned
-from dagneal.runtime.journal import Journal, writing_down
-from dagneal.scoring.scorer import MOST_CANDIDATES, Scorer, checked_max_parents
-from dagneal.scoring.scores import BDeu, Dirichlet, Score, as_score
-from dagneal.scoring.table import ScoreTable
-from dagneal.solvers.annealing import EXACT_BESIDE, anneal, equal_scores
-from dagneal.solvers.exact import MOST_VARIABLES as MOST_EXACT, exact, fits
-from dagneal.solvers.exhaustive import MOST_VARIABLES as MOST_EXHAUSTIVE, exhaustive
-from dagneal.solvers.order_search import order
-from dagneal.solvers.samplers import SEED, parameters_of, solves_directly
-from dagneal.strategies.arguments import as_dataset, check_keywords, check_types
+from dagneal.result import Learned
+from dagneal.runtime.run import Deadline, Run
+from dagneal.scoring.scores import Score, as_score
+from dagneal.solvers.problem import Solver
+from dagneal.solvers.samplers import Journalling
+from dagneal.strategies.anneal import Anneal, Divide
+from dagneal.strategies.auto import Auto
 from dagneal.strategies.names import as_solver
-
-COMPLETE_PARENTS = 3  # of the tables that are scored in full before candidates are chosen
-
-Learner = Callable[..., Learned]
+from dagneal.strategies.solve import as_dataset, solve_data
+from dagneal.strategies.tables import Exact, Exhaustive, OrderSearch
 
 
 def learn(
     data: Any,
-    max_parents: int | None = None,
+    solver: Solver | Any = None,
+    *,
     score: Score | str | None = None,
-    solver: dimod.Sampler | Learner | str | None = None,
-    seed: int | None = None,
-    divide: int | None = None,
-    blocks: str = "all",
-    rule: Rule = "conquer",
-    acyclic: bool = False,
-    direct: bool | None = None,
-    encoding: Encoding | str = TIGHT,
+    max_parents: int | None = None,
     knowledge: Knowledge | Mapping[str, Any] | str | os.PathLike[str] | None = None,
-    executor: Executor | None = None,
-    journal: Journal | None = None,
-    progress: Progress | None = None,
-    start: nx.DiGraph | None = None,
+    initial: nx.DiGraph | None = None,
+    seed: int | None = None,
     time_limit: float | None = None,
-    bound: bool = True,
-    **parameters: Any,
+    run: Run | None = None,
+    **unknown: Any,
 ) -> Learned:
     """Learn the structure of a Bayesian network from data.
 
     Args:
         data: a dataset, or anything that `read` takes: a path, a pandas or polars frame, an array. Options of `read` are
             given there: `learn(read(data, bins="quantile:4"))`.
-        max_parents: the most parents of a variable; by default 4, and 2 where a sampler solves the whole directly.
+        solver: `Auto()` by default, the best answer that this machine gives in seconds. Or `Exact()`, `OrderSearch()`,
+            `Exhaustive()`, `Anneal(sampler)`, `Divide(...)`, or any object with a method `solve(problem, run)`. A dimod
+            sampler stands for `Anneal(sampler)`. A name stands for a solver with default settings: `"exact"`, `"order"`,
+            `"exhaustive"`, `"sa"`, `"sqa"`, `"tabu"`, `"tree"`, `"greedy"`, `"random"`, `"qpu"`, `"qpu-emulated"` or
+            `"leap-hybrid"`.
         score: what is maximised, or its name such as `"bic"` or `"bdeu:10"`; `BDeu(1)` by default.
-        solver: nothing for the best answer this machine can give in seconds: exact search where it can be had, else the
-            conquest with an ordering search. Or a `dimod.Sampler`: it solves blocks of three variables, which say who may
-            be a parent of whom, then the whole on these candidates, and again with more candidates until none is missing.
-            Or a learner such as `exact`. Or a name, as on the command line: `"auto"`, `"exact"`, `"order"`, `"exhaustive"`,
-            `"sa"`, `"sqa"`, `"tabu"`, `"tree"`, `"greedy"`, `"random"`, `"qpu"`, `"qpu-emulated"` or `"leap-hybrid"`.
-        seed: the same seed gives the same answer; 0 by default.
-        divide: solve blocks of so many variables first, and put the whole together by `rule`; with a sampler 3 by default.
-        blocks: which blocks; see `divide`.
-        rule: how the whole is put together; see `divide`.
-        acyclic: drop the weakest edge of each cycle that the paper's rules leave.
-        direct: let the sampler solve the whole at once, with all variables as candidate parents; by default only Leap's
-            hybrid sampler does.
-        encoding: how tables are encoded for a sampler: an encoding, or words such as `"paper"`.
+        max_parents: the most parents of a variable; by default 4, and 2 where a sampler solves the global problem directly.
         knowledge: edges and limits that are known before; every solver obeys them. A `Knowledge`, a dict such as
             `{"leaves": ["survived"]}`, or the path of a TOML file.
-        executor: where blocks are solved and much counting is done; threads by default.
-        journal: keeps solved blocks, and the ids of problems that were sent to a QPU.
-        progress: told how far each stage is.
-        start: a network to begin with: the conquest and the ordering search start there, exact search does not need it.
-        time_limit: seconds after which the search comes to an end with the best network so far; what is being solved exactly
-            or sampled is finished first. If not even the parent sets can be counted in time, the network has at most one
-            parent for each variable. A sampler that is given the whole at once takes no limit.
-        bound: whether to tell a score that no network exceeds where the optimum is not proved and all scores are at hand.
-        **parameters: passed to the sampler, or to the learner. A sampler that is given no `num_reads` gets 1,000 for the
-            whole and 100 for a block, but fewer where a read is slow; see `dagneal.solvers.samplers`.
+        initial: a DAG that the search starts from; for `Auto`, `OrderSearch`, `Divide` and `Anneal` without `direct`.
+        seed: the same seed gives the same answer; 0 by default.
+        time_limit: seconds after which the search ends with the best network so far. What is being solved exactly or sampled
+            is finished first. If not even the parent sets can be counted in time, the network has at most one parent for
+            each variable. A sampler that solves the global problem directly takes no limit.
+        run: seed, deadline, progress, executor and journal in one object, instead of `seed` and `time_limit`.
+        **unknown: refused with a hint where it belongs.
 
     Returns:
         The structure; its `network` has probabilities fitted to the data.
 
     >>> from dagneal.networks.bundled import load
     >>> truth = load("lung-cancer")
-    >>> found = learn(truth.expected(10_000))
-    >>> found.edges == [("Pollution", "Cancer"), ("Smoker", "Cancer"), ("Cancer", "Xray"), ("Cancer", "Dyspnoea")]
-    True
-    >>> found.optimal
-    True
+    >>> learn(truth.expected(10_000))
+    Learned(5 variables, 4 edges, BDeu(1) = -21036.862, optimal)
     """
-    check_types(
-        acyclic=acyclic,
-        direct=direct,
-        bound=bound,
-        time_limit=time_limit,
-        executor=executor,
-        journal=journal,
-        progress=progress,
-        start=start,
-    )
+    _refuse(unknown)
+    deadline = Deadline.after(time_limit)
+    if run is not None and (seed is not None or time_limit is not None):
+        raise InputError("seed and time_limit are shortcuts for run; give them to dn.Run, or leave run out")
+    solver = as_solver(solver)
     if seed is not None:
-        whole_number("seed", seed)
-    score, encoding, knowledge = as_score(score), as_encoding(encoding), as_knowledge(knowledge)
-    named, solver = isinstance(solver, str), as_solver(solver)
-    if not (solver is None or isinstance(solver, dimod.Sampler) or callable(solver)):
-        raise InputError(
-            f"solver is {type(solver).__name__}; give a dimod sampler, a learner, a name such as 'sa', or nothing"
-        )
-    if named and hasattr(solver, "close"):
-        with closing(cast(Any, solver)):
-            how = (
-                divide,
-                blocks,
-                rule,
-                acyclic,
-                direct,
-                encoding,
-                knowledge,
-                executor,
-                journal,
-                progress,
-                start,
-                time_limit,
-            )
-            return learn(data, max_parents, score, solver, seed, *how, bound, **parameters)
-    check_keywords("learn", [learn], solver, parameters)
-    sampled = isinstance(solver, dimod.Sampler)
-    direct = (sampled and divide is None and solves_directly(solver)) if direct is None else direct
-    _check_combination(solver, sampled, divide, direct, encoding, blocks, rule, acyclic, journal, seed, time_limit)
-    deadline = None if time_limit is None else perf_counter() + time_limit
+        _check_seed(solver)
+    run = Run(SEED if seed is None else seed, deadline) if run is None else run
+    _check_journal(solver, run)
+    score, known = as_score(score), as_knowledge(knowledge)
     data = as_dataset(data)
-    divided_up = divide is not None or (sampled and not direct)
-    if start is not None:
-        check_dag(start, data.names)
-        if direct or not (solver is None or _plain(solver) is order or divided_up):
-            raise InputError("start is for the conquest and the ordering search; leave the solver or --direct out")
-    _check_size(solver, sampled, divided_up, len(data.names))
-    scorer = Scorer(data, score, knowledge=knowledge, executor=executor)
-    scorer.counter.deadline = deadline
-    own_seed = SEED if seed is None else seed
-    usage = getattr(solver, "usage", None)  # of a quantum annealer
-    before = usage() if usage else None
-
-    def search() -> Learned:
-        if divided_up:
-            return divided(
-                scorer,
-                solver,
-                3 if divide is None else divide,
-                blocks,
-                rule,
-                max_parents,
-                own_seed,
-                acyclic=acyclic,
-                encoding=encoding,
-                executor=executor,
-                journal=journal,
-                progress=progress,
-                start=start,
-                deadline=deadline,
-                **parameters,
-            )
-        if solver is None:
-            return _best(scorer, max_parents, own_seed, progress, start, deadline, bound)
-        if isinstance(solver, dimod.Sampler):
-            seeds = {} if seed is None else {"seed": seed}
-            annealed = partial(anneal, sampler=solver, encoding=encoding, progress=progress, **parameters | seeds)
-            with writing_down(solver, journal):
-                return _on_table(scorer, max_parents, annealed, progress, bound)
-        limit = _limit_of(solver, max_parents, len(data.names))
-        if start is not None:
-            place = {name: i for i, name in enumerate(data.names)}
-            parameters["start"] = [place[name] for name in topological_order(start, data.names)]
-        if deadline is not None and _plain(solver) is order:
-            parameters["deadline"] = deadline
-        learner = partial(solver, **seeded(solver, seed, parameters))
-        return _on_table(scorer, limit, learner, progress, bound, complete=_plain(solver) is exhaustive)
-
-    pairs = None if deadline is None else count_pairs(scorer, progress)
-    try:
-        found = search()
-    except OutOfTimeError:
-        found = learn_from_pairs(scorer, pairs, own_seed)
-    if usage is not None:
-        found = replace(found, hardware=usage(before))
-    prior = score if isinstance(score, Dirichlet) else BDeu()
-    known = knowledge.to_dict() if knowledge else None
-    found = replace(found, seed=found.seed if seed is None else int(seed), data=data, prior=prior, knowledge=known)
-    return replace(found, criterion=scorer.rule)
+    found = solve_data(data, solver, score, max_parents, known, run, initial)
+    return Learned.of(found, score_name=score.name, data=data, criterion=score, knowledge=known)
 
 
-def _check_combination(
-    solver: Any,
-    sampled: bool,
-    divide: int | None,
-    direct: bool,
-    encoding: Encoding,
-    blocks: str,
-    rule: str,
-    acyclic: bool,
-    journal: Journal | None,
-    seed: int | None,
-    time_limit: float | None,
-) -> None:
-    """Refuse arguments of `learn` that do not go together."""
-    if not sampled and (direct or encoding != TIGHT):
-        raise InputError("direct and encoding are for samplers; give one as solver")
-    if direct and divide is not None:
-        raise InputError("direct solves the whole at once, divide in blocks; give one of them")
-    divided_up = divide is not None or (sampled and not direct)
-    if not divided_up and (blocks != "all" or rule != "conquer" or acyclic):
-        raise InputError("blocks, rule and acyclic are for blocks; give their size with divide=K")
-    if not divided_up and journal is not None and not hasattr(solver, "line"):
-        raise InputError("a journal keeps solved blocks and what a QPU was sent, and there are neither")
-    takes_seed = not sampled or "seed" in parameters_of(solver)
-    if seed is not None and blocks == "all" and not takes_seed:
-        raise InputError(f"{type(solver).__name__} takes no seed")
-    if time_limit is not None and sampled and direct:
-        raise InputError("a sampler that is given the whole at once cannot be cut short; give fewer reads, not a time limit")
-
-
-def _check_size(solver: Any, sampled: bool, divided_up: bool, variables: int) -> None:
-    """Refuse more variables than a solver takes, before anything is counted."""
-    what, most = "", variables
-    if sampled:
-        what, most = type(solver).__name__, MOST_CANDIDATES + 1
-    elif not divided_up:
-        for learner, name, limit in (
-            (exact, "exact search", MOST_EXACT),
-            (exhaustive, "exhaustive search", MOST_EXHAUSTIVE),
-            (order, "the ordering search", MOST_CANDIDATES + 1),
-        ):
-            if _plain(solver) is learner:
-                what, most = name, limit
-    if variables > most:
+def _refuse(unknown: Mapping[str, Any]) -> None:
+    """Refuse unknown keywords; say where they belong, or which one is close."""
+    for name in unknown:
+        if name in signature(read).parameters:
+            raise InputError(f"{name} is an option of dn.read; call dn.learn(dn.read(data, {name}=...))")
+        for kind in (Anneal, Divide):
+            if name in kind.__dataclass_fields__:
+                raise InputError(
+                    f"{name} is a setting of a solver; call dn.learn(data, dn.{kind.__name__}(..., {name}=...))"
+                )
+        known = [*signature(learn).parameters]
         raise InputError(
-            f"{what} takes at most {most} variables, not {variables}; leave the solver out, or choose fewer columns "
-            "(--columns)"
+            f"{name} is no argument of learn{hint(name, known)}; parameters of a sampler belong to "
+            f"dn.Anneal(sampler, parameters={{{name!r}: ...}})"
         )
 
 
-def _limit_of(solver: Any, max_parents: int | None, variables: int) -> int | None:
-    """The parent limit of a learner on the table of all sets; where none is given, one whose cost it bears."""
-    plain = _plain(solver)
-    if max_parents is None and plain is order:
-        return min(COMPLETE_PARENTS, variables - 1)
-    return checked_limit(max_parents, variables) if plain is exact else max_parents
+def _check_seed(solver: Solver) -> None:
+    """Refuse a seed for a sampler that takes none."""
+    inner = solver.solver if isinstance(solver, Divide) else solver
+    drawn = isinstance(solver, Divide) and solver.subproblems != "all"
+    if isinstance(inner, Anneal) and not inner.takes_seed and not drawn:
+        raise InputError(f"{type(inner.sampler).__name__} takes no seed")
 
 
-def _plain(solver: Any) -> Any:
-    return solver.func if isinstance(solver, partial) else solver
-
-
-def _on_table(
-    scorer: Scorer,
-    max_parents: int | None,
-    learner: Learner,
-    progress: Progress | None,
-    bound: bool,
-    complete: bool = False,
-) -> Learned:
-    """Solve the whole on the table of all parent sets."""
-    begun = perf_counter()
-    if scorer.knowledge is not None:
-        scorer.knowledge.check(scorer.data.names, checked_max_parents(max_parents, len(scorer.data.names)))
-    table = scorer.table(max_parents, progress=progress, complete=complete)
-    scored = perf_counter()
-    found = learner(table)
-    if not isinstance(found, Learned):
-        raise InputError(f"the solver returned {type(found).__name__}; a learner returns a Learned")
-    unproved = bound and len(table.names) > EXACT_BESIDE and not found.optimal
-    most = _bound(table) if unproved else None
-    proved = found.optimal or (most is not None and bool(equal_scores(found.score, most.score)))
-    return replace(found, seconds={"score": scored - begun, **found.seconds}, bound=most, optimal=proved)
-
-
-def _bound(table: ScoreTable) -> Bound | None:
-    """A score that no network of a table exceeds; None where that fails, which must not lose the network."""
-    with secondary("the upper bound"):
-        return upper_bound(table)
-    return None
-
-
-def _best(
-    scorer: Scorer,
-    max_parents: int | None,
-    seed: int,
-    progress: Progress | None,
-    start: nx.DiGraph | None,
-    deadline: float | None,
-    bound: bool,
-) -> Learned:
-    """Exact where that takes seconds; else the conquest, from all small parent sets or from triples, as the cost decides."""
-    n = len(scorer.data.names)
-    limit = checked_limit(max_parents, n)
-    if n <= EXACT_WHOLE and fits(n) and affordable(scorer, limit):
-        return _on_table(scorer, limit, partial(exact, progress=progress), progress, bound)
-    few = min(COMPLETE_PARENTS, limit)
-    if n > MOST_CANDIDATES + 1 or not affordable(scorer, few):
-        return divided(scorer, max_parents=limit, seed=seed, progress=progress, start=start, deadline=deadline)
-    begun = perf_counter()
-    table = scorer.table(few, progress=progress)
-    most = _bound(table) if bound else None
-    allowed, first = from_complete(table, seed, progress, deadline)
-    del table
-    scored = perf_counter()
-    whole = ClassicalWhole(seed, deadline)
-    found, conquest = conquer(scorer, limit, allowed, whole, start or first, progress=progress, deadline=deadline)
-    way = f"all sets of at most {few} parents"
-    division = conquered(Division(rule="conquer", size=n, scheme=way, blocks=0, solver="order"), conquest)
-    return replace(found, seed=seed, seconds={"score": scored - begun, **found.seconds}, division=division, bound=most)
+def _check_journal(solver: Solver, run: Run) -> None:
+    """Refuse a journal that nothing would be written to."""
+    direct = isinstance(solver, Anneal) and solver.is_direct
+    sends = isinstance(solver, Anneal) and (isinstance(solver.sampler, str | Journalling))
+    if run.journal is not None and (isinstance(solver, Auto | Exact | Exhaustive | OrderSearch) or (direct and not sends)):
+        raise InputError("a journal keeps solved blocks and what a QPU was sent, and there are neither")

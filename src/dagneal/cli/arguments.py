@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from dagneal.base.defaults import READS, SUBPROBLEM_READS
 from dagneal.base.errors import InputError
 from dagneal.base.version import __version__
 from dagneal.cli.parsing import Once, Parser, command_named, data_options, listed, numbers, reading_options, sizes
-from dagneal.solvers.samplers import BLOCK_READS, READS
 from dagneal.strategies.names import LEARNERS as LEARNERS, SAMPLERS as SAMPLERS, check_name
 
 _SAFE: dict[str, Any] = {
@@ -78,7 +78,7 @@ def _learn(commands: argparse._SubParsersAction[Parser]) -> None:
         "--reads",
         type=int,
         metavar="N",
-        help=f"reads of a sampler (default {READS}; sqa, tabu and blocks {BLOCK_READS}; tree 1)",
+        help=f"reads of a sampler (default {READS}; sqa, tabu and blocks {SUBPROBLEM_READS}; tree 1)",
     )
     group.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", dest="parameters", help="a parameter of the sampler"
@@ -272,7 +272,7 @@ def _plan(commands: argparse._SubParsersAction[Parser]) -> None:
     command.add_argument("--encoding", default="tight", metavar="WORDS", help="of blocks: tight (default), gap or paper")
     command.add_argument("--max-parents", type=int, metavar="M", help="most parents (default 2 in a block, 4 in the whole)")
     command.add_argument(
-        "--reads", type=int, metavar="N", help=f"reads (default {BLOCK_READS} of a block, {READS} of the whole)"
+        "--reads", type=int, metavar="N", help=f"reads (default {SUBPROBLEM_READS} of a block, {READS} of the whole)"
     )
     command.add_argument("--annealing-time", type=float, default=20.0, metavar="US", help="of a read (default 20)")
     command.add_argument("-o", "--output", action=Once, metavar="FILE", help="draw the copies on the chip: .png or .svg")

@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dagneal.base.defaults import READS, SUBPROBLEM_READS
 from dagneal.base.errors import InputError
 from dagneal.cli import show
-from dagneal.solvers.samplers import BLOCK_READS, READS
 from dagneal.strategies.names import QUANTUM
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def plan(options: argparse.Namespace) -> None:
     blocks, source = replace(encoding, prune=False), None
     if scorer is not None and not options.divide:  # the whole at once, with the bits that these data need
         blocks, source = encoding, table_graph(scorer.table(options.max_parents), encoding)
-    reads = (BLOCK_READS if options.divide else READS) if options.reads is None else options.reads
+    reads = (SUBPROBLEM_READS if options.divide else READS) if options.reads is None else options.reads
     # Under the rule conquer blocks have two parents, whatever the whole has.
     default = options.max_parents is None or (options.divide and options.rule == "conquer")
     parents = min(2, variables - 1) if default else options.max_parents

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
 from typing import Any
 
 import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
 
-from dagneal.base.errors import InputError, whole_number
-from dagneal.base.kernels import Floats, Progress
+from dagneal.base.defaults import BOOTSTRAP_SAMPLES
+from dagneal.base.errors import whole_number
+from dagneal.base.kernels import Floats
 from dagneal.base.version import __version__
 from dagneal.data.dataset import Dataset
-from dagneal.divide.subproblem_solvers import address
-from dagneal.graphs.knowledge import Knowledge, class_of
-from dagneal.learning import learn
-from dagneal.runtime.executors import Shared, pool_of, spread
-from dagneal.runtime.journal import NOT_OURS, Journal
-from dagneal.strategies.arguments import as_dataset, checked_options
-
-SAMPLES = 200
+from dagneal.divide.subproblem_solvers import fingerprint_of
+from dagneal.graphs.knowledge import Knowledge, as_knowledge, class_of
+from dagneal.runtime.run import DEFAULT_RUN, Run
+from dagneal.scoring.scores import Score, as_score
+from dagneal.solvers.problem import Solver
+from dagneal.strategies.names import as_solver
+from dagneal.strategies.solve import as_dataset, solve_data, without_bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,34 +68,94 @@ class Bootstrap:
         ]
         return {"samples": self.samples, "pairs": listed}
 
+    @classmethod
+    def from_dict(cls, names: Sequence[str], plain: Mapping[str, Any]) -> Bootstrap:
+        """Return the figures that `to_dict` wrote.
+
+        Args:
+            names: the variables.
+            plain: the plain values.
+        """
+        position = {name: i for i, name in enumerate(names)}
+        directions = np.zeros((len(names), len(names)))
+        for pair in plain["pairs"]:
+            a, b = (position[name] for name in pair["between"])
+            directions[a, b], directions[b, a] = pair["forward"], pair["backward"]
+        return cls(tuple(names), int(plain["samples"]), directions + directions.T, directions)
+
+
+@dataclass(frozen=True)
+class SampleTask:
+    """The task function of bootstrap samples; see `dagneal.runtime.run.TaskFunction`.
+
+    Args:
+        seed: of all samples.
+        solver: finds the structure of a sample.
+        score: what is maximised.
+        max_parents: the most parents of a variable.
+        knowledge: what is known before.
+        variables: their number.
+    """
+
+    seed: int
+    solver: Solver
+    score: Score
+    max_parents: int | None
+    knowledge: Knowledge | None
+    variables: int
+    largest: int = 2
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the directions of a network."""
+        return self.variables, self.variables
+
+    def __call__(self, shared: Dataset, tasks: Sequence[int]) -> tuple[NDArray[np.uint8], dict[int, str]]:
+        """Learn from some samples, and return the directions of their equivalence classes.
+
+        Args:
+            shared: the data.
+            tasks: the numbers of the samples.
+        """
+        found = []
+        for number in tasks:
+            sample = resample(shared, self.seed, int(number))
+            dag = solve_data(sample, self.solver, self.score, self.max_parents, self.knowledge, DEFAULT_RUN).dag
+            found.append(_directions(dag, shared.names, self.knowledge))
+        return np.array(found, dtype=np.uint8), {}
+
+    def key(self, data: Dataset) -> str:
+        """Return what tells these samples from others in a journal.
+
+        Args:
+            data: the data.
+        """
+        how = f"{fingerprint_of(self.solver)}:{self.score!r}:{self.max_parents}:{self.knowledge!r}"
+        return f"bootstrap:{__version__}:{data.fingerprint}:{self.seed}:{how}"
+
 
 def bootstrap(
     data: Any,
-    samples: int = SAMPLES,
-    seed: int = 0,
-    learner: Callable[[Dataset], nx.DiGraph] | None = None,
-    workers: int | None = None,
-    journal: Journal | None = None,
-    progress: Progress | None = None,
-    deadline: float | None = None,
-    executor: Executor | None = None,
-    **options: Any,
+    samples: int = BOOTSTRAP_SAMPLES,
+    solver: Any = None,
+    score: Score | str | None = None,
+    max_parents: int | None = None,
+    knowledge: Any = None,
+    run: Run = DEFAULT_RUN,
 ) -> Bootstrap:
-    """Learn from resampled rows again and again, and count.
+    """Learn from resampled rows again and again, and count edges.
 
     Equal rows are merged, so a sample is a draw of new weights: as many rows, each kind as likely as it is frequent.
 
     Args:
         data: the data, or anything that `read` takes.
-        samples: how many.
-        seed: the same seed gives the same samples, whatever the number of workers.
-        learner: makes a network of a sample; `learn` with the options below by default.
-        workers: how many samples at a time.
-        journal: keeps samples that are done, so that an interrupted bootstrap resumes.
-        progress: told how far it is.
-        deadline: a time of `perf_counter`, after which no further sample is begun; the result tells how many there were.
-        executor: where samples are learned; threads by default. The data are sent once to each of its workers.
-        **options: of `learn`.
+        samples: the number of samples.
+        solver: finds the structure of a sample; see `learn`.
+        score: what is maximised; `BDeu(1)` by default.
+        max_parents: the most parents of a variable; None leaves it to the solver.
+        knowledge: what is known before; see `learn`.
+        run: the same seed gives the same samples; after its deadline no further sample begins, and the result tells how many
+            there were; finished samples go to its journal.
 
     >>> from dagneal.networks.bundled import load
     >>> found = bootstrap(load("lung-cancer").expected(10_000), samples=20)
@@ -104,61 +163,16 @@ def bootstrap(
     True
     """
     samples = whole_number("samples", samples, least=1)
-    whole_number("seed", seed)
-    data, options = as_dataset(data), checked_options("bootstrap", bootstrap, options)
-    key = ""
-    if journal is not None:
-        key = f"bootstrap:{__version__}:{data.fingerprint}:{seed}:{address(learner) if learner else _told(options)}"
-    known = {} if journal is None else journal.get([f"{key}:{number}" for number in range(samples)])
-    done = [_restore(kept, len(data.names)) for kept in known.values()]
-
-    def record(piece: tuple[Any, ...], found: np.ndarray) -> None:
-        done.append(found)
-        if journal is not None:
-            journal.put({f"{key}:{piece[1]}": found.tobytes()})
-        if progress is not None:
-            progress("bootstrap", len(done), samples)
-
-    def left() -> Iterator[tuple[Any, ...]]:
-        for number in range(samples):
-            late = deadline is not None and perf_counter() >= deadline
-            if f"{key}:{number}" not in known and not (late and (number or done)):
-                yield seed, number, learner, options
-
-    interrupted = False
-    with pool_of(executor, workers) as pool:
-        try:
-            spread(pool, Shared(data.fingerprint, data), _sample, left(), record)
-        except KeyboardInterrupt:
-            if not done:
-                raise
-            interrupted = True
+    data, solver = as_dataset(data), without_bound(as_solver(solver))
+    task = SampleTask(run.seed, solver, as_score(score), max_parents, as_knowledge(knowledge), len(data.names))
+    prefix = task.key(data) if run.journal is not None else ""
+    results = run.map(task, range(samples), data, lambda number: f"{prefix}:{number}", "bootstrap")
+    done = results.values[results.done]
     directions: Floats = np.asarray(np.sum(done, axis=0, dtype=np.int64), dtype=np.float64) / (2 * len(done))
-    return Bootstrap(data.names, len(done), directions + directions.T, directions, interrupted)
+    return Bootstrap(data.names, len(done), directions + directions.T, directions, results.interrupted)
 
 
-def _restore(kept: bytes, variables: int) -> np.ndarray:
-    """Turn a value of a journal into the directions of a network."""
-    found = np.frombuffer(kept, dtype=np.int8)
-    if len(found) != variables**2 or not np.isin(found, (0, 1, 2)).all():
-        raise InputError(f"the journal holds no valid bootstrap sample of {variables} variables; {NOT_OURS}")
-    return found.reshape(variables, variables)
-
-
-def _sample(
-    data: Dataset,
-    seed: int,
-    number: int,
-    learner: Callable[[Dataset], nx.DiGraph] | None,
-    options: Mapping[str, Any],
-) -> np.ndarray:
-    """Learn from one sample, and tell the directions of its class."""
-    sample = resampled(data, seed, number)
-    dag = learn(sample, **{"bound": False} | dict(options)).dag if learner is None else learner(sample)
-    return _directions(dag, data.names, options.get("knowledge"))
-
-
-def resampled(data: Dataset, seed: int, number: int) -> Dataset:
+def resample(data: Dataset, seed: int, number: int) -> Dataset:
     """One sample of the rows, with as many of them.
 
     Args:
@@ -168,10 +182,10 @@ def resampled(data: Dataset, seed: int, number: int) -> Dataset:
     """
     generator = np.random.default_rng([seed, number])
     weights = generator.multinomial(data.rows, data.weights / data.weights.sum())
-    return weighted(data, weights)
+    return reweight(data, weights)
 
 
-def weighted(data: Dataset, weights: np.ndarray) -> Dataset:
+def reweight(data: Dataset, weights: np.ndarray) -> Dataset:
     """The data with other weights.
 
     Args:
@@ -187,10 +201,4 @@ def weighted(data: Dataset, weights: np.ndarray) -> Dataset:
 def _directions(dag: nx.DiGraph, names: Sequence[str], knowledge: Knowledge | None) -> np.ndarray:
     """Twice the directed edges of an equivalence class, and once each way those that are open."""
     both = nx.to_numpy_array(class_of(dag, knowledge), nodelist=names) > 0
-    return np.where(both, np.where(both.T, 1, 2), 0).astype(np.int8)
-
-
-def _told(options: Mapping[str, Any]) -> str:
-    """Options as a journal can tell them from others; functions by where they are defined."""
-    plain = {name: address(value) if callable(value) else repr(value) for name, value in options.items()}
-    return repr(sorted((name, text) for name, text in plain.items() if name != "progress"))
+    return np.where(both, np.where(both.T, 1, 2), 0).astype(np.uint8)

@@ -9,21 +9,21 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from dagneal.base.errors import InputError, whole_number
-from dagneal.confidence.bootstrap import weighted
+from dagneal.base.errors import InputError
+from dagneal.confidence.bootstrap import reweight
 from dagneal.data.dataset import Dataset, spell_truth
-from dagneal.graphs.dags import graph_of
-from dagneal.graphs.knowledge import Knowledge, class_of
-from dagneal.learning import learn
+from dagneal.graphs.dags import graph_of, ordered_parents
+from dagneal.graphs.knowledge import Knowledge, as_knowledge, class_of
 from dagneal.networks.network import BayesianNetwork, fit
-from dagneal.result import Learned
+from dagneal.runtime.run import DEFAULT_RUN, Run
 from dagneal.scoring.counting.counter import Counter
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.scores import BDeu, Dirichlet, Score, as_score
-from dagneal.strategies.arguments import as_dataset, checked_options
+from dagneal.solvers.solution import Solution
+from dagneal.strategies.names import as_solver
+from dagneal.strategies.solve import as_dataset, solve_data, without_bound
 
 _MOST_DRAWN = 10**9  # rows; the limit of NumPy's hypergeometric distribution
-THRESHOLD = 0.5  # the share of resamples below which an edge is weak
 
 
 @dataclass(frozen=True)
@@ -45,30 +45,33 @@ class Strength:
     decided: bool
 
 
-def strengths(found: Learned, score: Score | str | None = None) -> list[Strength]:
-    """What each edge of a learned network is worth, in the order of its edges.
+def strengths(
+    dag: nx.DiGraph, data: Dataset, score: Score | str | None = None, knowledge: Knowledge | None = None
+) -> list[Strength]:
+    """Return what each edge of a network is worth, in the order of the variables.
 
     Args:
-        found: the network, with its data.
-        score: that of the network by default.
+        dag: the network.
+        data: the data that it was learned from.
+        score: the score; `BDeu(1)` by default.
+        knowledge: what was known before.
 
     >>> from dagneal.networks.bundled import load
-    >>> found = learn(load("lung-cancer").expected(10_000))
-    >>> [(s.parent, s.child, s.decided) for s in strengths(found)][0]
+    >>> truth = load("lung-cancer")
+    >>> [(s.parent, s.child, s.decided) for s in strengths(truth.dag, truth.expected(10_000))][0]
     ('Pollution', 'Cancer', True)
     """
-    if found.data is None:
-        raise InputError("strengths need the data: learn from a Dataset")
-    scorer = Scorer(found.data, score or found.criterion)
-    open_both_ways = class_of(found.dag, Knowledge(**found.knowledge) if found.knowledge else None)
-    parents = {name: set(found.dag.predecessors(name)) for name in found.dag}
-    local = {name: scorer.local(name, parents[name]) for name in found.dag}
+    scorer = Scorer(data, score)
+    open_both_ways = class_of(dag, knowledge)
+    parents = {name: set(dag.predecessors(name)) for name in dag}
+    local = {name: scorer.local(name, parents[name]) for name in dag}
     listed = []
-    for parent, child in found.edges:
+    edges = [(parent, child) for child, its in ordered_parents(dag, list(dag)).items() for parent in its]
+    for parent, child in edges:
         loss = local[child] - scorer.local(child, parents[child] - {parent})
         other = None
-        around = (step for step in found.dag.successors(parent) if step != child)
-        if not any(nx.has_path(found.dag, step, child) for step in around):  # else the edge turned round makes a cycle
+        around = (step for step in dag.successors(parent) if step != child)
+        if not any(nx.has_path(dag, step, child) for step in around):  # else the edge turned round makes a cycle
             other = loss + local[parent] - scorer.local(parent, parents[parent] | {child})
         decided = not open_both_ways.has_edge(child, parent)
         listed.append(Strength(parent, child, float(loss), None if other is None else float(other), decided))
@@ -96,35 +99,46 @@ class Heldout:
         return asdict(self)
 
 
-def holdout(data: Any, share: float = 0.2, seed: int = 0, score: Score | str | None = None, **options: Any) -> Heldout:
-    """Learn from a part of the rows, and see how well the network foretells the others.
+def holdout(
+    data: Any,
+    share: float = 0.2,
+    solver: Any = None,
+    score: Score | str | None = None,
+    max_parents: int | None = None,
+    knowledge: Any = None,
+    run: Run = DEFAULT_RUN,
+) -> Heldout:
+    """Learn from a part of the rows, and measure how well the network predicts the others.
 
     Args:
         data: the data, or anything that `read` takes.
         share: of the rows that are held out.
-        seed: of the split.
+        solver: finds the structure; see `learn`.
         score: the score, or its name; `BDeu(1)` by default.
-        **options: of `learn`.
+        max_parents: the most parents of a variable; None leaves it to the solver.
+        knowledge: what is known before; see `learn`.
+        run: its seed is that of the split and of the search.
 
     >>> from dagneal.networks.bundled import load
     >>> found = holdout(load("lung-cancer").expected(10_000))
     >>> found.log_likelihood > found.without_edges
     True
     """
-    data, score, options = as_dataset(data), as_score(score), checked_options("holdout", holdout, options)
+    data, score, known = as_dataset(data), as_score(score), as_knowledge(knowledge)
+    solver = without_bound(as_solver(solver))
     if not 0 < share < 1:
         raise InputError(f"the share of rows held out is {share}; give a number between 0 and 1, such as 0.2")
     rows = round(share * data.rows)
     if not 0 < rows < data.rows:
         raise InputError(f"{data.rows:,} rows cannot be split so that {share:g} of them are held out")
-    generator = np.random.default_rng(whole_number("seed", seed))
+    generator = np.random.default_rng(run.seed)
     if data.rows < _MOST_DRAWN:
         weights = generator.multivariate_hypergeometric(data.weights, rows, method="marginals")
     else:  # NumPy draws from fewer rows only; so each row is held out on its own, and their number varies a little
         weights = generator.binomial(data.weights, share)
         rows = int(weights.sum())
-    train, test = weighted(data, data.weights - weights), weighted(data, weights)
-    found = learn(train, score=score, seed=seed, **{"bound": False} | options)
+    train, test = reweight(data, data.weights - weights), reweight(data, weights)
+    found = solve_data(train, solver, score, max_parents, known, run)
     prior = score if isinstance(score, Dirichlet) else BDeu()
     values = [log_likelihood(fit(dag, train, prior), test) / rows for dag in (found.dag, graph_of(data.names, ()))]
     return Heldout(rows, values[0], values[1], found.edges)
@@ -167,23 +181,31 @@ def log_likelihood(network: BayesianNetwork, data: Dataset) -> float:
     return total
 
 
-def sensitivity(data: Any, sizes: Sequence[float], **options: Any) -> dict[float, Learned]:
+def sensitivity(
+    data: Any,
+    sizes: Sequence[float],
+    solver: Any = None,
+    max_parents: int | None = None,
+    knowledge: Any = None,
+    run: Run = DEFAULT_RUN,
+) -> dict[float, Solution]:
     """Learn with several equivalent sample sizes of the prior, to see which edges depend on it.
 
     Args:
         data: the data, or anything that `read` takes.
         sizes: equivalent sample sizes, such as 0.1, 1 and 10.
-        **options: of `learn`.
+        solver: finds the structure; see `learn`.
+        max_parents: the most parents of a variable; None leaves it to the solver.
+        knowledge: what is known before; see `learn`.
+        run: seed and deadline of each search.
 
     >>> from dagneal.networks.bundled import load
     >>> found = sensitivity(load("lung-cancer").expected(10_000), [0.1, 1, 10])
     >>> [len(each.edges) for each in found.values()]
     [4, 4, 4]
     """
-    data, options = as_dataset(data), checked_options("sensitivity", sensitivity, options)
-    if "score" in options:
-        raise InputError("score is not an argument of sensitivity, which compares sizes of BDeu; leave it out")
-    return {float(size): learn(data, score=BDeu(float(size)), **{"bound": False} | options) for size in sizes}
+    data, known, solver = as_dataset(data), as_knowledge(knowledge), without_bound(as_solver(solver))
+    return {float(size): solve_data(data, solver, BDeu(float(size)), max_parents, known, run) for size in sizes}
 
 
 def side_by_side(graphs: Sequence[nx.DiGraph], knowledge: Knowledge | None = None) -> dict[tuple[str, str], list[str]]:

@@ -8,14 +8,14 @@ parents of each other.
 from __future__ import annotations
 
 from itertools import combinations
-from time import perf_counter
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.base.kernels import Floats, Ints, Progress
+from dagneal.base.kernels import Floats, Ints
 from dagneal.divide.subproblems import add_votes, solve_small
+from dagneal.runtime.run import NEVER, Deadline, Run
 from dagneal.scoring.orders import dag_of_order
 from dagneal.scoring.scorer import MOST_CANDIDATES, Scorer
 from dagneal.scoring.table import ScoreTable
@@ -139,13 +139,13 @@ def allowed_by_share(votes: Ints, together: Ints, least: float, most: int = MOST
     return allowed_by_margin(share, least - 1e-9, most)
 
 
-def small_evidence(table: ScoreTable, blocks: Ints, deadline: float | None = None) -> tuple[Floats, Ints, Ints]:
+def small_evidence(table: ScoreTable, blocks: Ints, deadline: Deadline = NEVER) -> tuple[Floats, Ints, Ints]:
     """Solve blocks of three or four variables exactly.
 
     Args:
         table: the scores.
         blocks: positions of variables, one block per line.
-        deadline: a time of `perf_counter`, after which no more blocks are solved.
+        deadline: after it no more blocks are solved.
 
     Returns:
         For each pair the smallest margin over the blocks that hold it, minus infinity where none does; how many solutions
@@ -157,7 +157,7 @@ def small_evidence(table: ScoreTable, blocks: Ints, deadline: float | None = Non
     together = np.zeros((n, n), dtype=np.int64)
     size = blocks.shape[1]
     for begin in range(0, len(blocks), 100_000):
-        if deadline is not None and perf_counter() >= deadline:
+        if deadline.passed:
             break
         piece = blocks[begin : begin + 100_000]
         gathered = table.gather(piece)
@@ -170,10 +170,13 @@ def small_evidence(table: ScoreTable, blocks: Ints, deadline: float | None = Non
     return both, votes, together
 
 
-def from_complete(
-    table: ScoreTable, seed: int, progress: Progress | None, deadline: float | None = None
-) -> tuple[NDArray[np.bool_], nx.DiGraph]:
-    """First candidates from all sets of a few parents: nothing can be lost there. Also the best network among them."""
+def candidates_of_table(table: ScoreTable, run: Run) -> tuple[NDArray[np.bool_], nx.DiGraph]:
+    """Return first candidates from all sets of a few parents, where nothing can be lost, and the best network among them.
+
+    Args:
+        table: over all parents.
+        run: of the order search.
+    """
     start, masks, _ = table.pruned
     n = len(table.names)
     allowed = np.zeros((n, n), dtype=bool)
@@ -184,5 +187,5 @@ def from_complete(
             new = [v for v in members if not allowed[v, child]]
             if allowed[:, child].sum() + len(new) <= MOST_PER_CHILD + 2:
                 allowed[new, child] = True
-    order, _ = search(table, seed, 200, progress=progress, deadline=deadline)
+    order, _ = search(table, 200, run=run)
     return allowed, dag_of_order(table, order)

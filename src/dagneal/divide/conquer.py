@@ -1,15 +1,15 @@
-"""The conquest: from evidence for adjacency to candidate parents, and from these to the whole network.
+"""Iterated candidate search: from evidence for adjacency to candidate parents, and from these to the global network.
 
-Two variables that are adjacent in the network stay adjacent in nearly every block; two that are not are separated in some.
-So the blocks say who may be a parent of whom. On these candidates, with more parents allowed, the whole network is solved.
-Then every child looks for variables outside its candidates that would raise its score, gets the best few as candidates, and
-the whole is solved again from the last order, until nothing is left.
+Two variables that are adjacent in the network stay adjacent in nearly every subproblem; two that are not are separated in
+some. So the subproblems say who may be a parent of whom. On these candidates, with more parents allowed, the global problem
+is solved. Then every child looks for variables outside its candidates that would raise its score, gets the best few as
+candidates, and the global problem is solved again from the last order, until nothing is left.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import comb
 from time import perf_counter
 
 import networkx as nx
@@ -17,136 +17,172 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.errors import OutOfTimeError
-from dagneal.base.kernels import Progress
-from dagneal.base.machine import room
+from dagneal.base.kernels import Ints
 from dagneal.divide.candidates import MOST_GROWN, Outside, named_candidates
-from dagneal.divide.global_solve import Solved, WholeSolver
+from dagneal.divide.global_solve import GlobalSolution, GlobalSolver
 from dagneal.graphs.dags import topological_order
-from dagneal.result import Division, Learned
+from dagneal.runtime.run import Run
 from dagneal.scoring.scorer import Scorer
+from dagneal.solvers.solution import Division, Solution
 
-COMPLETE_WORK = 5e9  # rows counted, all sets together: some seconds
 MOST_ROUNDS = 30
 
 
 @dataclass(frozen=True, eq=False)
 class Conquest:
-    """How the whole was won.
+    """How the global network was found.
 
     Attributes:
+        best: the best solution of the global problem.
+        max_parents: the parent limit.
         candidates: the possible parents of each variable in the last solve.
-        rounds: how often the whole was solved.
-        best: the best solution of the whole.
-        stopped: why the iteration ended before nothing was left to try, in words; empty if it did not.
-        interrupted: whether it was ended by Ctrl-C.
+        rounds: the number of global solves.
+        seconds: what they took.
+        seed: of the search.
+        stopped: why the iteration ended with candidates left to try, in words; empty if it did not.
+        interrupted: whether Ctrl-C ended it.
     """
 
+    best: GlobalSolution
+    max_parents: int
     candidates: dict[str, list[str]]
     rounds: int
-    best: Solved
+    seconds: float
+    seed: int
     stopped: str = ""
     interrupted: bool = False
 
+    def solution(self, division: Division, seconds: Mapping[str, float]) -> Solution:
+        """Return the network, with the division that it comes from.
 
-def affordable(scorer: Scorer, max_parents: int) -> bool:
-    """Whether a table over all parents takes seconds, and no more memory than there is."""
-    n = len(scorer.data.names)
-    counted = sum(comb(n, size) * scorer.counter.cost(size) for size in range(max_parents + 2))
-    scores = n * sum(comb(n - 1, size) for size in range(max_parents + 1))
-    return counted <= COMPLETE_WORK and scorer.bytes_of(scores) <= room()
+        Args:
+            division: of the subproblems.
+            seconds: what they took.
+        """
+        division = replace(
+            division,
+            candidates=self.candidates,
+            rounds=self.rounds,
+            global_solver=self.best.solver,
+            skipped="; ".join(filter(None, [division.skipped, self.stopped])),
+            interrupted=division.interrupted or self.interrupted,
+        )
+        return Solution(
+            dag=self.best.dag,
+            score=self.best.score,
+            max_parents=self.max_parents,
+            solver="conquer",
+            optimal=self.best.proved,
+            seconds={**seconds, "conquer": self.seconds},
+            seed=self.seed,
+            division=division,
+        )
 
 
-def conquer(
-    scorer: Scorer,
-    max_parents: int,
-    allowed: NDArray[np.bool_],
-    whole: WholeSolver,
-    start: nx.DiGraph | None = None,
-    near: NDArray[np.bool_] | None = None,
-    most_rounds: int = MOST_ROUNDS,
-    progress: Progress | None = None,
-    deadline: float | None = None,
-) -> tuple[Learned, Conquest]:
-    """Solve the whole network on candidate parents, and iterate.
+@dataclass(frozen=True, eq=False)
+class CandidateSearch:
+    """The iterated candidate search.
 
     Args:
-        scorer: scores whatever the conquest asks for.
+        scorer: scores whatever the search asks for.
         max_parents: the most parents of a variable.
-        allowed: `allowed[parent, child]`, the first candidates.
-        whole: what solves the whole in each round.
-        start: a DAG to begin with; its edges are candidates too.
-        near: which variables may become candidates later; all by default.
-        most_rounds: after so many it ends, whatever is left.
-        progress: told how far it is.
-        deadline: a time of `perf_counter`, after which no further round is begun.
+        solver: solves the global problem in each round.
+        initial: the DAG that the search starts from; its edges are candidates too.
+        near: `near[variable, child]`, which variables may become candidates later; all by default.
+        most_rounds: the most global solves.
     """
-    names = scorer.data.names
-    n = len(names)
-    begun = perf_counter()
-    allowed = allowed.copy()
-    position = {name: i for i, name in enumerate(names)}
-    if start is not None:
-        for parent, child in start.edges:
+
+    scorer: Scorer
+    max_parents: int
+    solver: GlobalSolver
+    initial: nx.DiGraph | None = None
+    near: NDArray[np.bool_] | None = None
+    most_rounds: int = MOST_ROUNDS
+
+    def run(self, allowed: NDArray[np.bool_], run: Run) -> Conquest:
+        """Solve the global problem on candidate parents, and iterate.
+
+        Args:
+            allowed: `allowed[parent, child]`, the first candidates.
+            run: after its deadline no further round begins.
+        """
+        begun = perf_counter()
+        state = _State(self, self._with_initial(allowed))
+        stopped, interrupted = "", False
+        try:
+            stopped = state.iterate(run)
+        except (KeyboardInterrupt, OutOfTimeError) as error:
+            if state.best is None:
+                raise
+            interrupted = isinstance(error, KeyboardInterrupt)
+            stopped = "" if interrupted else state.out_of_time()
+        if state.best is None:
+            raise AssertionError("at least one round was run")
+        seconds = perf_counter() - begun
+        found = (state.best, self.max_parents, state.candidates, state.rounds, seconds, run.seed)
+        return Conquest(*found, stopped, interrupted)
+
+    def _with_initial(self, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return the candidates with the edges of the initial DAG."""
+        allowed = allowed.copy()
+        position = {name: i for i, name in enumerate(self.scorer.data.names)}
+        for parent, child in self.initial.edges if self.initial is not None else ():
             allowed[position[parent], position[child]] = True
-    dag, rounds, interrupted = start, 0, False
-    best: Solved | None = None
-    stopped = ""
-    candidates: dict[str, list[str]] = {}
-    outside = Outside(scorer, max_parents, near)
-    try:
-        for turn in range(1, most_rounds + 1):
-            tried = named_candidates(allowed, names)
-            table = scorer.table(min(max_parents, n - 1), tried, progress)
-            order = None if dag is None else np.array([position[name] for name in topological_order(dag, names)])
-            found = whole.solve(table, turn, order, progress)
-            rounds, candidates = turn, tried
-            if best is None or found.score > best.score or np.isnan(best.score):
-                best = replace(found, proved=found.proved and bool(allowed.sum() == n * (n - 1)))
-            if np.isnan(found.score):
-                stopped = f"in round {turn} no raw read was a network"
-                break
-            dag = best.dag
-            grown, crowded = outside.best(dag, allowed, table)
-            if (grown == allowed).all():
-                stopped = f"variables that have {MOST_GROWN} candidates and want more: {crowded}" if crowded else ""
-                break
-            if deadline is not None and perf_counter() >= deadline:
-                stopped = (
-                    f"the time limit ended the conquest after {turn} round{'s' * (turn > 1)} with candidates left to try"
-                )
-                break
-            allowed = grown
-        else:
-            stopped = f"the conquest ended after {most_rounds} round{'s' * (most_rounds > 1)} with candidates left to try"
-    except KeyboardInterrupt:
-        if best is None:
-            raise
-        interrupted = True
-    except OutOfTimeError:
-        if best is None:
-            raise
-        stopped = f"the time limit ended the conquest after {rounds} round{'s' * (rounds > 1)} with candidates left to try"
-    if best is None:
-        raise AssertionError("at least one round was run")
-    learned = Learned(
-        dag=best.dag,
-        score=best.score,
-        score_name=scorer.rule.name,
-        max_parents=max_parents,
-        solver="conquer",
-        optimal=best.proved,
-        seconds={"conquer": perf_counter() - begun},
-    )
-    return learned, Conquest(candidates, rounds, best, stopped, interrupted)
+        return allowed
 
 
-def conquered(division: Division, conquest: Conquest) -> Division:
-    """The division with how the whole was won."""
-    return replace(
-        division,
-        candidates=conquest.candidates,
-        rounds=conquest.rounds,
-        whole=conquest.best.solver,
-        skipped="; ".join(filter(None, [division.skipped, conquest.stopped])),
-        interrupted=division.interrupted or conquest.interrupted,
-    )
+class _State:
+    """What is known after some rounds of a candidate search."""
+
+    def __init__(self, search: CandidateSearch, allowed: NDArray[np.bool_]) -> None:
+        self.search = search
+        self.allowed = allowed
+        self.dag = search.initial
+        self.best: GlobalSolution | None = None
+        self.candidates: dict[str, list[str]] = {}
+        self.rounds = 0
+        self._outside = Outside(search.scorer, search.max_parents, search.near)
+
+    def iterate(self, run: Run) -> str:
+        """Run rounds until nothing is left to try, or return why not all was tried."""
+        for turn in range(1, self.search.most_rounds + 1):
+            reason = self._solve(turn, run)
+            if reason is not None:
+                return reason
+            if run.deadline.passed:
+                return self.out_of_time()
+        return f"the conquest ended after {_rounds(self.search.most_rounds)} with candidates left to try"
+
+    def out_of_time(self) -> str:
+        """Return that the time limit ended the search."""
+        return f"the time limit ended the conquest after {_rounds(self.rounds)} with candidates left to try"
+
+    def _solve(self, turn: int, run: Run) -> str | None:
+        """Solve the global problem once and find further candidates; return the reason to stop, or None to go on."""
+        scorer, names = self.search.scorer, self.search.scorer.data.names
+        n = len(names)
+        tried = named_candidates(self.allowed, names)
+        table = scorer.table(min(self.search.max_parents, n - 1), tried)
+        found = self.search.solver.solve(table, turn, self._order(names), run)
+        self.rounds, self.candidates = turn, tried
+        if self.best is None or found.score > self.best.score or np.isnan(self.best.score):
+            self.best = replace(found, proved=found.proved and bool(self.allowed.sum() == n * (n - 1)))
+        if np.isnan(found.score):
+            return f"in round {turn} no raw read was a network"
+        self.dag = self.best.dag
+        grown, crowded = self._outside.best(self.dag, self.allowed, table)
+        if (grown == self.allowed).all():
+            return f"variables that have {MOST_GROWN} candidates and want more: {crowded}" if crowded else ""
+        self.allowed = grown
+        return None
+
+    def _order(self, names: tuple[str, ...]) -> Ints | None:
+        """Return an order of the best DAG so far."""
+        if self.dag is None:
+            return None
+        position = {name: i for i, name in enumerate(names)}
+        return np.array([position[name] for name in topological_order(self.dag, names)])
+
+
+def _rounds(count: int) -> str:
+    return f"{count} round{'s' * (count > 1)}"

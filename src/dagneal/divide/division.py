@@ -1,150 +1,102 @@
-"""Divide et impera: solve many small blocks of the variables, and put the whole together from them."""
+"""Divide et impera: solve many small subproblems, and put the global network together from them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any, Literal
+from typing import Literal
 
-import dimod
-import networkx as nx
-
+from dagneal.base.defaults import SUBPROBLEM_SIZE
 from dagneal.base.errors import InputError, OutOfTimeError, secondary
-from dagneal.base.kernels import Floats, Ints, Progress
+from dagneal.base.kernels import Floats, Ints
 from dagneal.divide.candidates import allowed_by_margin, allowed_by_share, small_evidence
-from dagneal.divide.conquer import MOST_ROUNDS, affordable, conquer, conquered
-from dagneal.divide.global_solve import AnnealedWhole, ClassicalWhole, WholeSolver
-from dagneal.divide.running import run_blocks
-from dagneal.divide.screening import screened
-from dagneal.divide.subproblem_solvers import BlockSolver, ExactBlocks, block_solver
-from dagneal.divide.subproblems import ENUMERATED, choose_blocks, count_votes
-from dagneal.divide.votes import by_votes, votes_of
-from dagneal.qubo.encode import TIGHT, Encoding, as_encoding
-from dagneal.result import Division, Learned
-from dagneal.runtime.journal import Journal, writing_down
-from dagneal.scoring.scorer import MOST_CANDIDATES, Scorer, check_width, checked_max_parents
-from dagneal.scoring.table import ScoreTable
-from dagneal.solvers.annealing import EXACT_BESIDE, Sampling, anneal, equal_scores, summarised
+from dagneal.divide.conquer import MOST_ROUNDS, CandidateSearch
+from dagneal.divide.global_solve import ClassicalSolver, GlobalSolver
+from dagneal.divide.solving import failures, solve_subproblems
+from dagneal.divide.subproblem_solvers import ExactSubproblems, SubproblemSolver
+from dagneal.divide.subproblems import ENUMERATED, choose_subproblems, count_votes
+from dagneal.divide.votes import solution_of_votes, votes_of
+from dagneal.runtime.executors import Cancellable
+from dagneal.runtime.run import Run
+from dagneal.scoring.scorer import Scorer
+from dagneal.solvers.annealing import Sampling, equal_scores, summarize
 from dagneal.solvers.exact import exact
-from dagneal.solvers.samplers import parameters_of, with_defaults
-from dagneal.strategies.arguments import check_keywords
-from dagneal.strategies.names import as_solver
+from dagneal.solvers.policy import EXACT_BESIDE, parent_limit, table_is_quick
+from dagneal.solvers.problem import Problem
+from dagneal.solvers.solution import Division, Solution
 
-Rule = Literal["conquer", "penalty", "count"]
-RULES = ("conquer", "penalty", "count")
-CONQUER_PARENTS = 4
+Combine = Literal["conquer", "penalty", "count"]
+COMBINE = ("conquer", "penalty", "count")
+SUBPROBLEM_PARENTS = 2  # of a subproblem, as in the paper
+
+
+@dataclass(frozen=True)
+class DivisionSettings:
+    """Which subproblems there are, and how the global network is put together.
+
+    Args:
+        size: variables in a subproblem, k in the paper.
+        subproblems: `all`, `cover:2`, `cover:3` or `sample:F`; see `choose_subproblems`.
+        combine: `penalty` and `count` are the paper's rules: an edge that is in more subproblems than it is not (C - P > 0),
+            or one that occurs, and more often than its reverse. `conquer` takes the subproblems as evidence for who may be a
+            parent of whom, and solves the global problem.
+        acyclic: drop the weakest edge of each cycle that the rules of the paper leave.
+    """
+
+    size: int = SUBPROBLEM_SIZE
+    subproblems: str = "all"
+    combine: Combine = "conquer"
+    acyclic: bool = False
+
+    def __post_init__(self) -> None:
+        if self.combine not in COMBINE:
+            raise InputError(f"there is no rule {self.combine!r}; give one of {', '.join(COMBINE)}")
+        if not isinstance(self.acyclic, bool):
+            raise InputError(f"acyclic is {self.acyclic!r}; give True or False")
 
 
 def divide(
-    problem: Scorer | ScoreTable,
-    solver: Any = None,
-    size: int = 3,
-    blocks: str = "all",
-    rule: Rule = "conquer",
-    max_parents: int | None = None,
-    seed: int = 0,
-    repair: bool = True,
-    acyclic: bool = False,
-    encoding: Encoding | str = TIGHT,
-    block_parameters: Mapping[str, Any] | None = None,
-    executor: Executor | None = None,
-    journal: Journal | None = None,
-    progress: Progress | None = None,
-    start: nx.DiGraph | None = None,
-    deadline: float | None = None,
-    **parameters: Any,
-) -> Learned:
-    """Learn a structure from sub-problems of a few variables each.
+    problem: Problem,
+    settings: DivisionSettings,
+    solver: SubproblemSolver,
+    global_solver: GlobalSolver,
+    run: Run,
+) -> Solution:
+    """Learn a structure from subproblems of a few variables each.
 
     Args:
-        problem: a scorer, which the rule `conquer` needs to ask for more scores; for the paper's rules a table with at most
-            two parents will do.
-        solver: what solves the blocks: nothing for compiled exact search, a dimod sampler, a learner, a block solver, or a
-            name such as `"sa"`.
-        size: how many variables a block has, k in the paper.
-        blocks: `all`, `cover:2`, `cover:3` or `sample:F`; see `choose_blocks`.
-        rule: `penalty` and `count` are the paper's: an edge that is in more blocks than it is not (C - P > 0), or one that
-            occurs, and more often than its reverse. `conquer` takes the blocks as evidence for who may be a parent of whom
-            and solves the whole: with the sampler, if one was given, otherwise by exact or ordering search.
-        max_parents: the most parents in the whole network under `conquer`, 4 by default, where blocks have at most 2; under
-            the paper's rules the most in a block, 2 by default.
-        seed: of samplers, covers and the ordering search.
-        repair: let samplers report repaired reads; otherwise raw ones, as in the paper.
-        acyclic: drop the weakest edge of each cycle that the paper's rules leave.
-        encoding: how blocks and the whole are encoded for a sampler: an encoding, or words such as `"paper"`.
-        block_parameters: parameters of the sampler that differ for the blocks, such as `{"num_reads": 100}`. Where no
-            `num_reads` are given, samplers get their defaults: mostly 100 for a block, 1,000 for the whole.
-        executor: where blocks are solved; threads by default. The result does not depend on it.
-        journal: keeps solved blocks, so that an interrupted division resumes.
-        progress: told how far it is.
-        start: a network that the conquest begins with.
-        deadline: a time of `perf_counter`, after which no more blocks are begun and the conquest comes to an end.
-        **parameters: of the sampler or the learner.
+        problem: of 3 to 65 variables; `conquer` needs a scorer to ask for more scores.
+        settings: which subproblems, and how they are put together.
+        solver: solves the subproblems.
+        global_solver: solves the global problem under `conquer`.
+        run: the result does not depend on its executor.
 
     Returns:
-        The network; its `division` has the votes C and P and all that is to be known about the blocks. The paper's rules may
-        leave cycles: then `division.acyclic` is False and the score NaN.
-
-    >>> from dagneal.networks.bundled import load
-    >>> truth = load("lung-cancer")
-    >>> found = divide(Scorer(truth.expected(10_000)), size=4, rule="penalty")
-    >>> found.division.blocks, found.division.acyclic
-    (5, True)
+        The network; its `division` has the votes C and P. The rules of the paper may leave cycles: then `division.acyclic`
+        is False and the score NaN.
     """
-    if rule not in RULES:
-        raise InputError(f"there is no rule {rule!r}; give one of {', '.join(RULES)}")
-    if not isinstance(problem, Scorer | ScoreTable):
-        raise InputError(f"a Scorer or a ScoreTable is divided, not {type(problem).__name__}; dn.learn takes data")
-    solver, encoding = as_solver(solver), as_encoding(encoding)
-    check_keywords("divide", [divide], solver, parameters)
-    scorer = problem if isinstance(problem, Scorer) else None
-    if rule == "conquer" and scorer is None:
-        raise InputError("the rule conquer asks for scores that a table does not have; give a Scorer")
-    names = problem.data.names if isinstance(problem, Scorer) else problem.names
-    n = len(names)
-    if not isinstance(solver, dimod.Sampler) and (encoding != TIGHT or not repair or block_parameters is not None):
-        raise InputError("encoding, repair and block_parameters are for samplers; give one as solver")
-    if scorer is None and max_parents is not None:
-        raise InputError("max_parents is settled by the table; give a Scorer to choose it")
-    if scorer is not None and scorer.knowledge is not None and rule == "conquer":
-        scorer.knowledge.check(names, checked_limit(max_parents, n))
-    two = max_parents is None and (rule != "conquer" or encoding.penalties == "paper")
-    limit = checked_limit(min(2, n - 1) if two else max_parents, n)
-    sampler = None
-    if isinstance(solver, dimod.Sampler):
-        sampler = AnnealedWhole(solver, with_defaults(solver, parameters), repair, seed, encoding)
-    if n < 3:
-        return _undivided(problem, sampler, limit, rule, seed)
-    if n > MOST_CANDIDATES + 1:
-        if scorer is None or rule != "conquer" or solver is not None or size != 3 or blocks != "all":
-            raise InputError(
-                f"with {n} variables only exact blocks of 3 under the rule conquer are possible; "
-                "choose fewer columns (--columns)"
-            )
-        return screened(scorer, limit, seed, progress, start, deadline)
-    chosen = choose_blocks(n, size, blocks, seed)
-    solves = block_solver(solver, seed, repair, encoding, **parameters | dict(block_parameters or {}))
-    with writing_down(solver, journal):
-        evidence = _gathered(problem, chosen, solves, blocks, rule, limit, executor, journal, progress, deadline)
-        if rule != "conquer" or scorer is None:
-            found = by_votes(problem, evidence.division, acyclic)
-            return replace(found, seconds=evidence.seconds, seed=seed, data=scorer.data if scorer else None)
-        if evidence.division.interrupted and hasattr(solves, "cancel"):  # no more calls that cost something
-            return _unsolved(scorer, evidence, seed)
-        whole: WholeSolver = ClassicalWhole(seed, deadline) if sampler is None else sampler
-        return _conquered(scorer, evidence, whole, limit, seed, progress, start, deadline)
+    n = len(problem.names)
+    conquers = settings.combine == "conquer"
+    if conquers and problem.scorer.knowledge is not None:
+        problem.scorer.knowledge.check(problem.names, parent_limit(problem.max_parents, n))
+    chosen = choose_subproblems(n, settings.size, settings.subproblems, run.seed)
+    evidence = _gather(problem, settings, chosen, solver, run)
+    if not conquers:
+        found = solution_of_votes(problem.source, evidence.division, settings.acyclic)
+        return replace(found, seconds=evidence.seconds, seed=run.seed)
+    if evidence.division.interrupted and isinstance(solver, Cancellable):  # no more calls that cost something
+        return _stop_at_votes(problem.scorer, evidence, run.seed)
+    return _conquer(problem, evidence, global_solver, run)
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What blocks say.
+    """What subproblems say.
 
     Attributes:
         division: with their votes.
-        margins: of each edge (row to column), where blocks are so small that all their graphs are scored; otherwise None.
+        margins: of each edge (row to column), where subproblems are so small that all their graphs are scored.
         seconds: what it took.
     """
 
@@ -153,38 +105,28 @@ class Evidence:
     seconds: dict[str, float]
 
 
-def _gathered(
-    problem: Scorer | ScoreTable,
-    chosen: Ints,
-    solves: BlockSolver,
-    scheme: str,
-    rule: Rule,
-    limit: int,
-    executor: Executor | None,
-    journal: Journal | None,
-    progress: Progress | None,
-    deadline: float | None,
-) -> Evidence:
-    """Solve the blocks; arguments as in `divide`."""
+def _gather(problem: Problem, settings: DivisionSettings, chosen: Ints, solver: SubproblemSolver, run: Run) -> Evidence:
+    """Solve the subproblems."""
     begun = perf_counter()
-    in_blocks = 2 if rule == "conquer" else limit
-    table = problem.table(in_blocks, progress=progress, complete=True) if isinstance(problem, Scorer) else problem
+    conquers = settings.combine == "conquer"
+    limit = SUBPROBLEM_PARENTS if conquers else parent_limit(problem.max_parents, len(problem.names), SUBPROBLEM_PARENTS)
+    table = problem.source.table(limit, complete=True) if isinstance(problem.source, Scorer) else problem.source
     scored = perf_counter()
     total, size = chosen.shape
-    division = Division(rule=rule, size=size, scheme=scheme, blocks=total, solver=solves.name)
+    division = Division(settings.combine, size, settings.subproblems, total, solver.name)
     margins = None
-    if rule == "conquer" and isinstance(solves, ExactBlocks) and size <= ENUMERATED:
+    if conquers and isinstance(solver, ExactSubproblems) and size <= ENUMERATED:
         margins, votes, together = small_evidence(table, chosen)
         division = replace(division, votes=votes, against=together - votes, finished=total)
     else:
-        solved = run_blocks(table, chosen, solves, executor, journal, progress, deadline)
-        votes, together = count_votes(len(table.names), chosen[solved.done], solved.adjacency[solved.done])
+        solved = solve_subproblems(table, chosen, solver, run)
+        votes, together = count_votes(len(table.names), chosen[solved.done], solved.values[solved.done].astype(bool))
         division = replace(
             division,
             votes=votes,
             against=together - votes,
             finished=int(solved.done.sum()),
-            failed=solved.reasons(table.names, chosen),
+            failed=failures(solved, table.names, chosen),
             interrupted=solved.interrupted,
         )
         if solved.late:
@@ -194,49 +136,39 @@ def _gathered(
     return Evidence(division, margins, {"score": scored - begun, "blocks": perf_counter() - scored})
 
 
-def _conquered(
-    scorer: Scorer,
-    evidence: Evidence,
-    whole: WholeSolver,
-    limit: int,
-    seed: int,
-    progress: Progress | None,
-    start: nx.DiGraph | None,
-    deadline: float | None,
-) -> Learned:
-    """Solve the whole with what the blocks say of who may be a parent of whom; arguments as in `divide`."""
-    division = evidence.division
+def _conquer(problem: Problem, evidence: Evidence, solver: GlobalSolver, run: Run) -> Solution:
+    """Solve the global problem with what the subproblems say of who may be a parent of whom."""
+    scorer, division = problem.scorer, evidence.division
     if evidence.margins is not None:
         allowed = allowed_by_margin(evidence.margins)
     else:
-        # Every candidate costs a sampler bits; what is missing at first comes with the iteration.
+        # Every candidate costs a sampler variables of the QUBO; what is missing at first comes with the iteration.
         votes, against = votes_of(division)
-        allowed = allowed_by_share(votes, votes + against, 0.5 if isinstance(whole, ClassicalWhole) else 1.0)
+        allowed = allowed_by_share(votes, votes + against, 0.5 if isinstance(solver, ClassicalSolver) else 1.0)
     most = 1 if division.interrupted else MOST_ROUNDS  # whoever pressed Ctrl-C wants an answer soon
+    limit = parent_limit(problem.max_parents, len(problem.names))
+    search = CandidateSearch(scorer, limit, solver, problem.initial, most_rounds=most)
     try:
-        found, conquest = conquer(
-            scorer, limit, allowed, whole, start, most_rounds=most, progress=progress, deadline=deadline
-        )
-    except KeyboardInterrupt:  # before there was a network: what the blocks say is not lost
-        return _unsolved(scorer, evidence, seed)
-    found = replace(found, seed=seed, seconds=evidence.seconds | found.seconds, data=scorer.data)
-    found = replace(found, division=conquered(division, conquest))
+        conquest = search.run(allowed, run)
+    except KeyboardInterrupt:  # before there was a network: what the subproblems say is not lost
+        return _stop_at_votes(scorer, evidence, run.seed)
+    found = conquest.solution(division, evidence.seconds)
     sampling = conquest.best.sampling
-    return found if sampling is None else _beside(found, scorer, conquest.best.solver, sampling, seed)
+    return found if sampling is None else _compare(found, scorer, conquest.best.solver, sampling)
 
 
-def _unsolved(scorer: Scorer, evidence: Evidence, seed: int) -> Learned:
-    """What the blocks say, where Ctrl-C came before the whole was solved."""
+def _stop_at_votes(scorer: Scorer, evidence: Evidence, seed: int) -> Solution:
+    """Return what the subproblems say, where Ctrl-C came before the global problem was solved."""
     note = "interrupted before the whole was solved: put together from the votes"
-    found = by_votes(scorer, replace(evidence.division, interrupted=True, skipped=note), acyclic=True)
-    return replace(found, seconds=evidence.seconds, seed=seed, data=scorer.data)
+    found = solution_of_votes(scorer, replace(evidence.division, interrupted=True, skipped=note), acyclic=True)
+    return replace(found, seconds=evidence.seconds, seed=seed)
 
 
-def _beside(found: Learned, scorer: Scorer, solver: str, sampling: Sampling, seed: int) -> Learned:
-    """What a sampler found with the figures that it is measured by: random orders, and the optimum over all parents."""
+def _compare(found: Solution, scorer: Scorer, solver: str, sampling: Sampling) -> Solution:
+    """Add the figures that a sampler is measured by: random orders, and the optimum over all parents."""
     begun = perf_counter()
     optimum = None
-    cheap = len(scorer.data.names) <= EXACT_BESIDE and affordable(scorer, found.max_parents)
+    cheap = len(scorer.data.names) <= EXACT_BESIDE and table_is_quick(scorer, found.max_parents)
     if cheap and not (found.division and found.division.interrupted):
         # The network is found: what it is compared with can be done without.
         with suppress(KeyboardInterrupt, OutOfTimeError), secondary("the exact search beside the annealer"):
@@ -244,29 +176,7 @@ def _beside(found: Learned, scorer: Scorer, solver: str, sampling: Sampling, see
     return replace(
         found,
         solver=solver,
-        annealed=summarised(sampling, optimum, seed),
+        reads=summarize(sampling, optimum, found.seed),
         optimal=optimum is not None and bool(equal_scores(found.score, optimum)),
-        seconds=found.seconds | {"compare": perf_counter() - begun},
+        seconds={**found.seconds, "compare": perf_counter() - begun},
     )
-
-
-def checked_limit(max_parents: int | None, variables: int) -> int:
-    """The parent limit of the whole: as given, or 4, or fewer where there are fewer variables."""
-    limit = min(CONQUER_PARENTS, variables - 1) if max_parents is None else checked_max_parents(max_parents, variables)
-    check_width(limit, variables)
-    return limit
-
-
-def _undivided(problem: Scorer | ScoreTable, sampler: AnnealedWhole | None, limit: int, rule: str, seed: int) -> Learned:
-    """Two variables make no block of three."""
-    table = problem.table(limit) if isinstance(problem, Scorer) else problem
-    if sampler is None:
-        found = exact(table)
-    else:
-        seeded = {"seed": seed} if "seed" in parameters_of(sampler.sampler) else {}
-        found = anneal(table, sampler.sampler, sampler.repair, sampler.encoding, **seeded | sampler.parameters)
-    note = f"fewer than 3 variables: solved directly, by {found.solver}"
-    division = Division(
-        rule=rule, size=len(found.dag), scheme="none", blocks=0, solver=found.solver, whole=found.solver, skipped=note
-    )
-    return replace(found, seed=seed, data=problem.data if isinstance(problem, Scorer) else None, division=division)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.base.kernels import Floats, Ints, Progress, kernel, run
+from dagneal.base.kernels import Floats, Ints, kernel, run as run_threads
 from dagneal.scoring.counting.bitwise import count_sets
 from dagneal.scoring.counting.terms import sum_of, terms_of
 from dagneal.scoring.scorer import Scorer
@@ -36,7 +36,7 @@ def work_of(scorer: Scorer) -> float:
 
 
 def excluded(scorer: Scorer) -> list[str]:
-    """The variables that `interactions` leaves out, by name: those with one state, or with too many to be counted as bits.
+    """The variables that `joint_gains` leaves out, by name: those with one state, or with too many to be counted as bits.
 
     Args:
         scorer: of the data.
@@ -54,16 +54,13 @@ def _countable(scorer: Scorer) -> NDArray[np.int32]:
     return np.flatnonzero((np.diff(planes.first) > 0) & (scorer.data.arities > 1)).astype(np.int32)
 
 
-def interactions(
-    scorer: Scorer, gains: Floats, near: NDArray[np.bool_], progress: Progress | None = None
-) -> NDArray[np.bool_]:
+def joint_gains(scorer: Scorer, gains: Floats, near: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Who may be a parent of whom because of a third: `found[parent, child]`.
 
     Args:
         scorer: of the data; `work_of` it is finite.
         gains: what one parent gains alone, as from `Scorer.pair_gains`.
         near: `near[parent, child]`, who is known to gain something alone; beside those a search finds others by itself.
-        progress: told how far it is.
     """
     data, planes = scorer.data, scorer.counter.planes
     if planes is None:
@@ -92,7 +89,9 @@ def interactions(
 
     # The first member has fewer triples the later it comes, so pieces take it in turns.
     pieces = [np.arange(start, max(len(narrow) - 2, 0), _PIECES) for start in range(_PIECES)]
-    results = run(work, [piece for piece in pieces if len(piece)], scorer.counter.workers, "triples", progress)
+    results = run_threads(
+        work, [piece for piece in pieces if len(piece)], scorer.counter.workers, "triples", scorer.counter.run.progress
+    )
     found = np.zeros((n, n), dtype=bool)
     if results:
         kept = np.concatenate([each for each, _ in results], axis=1)

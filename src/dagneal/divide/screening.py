@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from time import perf_counter
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.base.kernels import Floats, Ints, Progress
+from dagneal.base.kernels import Floats, Ints
 from dagneal.base.machine import cores
 from dagneal.data.planes import WIDEST
 from dagneal.divide.candidates import allowed_by_margin, named_candidates, small_evidence
-from dagneal.divide.conquer import COMPLETE_WORK, MOST_ROUNDS, conquer, conquered
-from dagneal.divide.global_solve import ClassicalWhole
-from dagneal.divide.joint_gains import excluded, interactions, work_of
-from dagneal.result import Division, Learned
+from dagneal.divide.conquer import MOST_ROUNDS, CandidateSearch
+from dagneal.divide.global_solve import ClassicalSolver
+from dagneal.divide.joint_gains import excluded, joint_gains, work_of
+from dagneal.runtime.run import Deadline, Run
 from dagneal.scoring.scorer import MOST_CANDIDATES, Scorer
+from dagneal.solvers.policy import COMPLETE_WORK
+from dagneal.solvers.solution import Division, Solution
 
 MOST_NEIGHBOURS = 40  # of a variable, where not every pair can be kept
 _TRIPLES_WORK = 2e11  # rows counted: about a minute and a half on two cores
@@ -27,36 +28,27 @@ _LARGE = 1000  # variables, beyond which fewer rounds are made
 _PACE = 1e9  # rows counted in a second, one core
 
 
-def screened(
-    scorer: Scorer,
-    limit: int,
-    seed: int,
-    progress: Progress | None,
-    start: nx.DiGraph | None = None,
-    deadline: float | None = None,
-) -> Learned:
+def screen(scorer: Scorer, limit: int, initial: nx.DiGraph | None, run: Run) -> Solution:
     """Learn a network of more variables than a table over all parents can hold.
 
     Args:
         scorer: scores what is asked for.
         limit: the most parents of a variable.
-        seed: of the ordering search.
-        progress: told how far it is.
-        start: a network to begin with.
-        deadline: a time of `perf_counter`, after which it comes to an end.
+        initial: the DAG that the search starts from.
+        run: seed, deadline and progress of the search.
     """
     names = scorer.data.names
     n = len(names)
     begun = perf_counter()
-    alone = scorer.pair_gains(progress)
+    alone = scorer.pair_gains()
     gains = np.maximum(alone, alone.T)
     neighbours = min(MOST_NEIGHBOURS, max(2, int((2 * _MOST_TRIPLES / n) ** 0.5)))
     near = allowed_by_margin(gains, 0.0, neighbours)
     near = _capped(near | near.T, gains)
-    table = scorer.table(2, named_candidates(near, names), progress)
+    table = scorer.table(2, named_candidates(near, names))
     triples = _triples(near)
     scored = perf_counter()
-    margins, votes, together = small_evidence(table, triples, deadline)
+    margins, votes, together = small_evidence(table, triples, run.deadline)
     margins = np.maximum(margins, np.where(near & (together == 0), gains, -np.inf))  # pairs that are in no triple
     allowed = allowed_by_margin(margins) & near
     total = n * (n - 1) * (n - 2) // 6
@@ -64,8 +56,8 @@ def screened(
     skipped = f"{total - len(triples):,} of {total:,} triples, which have fewer than two pairs that gain something alone"
     if crowded:
         skipped += f" or are among the best {neighbours} of a variable ({crowded:,} pairs are not)"
-    if limit > 1 and work_of(scorer) <= _affordable(deadline):
-        allowed |= interactions(scorer, alone, near, progress)
+    if limit > 1 and work_of(scorer) <= _affordable(run.deadline):
+        allowed |= joint_gains(scorer, alone, near)
         left_out = excluded(scorer)
         among = f" without {', '.join(map(repr, left_out))}, which have one state or more than {WIDEST}" if left_out else ""
         skipped += f"; what two parents gain only together was looked for in all triples{among}"
@@ -74,38 +66,25 @@ def screened(
     if 3.0 * n * n * (scorer.counter.cost(4) + _LOOK_UP) > 10 * COMPLETE_WORK:
         reach = near
         skipped += "; later candidates are looked for among the neighbours of a variable only"
-    found, conquest = conquer(
-        scorer,
-        limit,
-        allowed,
-        ClassicalWhole(seed, deadline),
-        start,
-        near=reach,
-        most_rounds=min(MOST_ROUNDS, max(2, MOST_ROUNDS * _LARGE**2 // n**2)),
-        progress=progress,
-        deadline=deadline,
-    )
+    most = min(MOST_ROUNDS, max(2, MOST_ROUNDS * _LARGE**2 // n**2))
+    search = CandidateSearch(scorer, limit, ClassicalSolver(), initial, reach, most)
     division = Division(
-        rule="conquer",
+        combine="conquer",
         size=3,
         scheme="screened",
-        blocks=len(triples),
+        subproblems=len(triples),
         solver="exact",
         votes=votes,
         against=together - votes,
         finished=len(triples),
         skipped=skipped,
     )
-    return replace(
-        found, seed=seed, seconds=seconds | found.seconds, data=scorer.data, division=conquered(division, conquest)
-    )
+    return search.run(allowed, run).solution(division, seconds)
 
 
-def _affordable(deadline: float | None) -> float:
+def _affordable(deadline: Deadline) -> float:
     """How much counting of triples there is time for."""
-    if deadline is None:
-        return _TRIPLES_WORK
-    return min(_TRIPLES_WORK, max(deadline - perf_counter(), 0.0) / 2 * _PACE * cores())
+    return min(_TRIPLES_WORK, max(deadline.at - perf_counter(), 0.0) / 2 * _PACE * cores())
 
 
 def _capped(near: NDArray[np.bool_], gains: Floats) -> NDArray[np.bool_]:

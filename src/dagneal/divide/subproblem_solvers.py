@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import dimod
@@ -20,10 +17,11 @@ from dagneal.divide.subproblems import solve_exactly
 from dagneal.qubo.decode import Reads, decode_bits
 from dagneal.qubo.encode import TIGHT, Encoding, qubos
 from dagneal.qubo.hamiltonian import Qubos
-from dagneal.result import Learned
-from dagneal.scoring.table import Blocks
-from dagneal.solvers.annealing import check_parameters, sampled
-from dagneal.solvers.samplers import parameters_of, with_defaults
+from dagneal.runtime.run import DEFAULT_RUN, Run, derive_seed
+from dagneal.scoring.table import Subproblems
+from dagneal.solvers.annealing import check_parameters, sample_model
+from dagneal.solvers.problem import Problem, Solver
+from dagneal.solvers.samplers import parameters_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,21 +40,16 @@ class Solutions:
 
 
 @runtime_checkable
-class BlockSolver(Protocol):
-    """Solves many blocks of one size.
-
-    One that solves many in one call may also have `piece(blocks) -> int`, how many it wants at once, `in_flight`, how many
-    calls to make at a time, and `cancel()`, called on Ctrl-C before what has begun is waited for. A sampler may offer one of
-    its own with `block_solver(parameters, repair, seed, encoding)`.
-    """
+class SubproblemSolver(Protocol):
+    """Solves many subproblems of one size; it may also be a `BatchSolver` or `Cancellable`."""
 
     @property
     def name(self) -> str:
-        """What to call it in results."""
+        """The name in results."""
         ...
 
-    def solve(self, blocks: Blocks) -> Solutions:
-        """Solve blocks; the solution of a block must not depend on the others that it comes with.
+    def solve(self, blocks: Subproblems) -> Solutions:
+        """Solve subproblems; the solution of each must not depend on the others.
 
         Args:
             blocks: their scores.
@@ -64,18 +57,54 @@ class BlockSolver(Protocol):
         ...
 
     def fingerprint(self) -> str:
-        """What the solutions depend on besides the scores, for a journal."""
+        """Return what the solutions depend on besides the scores, for a journal."""
+        ...
+
+
+@runtime_checkable
+class BatchSolver(Protocol):
+    """A subproblem solver that solves many subproblems in one call and decides how many."""
+
+    @property
+    def in_flight(self) -> int:
+        """The number of calls at a time."""
+        ...
+
+    def batch_size(self, blocks: Subproblems) -> int:
+        """Return the number of subproblems in a call.
+
+        Args:
+            blocks: the first of those that will come.
+        """
+        ...
+
+
+@runtime_checkable
+class Batching(Protocol):
+    """A sampler that brings a subproblem solver of its own."""
+
+    def subproblem_solver(
+        self, parameters: dict[str, Any], repair: bool, seed: int | None, encoding: Encoding
+    ) -> SubproblemSolver:
+        """Return what solves subproblems with this sampler.
+
+        Args:
+            parameters: of `sample`.
+            repair: take the best repaired read of a subproblem; otherwise the read of lowest energy.
+            seed: of the samples.
+            encoding: of the subproblems.
+        """
         ...
 
 
 @dataclass(frozen=True)
-class ExactBlocks:
+class ExactSubproblems:
     """Dynamic programming, compiled, over all blocks at once."""
 
     name: str = "exact"
 
-    def solve(self, blocks: Blocks) -> Solutions:
-        """Solve blocks; see `BlockSolver`."""
+    def solve(self, blocks: Subproblems) -> Solutions:
+        """Solve blocks; see `SubproblemSolver`."""
         return Solutions(*solve_exactly(blocks.scores, blocks.masks))
 
     def fingerprint(self) -> str:
@@ -84,40 +113,41 @@ class ExactBlocks:
 
 
 @dataclass(frozen=True)
-class LearnedBlocks:
-    """Any learner, one block after the other.
+class SolvedSubproblems:
+    """Any solver, one subproblem after the other.
 
     Args:
-        learner: a function from a table to a `Learned`.
-        parameters: further arguments of the learner.
+        solver: solves each subproblem as a problem of its own.
+        run: its seed is that of every subproblem.
     """
 
-    learner: Callable[..., Learned]
-    parameters: dict[str, Any] = field(default_factory=dict)
+    solver: Solver
+    run: Run = DEFAULT_RUN
 
     @property
     def name(self) -> str:
-        """The name of the learner."""
-        return getattr(self.learner, "__name__", type(self.learner).__name__)
+        """The name of the solver."""
+        return type(self.solver).__name__
 
-    def solve(self, blocks: Blocks) -> Solutions:
-        """Solve blocks; see `BlockSolver`."""
+    def solve(self, blocks: Subproblems) -> Solutions:
+        """Solve subproblems; see `SubproblemSolver`."""
         count, size = blocks.members.shape
         adjacency = np.zeros((count, size, size), dtype=bool)
         scores = np.full(count, np.nan)
         failed = {}
+        own = Run(seed=self.run.seed)  # nothing of a run but its seed belongs to a single subproblem
         for line in range(count):
             try:
-                found = self.learner(blocks.table(line), **self.parameters)
+                found = self.solver.solve(Problem(blocks.table(line)), own)
                 adjacency[line] = nx.to_numpy_array(found.dag, nodelist=blocks.names(line)) > 0
                 scores[line] = found.score
-            except Exception as error:  # whatever a learner raises; the block is named, the others go on
+            except Exception as error:  # whatever a solver raises; the subproblem is named, the others go on
                 failed[line] = str(error) or type(error).__name__
         return Solutions(adjacency, scores, failed)
 
     def fingerprint(self) -> str:
-        """Where the learner is defined, and its parameters."""
-        return f"{address(self.learner)} {sorted(self.parameters.items())}"
+        """Return the solver as it is written in code, and the seed."""
+        return f"{fingerprint_of(self.solver)} seed={self.run.seed}"
 
 
 @dataclass(frozen=True)
@@ -154,15 +184,15 @@ class Annealing:
         """
         if self.seed is None or "seed" not in parameters_of(self.sampler):
             return dict(self.parameters)
-        return {"seed": block_seed(self.seed, names)} | self.parameters
+        return {"seed": derive_seed(self.seed, names)} | self.parameters
 
 
 @dataclass(frozen=True)
-class AnnealedBlocks(Annealing):
+class AnnealedSubproblems(Annealing):
     """Any dimod sampler on the QUBO of each block; raw reads are those of lowest energy, as in the paper."""
 
-    def solve(self, blocks: Blocks) -> Solutions:
-        """Solve blocks; see `BlockSolver`."""
+    def solve(self, blocks: Subproblems) -> Solutions:
+        """Solve blocks; see `SubproblemSolver`."""
         count, size = blocks.members.shape
         adjacency = np.zeros((count, size, size), dtype=bool)
         scores = np.full(count, np.nan)
@@ -171,10 +201,10 @@ class AnnealedBlocks(Annealing):
             if isinstance(reads, str):
                 failed[line] = reads
             else:
-                adjacency[line], scores[line] = taken(reads, self.repair)
+                adjacency[line], scores[line] = best_edges(reads, self.repair)
         return Solutions(adjacency, scores, failed)
 
-    def reads(self, blocks: Blocks) -> Iterator[Reads | str]:
+    def reads(self, blocks: Subproblems) -> Iterator[Reads | str]:
         """The reads of each block, decoded; or why there are none.
 
         Args:
@@ -187,7 +217,7 @@ class AnnealedBlocks(Annealing):
                 table = blocks.table(line)
                 encoded, problem = (qubos(table, self.encoding), 0) if together is None else (together, line)
                 parameters = self._parameters(encoded, problem, blocks.names(line))
-                samples = sampled(self.sampler, encoded.model(problem), parameters)
+                samples = sample_model(self.sampler, encoded.model(problem), parameters)
                 yield decode_bits(table, encoded.layout, samples)
             except Exception as error:  # whatever a sampler raises; the block is named, the others go on
                 yield str(error) or type(error).__name__
@@ -207,8 +237,8 @@ class AnnealedBlocks(Annealing):
         return f"{kind} {sorted(self.parameters.items())} repair={self.repair} seed={self.seed} {self.encoding}"
 
 
-def taken(reads: Reads, repair: bool) -> tuple[NDArray[np.bool_], float]:
-    """The edges that are taken from a block's reads, and their score.
+def best_edges(reads: Reads, repair: bool) -> tuple[NDArray[np.bool_], float]:
+    """Return the edges of the best of a subproblem's reads, and their score.
 
     Args:
         reads: of one block.
@@ -222,58 +252,13 @@ def taken(reads: Reads, repair: bool) -> tuple[NDArray[np.bool_], float]:
     return reads.edges[best], float(reads.raw_scores[best])
 
 
-def block_seed(seed: int, names: Sequence[str]) -> int:
-    """A seed for one block, the same whoever solves it and whatever other blocks there are."""
-    text = "\0".join([str(seed), *names])
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), "big") >> 1
-
-
-def address(learner: Any) -> str:
-    """Where a learner is defined, so that a journal can tell it from others.
+def fingerprint_of(solver: Solver) -> str:
+    """Return a text that tells a solver from others in every process.
 
     Args:
-        learner: a function of a module, or a partial of one.
+        solver: one whose `repr` says what it is.
     """
-    if isinstance(learner, partial):
-        return f"{address(learner.func)} {learner.args} {sorted(learner.keywords.items())}"
-    found = f"{getattr(learner, '__module__', '')}.{getattr(learner, '__qualname__', '')}"
-    if "<" in found or not getattr(learner, "__qualname__", ""):
-        raise InputError("a journal cannot tell a nameless learner from another; define it as a function of a module")
-    return found
-
-
-def seeded(learner: Callable[..., Learned], seed: int | None, parameters: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of a learner with the seed, if there is one and the learner takes it."""
-    if seed is None or "seed" not in inspect.signature(learner).parameters:
-        return parameters
-    return {"seed": seed} | parameters
-
-
-def block_solver(
-    solver: Any, seed: int | None = None, repair: bool = True, encoding: Encoding = TIGHT, **parameters: Any
-) -> BlockSolver:
-    """Make a block solver of a block solver, a sampler, a learner, or nothing (exact search).
-
-    Args:
-        solver: what should solve the blocks.
-        seed: for samplers.
-        repair: for samplers.
-        encoding: for samplers.
-        **parameters: of the sampler or the learner; a sampler gets those of `dagneal.solvers.samplers` where none are given.
-    """
-    from dagneal.solvers.exact import exact
-
-    if isinstance(solver, dimod.Sampler):
-        check_parameters(solver, parameters)
-        parameters = with_defaults(solver, parameters, blocks=True)
-        if hasattr(solver, "block_solver"):  # it can solve many in one call
-            ready: BlockSolver = solver.block_solver(parameters, repair, seed, encoding)
-            return ready
-        return AnnealedBlocks(solver, parameters, repair, seed, encoding)
-    if solver is None or solver is exact or isinstance(solver, BlockSolver):
-        if parameters:
-            raise InputError(f"exact search and block solvers take no parameters such as {next(iter(parameters))!r}")
-        return solver if isinstance(solver, BlockSolver) else ExactBlocks()
-    if callable(solver):
-        return LearnedBlocks(solver, seeded(solver, seed, parameters))
-    raise InputError(f"solver is {type(solver).__name__}; give a dimod sampler, a learner, a block solver or nothing")
+    found = repr(solver)
+    if " at 0x" in found or "<locals>" in found:
+        raise InputError(f"a journal cannot tell {found} from another solver; make it a frozen dataclass")
+    return f"{type(solver).__module__}.{found}"

@@ -1,4 +1,4 @@
-"""Blocks: which sub-problems a division has, and solving many small ones exactly at once."""
+"""Subproblems: which sub-problems a division has, and solving many small ones exactly at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENUMERATED = 4  # up to this size all DAGs of a block are tried; beyond, a dynam
 TIE = 1e-9  # scores closer than this are equal
 
 
-def choose_blocks(variables: int, size: int, scheme: str = "all", seed: int = 0) -> Ints:
+def choose_subproblems(variables: int, size: int, scheme: str = "all", seed: int = 0) -> Ints:
     """The blocks of a division, one per line, positions ascending.
 
     Args:
@@ -29,9 +29,9 @@ def choose_blocks(variables: int, size: int, scheme: str = "all", seed: int = 0)
             `sample:F`, a random share F of all, with every pair still together in some block.
         seed: for covers and samples.
 
-    >>> choose_blocks(4, 3).tolist()
+    >>> choose_subproblems(4, 3).tolist()
     [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]
-    >>> len(choose_blocks(15, 4, "cover:2")) < 30
+    >>> len(choose_subproblems(15, 4, "cover:2")) < 30
     True
     """
     if not 3 <= whole_number("the size of a block", size) <= variables:
@@ -171,7 +171,7 @@ def solve_small(scores: Floats, max_parents: int) -> tuple[NDArray[np.bool_], Fl
     """Solve many blocks of three or four variables exactly, by trying every DAG.
 
     Args:
-        scores: local scores of shape (blocks, size, parent sets), as `Blocks` has them.
+        scores: local scores of shape (blocks, size, parent sets), as `Subproblems` has them.
         max_parents: the parent limit of the blocks.
 
     Returns:

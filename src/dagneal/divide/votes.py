@@ -12,9 +12,9 @@ import numpy as np
 from dagneal.base.errors import InputError
 from dagneal.base.kernels import Ints
 from dagneal.graphs.knowledge import Constraints
-from dagneal.result import Division, Learned
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.table import ScoreTable
+from dagneal.solvers.solution import Division, Solution
 
 
 def votes_of(division: Division) -> tuple[Ints, Ints]:
@@ -28,26 +28,26 @@ def votes_of(division: Division) -> tuple[Ints, Ints]:
     return division.votes, division.against
 
 
-def voted(
+def combine_votes(
     names: Sequence[str],
     votes: Ints,
     against: Ints,
-    rule: str = "penalty",
+    combine: str = "penalty",
     acyclic: bool = False,
     rules: Constraints | None = None,
 ) -> tuple[nx.DiGraph, bool]:
-    """The paper's reconstruction of the whole from votes, and whether it has no cycle.
+    """Reconstruct the global network from votes as the paper does, and return whether it has no cycle.
 
     Args:
         names: the variables.
         votes: C, in how many blocks each edge (row to column) is.
         against: P, in how many of those that hold both its ends it is not.
-        rule: `penalty`, an edge with C - P > 0, or another for C > 0 and C above that of the reverse edge.
+        combine: `penalty`, an edge with C - P > 0, or another for C > 0 and C above that of the reverse edge.
         acyclic: drop the weakest edge of each cycle.
         rules: required edges are there whatever the votes, and their reverses not; the weakest of too many parents are not.
     """
-    strength: Ints = votes - against if rule == "penalty" else votes
-    edges = strength > (0 if rule == "penalty" else strength.T)
+    strength: Ints = votes - against if combine == "penalty" else votes
+    edges = strength > (0 if combine == "penalty" else strength.T)
     if rules is not None:
         edges = (edges & rules.allowed & ~rules.required.T) | rules.required
         for child, limit in enumerate(rules.limits):
@@ -65,8 +65,8 @@ def voted(
     return graph, nx.is_directed_acyclic_graph(graph)
 
 
-def by_votes(problem: Scorer | ScoreTable, division: Division, acyclic: bool) -> Learned:
-    """The network that the votes of a division make.
+def solution_of_votes(problem: Scorer | ScoreTable, division: Division, acyclic: bool) -> Solution:
+    """Return the network that the votes of a division make.
 
     Args:
         problem: what was divided, which scores the network, if it is one.
@@ -76,17 +76,16 @@ def by_votes(problem: Scorer | ScoreTable, division: Division, acyclic: bool) ->
     names = problem.data.names if isinstance(problem, Scorer) else problem.names
     votes, against = votes_of(division)
     rules = problem.rules if isinstance(problem, Scorer) else None
-    graph, no_cycle = voted(names, votes, against, division.rule, acyclic, rules)
+    graph, no_cycle = combine_votes(names, votes, against, division.combine, acyclic, rules)
     score = float("nan")
     if no_cycle:
         with suppress(InputError):  # more parents than a table or a key holds
             score = problem.score(graph)
-    return Learned(
+    return Solution(
         dag=graph,
         score=score,
-        score_name=problem.rule.name if isinstance(problem, Scorer) else problem.score_name,
         max_parents=max(degree for _, degree in graph.in_degree),
-        solver=f"divide ({division.rule})",
+        solver=f"divide ({division.combine})",
         optimal=False,
         division=replace(division, acyclic=no_cycle),
     )

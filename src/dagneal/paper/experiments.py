@@ -17,8 +17,8 @@ from dagneal.base.errors import InputError
 from dagneal.base.kernels import Ints
 from dagneal.data.dataset import Dataset
 from dagneal.divide.division import divide
-from dagneal.divide.subproblem_solvers import AnnealedBlocks, ExactBlocks, block_seed, taken
-from dagneal.divide.subproblems import choose_blocks, count_votes
+from dagneal.divide.subproblem_solvers import AnnealedSubproblems, ExactSubproblems, derive_seed, taken
+from dagneal.divide.subproblems import choose_subproblems, count_votes
 from dagneal.learning import learn
 from dagneal.networks.network import BayesianNetwork
 from dagneal.paper.annealers import annealer
@@ -220,27 +220,27 @@ def blocks(
     """
     _, _, table = problem(network, data)
     n = len(table.names)
-    chosen = choose_blocks(n, k)[part::parts]
+    chosen = choose_subproblems(n, k)[part::parts]
     gathered = table.gather(chosen)
     found: dict[str, Any] = {}
     begun = perf_counter()
     more: Plain = {}
     time = {} if microseconds is None else {"annealing_time": float(microseconds)}
     if solver == "exact":
-        found["exact"] = ExactBlocks().solve(gathered).adjacency
+        found["exact"] = ExactSubproblems().solve(gathered).adjacency
     elif solver.startswith("tiled"):
-        tiles = annealer(solver).block_solver({"num_reads": reads} | time, False, seed, PAPER)
+        tiles = annealer(solver).subproblem_solver({"num_reads": reads} | time, False, seed, PAPER)
         found["raw"] = tiles.solve(gathered).adjacency
         more = {"calls": tiles.calls, "access_seconds": tiles.access_seconds}
     else:
-        annealing = AnnealedBlocks(annealer(solver), {"num_reads": reads} | time, False, seed, PAPER)
+        annealing = AnnealedSubproblems(annealer(solver), {"num_reads": reads} | time, False, seed, PAPER)
         found = {kind: np.zeros((len(chosen), k, k), dtype=bool) for kind in ("raw", "repaired", "baseline")}
         for line, each in enumerate(annealing.reads(gathered)):
             if isinstance(each, str):
                 raise InputError(f"block {', '.join(gathered.names(line))} failed: {each}")
             found["raw"][line] = taken(each, repair=False)[0]
             found["repaired"][line] = taken(each, repair=True)[0]
-            found["baseline"][line] = _best_order(gathered.table(line), reads, block_seed(seed, gathered.names(line)))
+            found["baseline"][line] = _best_order(gathered.table(line), reads, derive_seed(seed, gathered.names(line)))
     votes = {kind: count_votes(n, chosen, adjacency)[0].tolist() for kind, adjacency in found.items()}
     together = count_votes(n, chosen, np.zeros((len(chosen), k, k), dtype=bool))[1].tolist()
     return Outcome({"votes": votes, "together": together, "blocks": len(chosen)} | more, {"blocks": perf_counter() - begun})

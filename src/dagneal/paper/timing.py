@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.data.dataset import Dataset
-from dagneal.divide.subproblems import choose_blocks
+from dagneal.divide.subproblems import choose_subproblems
 from dagneal.paper.bundled import load
 from dagneal.paper.experiments import Outcome, dataset
 from dagneal.qubo.encode import PAPER, qubos
@@ -44,7 +44,7 @@ def _ours(data: Dataset, rows: NDArray[np.uint8], k: int | None) -> int:
     """Merge equal rows, score each set of parents once, encode all sub-problems."""
     table = Scorer(Dataset.merged(data.names, data.states, rows)).table(2)
     size = len(data.names) if k is None else k
-    return len(qubos(table.gather(choose_blocks(len(data.names), size)), PAPER).linear)
+    return len(qubos(table.gather(choose_subproblems(len(data.names), size)), PAPER).linear)
 
 
 def plain(network: str, data: str, k: int | None = None) -> Outcome:

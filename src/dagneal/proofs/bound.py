@@ -13,9 +13,9 @@ from math import ceil
 import numpy as np
 
 from dagneal.base.kernels import Floats, Ints, Masks
-from dagneal.result import Bound
 from dagneal.scoring.table import ScoreTable
 from dagneal.solvers.exact import exact, fits
+from dagneal.solvers.solution import Bound
 
 GROUP = 20  # variables; exact search takes a tenth of a second for so many
 

@@ -1,1 +1,7 @@
 """The quantum annealer: chips, embeddings, tiling, submission, planning and emulation. Needs `pip install dagneal[qpu]`."""
+
+from dagneal.qpu.chips import check_installed as check_installed
+from dagneal.qpu.cloud import hybrid as hybrid
+from dagneal.qpu.emulator import emulated as emulated
+from dagneal.qpu.plan import plan as plan
+from dagneal.qpu.sampler import QPU as QPU, connect as connect

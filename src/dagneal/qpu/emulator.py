@@ -147,7 +147,7 @@ class EmulatedQPU(QPU):
     """A QPU on an emulated chip; results carry its name."""
 
 
-def emulated_qpu(
+def emulated(
     system: str = "pegasus", noise: float = NOISE, sweeps: float = SWEEPS, cold: float = COLD, **options: Any
 ) -> EmulatedQPU:
     """A quantum annealer that is emulated on this machine.

@@ -11,10 +11,10 @@ import networkx as nx
 import numpy as np
 
 from dagneal.base.caches import user_cache_folder
+from dagneal.base.defaults import READS, SUBPROBLEM_READS
 from dagneal.base.errors import InputError, whole_number
 from dagneal.divide.candidates import allowed_by_share, named_candidates, small_evidence
-from dagneal.divide.division import checked_limit
-from dagneal.divide.subproblems import choose_blocks
+from dagneal.divide.subproblems import choose_subproblems
 from dagneal.qpu.chips import System, chip_graph
 from dagneal.qpu.embedding import Chains, EmbeddingCache, bit_graph
 from dagneal.qpu.finder import Places
@@ -22,8 +22,8 @@ from dagneal.qpu.submission import check_call, split_reads
 from dagneal.qubo.encode import Encoding, qubos
 from dagneal.scoring.scorer import Scorer, checked_max_parents
 from dagneal.scoring.sets import bounded_masks
-from dagneal.scoring.table import Blocks, ScoreTable
-from dagneal.solvers.samplers import BLOCK_READS, READS
+from dagneal.scoring.table import ScoreTable, Subproblems
+from dagneal.solvers.policy import parent_limit
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def block_graph(size: int, max_parents: int, encoding: Encoding) -> nx.Graph:
     masks = bounded_masks(size - 1, limit)
     names = tuple(map(str, range(size)))
     scores = -np.random.default_rng(0).random((1, size, len(masks)))
-    return table_graph(Blocks(names, "any", limit, np.arange(size)[None], masks, scores), encoding)
+    return table_graph(Subproblems(names, "any", limit, np.arange(size)[None], masks, scores), encoding)
 
 
 def plan(
@@ -100,7 +100,7 @@ def plan(
     encoding: Encoding,
     scheme: str = "all",
     max_parents: int = 2,
-    reads: int = BLOCK_READS,
+    reads: int = SUBPROBLEM_READS,
     annealing_time: float = 20.0,
     seed: int = 0,
     cache: Path | None = None,
@@ -114,7 +114,7 @@ def plan(
         size: of a block; nothing for the whole at once.
         system: the name of a chip and what is known of it.
         encoding: how blocks are encoded; nothing is pruned, since the bits of pruned blocks depend on the data.
-        scheme: which blocks; see `choose_blocks`.
+        scheme: which blocks; see `choose_subproblems`.
         max_parents: the most parents of a child.
         reads: of a call.
         annealing_time: of a read, in microseconds.
@@ -135,7 +135,7 @@ def plan(
     call = {"num_reads": reads, "annealing_time": annealing_time}
     check_call(chip.properties, call)
     everything = comb(variables, k)
-    blocks = everything if scheme == "all" or k == variables else len(choose_blocks(variables, k, scheme, seed))
+    blocks = everything if scheme == "all" or k == variables else len(choose_subproblems(variables, k, scheme, seed))
     source = block_graph(k, max_parents, encoding) if source is None else source
     if not len(source):
         raise InputError("no edge can raise the score of these data, so there is nothing to send to a quantum annealer")
@@ -228,8 +228,8 @@ def plan_whole(
     call = {"num_reads": reads, "annealing_time": annealing_time}
     check_call(chip.properties, call)
     names = scorer.data.names
-    limit = checked_limit(max_parents, len(names))
-    _, votes, together = small_evidence(scorer.table(min(2, limit)), choose_blocks(len(names), 3))
+    limit = parent_limit(max_parents, len(names))
+    _, votes, together = small_evidence(scorer.table(min(2, limit)), choose_subproblems(len(names), 3))
     candidates = named_candidates(allowed_by_share(votes, together, 1.0), names)
     source = table_graph(scorer.table(limit, candidates), encoding)
     lengths = [len(chain) for chain in _places(name, chip, cache, notes).find(source)[0].values()]
@@ -247,7 +247,7 @@ def plan_whole(
     )
 
 
-def table_graph(table: ScoreTable | Blocks, encoding: Encoding) -> nx.Graph:
+def table_graph(table: ScoreTable | Subproblems, encoding: Encoding) -> nx.Graph:
     """The graph of the bits of a table's QUBO.
 
     Args:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from math import inf
 from numbers import Real
@@ -15,19 +16,20 @@ import dimod
 import numpy as np
 
 from dagneal.base.caches import user_cache_folder
+from dagneal.base.defaults import SUBPROBLEM_READS
 from dagneal.base.errors import InputError
 from dagneal.base.kernels import Ints
-from dagneal.divide.subproblem_solvers import block_seed
 from dagneal.qpu.backend import Backend
 from dagneal.qpu.chips import USUAL, check_installed
 from dagneal.qpu.embedding import EmbeddingCache, bit_graph, fault, graph_name
 from dagneal.qpu.finder import Places
 from dagneal.qpu.pack import CHAIN_STRENGTH, Copy, Ising, Ranges, packed
 from dagneal.qpu.submission import Line, Patience, check_call
-from dagneal.qpu.tiled_subproblems import TiledBlocks
+from dagneal.qpu.tiled_subproblems import TiledSubproblems
 from dagneal.qubo.encode import Encoding
 from dagneal.runtime.journal import Journal
-from dagneal.solvers.samplers import BLOCK_READS
+from dagneal.runtime.run import derive_seed
+from dagneal.solvers.solution import Hardware
 
 LABEL = "dagneal"  # of problems in D-Wave's dashboard, where none is given
 SCAN = (0.7, 1.0, CHAIN_STRENGTH, 2.0, 3.0)
@@ -119,7 +121,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
     def sample(
         self,
         bqm: dimod.BinaryQuadraticModel,
-        num_reads: int = BLOCK_READS,
+        num_reads: int = SUBPROBLEM_READS,
         annealing_time: float | None = None,
         seed: int | None = None,
         label: str | None = None,
@@ -189,7 +191,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         key = problems.fields.tobytes().hex()
         with self._lock:
             self._turns[key] += 1
-            return block_seed(self._turns[key], [key])
+            return derive_seed(self._turns[key], [key])
 
     def copies(
         self, rows: Ints, columns: Ints, bits: int, many: bool = False, names: Sequence[Any] | None = None
@@ -240,7 +242,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
 
         def energy(strength: float) -> float:
             """The mean over reads and problems, each problem in its own units."""
-            own = None if seed is None else block_seed(seed, ["scan"])  # other reads than those that count
+            own = None if seed is None else derive_seed(seed, ["scan"])  # other reads than those that count
             spins = self.reads(problems, copies, few, strength, own)[0].astype(np.float64)
             pairs = spins[:, :, problems.rows] * spins[:, :, problems.columns]
             sums = np.einsum("prb,pb->p", spins, problems.fields) + np.einsum("prc,pc->p", pairs, problems.couplings)
@@ -248,7 +250,9 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
 
         return min(SCAN, key=energy)
 
-    def block_solver(self, parameters: dict[str, Any], repair: bool, seed: int | None, encoding: Encoding) -> TiledBlocks:
+    def subproblem_solver(
+        self, parameters: dict[str, Any], repair: bool, seed: int | None, encoding: Encoding
+    ) -> TiledSubproblems:
         """Solve many blocks in one call.
 
         Args:
@@ -259,29 +263,32 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         """
         check_call(self.properties, parameters)
         self.line.reopen()
-        return TiledBlocks(self, parameters, repair, seed, replace(encoding, prune=False))
+        return TiledSubproblems(self, parameters, repair, seed, replace(encoding, prune=False))
 
-    def usage(self, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """What was asked of the chip, as plain values.
+    def usage(self) -> Hardware:
+        """Return what was asked of the chip so far."""
+        used = self.used
+        return Hardware(
+            self.backend.name,
+            self.backend.emulated,
+            used.calls,
+            used.fetched,
+            used.microseconds / 1e6,
+            used.chains,
+            used.broken,
+        )
+
+    def with_journal(self, journal: Journal | None) -> QPU:
+        """Return this sampler with a journal, if it has none; the sampler itself does not change.
 
         Args:
-            before: an earlier answer; what it says is left out.
+            journal: stores the ids of problems that were sent.
         """
-        since = {
-            name: 0 if before is None else before[name]
-            for name in ("calls", "fetched", "access_seconds", "chains", "broken")
-        }
-        chains, broken = self.used.chains - since["chains"], self.used.broken - since["broken"]
-        return {
-            "system": self.backend.name,
-            "emulated": self.backend.emulated,
-            "calls": self.used.calls - since["calls"],
-            "fetched": self.used.fetched - since["fetched"],
-            "access_seconds": self.used.microseconds / 1e6 - since["access_seconds"],
-            "chains": chains,
-            "broken": broken,
-            "chain_break_fraction": broken / chains if chains else 0.0,
-        }
+        if journal is None or self.line.journal is not None:
+            return self
+        other = copy(self)
+        other.line = replace(self.line, journal=journal)
+        return other
 
 
 def checked_strength(value: Any) -> float | str:
@@ -302,7 +309,7 @@ def checked_strength(value: Any) -> float | str:
     return float(value)
 
 
-def qpu(profile: str | None = None, solver: str | dict[str, Any] | None = None, **options: Any) -> QPU:
+def connect(profile: str | None = None, solver: str | dict[str, Any] | None = None, **options: Any) -> QPU:
     """D-Wave's quantum annealer, reached with your own configuration (`dwave setup`).
 
     Args:

@@ -39,6 +39,23 @@ class Patience:
 
 
 @dataclass(eq=False)
+class LineState:
+    """What lines to one backend share.
+
+    Attributes:
+        submitted: the number of problems that got an id.
+        pending: the ids of problems without an answer.
+        stopped: set after `cancel`.
+        final: the error that ended the run; after it nothing new is sent.
+    """
+
+    submitted: int = 0
+    pending: set[str] = field(default_factory=set)
+    stopped: threading.Event = field(default_factory=threading.Event)
+    final: InputError | None = None
+
+
+@dataclass(eq=False)
 class Line:
     """The way to a backend: what is sent is written down, what is lost is fetched again, what fails is tried again.
 
@@ -51,13 +68,15 @@ class Line:
     backend: Backend
     journal: Journal | None = None
     patience: Patience = field(default_factory=Patience)
-    submitted: int = 0  # problems that got an id
-    _pending: set[str] = field(default_factory=set)
-    _stopped: threading.Event = field(default_factory=threading.Event)
-    _final: InputError | None = None  # what ended the run: after it nothing new is sent
+    state: LineState = field(default_factory=LineState)
 
     def __post_init__(self) -> None:
-        self.backend.watch(self._stopped.is_set)
+        self.backend.watch(self.state.stopped.is_set)
+
+    @property
+    def submitted(self) -> int:
+        """The number of problems that got an id."""
+        return self.state.submitted
 
     def answer(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> dimod.SampleSet:
         """Send a problem and wait for its reads, in several calls where one would pass the limits of the chip.
@@ -83,32 +102,32 @@ class Line:
         ident = known.decode() if known else None  # empty where there will be no answer
         failures, why, sent = 0, "", False
         while failures < self.patience.attempts:
-            if self._stopped.is_set():
+            if self.state.stopped.is_set():
                 raise CancelledError("the call was given up")
             if failures:
                 self._pause(min(60.0, self.patience.pause * 2 ** (failures - 1)))
             try:
                 if ident is None:
-                    if self._final is not None:  # another call met it: this one would too
-                        raise self._final
+                    if self.state.final is not None:  # another call met it: this one would too
+                        raise self.state.final
                     ident = self.backend.submit(bqm, parameters)
                     sent = True
-                    self.submitted += 1
+                    self.state.submitted += 1
                     self._keep(key, ident)
-                self._pending.add(ident)
-                if self._stopped.is_set():  # while it was sent
+                self.state.pending.add(ident)
+                if self.state.stopped.is_set():  # while it was sent
                     self.backend.cancel(ident)
                     continue
                 found = self.backend.fetch(ident, self.patience.timeout)
                 found.resolve()
                 found.info.update(sent_now=sent, problem_id=found.info.get("problem_id", ident))
-                self._pending.discard(ident)
+                self.state.pending.discard(ident)
                 return found
             except TransientError as error:
                 failures += 1
                 why = str(error) or type(error).__name__
             except UnknownProblemError as error:  # forgotten or ended without an answer: only now it is sent again
-                self._pending.discard(ident or "")
+                self.state.pending.discard(ident or "")
                 ident = None
                 failures += 1
                 why = f"the service has no answer ({error})"
@@ -119,19 +138,19 @@ class Line:
                 if isinstance(error, KeyboardInterrupt):
                     self.cancel()
                 else:
-                    self._final = error
-                self._pending.discard(ident or "")
+                    self.state.final = error
+                self.state.pending.discard(ident or "")
                 raise
-        self._final = InputError(f"{self.backend.name} gave no answer in {failures} attempts; the last: {why}")
-        raise self._final
+        self.state.final = InputError(f"{self.backend.name} gave no answer in {failures} attempts; the last: {why}")
+        raise self.state.final
 
     def _keep(self, key: str, ident: str) -> None:
         """Write the id of a problem down; one that cannot be written down is not left to run."""
-        self._pending.add(ident)
+        self.state.pending.add(ident)
         try:
             self._write(key, ident)
         except BaseException:
-            self._pending.discard(ident)
+            self.state.pending.discard(ident)
             with suppress(Exception):
                 self.backend.cancel(ident)
             raise
@@ -139,7 +158,7 @@ class Line:
     def _pause(self, seconds: float) -> None:
         """Wait, but not on after a `cancel`."""
         if self.patience.sleep is time.sleep:
-            self._stopped.wait(seconds)
+            self.state.stopped.wait(seconds)
         else:
             self.patience.sleep(seconds)
 
@@ -149,16 +168,16 @@ class Line:
 
     def cancel(self) -> None:
         """Give up all that is pending; what comes later is refused until `reopen`."""
-        self._stopped.set()
-        for ident in list(self._pending):
+        self.state.stopped.set()
+        for ident in list(self.state.pending):
             with suppress(Exception):  # whatever the service says, the others are cancelled too
                 self.backend.cancel(ident)
-        self._pending.clear()
+        self.state.pending.clear()
 
     def reopen(self) -> None:
         """Take problems again after a `cancel` or a final error."""
-        self._stopped.clear()
-        self._final = None
+        self.state.stopped.clear()
+        self.state.final = None
 
 
 def check_call(properties: dict[str, Any], parameters: Mapping[str, Any]) -> None:

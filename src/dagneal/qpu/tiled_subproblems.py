@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagneal.divide.subproblem_solvers import Solutions, block_seed, taken
+from dagneal.base.defaults import SUBPROBLEM_READS
+from dagneal.divide.subproblem_solvers import Solutions, best_edges
 from dagneal.qpu.pack import Copy, Ising
 from dagneal.qubo.decode import decode_spins
 from dagneal.qubo.encode import Encoding, qubos
 from dagneal.qubo.hamiltonian import Qubos
-from dagneal.scoring.table import Blocks
-from dagneal.solvers.samplers import BLOCK_READS
+from dagneal.runtime.run import derive_seed
+from dagneal.scoring.table import Subproblems
 
 if TYPE_CHECKING:
     from dagneal.qpu.sampler import QPU
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 IN_FLIGHT = 4  # calls that are waited for at a time
 
 
-class TiledBlocks:
-    """Blocks on copies of one embedding, as many in a call as the chip holds.
+class TiledSubproblems:
+    """Subproblems on copies of one embedding, as many in a call as the chip holds.
 
     Args:
         qpu: the sampler.
@@ -34,13 +35,13 @@ class TiledBlocks:
 
     def __init__(self, qpu: QPU, parameters: dict[str, Any], repair: bool, seed: int | None, encoding: Encoding) -> None:
         self.qpu, self.repair, self.encoding = qpu, repair, encoding
-        given = {name: value for name, value in ({"num_reads": BLOCK_READS} | parameters).items() if value is not None}
+        given = {name: value for name, value in ({"num_reads": SUBPROBLEM_READS} | parameters).items() if value is not None}
         self.seed: int | None = given.pop("seed", seed)
         self.parameters = given
         self.calls = 0
         self.access_seconds = 0.0  # of these calls
         self.in_flight = IN_FLIGHT
-        self._first: Blocks | None = None
+        self._first: Subproblems | None = None
         self._strength: float | None = None
         self._lock = threading.Lock()
 
@@ -49,7 +50,7 @@ class TiledBlocks:
         """The name of the sampler."""
         return type(self.qpu).__name__
 
-    def piece(self, blocks: Blocks) -> int:
+    def batch_size(self, blocks: Subproblems) -> int:
         """How many blocks go into one call.
 
         Args:
@@ -58,8 +59,8 @@ class TiledBlocks:
         self._first = blocks
         return len(self._copies(qubos(blocks, self.encoding)))
 
-    def solve(self, blocks: Blocks) -> Solutions:
-        """Solve blocks; see `BlockSolver`."""
+    def solve(self, blocks: Subproblems) -> Solutions:
+        """Solve blocks; see `SubproblemSolver`."""
         encoded = qubos(blocks, self.encoding)
         copies = self._copies(encoded)
         strength = self._scanned(blocks)
@@ -68,20 +69,20 @@ class TiledBlocks:
         scores = np.full(count, np.nan)
         for begin in range(0, count, len(copies)):
             lines = range(begin, min(begin + len(copies), count))
-            seed = None if self.seed is None else block_seed(self.seed, blocks.names(begin))
+            seed = None if self.seed is None else derive_seed(self.seed, blocks.names(begin))
             spins, info = self.qpu.reads(_problems(encoded, lines), copies, self.parameters, strength, seed)
             with self._lock:
                 self.calls += 1
                 self.access_seconds += float(info.get("timing", {}).get("qpu_access_time", 0.0)) / 1e6
             for place, line in enumerate(lines):
                 reads = decode_spins(blocks.table(line), encoded, line, spins[place])
-                adjacency[line], scores[line] = taken(reads, self.repair)
+                adjacency[line], scores[line] = best_edges(reads, self.repair)
         return Solutions(adjacency, scores)
 
     def _copies(self, encoded: Qubos) -> list[Copy]:
         return self.qpu.copies(encoded.rows, encoded.columns, encoded.layout.bits, many=True)
 
-    def _scanned(self, blocks: Blocks) -> float:
+    def _scanned(self, blocks: Subproblems) -> float:
         """The chain strength: as given, or found by one scan over the first blocks."""
         with self._lock:
             if self._strength is None:

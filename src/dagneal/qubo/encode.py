@@ -27,7 +27,7 @@ from dagneal.qubo.penalties import Weights, oversize_gain, penalties
 from dagneal.qubo.polynomial import ROUNDING, Child, polynomials
 from dagneal.qubo.reduction import Reduction, reduction
 from dagneal.qubo.variables import Layout
-from dagneal.scoring.table import Blocks, ScoreTable
+from dagneal.scoring.table import ScoreTable, Subproblems
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def encode(table: ScoreTable, encoding: Encoding = TIGHT) -> dimod.BinaryQuadrat
     return qubos(table, encoding).model(0, table.names)
 
 
-def qubos(problem: ScoreTable | Blocks, encoding: Encoding = TIGHT) -> Qubos:
+def qubos(problem: ScoreTable | Subproblems, encoding: Encoding = TIGHT) -> Qubos:
     """The QUBO of a table, or of every block of many in one go.
 
     Args:
@@ -150,7 +150,7 @@ def qubos(problem: ScoreTable | Blocks, encoding: Encoding = TIGHT) -> Qubos:
     """
     if not isinstance(encoding, Encoding):
         raise InputError(f"encoding is {encoding!r}; give an Encoding, such as TIGHT or PAPER")
-    if isinstance(problem, Blocks) and encoding.prune:
+    if isinstance(problem, Subproblems) and encoding.prune:
         raise InputError("blocks that are encoded in one go have the same bits; give an encoding with prune=False")
     limit = problem.max_parents
     paper = encoding.penalties == "paper"
@@ -171,14 +171,14 @@ def qubos(problem: ScoreTable | Blocks, encoding: Encoding = TIGHT) -> Qubos:
     return assembled(layout, children, limit, np.flatnonzero(limited), order, reductions, weights, squared=paper)
 
 
-def check_paper(problem: ScoreTable | Blocks) -> None:
+def check_paper(problem: ScoreTable | Subproblems) -> None:
     """Refuse what the paper's penalties do not hold for."""
     if problem.max_parents > 2:
         raise InputError(
             f"{problem.max_parents} parents are allowed; the paper's penalties allow 2, since they cannot be computed for "
             "more: allow at most 2, or choose the encoding tight"
         )
-    complete = np.isfinite(problem.scores).all() if isinstance(problem, Blocks) else _holds_all_sets(problem)
+    complete = np.isfinite(problem.scores).all() if isinstance(problem, Subproblems) else _holds_all_sets(problem)
     if not complete:
         raise InputError("the paper's penalties need a table with every set of a child's candidate parents")
 

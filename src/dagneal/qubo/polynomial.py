@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dagneal.base.errors import InputError
 from dagneal.base.kernels import Floats, Ints, Masks
 from dagneal.scoring.sets import bounded_masks
-from dagneal.scoring.table import Blocks, ScoreTable
+from dagneal.scoring.table import ScoreTable, Subproblems
 
 MARGIN = 3.0  # nats by which a forbidden state lies above an allowed one: at temperature 1, one read in twenty
 MOST_ENUMERATED = 18  # possible parents of a child up to which all sets of them are looked at
@@ -131,7 +131,7 @@ class Child:
             yield excess[excess > 0], values[:, excess > 0], lowest[:, excess > 0]
 
 
-def polynomials(problem: ScoreTable | Blocks, prune: bool) -> list[Child]:
+def polynomials(problem: ScoreTable | Subproblems, prune: bool) -> list[Child]:
     """The polynomial of every child of a table, or of every child of many blocks.
 
     Args:
@@ -147,9 +147,9 @@ def polynomials(problem: ScoreTable | Blocks, prune: bool) -> list[Child]:
     return found
 
 
-def _costs(problem: ScoreTable | Blocks) -> Iterator[tuple[Ints, Family, Floats]]:
+def _costs(problem: ScoreTable | Subproblems) -> Iterator[tuple[Ints, Family, Floats]]:
     """For each child its candidates, the sets of them within the limit, and the cost of each."""
-    if isinstance(problem, Blocks):
+    if isinstance(problem, Subproblems):
         size = problem.members.shape[1]
         sets = family(size - 1, problem.max_parents)
         for child in range(size):

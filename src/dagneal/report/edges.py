@@ -8,17 +8,17 @@ from typing import Any
 import networkx as nx
 
 from dagneal.base.text import fitted
-from dagneal.confidence.measures import THRESHOLD, Strength, strengths
+from dagneal.confidence.finding import Confidence, Finding
+from dagneal.confidence.measures import Strength, strengths
 from dagneal.graphs.dags import cpdag
-from dagneal.graphs.knowledge import Knowledge, class_of
-from dagneal.result import Learned
+from dagneal.graphs.knowledge import class_of
 
 _NAME = 40  # columns of a name where an edge is pointed at
 _UNKNOWN = dict.fromkeys(("loss", "turned", "share", "forward", "votes", "against"))
 _KINDS = {"turned": "turned round", "equivalent": "turned round, but the data cannot tell it from the truth"}
 
 
-def edges_of(found: Learned, truth: nx.DiGraph | None) -> list[dict[str, Any]]:
+def edges_of(found: Finding, truth: nx.DiGraph | None) -> list[dict[str, Any]]:
     """All that is to be known of each edge, also of those of a truth that are missing.
 
     Args:
@@ -26,11 +26,9 @@ def edges_of(found: Learned, truth: nx.DiGraph | None) -> list[dict[str, Any]]:
         truth: to compare with.
     """
     known = _strengths(found)
-    before = Knowledge(**found.knowledge) if found.knowledge else None
-    class_ = class_of(found.dag, before) if nx.is_directed_acyclic_graph(found.dag) else None
-    threshold = (found.confidence or {}).get("threshold", THRESHOLD)
-    resampled = (found.confidence or {}).get("bootstrap")
-    sure = {frozenset(pair["between"]): pair for pair in (resampled or {}).get("pairs", [])}
+    class_ = class_of(found.dag, found.knowledge) if nx.is_directed_acyclic_graph(found.dag) else None
+    confidence = found.confidence or Confidence()
+    resampled, threshold = confidence.bootstrap, confidence.threshold
     kinds = {} if truth is None else against(found.dag, truth, class_)
     listed: list[dict[str, Any]] = []
     for parent, child in found.edges:
@@ -48,12 +46,9 @@ def edges_of(found: Learned, truth: nx.DiGraph | None) -> list[dict[str, Any]]:
         edge |= _UNKNOWN
         if strength is not None:
             edge |= {"loss": strength.loss, "turned": strength.turned}
-        if resampled is not None and frozenset((parent, child)) not in sure:  # pairs that no resample joins are not listed
-            edge |= {"share": 0.0, "weak": threshold > 0}
-        if pair := sure.get(frozenset((parent, child))):
-            forward = pair["forward" if pair["between"][0] == parent else "backward"]
-            edge |= {"share": pair["adjacent"], "weak": pair["adjacent"] < threshold}
-            edge |= {"forward": forward / pair["adjacent"]} if pair["adjacent"] else {}
+        if resampled is not None:
+            share, forward = resampled.of(parent, child)
+            edge |= {"share": share, "weak": share < threshold, "forward": forward if share else None}
         listed.append(edge | _votes(found, parent, child))
     for (parent, child), kind in kinds.items():
         if kind == "missing":
@@ -97,17 +92,17 @@ def against(found: nx.DiGraph, truth: nx.DiGraph, class_: nx.DiGraph | None = No
     return kinds
 
 
-def _strengths(found: Learned) -> dict[tuple[str, str], Strength]:
+def _strengths(found: Finding) -> dict[tuple[str, str], Strength]:
     """What the score says of the edges: as it was told before, else computed where there are data and a score."""
-    listed = (found.confidence or {}).get("strengths")
-    if listed is not None:
-        return {(each["parent"], each["child"]): Strength(**each) for each in listed}
-    if found.data is None or found.score != found.score:
-        return {}
-    return {(each.parent, each.child): each for each in strengths(found)}
+    listed = None if found.confidence is None else found.confidence.strengths
+    if listed is None:
+        if found.data is None or found.score != found.score:
+            return {}
+        listed = strengths(found.dag, found.data, found.criterion, found.knowledge)
+    return {(each.parent, each.child): each for each in listed}
 
 
-def _votes(found: Learned, parent: str, child: str) -> dict[str, int]:
+def _votes(found: Finding, parent: str, child: str) -> dict[str, int]:
     division = found.division
     if division is None or division.votes is None or division.against is None:
         return {}

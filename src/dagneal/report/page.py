@@ -7,19 +7,19 @@ import os
 from dataclasses import asdict
 from html import escape
 from importlib.resources import files
+from typing import Any
 
 import networkx as nx
 
 from dagneal.base.files import replacing
 from dagneal.base.version import __version__
+from dagneal.confidence.finding import Confidence, Finding
 from dagneal.confidence.measures import side_by_side
 from dagneal.graphs.dags import graph_of
-from dagneal.graphs.knowledge import Knowledge
 from dagneal.networks.comparison import compare
 from dagneal.report.drawing import energies_svg, network_svg, picture_of
 from dagneal.report.edges import edges_of
 from dagneal.report.tables import edge_table, region, table, vote_table
-from dagneal.result import Learned
 
 _KEYS = (
     ("--right", "solid", "right"),
@@ -33,7 +33,7 @@ _MOST_VOTES = 40  # variables up to which the votes are shown
 
 
 def write_page(
-    found: Learned, path: str | os.PathLike[str], truth: nx.DiGraph | None = None, title: str = "", command: str = ""
+    found: Finding, path: str | os.PathLike[str], truth: nx.DiGraph | None = None, title: str = "", command: str = ""
 ) -> None:
     """Write the page of a learned network.
 
@@ -48,7 +48,7 @@ def write_page(
         file.write(page(found, truth, title, command).encode(errors="replace"))
 
 
-def page(found: Learned, truth: nx.DiGraph | None = None, title: str = "", command: str = "") -> str:
+def page(found: Finding, truth: nx.DiGraph | None = None, title: str = "", command: str = "") -> str:
     """The page of a learned network, as HTML.
 
     Args:
@@ -57,9 +57,8 @@ def page(found: Learned, truth: nx.DiGraph | None = None, title: str = "", comma
         title: what the data are called.
         command: that repeats the run.
 
-    >>> from dagneal.learning import learn
     >>> from dagneal.networks.bundled import load
-    >>> "<svg" in page(learn(load("lung-cancer").expected(10_000)))
+    >>> "<svg" in page(Finding(load("lung-cancer").dag, -21036.862, 2, "exact"))
     True
     """
     edges = edges_of(found, truth)
@@ -95,15 +94,28 @@ def page(found: Learned, truth: nx.DiGraph | None = None, title: str = "", comma
     )
 
 
-def _standing(found: Learned) -> str:
+def draw(found: Finding) -> str:
+    """Return the drawing of a learned network with its styles, as HTML for a notebook.
+
+    Args:
+        found: the network.
+    """
+    edges = edges_of(found, None)
+    picture = picture_of(graph_of(found.dag, ((edge["from"], edge["to"]) for edge in edges)))
+    style = (files("dagneal.report") / "notebook.css").read_text(encoding="utf-8")
+    svg = network_svg(picture, edges).replace(' id="network"', "")  # a notebook may show several
+    return f'<div class="dagneal"><style>{style}</style>{svg}<p>{escape(_standing(found))}</p></div>'
+
+
+def _standing(found: Finding) -> str:
     if found.score != found.score:
         return f"Not a network: what {found.solver} found has a cycle or too many parents."
     how = "no network within the limits scores higher (proved)" if found.optimal else "not proved optimal"
     parents = "1 parent" if found.max_parents == 1 else f"{found.max_parents} parents"
     limits = f"at most {parents}; found by {found.solver}"
     words = f"{found.score_name} log score {found.score:,.3f}, {how}; {limits}."
-    if found.annealed is not None and found.annealed.optimum is not None:
-        words += f" The proved optimum is {found.annealed.optimum:,.3f}."
+    if found.reads is not None and found.reads.optimum is not None:
+        words += f" The proved optimum is {found.reads.optimum:,.3f}."
     if found.bound is not None:
         words += f" No network with at most {found.bound.max_parents} parents scores more than {found.bound.score:,.3f}."
     return words
@@ -142,17 +154,17 @@ def _drawing(svg: str, compared: bool, weak: bool) -> str:
     return f'<div class="bar">{skip}{buttons}{legend}</div>\n{svg}\n<p class="soft hint">{hint}</p>'
 
 
-def _without_edges(found: Learned) -> str:
+def _without_edges(found: Finding) -> str:
     """Why there are no edges, which need not be because of the data."""
     names = list(found.dag)
     every = len(names) * (len(names) - 1)
     possible = every
     if found.knowledge:
-        rules = Knowledge(**found.knowledge).constraints(names, found.max_parents)
+        rules = found.knowledge.constraints(names, found.max_parents)
         possible = int((rules.allowed & (rules.limits > 0)).sum())
     if not every:
         why = "there is only one variable"
-    elif found.division is not None and found.division.rule in ("penalty", "count"):
+    elif found.division is not None and found.division.combine in ("penalty", "count"):
         why = "the votes of the blocks leave none"  # max_parents is then what occurs, and no limit
     elif found.max_parents == 0:
         why = "at most 0 parents were allowed"
@@ -168,26 +180,25 @@ def _without_edges(found: Learned) -> str:
     return f"<p>There are no edges: {why}.</p>"
 
 
-def _confidence(found: Learned) -> list[str]:
+def _confidence(found: Finding) -> list[str]:
     """Rows held out, and other priors."""
-    sure = found.confidence or {}
+    sure = found.confidence or Confidence()
     parts = []
-    if held := sure.get("holdout"):
+    if held := sure.holdout:
         text = (
-            f"{held['rows']:,} rows held out have a log-likelihood of {held['log_likelihood']:.4f} a row, "
-            f"{held['without_edges']:.4f} under a network without edges."
+            f"{held.rows:,} rows held out have a log-likelihood of {held.log_likelihood:.4f} a row, "
+            f"{held.without_edges:.4f} under a network without edges."
         )
         parts.append(f"<p>{escape(text)}</p>")
-    if others := sure.get("sensitivity"):
-        before = Knowledge(**found.knowledge) if found.knowledge else None
-        ways = side_by_side([graph_of(found.dag, map(tuple, edges)) for edges in others.values()], before)
-        head = [("of", False), ("and", False), *((f"equivalent sample size {size}", False) for size in others)]
+    if others := sure.sensitivity:
+        ways = side_by_side([graph_of(found.dag, edges) for edges in others.values()], found.knowledge)
+        head = [("of", False), ("and", False), *((f"equivalent sample size {size:g}", False) for size in others)]
         rows = [[*pair, *its] for pair, its in ways.items()]
         parts.append(table(head, rows, "priors", "edges with other priors"))
     return ["<h2>Other rows, other priors</h2>", *parts] if parts else []
 
 
-def _data(found: Learned) -> list[str]:
+def _data(found: Finding) -> list[str]:
     if found.data is None:
         return []
     rows = []
@@ -196,7 +207,9 @@ def _data(found: Learned) -> list[str]:
     told = "".join(f"<li>{escape(text)}</li>" for text in found.data.prepared) or "<li>nothing</li>"
     known = ""
     if found.knowledge:
-        listed = "; ".join(f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in found.knowledge.items())
+        listed = "; ".join(
+            f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in found.knowledge.to_dict().items()
+        )
         known = f"<p>Known before: {escape(listed)}</p>"
     about = f"{len(rows)} variables, {found.data.rows:,} rows ({found.data.different})"
     return [
@@ -206,11 +219,10 @@ def _data(found: Learned) -> list[str]:
     ]
 
 
-def _reads(found: Learned) -> list[str]:
-    figures = found.annealed
+def _reads(found: Finding) -> list[str]:
+    figures = found.reads
     if figures is None:
         return []
-    record = figures.sampleset.record
     raw = (
         "no read is a network"
         if figures.raw is None
@@ -221,25 +233,35 @@ def _reads(found: Learned) -> list[str]:
         f"{figures.interactions} products ({figures.encoding}); {figures.feasible:.1%} are networks without repair; {raw}; "
         f"best repaired read {figures.repaired.score:,.3f}; best of as many random orders {figures.baseline:,.3f}."
     )
-    plot = energies_svg(record.energy, record.num_occurrences, figures.optimum, figures.baseline)
-    return ["<h2>Reads of the annealer</h2>", f"<p>{escape(words)}</p>", plot]
+    parts = ["<h2>Reads of the annealer</h2>", f"<p>{escape(words)}</p>"]
+    if figures.sampleset is not None:
+        record = figures.sampleset.record
+        parts.append(energies_svg(record.energy, record.num_occurrences, figures.optimum, figures.baseline))
+    return parts
 
 
-def _votes(found: Learned) -> list[str]:
+def _votes(found: Finding) -> list[str]:
     division = found.division
     if division is None or division.votes is None or division.against is None or len(found.dag) > _MOST_VOTES:
         return []
     words = (
-        f"In how many of {division.blocks:,} blocks of {division.size} variables each edge (row to column) is; the darker, "
-        "the larger the share of the blocks that hold both."
+        f"In how many of {division.subproblems:,} blocks of {division.size} variables each edge (row to column) is; "
+        "the darker, the larger the share of the blocks that hold both."
     )
     heat = vote_table(list(found.dag), division.votes, division.against)
     return ["<h2>Votes of the blocks</h2>", f"<p>{escape(words)}</p>", heat]
 
 
-def _run(found: Learned, command: str) -> list[str]:
-    kept = ("solver", "seed", "max_parents", "score_name", "seconds", "hardware")
-    plain = {key: value for key, value in found.to_dict().items() if key in kept}
+def _run(found: Finding, command: str) -> list[str]:
+    plain: dict[str, Any] = {
+        "score_name": found.score_name,
+        "max_parents": found.max_parents,
+        "solver": found.solver,
+        "seed": found.seed,
+        "seconds": {stage: round(value, 6) for stage, value in found.seconds.items()},
+    }
+    if found.hardware is not None:
+        plain["hardware"] = found.hardware.summary()
     lines = [*([command] if command else []), json.dumps(plain, ensure_ascii=False)]
     text = escape("\n".join(lines))
     return [

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
+from uuid import uuid4
 
 from dagneal.base.errors import InputError
 from dagneal.base.machine import cores, one_of_many
@@ -36,10 +37,50 @@ class Shared:
     key: str
     value: Any
 
+    @classmethod
+    def of(cls, value: Any) -> Shared:
+        """Share a value under its own fingerprint, or under a new one if it has none.
+
+        Args:
+            value: what many tasks need.
+        """
+        return cls(str(getattr(value, "fingerprint", "")) or uuid4().hex, value)
+
+
+@runtime_checkable
+class Sharing(Protocol):
+    """An executor that can send a value to all of its workers."""
+
+    def share(self, shared: Shared) -> Any:
+        """Return what becomes the value in the arguments of a call.
+
+        Args:
+            shared: the value.
+        """
+        ...
+
+
+@runtime_checkable
+class Watching(Protocol):
+    """An executor that knows whether it still has workers."""
+
+    def check(self) -> None:
+        """Raise `LostError` if it has none."""
+        ...
+
+
+@runtime_checkable
+class Cancellable(Protocol):
+    """A task function whose calls can end early."""
+
+    def cancel(self) -> None:
+        """End the calls that have begun."""
+        ...
+
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a worker says that does not have it."""
+    """Reply of a worker that lacks the shared value."""
 
     key: str
 
@@ -89,7 +130,7 @@ def first_done(executor: Executor, waiting: Iterable[Future[Any]]) -> set[Future
         waiting: what was handed out.
     """
     while not (done := wait(waiting, timeout=_LOOK, return_when=FIRST_COMPLETED).done):
-        if hasattr(executor, "check"):
+        if isinstance(executor, Watching):
             executor.check()
     return done
 
@@ -137,68 +178,77 @@ def give_up(waiting: Iterable[Future[Any]], lost: bool) -> None:
     wait(waiting, timeout=_GRACE if lost else None)
 
 
-def spread(
+def run_chunks(
     executor: Executor,
+    function: Callable[[Any, Any], Any],
+    chunks: Iterable[tuple[Any, Any]],
+    record: Callable[[Any, Any], None],
     shared: Shared,
-    function: Callable[..., Any],
-    pieces: Iterable[tuple[Any, ...]],
-    done: Callable[[tuple[Any, ...], Any], None],
+    given_up: type[BaseException] = KeyboardInterrupt,
 ) -> None:
-    """Call `function(shared.value, *piece)` for every piece, wherever the executor does.
+    """Call `function(shared.value, content)` for every chunk, wherever the executor does, and record the results.
 
-    A few pieces are handed out at a time. What a piece raises is raised here, and no others are begun.
+    Few chunks are handed out at a time, so that memory does not grow with their number. If a call raises, or on Ctrl-C, no
+    further chunks begin. Those that have begun are finished and recorded, and then the error is raised.
 
     Args:
-        executor: where; one with a method `share` gives something that becomes the value in its workers.
-        shared: what all pieces need.
-        function: of a module, so that other processes find it.
-        pieces: the further arguments of each call.
-        done: told each piece and its result, as they come in, in the thread of the caller.
+        executor: where; a `Sharing` one sends the shared value to its workers in its own way.
+        function: defined in a module, so that other processes find it; if it is `Cancellable`, calls that have begun can end
+            early.
+        chunks: pairs of a label and the content of a call.
+        record: called with a label and its result, as results come in, in the thread of the caller.
+        shared: what all calls need.
+        given_up: the errors after which calls that have begun are cancelled.
     """
     keep(_held, shared.key, shared.value)  # for threads, which need nothing sent
     most = _AHEAD * workers_of(executor)
-    waiting: dict[Future[Any], tuple[Any, ...]] = {}
-    everywhere = executor.share(shared) if hasattr(executor, "share") else None
+    waiting: dict[Future[Any], tuple[Any, Any]] = {}
+    everywhere = executor.share(shared) if isinstance(executor, Sharing) else None
 
-    def submit(piece: tuple[Any, ...]) -> None:
+    def submit(chunk: tuple[Any, Any]) -> None:
         if everywhere is None:
-            waiting[submitted(executor, _call, shared.key, function, piece)] = piece
+            waiting[submitted(executor, _call, shared.key, function, chunk[1])] = chunk
         else:
-            waiting[submitted(executor, _call_with, shared.key, everywhere, function, piece)] = piece
+            waiting[submitted(executor, _call_with, shared.key, everywhere, function, chunk[1])] = chunk
 
     def collect() -> None:
         for future in first_done(executor, waiting):
-            piece = waiting.pop(future)
+            chunk = waiting.pop(future)
             result = result_of(executor, future)
             if isinstance(result, Wanted):
-                waiting[submitted(executor, _call_with, shared.key, shared.value, function, piece)] = piece
+                waiting[submitted(executor, _call_with, shared.key, shared.value, function, chunk[1])] = chunk
             else:
-                done(piece, result)
+                record(chunk[0], result)
 
     try:
-        for piece in pieces:
-            submit(piece)
+        for chunk in chunks:
+            submit(chunk)
             while len(waiting) >= most:
                 collect()
         while waiting:
             collect()
     except BaseException as error:
+        if isinstance(function, Cancellable) and isinstance(error, given_up):
+            function.cancel()
         give_up(waiting, lost=isinstance(error, LostError))
-        if isinstance(error, KeyboardInterrupt):  # what has begun is finished and kept
-            for future, piece in waiting.items():
-                if not (future.cancelled() or future.exception()) and not isinstance(future.result(), Wanted):
-                    done(piece, future.result())
+        for future, (label, _) in waiting.items():
+            if future.done() and not future.cancelled() and future.exception() is None:
+                result = future.result()
+                if not isinstance(result, Wanted):
+                    record(label, result)
         raise
+    finally:
+        _held.pop(shared.key, None)  # a large value is not kept longer than needed
 
 
-def _call(key: str, function: Callable[..., Any], piece: tuple[Any, ...]) -> Any:
+def _call(key: str, function: Callable[[Any, Any], Any], content: Any) -> Any:
     value = _held.get(key, _NOTHING)  # in one step: another thread may drop it
-    return Wanted(key) if value is _NOTHING else function(value, *piece)
+    return Wanted(key) if value is _NOTHING else function(value, content)
 
 
-def _call_with(key: str, value: Any, function: Callable[..., Any], piece: tuple[Any, ...]) -> Any:
+def _call_with(key: str, value: Any, function: Callable[[Any, Any], Any], content: Any) -> Any:
     keep(_held, key, value)
-    return function(value, *piece)
+    return function(value, content)
 
 
 def keep(held: dict[str, Any], key: str, value: Any) -> None:

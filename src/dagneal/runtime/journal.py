@@ -17,7 +17,7 @@ from itertools import count
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from dagneal.base.errors import InputError
 from dagneal.runtime import journalfile
@@ -30,6 +30,7 @@ _LOCKED = (0x40000000, 512)  # the bytes of a database file, beyond its content,
 _ours: set[tuple[int, int]] = set()  # device and inode of the journals that this process has open
 
 
+@runtime_checkable
 class Journal(Protocol):
     """Where finished pieces are kept; any object with these two will do."""
 
@@ -40,25 +41,6 @@ class Journal(Protocol):
     def put(self, pieces: dict[str, bytes]) -> None:
         """Keep pieces; once this returns they survive a crash."""
         ...
-
-
-@contextmanager
-def writing_down(solver: Any, journal: Journal | None) -> Iterator[None]:
-    """For a while let a sampler that sends problems away write down what is paid for.
-
-    Args:
-        solver: any solver; one with a `line` sends problems away.
-        journal: where to write; what the solver was made with goes first.
-    """
-    line = getattr(solver, "line", None)
-    if line is None or line.journal is not None:
-        yield
-        return
-    line.journal = journal
-    try:
-        yield
-    finally:
-        line.journal = None
 
 
 class SqliteJournal:

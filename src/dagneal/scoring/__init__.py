@@ -1,1 +1,15 @@
 """Local scores of child and parent sets: scores, counting, and the score table."""
+
+from dagneal.scoring.orders import dag_of_order as dag_of_order, random_orders as random_orders, score_orders as score_orders
+from dagneal.scoring.scorer import Scorer as Scorer, score_table as score_table
+from dagneal.scoring.scores import (
+    BIC as BIC,
+    K2 as K2,
+    BDeu as BDeu,
+    BDeuRows as BDeuRows,
+    Dirichlet as Dirichlet,
+    Perks as Perks,
+    Score as Score,
+    as_score as as_score,
+)
+from dagneal.scoring.table import ScoreTable as ScoreTable, Subproblems as Subproblems

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Executor
+from copy import copy
 from functools import cached_property
 from math import comb
 from threading import Lock
@@ -14,11 +14,12 @@ import networkx as nx
 import numpy as np
 
 from dagneal.base.errors import InputError, whole_number
-from dagneal.base.kernels import Floats, Ints, Masks, Progress
+from dagneal.base.kernels import Floats, Ints, Masks
 from dagneal.base.machine import check_room
 from dagneal.data.dataset import Dataset
 from dagneal.graphs.dags import check_dag
 from dagneal.graphs.knowledge import Knowledge, as_knowledge
+from dagneal.runtime.run import DEFAULT_RUN, Run
 from dagneal.scoring.counting.counter import Counter
 from dagneal.scoring.scores import Score, as_score
 from dagneal.scoring.sets import bounded_masks, distinct, pair_keys, set_keys, set_members, widest_set
@@ -35,10 +36,10 @@ class Scorer:
     Args:
         data: the data.
         score: the score, or its name such as `"bic"`; `BDeu(1)` by default.
-        workers: number of threads for counting; all cores by default.
         knowledge: what is known before, also as a dict or the path of a TOML file: tables leave out parents that are not
             allowed, and price the rest so that no best network breaks a rule.
-        executor: where much counting is done; threads by default.
+        run: where counting is done, and until when.
+        workers: number of threads for counting; all cores by default.
 
     >>> from dagneal.networks.bundled import load
     >>> truth = load("lung-cancer")
@@ -53,16 +54,16 @@ class Scorer:
         self,
         data: Dataset,
         score: Score | str | None = None,
-        workers: int | None = None,
         knowledge: Knowledge | Mapping[str, Any] | str | os.PathLike[str] | None = None,
-        executor: Executor | None = None,
+        run: Run = DEFAULT_RUN,
+        workers: int | None = None,
     ) -> None:
         if not isinstance(data, Dataset):
             raise InputError(f"a Dataset is needed, not {type(data).__name__}; dn.read makes one")
         self.data = data
         self.rule: Score = as_score(score)
         self.knowledge = as_knowledge(knowledge)
-        self.counter = Counter(data, workers, executor)
+        self.counter = Counter(data, run, workers)
         self.rules = self.knowledge.constraints(data.names, len(data.names) - 1) if self.knowledge else None
         # Pseudo-counts depend on the child only through its number of states; one pair of columns for each of those.
         arities = np.unique(data.arities) if self.rule.depends_on_child else np.array([0])
@@ -76,7 +77,6 @@ class Scorer:
         self,
         max_parents: int | None = None,
         candidates: Mapping[str, Sequence[str]] | None = None,
-        progress: Progress | None = None,
         complete: bool = False,
     ) -> ScoreTable:
         """Score every set of at most `max_parents` parents of every child.
@@ -84,7 +84,6 @@ class Scorer:
         Args:
             max_parents: the most parents of a child; 2 by default, or fewer where there are fewer variables.
             candidates: the possible parents of each child; all other variables where a child is not named.
-            progress: told how far the counting is.
             complete: keep parents that knowledge forbids, at a price that no best network pays, so that all children have
                 the same sets, as blocks need.
         """
@@ -113,9 +112,20 @@ class Scorer:
             candidates=np.concatenate(own),
             start=start,
             masks=np.concatenate(masks),
-            scores=self.scores_of(list(range(len(names))), own, masks, progress),
+            scores=self.scores_of(list(range(len(names))), own, masks),
             required=None if self.rules is None else self.rules.required,
         )
+
+    def within(self, run: Run) -> Scorer:
+        """Return a scorer with the same counts that counts more in another run.
+
+        Args:
+            run: where, and until when.
+        """
+        other = copy(self)
+        other.counter = Counter(self.data, run, self.counter.workers)
+        other._counting = Lock()
+        return other
 
     def bytes_of(self, scores: int) -> int:
         """The memory that a table of so many scores takes while it is made, as measured; most of it goes into counts.
@@ -161,13 +171,13 @@ class Scorer:
         wanted = [[names[p] for p in np.flatnonzero(column)] for column in self.rules.required.T]
         return 1.0 - sum(self.local(child, parents) for child, parents in zip(names, wanted, strict=True))
 
-    def pair_gains(self, progress: Progress | None = None) -> Floats:
+    def pair_gains(self) -> Floats:
         """What one parent gains: `gains[parent, child]` is the score with that parent alone minus that with none."""
         if self._gains is not None:
             return self._gains
         n = len(self.data.names)
         none, single, pair = pair_keys(n)
-        keys, sums = self._count(distinct(np.concatenate([[none], single, pair.ravel()])), progress)
+        keys, sums = self._count(distinct(np.concatenate([[none], single, pair.ravel()])))
         alone, empty = np.searchsorted(keys, single), int(np.searchsorted(keys, none))
         # Keys of pairs with the same first variable lie together, so they are looked up row by row; a pair counts both ways.
         place = np.empty((n, n), dtype=np.int32)
@@ -202,7 +212,6 @@ class Scorer:
         children: Sequence[int],
         candidates: Sequence[Ints],
         masks: Sequence[Masks],
-        progress: Progress | None = None,
     ) -> Floats:
         """Scores of given parent sets of given children, one child after the other.
 
@@ -210,9 +219,8 @@ class Scorer:
             children: positions of variables; one may come several times.
             candidates: for each, the variables that the bits of its masks stand for, ascending.
             masks: for each, its parent sets.
-            progress: told how far the counting is.
         """
-        found = self._scores_of(children, candidates, masks, progress)
+        found = self._scores_of(children, candidates, masks)
         if self.rules is None:
             return found
         broken = [self.rules.violations(*each) for each in zip(children, candidates, masks, strict=True)]
@@ -223,13 +231,12 @@ class Scorer:
         children: Sequence[int],
         candidates: Sequence[Ints],
         masks: Sequence[Masks],
-        progress: Progress | None = None,
     ) -> Floats:
         """The same without knowledge."""
         n = len(self.data.names)
         parents = [set_keys(m, c, None, n) for m, c in zip(masks, candidates, strict=True)]
         families = [set_keys(m, c, i, n) for m, c, i in zip(masks, candidates, children, strict=True)]
-        keys, sums = self._count(distinct(np.concatenate([*parents, *families])), progress)
+        keys, sums = self._count(distinct(np.concatenate([*parents, *families])))
         found = []
         for child, own, family, mask, its_candidates in zip(children, parents, families, masks, candidates, strict=True):
             arity, column = int(self.data.arities[child]), self._column(child)
@@ -249,7 +256,7 @@ class Scorer:
             cells[(masks >> np.uint64(bit)) & np.uint64(1) == 1] *= self.data.arities[variable]
         return self.rule.penalties(arity, cells, self.data.rows)
 
-    def _count(self, wanted: Masks, progress: Progress | None) -> tuple[Masks, Floats]:
+    def _count(self, wanted: Masks) -> tuple[Masks, Floats]:
         """Count the sets that were not counted before; give all that are known now."""
         with self._counting:
             keys, sums = self._counted
@@ -258,11 +265,11 @@ class Scorer:
             if len(new):
                 together = np.concatenate([keys, new])
                 order = np.argsort(together, kind="stable")
-                sums = np.concatenate([sums, self._new_sums(new, progress)])[order]
+                sums = np.concatenate([sums, self._new_sums(new)])[order]
                 self._counted = together[order], sums
             return self._counted
 
-    def _new_sums(self, keys: Masks, progress: Progress | None) -> Floats:
+    def _new_sums(self, keys: Masks) -> Floats:
         data = self.data
         members = set_members(keys, len(data.names))
         cells = np.where(members >= 0, data.arities[members].astype(np.float64), 1.0).prod(axis=1)
@@ -271,11 +278,11 @@ class Scorer:
             [[a for r in self._arities for a in self.rule.concentrations(int(r), float(q), data.rows)] for q in sizes]
         )[which]
         if np.array_equal(wanted[:, ::2], wanted[:, 1::2]):  # the part a set plays makes no difference
-            return np.repeat(self._sums_of(members, wanted[:, ::2], progress), 2, axis=1)
-        return self._sums_of(members, wanted, progress)
+            return np.repeat(self._sums_of(members, wanted[:, ::2]), 2, axis=1)
+        return self._sums_of(members, wanted)
 
-    def _sums_of(self, members: np.ndarray, concentrations: Floats, progress: Progress | None) -> Floats:
-        return self.counter.sums(members, np.ascontiguousarray(concentrations), progress)
+    def _sums_of(self, members: np.ndarray, concentrations: Floats) -> Floats:
+        return self.counter.sums(members, np.ascontiguousarray(concentrations))
 
 
 def score_table(

@@ -191,3 +191,17 @@ def score_named(text: str) -> Score:
     if text in _BY_NAME:
         return _BY_NAME[text]()
     raise InputError(f"there is no score {text!r}; give bdeu, bdeu:ESS, {', '.join(_BY_NAME)}")
+
+
+def name_of(score: Score) -> str | None:
+    """Return the name by which `score_named` finds a score again; None for one of the user's own.
+
+    Args:
+        score: the score.
+
+    >>> name_of(BDeu(10)), name_of(K2())
+    ('bdeu:10.0', 'k2')
+    """
+    if type(score) is BDeu:
+        return f"bdeu:{score.ess!r}"
+    return next((name for name, kind in _BY_NAME.items() if type(score) is kind), None)

@@ -190,7 +190,7 @@ class ScoreTable:
             required=None if self.required is None else self.required[np.ix_(kept, kept)],
         )
 
-    def gather(self, blocks: Sequence[Sequence[int]] | Ints) -> Blocks:
+    def gather(self, blocks: Sequence[Sequence[int]] | Ints) -> Subproblems:
         """The scores of many blocks of the same size in one array; scores are copied, nothing is counted again.
 
         Args:
@@ -216,7 +216,7 @@ class ScoreTable:
             for child, lines in zip(children, np.split(order, begins[1:]), strict=False):
                 scores[lines, place] = self._looked_up(int(child), others[lines], masks)
         limit = min(self.max_parents, size - 1)
-        return Blocks(self.names, self.score_name, limit, members, masks, scores, self.required)
+        return Subproblems(self.names, self.score_name, limit, members, masks, scores, self.required)
 
     def _looked_up(self, child: int, others: Ints, masks: Masks) -> Floats:
         """Scores of a child in several blocks: `others[b]` are the other members, `masks` choose among them."""
@@ -238,7 +238,7 @@ class ScoreTable:
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks:
+class Subproblems:
     """The local scores of many blocks of one size.
 
     Attributes:

@@ -1,1 +1,16 @@
 """Algorithms that find a DAG from a score table."""
+
+from dagneal.solvers.annealing import anneal as anneal, equal_scores as equal_scores
+from dagneal.solvers.exact import exact as exact
+from dagneal.solvers.exhaustive import exhaustive as exhaustive
+from dagneal.solvers.order_search import order_search as order_search
+from dagneal.solvers.problem import Problem as Problem, Solver as Solver
+from dagneal.solvers.solution import (
+    BestRead as BestRead,
+    Bound as Bound,
+    Division as Division,
+    Hardware as Hardware,
+    ReadSummary as ReadSummary,
+    Solution as Solution,
+)
+from dagneal.solvers.verify import Verified as Verified, verify as verify

@@ -15,43 +15,43 @@ import networkx as nx
 import numpy as np
 
 from dagneal.base.errors import InputError, hint, secondary
-from dagneal.base.kernels import Floats, Progress
+from dagneal.base.kernels import Floats
 from dagneal.base.redaction import redact, safe_cause
 from dagneal.qubo.decode import Reads, decode
 from dagneal.qubo.encode import TIGHT, Encoding, as_encoding, encode
 from dagneal.qubo.statistics import treewidth
-from dagneal.result import Annealed, Learned, Outcome
+from dagneal.runtime.run import DEFAULT_RUN, Run
 from dagneal.scoring.orders import random_orders, score_orders
 from dagneal.scoring.table import ScoreTable, check_table
 from dagneal.solvers.exact import exact
-from dagneal.solvers.samplers import SEED, parameters_of, takes_turns, with_defaults
-from dagneal.strategies.names import as_solver
+from dagneal.solvers.policy import EXACT_BESIDE
+from dagneal.solvers.samplers import parameters_of, takes_turns, with_defaults
+from dagneal.solvers.solution import BestRead, ReadSummary, Solution
 
 _TURN = RLock()  # of samplers that threads must not share
-EXACT_BESIDE = 20  # up to this many variables the optimum costs a fraction of a second
 
 
 def anneal(
     table: ScoreTable,
-    sampler: dimod.Sampler | str,
+    sampler: dimod.Sampler,
     repair: bool = True,
     encoding: Encoding | str = TIGHT,
-    progress: Progress | None = None,
+    run: Run = DEFAULT_RUN,
     **parameters: Any,
-) -> Learned:
+) -> Solution:
     """Learn a structure with any sampler of Ocean's dimod interface.
 
     Args:
         table: local scores, with any parent limit and any candidate parents.
-        sampler: what solves the QUBO: a sampler, or a name such as `"sa"`.
+        sampler: what solves the QUBO.
         repair: report the best repaired read; otherwise the best raw one.
         encoding: how the table is written as a QUBO: an encoding, or words such as `"paper"`.
-        progress: told when the sampler starts and ends.
+        run: gives the seed, if the sampler takes one.
         **parameters: passed to the sampler as they are, such as `num_reads=1000, seed=7`. Parameters that are not given are
-            those of `dagneal.solvers.samplers`: 1,000 reads for most samplers, and the seed 0 where the sampler takes one.
+            those of `dagneal.solvers.samplers`: 1,000 reads for most samplers.
 
     Returns:
-        The best DAG found, and in `annealed` all that there is to know about the reads: raw and repaired results, the
+        The best DAG found, and in `reads` all that there is to know about the reads: raw and repaired results, the
         random-order baseline, the proved optimum where it is cheap, and the sample set. `optimal` is True where the score
         equals the proved optimum.
 
@@ -60,34 +60,32 @@ def anneal(
     >>> from dagneal.scoring.scorer import score_table
     >>> table = score_table(load("lung-cancer").expected(10_000))
     >>> found = anneal(table, SimulatedAnnealingSampler(), num_reads=100, seed=7)
-    >>> found.optimal, found.annealed.reads
+    >>> found.optimal, found.reads.reads
     (True, 100)
     """
     check_table(table)
-    sampler, encoding = as_solver(sampler), as_encoding(encoding)
+    encoding = as_encoding(encoding)
     check_parameters(sampler, parameters)
     parameters = with_defaults(sampler, parameters)
     if "seed" in parameters_of(sampler):
-        parameters = {"seed": SEED} | parameters
+        parameters = {"seed": run.seed} | parameters
     seed = int(parameters["seed"]) if isinstance(parameters.get("seed"), Integral) else None
-    sampling = sample(table, sampler, encoding, parameters, progress)
+    sampling = sample(table, sampler, encoding, parameters, run)
     begun = perf_counter()
     optimum = None
     if len(table.names) <= EXACT_BESIDE:
         with secondary("the exact search beside the annealer"):
             optimum = exact(table).score
-    annealed = summarised(sampling, optimum, seed)
     dag, score = sampling.best(repair)
-    return Learned(
+    return Solution(
         dag=dag,
         score=score,
-        score_name=table.score_name,
         max_parents=table.max_parents,
         solver=type(sampler).__name__,
         optimal=optimum is not None and bool(equal_scores(score, optimum)),
+        reads=summarize(sampling, optimum, seed),
         seconds=sampling.seconds | {"compare": perf_counter() - begun},
         seed=seed,
-        annealed=annealed,
     )
 
 
@@ -127,7 +125,7 @@ def sample(
     sampler: dimod.Sampler,
     encoding: Encoding,
     parameters: dict[str, Any],
-    progress: Progress | None = None,
+    run: Run = DEFAULT_RUN,
 ) -> Sampling:
     """Encode a table, sample the QUBO, and decode the reads.
 
@@ -136,24 +134,22 @@ def sample(
         sampler: what solves the QUBO.
         encoding: how the table is written as a QUBO.
         parameters: passed to the sampler.
-        progress: told when the sampler starts and ends.
+        run: its progress is reported.
     """
     check_parameters(sampler, parameters)
     begun = perf_counter()
     bqm = encode(table, encoding)
     encoded = perf_counter()
-    if progress is not None:
-        progress("sampling", 0, 1)
-    sampleset = sampled(sampler, bqm, parameters)
-    if progress is not None:
-        progress("sampling", 1, 1)
+    run.progress("sampling", 0, 1)
+    sampleset = sample_model(sampler, bqm, parameters)
+    run.progress("sampling", 1, 1)
     done = perf_counter()
     reads = decode(table, sampleset)
     seconds = {"encode": encoded - begun, "sample": done - encoded, "decode": perf_counter() - done}
     return Sampling(encoding, bqm, sampleset, reads, seconds)
 
 
-def sampled(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> dimod.SampleSet:
+def sample_model(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> dimod.SampleSet:
     """Sample a QUBO, and say in one line what went wrong if something does.
 
     The sampler sees numbers in place of labels, since some samplers take no others. The reads have the labels again.
@@ -240,8 +236,8 @@ def check_parameters(sampler: dimod.Sampler, parameters: dict[str, Any]) -> None
             )
 
 
-def summarised(sampling: Sampling, optimum: float | None, seed: int | None) -> Annealed:
-    """What the reads came to, beside the proved optimum and as many random orders.
+def summarize(sampling: Sampling, optimum: float | None, seed: int | None) -> ReadSummary:
+    """Summarize the reads, beside the proved optimum and as many random orders.
 
     Args:
         sampling: the reads.
@@ -258,12 +254,12 @@ def summarised(sampling: Sampling, optimum: float | None, seed: int | None) -> A
     def hits(scores: Floats, wanted: float) -> int:
         return int(reads.occurrences[equal_scores(scores, wanted)].sum())
 
-    def outcome(repair: bool) -> Outcome:
+    def best(repair: bool) -> BestRead:
         dag, score = sampling.best(repair)
         scores = reads.repaired_scores if repair else reads.raw_scores
-        return Outcome(dag, score, hits(scores, score), None if optimum is None else hits(scores, optimum))
+        return BestRead(dag, score, hits(scores, score), None if optimum is None else hits(scores, optimum))
 
-    return Annealed(
+    return ReadSummary(
         sampleset=sampling.sampleset,
         encoding=sampling.encoding.name,
         reads=total,
@@ -272,8 +268,8 @@ def summarised(sampling: Sampling, optimum: float | None, seed: int | None) -> A
         interactions=sampling.bqm.num_interactions,
         lowest_energy=float(reads.energies.min()),
         feasible=float(reads.occurrences[reads.feasible].sum()) / total,
-        raw=outcome(repair=False) if reads.feasible.any() else None,
-        repaired=outcome(repair=True),
+        raw=best(repair=False) if reads.feasible.any() else None,
+        repaired=best(repair=True),
         baseline=baseline,
         optimum=optimum,
     )

@@ -22,19 +22,20 @@ from dagneal.base.errors import InputError
 from dagneal.base.kernels import Floats, Ints, Progress, kernel
 from dagneal.base.machine import check_room, room
 from dagneal.graphs.dags import dag_from_parents
-from dagneal.result import Learned
+from dagneal.runtime.run import DEFAULT_RUN, Run
 from dagneal.scoring.table import ScoreTable, check_table
+from dagneal.solvers.solution import Solution
 
 MOST_VARIABLES = 28  # 9 bytes for each of 2^n sets: 2.4 GB
 _LOW = 11
 
 
-def exact(table: ScoreTable, progress: Progress | None = None) -> Learned:
+def exact(table: ScoreTable, run: Run = DEFAULT_RUN) -> Solution:
     """Find a DAG that no other beats, and prove it.
 
     Args:
         table: local scores with any parent limit, of at most 28 variables.
-        progress: told how far it is.
+        run: its progress is reported.
 
     Returns:
         The best DAG, with `optimal=True`; among equals the one found first, without edges that gain nothing.
@@ -51,12 +52,11 @@ def exact(table: ScoreTable, progress: Progress | None = None) -> Learned:
         raise InputError(f"exact search takes at most {MOST_VARIABLES} variables, not {n}; use an annealer (--solver sa)")
     check_room(9 << n, f"exact search of {n} variables", "take fewer, or search for an order (--solver order)")
     begun = perf_counter()
-    sink = _solve(table, progress)
+    sink = _solve(table, run.progress)
     dag = _dag(table, sink)
-    return Learned(
+    return Solution(
         dag=dag,
         score=table.score(dag),
-        score_name=table.score_name,
         max_parents=table.max_parents,
         solver="exact",
         optimal=True,
@@ -73,7 +73,7 @@ def fits(variables: int) -> bool:
     return 9 << variables <= room()
 
 
-def _solve(table: ScoreTable, progress: Progress | None) -> NDArray[np.uint8]:
+def _solve(table: ScoreTable, progress: Progress) -> NDArray[np.uint8]:
     """The sink of the best DAG over each set of variables."""
     n = len(table.names)
     low = min(n, _LOW)
@@ -95,8 +95,7 @@ def _solve(table: ScoreTable, progress: Progress | None) -> NDArray[np.uint8]:
     for begin in range(0, patterns, step):
         end = min(begin + step, patterns)
         _fill(n, low, begin, end, groups, high[edge], bounds, masks & ((1 << low) - 1), scores, best, sink)
-        if progress is not None:
-            progress("exact search", end, patterns)
+        progress("exact search", end, patterns)
     if not np.isfinite(best[-1]):
         raise InputError("no DAG fits the parent sets of this table")
     return sink

@@ -14,23 +14,23 @@ from time import perf_counter
 import numpy as np
 
 from dagneal.base.errors import InputError
-from dagneal.base.kernels import Floats, Ints, Progress, kernel, run
+from dagneal.base.kernels import Floats, Ints, kernel, run as run_threads
 from dagneal.graphs.dags import dag_from_parents
 from dagneal.qubo.encode import PAPER, qubos
 from dagneal.qubo.polynomial import moebius
-from dagneal.result import Learned
+from dagneal.runtime.run import DEFAULT_RUN, Run
 from dagneal.scoring.table import ScoreTable, check_table
+from dagneal.solvers.solution import Solution
 
 MOST_VARIABLES = 5  # 2^20 settings; six variables would be 2^30
 
 
-def exhaustive(table: ScoreTable, workers: int | None = None, progress: Progress | None = None) -> Learned:
+def exhaustive(table: ScoreTable, run: Run = DEFAULT_RUN) -> Solution:
     """Find the ground state of the paper's QUBO by trying every setting of the edge bits.
 
     Args:
         table: local scores of at most five variables with at most two parents.
-        workers: number of threads; all cores by default.
-        progress: told how far it is.
+        run: its progress is reported.
 
     Returns:
         The best DAG; `optimal=True`, since the penalties make the ground state a DAG.
@@ -61,17 +61,16 @@ def exhaustive(table: ScoreTable, workers: int | None = None, progress: Progress
         energy, setting = _search(piece[0], piece[1], families, cycles, consistency, pairs)
         return float(energy), int(setting)
 
-    _, setting = min(run(work, pieces, workers, "exhaustive search", progress))
+    _, setting = min(run_threads(work, pieces, stage="exhaustive search", progress=run.progress))
     into = [setting >> (n - 1) * child & (1 << (n - 1)) - 1 for child in range(n)]
     parents = {
         name: [other for bit, other in enumerate(o for o in table.names if o != name) if into[child] >> bit & 1]
         for child, name in enumerate(table.names)
     }
     dag = dag_from_parents(parents)
-    return Learned(
+    return Solution(
         dag=dag,
         score=table.score(dag),
-        score_name=table.score_name,
         max_parents=table.max_parents,
         solver="exhaustive",
         optimal=True,

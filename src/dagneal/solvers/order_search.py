@@ -15,34 +15,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.errors import InputError, whole_number
-from dagneal.base.kernels import Floats, Ints, Masks, Progress, kernel, run
-from dagneal.result import Learned
+from dagneal.base.kernels import Floats, Ints, Masks, kernel, run as run_threads
+from dagneal.runtime.run import DEFAULT_RUN, NEVER, Run
 from dagneal.scoring.orders import dag_of_order, keeping
 from dagneal.scoring.table import ScoreTable, check_table
+from dagneal.solvers.solution import Solution
 
 _STEP = 10  # rounds between two looks at the clock
 CHAINS = 4  # independent searches, whatever the number of threads: the same seed gives the same answer
 
 
-def order(
-    table: ScoreTable,
-    seed: int = 0,
-    rounds: int | None = None,
-    start: Ints | None = None,
-    workers: int | None = None,
-    progress: Progress | None = None,
-    deadline: float | None = None,
-) -> Learned:
+def order_search(
+    table: ScoreTable, rounds: int | None = None, initial: Ints | None = None, run: Run = DEFAULT_RUN
+) -> Solution:
     """Learn a structure by iterated local search over orders.
 
     Args:
         table: local scores with any parent limit and any candidates, of any number of variables.
-        seed: the same seed gives the same answer.
-        rounds: how often a search is begun again from its best order; 1,000 by default.
-        start: an order to begin with, as positions of variables; random by default.
-        workers: number of threads.
-        progress: told how far it is.
-        deadline: a time of `perf_counter`, after which no further rounds are begun.
+        rounds: the number of restarts from the best order; 1,000 by default.
+        initial: the order that the search starts from, as positions of variables; random by default.
+        run: its seed decides the answer, and after its deadline no further restarts begin.
 
     Returns:
         The best DAG found; `optimal` is False, since nothing is proved.
@@ -51,46 +43,43 @@ def order(
     >>> from dagneal.scoring.scorer import score_table
     >>> from dagneal.solvers.exact import exact
     >>> table = score_table(load("alarm-15").expected(10_000))
-    >>> round(order(table, seed=1).score - exact(table).score, 6)
+    >>> round(order_search(table).score - exact(table).score, 6)
     0.0
     """
     check_table(table)
     begun = perf_counter()
-    best, _ = search(table, seed, rounds, start, workers, progress, deadline)
+    best, _ = search(table, rounds, initial, run)
     dag = dag_of_order(table, best)
-    return Learned(
+    return Solution(
         dag=dag,
         score=table.score(dag),
-        score_name=table.score_name,
         max_parents=table.max_parents,
         solver="order",
         optimal=False,
         seconds={"solve": perf_counter() - begun},
-        seed=seed,
+        seed=run.seed,
     )
 
 
 def search(
-    table: ScoreTable,
-    seed: int = 0,
-    rounds: int | None = None,
-    start: Ints | None = None,
-    workers: int | None = None,
-    progress: Progress | None = None,
-    deadline: float | None = None,
+    table: ScoreTable, rounds: int | None = None, initial: Ints | None = None, run: Run = DEFAULT_RUN
 ) -> tuple[Ints, float]:
-    """The best order found, and its score; arguments as in `order`.
+    """Return the best order found, and its score.
 
-    After the deadline, a time of `perf_counter`, no further rounds are begun.
+    Args:
+        table: local scores.
+        rounds: the number of restarts from the best order; 1,000 by default.
+        initial: the order that the search starts from, as positions of variables; random by default.
+        run: its seed decides the answer, and after its deadline no further restarts begin.
     """
     n = len(table.names)
     rounds = 1000 if rounds is None else whole_number("rounds", rounds)
-    generator = np.random.default_rng(whole_number("seed", seed))
+    generator = np.random.default_rng(run.seed)
     first = generator.permuted(np.broadcast_to(np.arange(n), (CHAINS, n)), axis=1)
-    if start is not None:
-        if sorted(start) != list(range(n)):
-            raise InputError("start must hold the position of each variable once")
-        first[0] = start
+    if initial is not None:
+        if sorted(initial) != list(range(n)):
+            raise InputError("initial must hold the position of each variable once")
+        first[0] = initial
     if table.required is not None:
         first = keeping(first, table.required)
     seeds = generator.integers(1, 2**63, CHAINS, dtype=np.uint64)
@@ -98,23 +87,23 @@ def search(
 
     def work(chain: int) -> tuple[float, Ints]:
         found = first[chain].copy()
-        if deadline is None:
+        if run.deadline == NEVER:
             return float(_climb(problem, found, rounds, seeds[chain])), found
         score, done = -np.inf, 0
-        while done == 0 or (done < rounds and perf_counter() < deadline):
+        while done == 0 or (done < rounds and not run.deadline.passed):
             step = max(0, min(_STEP, rounds - done))
             score = float(_climb(problem, found, step, seeds[chain] + np.uint64(done)))
             done += max(step, 1)
         return score, found
 
-    results = run(work, list(range(CHAINS)), workers, "ordering search", progress)
+    results = run_threads(work, list(range(CHAINS)), stage="ordering search", progress=run.progress)
     score, best = max(results, key=lambda result: result[0])
     if not np.isfinite(score):
         raise InputError("no order fits the parent sets of this table")
     return best, score
 
 
-class Problem(NamedTuple):
+class SearchSpace(NamedTuple):
     """What kernels need of a table: parent sets that matter, and who may be a parent of whom.
 
     Only neighbours, candidate parents and those it is one of, matter when a variable is moved.
@@ -154,7 +143,7 @@ class Orders(NamedTuple):
     values: Floats
 
 
-def problem_of(table: ScoreTable) -> Problem:
+def problem_of(table: ScoreTable) -> SearchSpace:
     """What kernels need of a table.
 
     Args:
@@ -163,11 +152,11 @@ def problem_of(table: ScoreTable) -> Problem:
     bits = table.local_bits
     variable, who = np.nonzero((bits >= 0) | (bits.T >= 0))
     first = np.searchsorted(variable, np.arange(len(table.names) + 1))
-    return Problem(first, who, bits[variable, who], bits[who, variable], *table.pruned)
+    return SearchSpace(first, who, bits[variable, who], bits[who, variable], *table.pruned)
 
 
 @kernel
-def _value(problem: Problem, child: int, before: np.uint64) -> float:
+def _value(problem: SearchSpace, child: int, before: np.uint64) -> float:
     """The best score of a child whose possible parents are these bits."""
     for entry in range(problem.start[child], problem.start[child + 1]):
         if problem.masks[entry] & ~before == np.uint64(0):
@@ -192,7 +181,7 @@ def _below(state: Masks, bound: int) -> Any:
 
 
 @kernel
-def _prepare(problem: Problem, now: Orders) -> None:
+def _prepare(problem: SearchSpace, now: Orders) -> None:
     """Set up where each variable is, which of its candidates come before it, and its score."""
     for at in range(len(now.order)):
         now.place[now.order[at]] = at
@@ -205,7 +194,7 @@ def _prepare(problem: Problem, now: Orders) -> None:
 
 
 @kernel
-def _best_place(problem: Problem, now: Orders, moved: int, passed: Ints) -> Any:
+def _best_place(problem: SearchSpace, now: Orders, moved: int, passed: Ints) -> Any:
     """Where a variable gains most: its own place, or that of a neighbour, which it then stands beyond."""
     one = np.uint64(1)
     who, mine, theirs, place = problem.who, problem.mine, problem.theirs, now.place
@@ -241,7 +230,7 @@ def _best_place(problem: Problem, now: Orders, moved: int, passed: Ints) -> Any:
 
 
 @kernel
-def _move(problem: Problem, now: Orders, moved: int, target: int) -> None:
+def _move(problem: SearchSpace, now: Orders, moved: int, target: int) -> None:
     """Put a variable to another place; what it passes moves up by one."""
     one = np.uint64(1)
     order, place = now.order, now.place
@@ -266,7 +255,7 @@ def _move(problem: Problem, now: Orders, moved: int, target: int) -> None:
 
 
 @kernel
-def _disturb(problem: Problem, moved: int, waiting: NDArray[np.bool_], queue: Ints, length: int) -> int:
+def _disturb(problem: SearchSpace, moved: int, waiting: NDArray[np.bool_], queue: Ints, length: int) -> int:
     """Queue the variables that a move may have given a better place: neighbours, and neighbours of these."""
     first, who = problem.first, problem.who
     for edge in range(first[moved] - 1, first[moved + 1]):
@@ -281,7 +270,7 @@ def _disturb(problem: Problem, moved: int, waiting: NDArray[np.bool_], queue: In
 
 
 @kernel
-def _climb(problem: Problem, order: Ints, rounds: int, seed: np.uint64) -> float:
+def _climb(problem: SearchSpace, order: Ints, rounds: int, seed: np.uint64) -> float:
     """Iterated local search from an order, in place; returns the score of the best order found."""
     n = len(order)
     state = np.array([seed], dtype=np.uint64)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-READS = 1000  # of the global problem, where no number is given
-BLOCK_READS = 100  # of a subproblem, which is small
-SEED = 0
+from dagneal.base.defaults import READS, SUBPROBLEM_READS
+
+if TYPE_CHECKING:
+    from dagneal.runtime.journal import Journal
+    from dagneal.solvers.solution import Hardware
 
 # Parameters of a class of samplers and of what is derived from it. Any other sampler that takes num_reads gets READS.
 _DEFAULTS: dict[str, dict[str, Any]] = {
@@ -52,23 +54,23 @@ def default_parameters(sampler: Any) -> dict[str, Any]:
     return {"num_reads": READS} if "num_reads" in taken else {}
 
 
-def with_defaults(sampler: Any, given: Mapping[str, Any], blocks: bool = False) -> dict[str, Any]:
+def with_defaults(sampler: Any, given: Mapping[str, Any], subproblem: bool = False) -> dict[str, Any]:
     """The parameters of a call: the defaults, and whatever the user gave.
 
     Args:
         sampler: a dimod sampler.
         given: by the user; these always win.
-        blocks: whether the call solves a subproblem, which needs fewer reads.
+        subproblem: whether the call solves a subproblem, which needs fewer reads.
 
     >>> from dwave.samplers import SimulatedAnnealingSampler
-    >>> with_defaults(SimulatedAnnealingSampler(), {"num_sweeps": 50}, blocks=True)
+    >>> with_defaults(SimulatedAnnealingSampler(), {"num_sweeps": 50}, subproblem=True)
     {'num_reads': 100, 'num_sweeps': 50}
     """
     defaults = default_parameters(sampler)
     if given.get("initial_states") is not None:  # there are as many reads as states
         defaults.pop("num_reads", None)
-    if blocks and "num_reads" in defaults:
-        defaults["num_reads"] = min(BLOCK_READS, defaults["num_reads"])
+    if subproblem and "num_reads" in defaults:
+        defaults["num_reads"] = min(SUBPROBLEM_READS, defaults["num_reads"])
     return defaults | dict(given)
 
 
@@ -103,3 +105,34 @@ def _is_a(sampler: Any, target: str) -> bool:
     module, _, name = target.partition(":")
     kind = getattr(sys.modules.get(module), name, None)
     return isinstance(kind, type) and isinstance(sampler, kind)
+
+
+@runtime_checkable
+class Journalling(Protocol):
+    """A sampler that sends problems away and can note in a journal what was sent."""
+
+    def with_journal(self, journal: Journal | None) -> Any:
+        """Return this sampler with a journal, if it has none; the sampler itself does not change.
+
+        Args:
+            journal: stores the ids of problems that were sent.
+        """
+        ...
+
+
+@runtime_checkable
+class Metered(Protocol):
+    """A sampler that knows how much of a quantum annealer it has used."""
+
+    def usage(self) -> Hardware:
+        """Return the use so far."""
+        ...
+
+
+@runtime_checkable
+class Closing(Protocol):
+    """A sampler that holds a connection."""
+
+    def close(self) -> None:
+        """Close the connection."""
+        ...

@@ -11,6 +11,8 @@ from dagneal.base.errors import InputError
 from dagneal.qubo.decode import decode
 from dagneal.qubo.statistics import treewidth
 from dagneal.scoring.table import ScoreTable
+from dagneal.solvers.annealing import equal_scores, sample_model
+from dagneal.solvers.exact import exact
 
 WIDEST = 22  # treewidth; each step beyond doubles time and memory, here some seconds and a few hundred megabytes
 
@@ -57,14 +59,11 @@ def verify(bqm: dimod.BinaryQuadraticModel, table: ScoreTable) -> Verified:
     """
     from dwave.samplers import TreeDecompositionSolver
 
-    from dagneal.solvers.annealing import equal_scores, sampled
-    from dagneal.solvers.exact import exact
-
     width = treewidth(bqm)
     if width > WIDEST:
         raise InputError(f"the QUBO has a treewidth of about {width}; at most {WIDEST} can be verified")
     best = exact(table).score
-    samples = sampled(TreeDecompositionSolver(), bqm, {})
+    samples = sample_model(TreeDecompositionSolver(), bqm, {})
     reads = decode(table, samples)
     lowest = float(samples.first.energy)
     # Energies are sums over far more and larger terms than scores.

@@ -1,4 +1,4 @@
-"""Solvers by name, as on the command line. Nothing heavy is imported before it is needed."""
+"""Solvers by name. Nothing heavy is imported before it is needed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from typing import Any
 
 from dagneal.base.errors import InputError, hint
 
-LEARNERS = ("auto", "exact", "order", "exhaustive")
+STRATEGIES = {
+    "auto": "auto:Auto",
+    "exact": "tables:Exact",
+    "order": "tables:OrderSearch",
+    "exhaustive": "tables:Exhaustive",
+}
 SAMPLERS = {
     "sa": "dwave.samplers:SimulatedAnnealingSampler",
     "sqa": "dwave.samplers:PathIntegralAnnealingSampler",
@@ -18,61 +23,45 @@ SAMPLERS = {
     "greedy": "dwave.samplers:SteepestDescentSolver",
     "random": "dwave.samplers:RandomSampler",
 }
-QUANTUM = ("qpu", "qpu-emulated", "leap-hybrid")
-SOLVERS = (*LEARNERS, *SAMPLERS, *QUANTUM)
-
-_MODULES = {"order": "order_search"}
+QUANTUM = {
+    "qpu": "dagneal.qpu.sampler:connect",
+    "qpu-emulated": "dagneal.qpu.emulator:emulated",
+    "leap-hybrid": "dagneal.qpu.cloud:hybrid",
+}
+SOLVERS = (*STRATEGIES, *SAMPLERS, *QUANTUM)
 
 
 def as_solver(value: Any) -> Any:
-    """A solver as given, or by its name.
+    """Return a solver as given, or by its name.
 
     Args:
-        value: a dimod sampler, a learner, None, or a name such as `"sa"` or `"exact"`, as on the command line.
+        value: a solver, a dimod sampler, None for `Auto`, or a name such as `"sa"` or `"exact"`, as on the command line.
 
-    Returns:
-        A sampler or a learner; None for `"auto"`.
+    >>> as_solver("tabu"), as_solver(None)
+    (Anneal('tabu'), Auto(bound=True))
     """
+    import dimod
+
+    from dagneal.solvers.problem import Solver
+    from dagneal.strategies.anneal import Anneal
+
+    if value is None:
+        value = "auto"
     if isinstance(value, str):
-        return solver_named(value)
+        check_name(value)
+        if value not in STRATEGIES:
+            return Anneal(value)
+        module, _, name = STRATEGIES[value].partition(":")
+        return getattr(import_module(f"dagneal.strategies.{module}"), name)()
     if isinstance(value, type):
         raise InputError(f"solver is the class {value.__name__}; give an instance: {value.__name__}()")
+    if isinstance(value, dimod.Sampler):
+        return Anneal(value)
+    if not isinstance(value, Solver):
+        raise InputError(
+            f"solver is {type(value).__name__}; give a solver such as dn.Exact(), a dimod sampler, or a name such as 'sa'"
+        )
     return value
-
-
-def solver_named(name: str) -> Any:
-    """A solver by the name that it has on the command line.
-
-    Args:
-        name: such as `"sa"`, `"exact"` or `"qpu-emulated"`.
-
-    Returns:
-        A sampler or a learner; None for `"auto"`.
-
-    >>> type(solver_named("tabu")).__name__
-    'TabuSampler'
-    """
-    check_name(name)
-    if name == "auto":
-        return None
-    if name in LEARNERS:
-        return getattr(import_module(f"dagneal.solvers.{_MODULES.get(name, name)}"), name)
-    if name in SAMPLERS:
-        return sampler_at(SAMPLERS[name])
-    from dagneal.qpu.chips import check_installed
-
-    check_installed()
-    if name == "qpu-emulated":
-        from dagneal.qpu.emulator import emulated_qpu
-
-        return emulated_qpu()
-    if name == "qpu":
-        from dagneal.qpu.sampler import qpu
-
-        return qpu()
-    from dagneal.qpu.cloud import hybrid
-
-    return hybrid()
 
 
 def check_name(name: str) -> None:
@@ -85,8 +74,41 @@ def check_name(name: str) -> None:
         raise InputError(f"there is no solver {name!r}; give one of {', '.join(SOLVERS)}{hint(name, SOLVERS)}")
 
 
+def check_sampler_name(name: str) -> None:
+    """Refuse what is not the name of a sampler.
+
+    Args:
+        name: the name.
+    """
+    known = (*SAMPLERS, *QUANTUM)
+    if name not in known:
+        raise InputError(f"there is no sampler {name!r}; give one of {', '.join(known)}{hint(name, known)}")
+
+
+def sampler_named(name: str, **options: Any) -> Any:
+    """Return a new sampler by its name.
+
+    Args:
+        name: such as `"sa"` or `"qpu-emulated"`.
+        **options: of the function that makes a quantum annealer, such as `system` and `chain_strength`.
+
+    >>> type(sampler_named("tabu")).__name__
+    'TabuSampler'
+    """
+    check_sampler_name(name)
+    if name in SAMPLERS:
+        if options:
+            raise InputError(f"{name} takes no option {next(iter(options))!r}; options are for {', '.join(QUANTUM)}")
+        return sampler_at(SAMPLERS[name])
+    from dagneal.qpu.chips import check_installed
+
+    check_installed()
+    module, _, function = QUANTUM[name].partition(":")
+    return getattr(import_module(module), function)(**options)
+
+
 def sampler_at(target: str, folder: str | None = None) -> Any:
-    """The sampler behind `package.module:name`.
+    """Return the sampler behind `package.module:name`.
 
     Args:
         target: the place of a class of samplers, of a function that returns one, or of a sampler.

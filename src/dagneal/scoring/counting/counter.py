@@ -6,21 +6,18 @@ Sets of few states are counted with bits (see `bitwise`), others row by row over
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
 from functools import cached_property
 from math import prod
-from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.base.errors import OutOfTimeError
-from dagneal.base.kernels import Floats, Ints, Progress, run
+from dagneal.base.kernels import Floats, Ints, run as run_threads
 from dagneal.base.machine import check_room, room
 from dagneal.data import planes as bit_planes
 from dagneal.data.packing import PackedRows
-from dagneal.runtime.executors import Shared, spread
+from dagneal.runtime.run import DEFAULT_RUN, NEVER, Deadline, Run
 from dagneal.scoring.counting.bitwise import MOST_PREFIX, count_sets
 from dagneal.scoring.counting.rowwise import set_sums
 from dagneal.scoring.counting.terms import add_up, terms_of
@@ -32,6 +29,7 @@ if TYPE_CHECKING:
 _ROW, _WORD = 1.2, 0.3
 _SET = 200.0  # rows that could be counted while a set is looked up and scored
 _MUCH = 1e9  # rows looked at one by one, beyond which work is given to an executor
+_SETS = 4096  # in a task of an executor
 _PIECE = 1 << 17  # counts that are kept at a time
 _QUICK = 1e5  # nanoseconds of counting one set by rows; where it takes longer, pieces get smaller under a deadline
 _SOON = 2e8  # rows looked at one by one: work that takes a fraction of a second is done even after a deadline
@@ -44,18 +42,15 @@ class Counter:
 
     Args:
         data: the data.
+        run: its executor does much work, to each of whose workers the data are sent once; after its deadline counting many
+            sets raises `OutOfTimeError`.
         workers: number of threads; all cores by default.
-        executor: where much work is done; threads by default. The data are sent once to each of its workers.
-
-    Attributes:
-        deadline: a time of `perf_counter`, after which counting many sets raises `OutOfTimeError`.
     """
 
-    def __init__(self, data: Dataset, workers: int | None = None, executor: Executor | None = None) -> None:
+    def __init__(self, data: Dataset, run: Run = DEFAULT_RUN, workers: int | None = None) -> None:
         self.data = data
+        self.run = run
         self.workers = workers
-        self.executor = executor
-        self.deadline: float | None = None
 
     @cached_property
     def planes(self) -> bit_planes.Planes | None:
@@ -101,14 +96,13 @@ class Counter:
             else:
                 yield self._plain(family, shape).reshape(shape)
 
-    def sums(self, members: NDArray[np.int32], concentrations: Floats, progress: Progress | None = None) -> Floats:
+    def sums(self, members: NDArray[np.int32], concentrations: Floats) -> Floats:
         """For many sets of variables, the sums over their observed state combinations that scores are made of.
 
         Args:
             members: one set per line, its variables ascending, -1 after the last; sets with common first members should
                 follow each other, since what is known of a prefix is kept.
             concentrations: for each set the pseudo-counts a for which a sum is wanted; negative for N ln N.
-            progress: told how far it is.
 
         Returns:
             Array like `concentrations`: the sum of ln G(N + a) - ln G(a), or of N ln N.
@@ -116,9 +110,10 @@ class Counter:
         data = self.data
         sums: Floats = np.empty(concentrations.shape)
         sizes = (members >= 0).sum(axis=1)
-        deadline = None if self.deadline is None or self._work(sizes) <= _SOON else self.deadline
-        if self.executor is not None and self._work(sizes) > _MUCH:
-            return self._spread(self.executor, members, concentrations, progress, deadline)
+        limited = self.run.deadline != NEVER
+        deadline = self.run.deadline if limited and self._work(sizes) > _SOON else NEVER
+        if self.run.executor is not None and self._work(sizes) > _MUCH:
+            return self._spread(members, concentrations, deadline)
         with_bits, cells = self._cheaper(members, sizes)
         values, which = np.unique(concentrations, return_inverse=True)
         which = which.reshape(concentrations.shape)
@@ -126,7 +121,7 @@ class Counter:
         terms = terms_of(values, data.rows if len(values) * data.rows <= min(seen / 2, _TERMS) else -1)
 
         def work(piece: tuple[bool, Ints]) -> None:
-            check_time(deadline)
+            deadline.check()
             easy, lines = piece
             found = np.empty((len(lines), sums.shape[1]))
             chosen, lengths, own = members[lines], sizes[lines], which[lines]
@@ -135,7 +130,7 @@ class Counter:
                 add_up(self._with_bits(chosen, lengths, offsets), offsets, own, values, terms, found)
             elif isinstance(data.codes, PackedRows):
                 for line, (its, size) in enumerate(zip(chosen, lengths, strict=True)):
-                    check_time(deadline)
+                    deadline.check()
                     counts = self._plain(its[:size], tuple(int(data.arities[v]) for v in its[:size]), seen_only=True)
                     offsets = np.array([0, len(counts)])
                     add_up(counts, offsets, own[line : line + 1], values, terms, found[line : line + 1])
@@ -143,41 +138,31 @@ class Counter:
                 set_sums(data.codes, data.weights, data.arities, chosen, lengths, own, values, terms, found)
             sums[lines] = found
 
-        share = 1.0 if deadline is None else min(1.0, _QUICK / (data.codes.shape[1] * _ROW))
-        run(work, _pieces(with_bits, cells, share), self.workers, "scoring", progress)
+        share = 1.0 if deadline == NEVER else min(1.0, _QUICK / (data.codes.shape[1] * _ROW))
+        run_threads(work, _pieces(with_bits, cells, share), self.workers, "scoring", self.run.progress)
         return sums
 
     def _work(self, sizes: Ints) -> float:
         """What counting sets of these sizes costs."""
         return sum(float(count) * (self.cost(size) + _SET) for size, count in enumerate(np.bincount(sizes)) if count)
 
-    def _spread(
-        self,
-        executor: Executor,
-        members: NDArray[np.int32],
-        concentrations: Floats,
-        progress: Progress | None,
-        deadline: float | None,
-    ) -> Floats:
-        """The same over an executor, a few thousand sets in a piece."""
+    def _spread(self, members: NDArray[np.int32], concentrations: Floats, deadline: Deadline) -> Floats:
+        """The same over an executor, a few thousand sets in a task."""
         sums: Floats = np.empty(concentrations.shape)
         ready = 0
 
-        def record(piece: tuple[int, Any, Any], found: Floats) -> None:
+        def record(task: _Task, found: Floats) -> None:
             nonlocal ready
-            sums[piece[0] : piece[0] + len(found)] = found
+            sums[task[0] : task[0] + len(found)] = found
             ready += len(found)
-            if progress is not None:
-                progress("scoring", ready, len(sums))
+            self.run.progress("scoring", ready, len(sums))
 
-        step = 4096
+        def tasks() -> Iterator[_Task]:
+            for at in range(0, len(sums), _SETS):
+                deadline.check()
+                yield at, members[at : at + _SETS], concentrations[at : at + _SETS]
 
-        def pieces() -> Iterator[tuple[int, Any, Any]]:
-            for at in range(0, len(sums), step):
-                check_time(deadline)
-                yield at, members[at : at + step], concentrations[at : at + step]
-
-        spread(executor, Shared(f"counter:{self.data.fingerprint}", Counter(self.data, 1)), _sums, pieces(), record)
+        self.run.each(_sums, tasks(), record, _Worker(self.data))
         return sums
 
     def _with_bits(self, members: NDArray[np.int32], sizes: Ints, offsets: Ints) -> Ints:
@@ -218,9 +203,20 @@ class Counter:
         return fits & (cells * data.rows / 64 * _WORD < data.codes.shape[1] * _ROW), cells
 
 
-def _sums(counter: Counter, _: int, members: NDArray[np.int32], concentrations: Floats) -> Floats:
-    """One piece of the work, at a worker."""
-    return counter.sums(members, concentrations)
+_Task = tuple[int, NDArray[np.int32], Floats]  # where the sets of a task begin, the sets and their concentrations
+
+
+class _Worker:
+    """A counter for the tasks of a worker."""
+
+    def __init__(self, data: Dataset) -> None:
+        self.counter = Counter(data, workers=1)
+        self.fingerprint = f"counter:{data.fingerprint}"
+
+
+def _sums(worker: _Worker, task: _Task) -> Floats:
+    """Sum the sets of a task."""
+    return worker.counter.sums(*task[1:])
 
 
 def _keys(lines: Sequence[NDArray[np.unsignedinteger]], shape: tuple[int, ...], rows: int) -> Ints:
@@ -230,16 +226,6 @@ def _keys(lines: Sequence[NDArray[np.unsignedinteger]], shape: tuple[int, ...], 
         key *= arity
         key += line
     return key
-
-
-def check_time(deadline: float | None) -> None:
-    """Raise `OutOfTimeError` after a deadline.
-
-    Args:
-        deadline: a time of `perf_counter`; None for no limit.
-    """
-    if deadline is not None and perf_counter() >= deadline:
-        raise OutOfTimeError
 
 
 def _pieces(with_bits: NDArray[np.bool_], cells: Floats, share: float) -> list[tuple[bool, Ints]]:

@@ -1,0 +1,129 @@
+"""Solvers that work on the table of all parent sets: exact, exhaustive and order search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+import numpy as np
+
+from dagneal.base.errors import InputError, secondary
+from dagneal.graphs.dags import topological_order
+from dagneal.proofs.bound import upper_bound
+from dagneal.runtime.run import Run
+from dagneal.scoring.scorer import MOST_CANDIDATES
+from dagneal.scoring.table import ScoreTable
+from dagneal.solvers.annealing import equal_scores
+from dagneal.solvers.exact import MOST_VARIABLES as MOST_EXACT, exact
+from dagneal.solvers.exhaustive import MOST_VARIABLES as MOST_EXHAUSTIVE, exhaustive
+from dagneal.solvers.order_search import order_search
+from dagneal.solvers.policy import COMPLETE_PARENTS, DIRECT_PARENTS, EXACT_BESIDE, parent_limit
+from dagneal.solvers.problem import Problem
+from dagneal.solvers.solution import Bound, Solution
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Exact search: dynamic programming over subsets of the variables, proved optimal, up to 28 variables."""
+
+    def solve(self, problem: Problem, run: Run) -> Solution:
+        """Solve a problem; see `dagneal.Solver`."""
+        check_size("exact search", MOST_EXACT, problem)
+        check_cold(problem)
+        limit = parent_limit(problem.max_parents, len(problem.names))
+        return solve_table(problem.with_limit(limit), lambda table: exact(table, run))
+
+
+@dataclass(frozen=True)
+class Exhaustive:
+    """The paper's exhaustive search of the QUBO, up to 5 variables with at most 2 parents."""
+
+    def solve(self, problem: Problem, run: Run) -> Solution:
+        """Solve a problem; see `dagneal.Solver`."""
+        check_size("exhaustive search", MOST_EXHAUSTIVE, problem)
+        check_cold(problem)
+        limit = parent_limit(problem.max_parents, len(problem.names), DIRECT_PARENTS)
+        return solve_table(problem.with_limit(limit), lambda table: exhaustive(table, run), complete=True)
+
+
+@dataclass(frozen=True)
+class OrderSearch:
+    """Order search over all parent sets, up to 65 variables.
+
+    Args:
+        rounds: the number of restarts; 1,000 by default.
+        bound: also prove an upper bound on the score.
+    """
+
+    rounds: int | None = None
+    bound: bool = True
+
+    def solve(self, problem: Problem, run: Run) -> Solution:
+        """Solve a problem; see `dagneal.Solver`."""
+        check_size("the ordering search", MOST_CANDIDATES + 1, problem)
+        names = problem.names
+        initial = None
+        if problem.initial is not None:
+            place = {name: i for i, name in enumerate(names)}
+            initial = np.array([place[name] for name in topological_order(problem.initial, names)])
+        limit = parent_limit(problem.max_parents, len(names), COMPLETE_PARENTS)
+        return solve_table(
+            problem.with_limit(limit), lambda table: order_search(table, self.rounds, initial, run), bound=self.bound
+        )
+
+
+def solve_table(
+    problem: Problem, solver: Callable[[ScoreTable], Solution], bound: bool = False, complete: bool = False
+) -> Solution:
+    """Solve a problem on the table of all parent sets.
+
+    Args:
+        problem: with its parent limit.
+        solver: solves the table.
+        bound: prove an upper bound where the optimum is not known and was not cheap to find.
+        complete: keep parents that knowledge forbids, at a price that no best network pays.
+    """
+    begun = perf_counter()
+    table = problem.table(complete=complete)
+    scored = perf_counter()
+    found = solver(table)
+    most = prove_bound(table) if bound and len(table.names) > EXACT_BESIDE and not found.optimal else None
+    proved = found.optimal or (most is not None and bool(equal_scores(found.score, most.score)))
+    return replace(found, seconds={"score": scored - begun, **found.seconds}, bound=most, optimal=proved)
+
+
+def prove_bound(table: ScoreTable) -> Bound | None:
+    """Return an upper bound on the score of a table; None where that fails, which must not lose the network.
+
+    Args:
+        table: over all parents.
+    """
+    with secondary("the upper bound"):
+        return upper_bound(table)
+    return None
+
+
+def check_size(what: str, most: int, problem: Problem) -> None:
+    """Refuse more variables than a solver takes, before anything is counted.
+
+    Args:
+        what: the solver, as the subject of the message.
+        most: the most variables that it takes.
+        problem: what it should solve.
+    """
+    if len(problem.names) > most:
+        raise InputError(
+            f"{what} takes at most {most} variables, not {len(problem.names)}; leave the solver out, or choose fewer "
+            "columns (--columns)"
+        )
+
+
+def check_cold(problem: Problem) -> None:
+    """Refuse an initial DAG for a solver that does not start from one.
+
+    Args:
+        problem: with or without one.
+    """
+    if problem.initial is not None:
+        raise InputError("start is for the conquest and the ordering search; leave the solver or --direct out")
