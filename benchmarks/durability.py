@@ -21,7 +21,7 @@ from measure import line
 import dagneal as dn
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from daskcluster import Cluster
+from support.daskcluster import Cluster
 
 RUNS = {
     "divided by simulated annealing": "--solver sa --divide 4 --rule penalty --reads 30 --seed 3",

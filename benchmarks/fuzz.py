@@ -9,7 +9,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from fuzzing import WORDS, attack
+from support.fuzzing import WORDS, attack
 
 BATCH = 250
 

@@ -1,3 +1,6 @@
+import os
+import shutil
+
 import pytest
 from hypothesis import settings
 
@@ -9,3 +12,25 @@ settings.load_profile("steady")
 def embeddings(tmp_path_factory):
     """A folder for embeddings, which are slow to find."""
     return tmp_path_factory.mktemp("embeddings")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if chromium is None or driver is None:
+        if os.environ.get("DAGNEAL_BROWSER") == "required":
+            pytest.fail("chromium and chromedriver are needed here and were not found")
+        pytest.skip("chromium and chromedriver are not installed; Debian's packages chromium and chromium-driver have them")
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    quiet = "no-first-run disable-background-networking disable-component-update disable-sync disable-quic"
+    for word in f"headless no-sandbox disable-gpu window-size=1100,1400 {quiet}".split():
+        options.add_argument(f"--{word}")
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    made = webdriver.Chrome(options=options, service=Service(driver))
+    yield made
+    made.quit()

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-from damage import attack, workspace
+from support.damage import attack, workspace
 
 
 def main(count: int, seed: int) -> int:

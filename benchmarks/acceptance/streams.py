@@ -17,9 +17,8 @@ from pathlib import Path
 from verdict import Verdicts
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-from streams import COMMANDS, CONDITIONS, attempt, complain, prepare
-
 import dagneal
+from support.streams import COMMANDS, CONDITIONS, attempt, complain, prepare
 
 NOWHERE = "/proc/1/nowhere"  # not even root can write there
 

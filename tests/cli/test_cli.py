@@ -1,0 +1,586 @@
+"""The command line: results, and one clear line with exit status 2 for bad input."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+
+import dimod
+import polars as pl
+import pytest
+
+import dagneal as dn
+from dagneal.cli import main
+from support.waiting import PATIENCE, wait_for_file
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    """Run a command in an empty folder; give its status, output and complaints."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words):
+        try:
+            status = main([str(word) for word in words])
+        except SystemExit as stop:
+            status = stop.code
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return call
+
+
+@pytest.fixture
+def lc(run, tmp_path):
+    run("sample", "lung-cancer", "--rows", "10000", "--expected", "-o", "lc.csv")
+    return tmp_path / "lc.csv"
+
+
+def test_learn_prints_the_network(run, lc):
+    status, out, _ = run("learn", lc, "--truth", "lung-cancer")
+    assert status == 0
+    assert "Cancer    <- Pollution, Smoker" in out
+    assert "log score -21036.862, optimal (proved), at most 4 parents" in out
+    assert "4 edges right, 0 wrong, 0 missing" in out
+
+
+def test_learn_as_json_prints_one_object_and_nothing_else(run, lc):
+    status, out, err = run(
+        "learn", lc, "--json", "--solver", "sa", "--reads", "100", "--seed", "7", "--truth", "lung-cancer"
+    )
+    assert status == 0
+    assert all(line.startswith("note: ") for line in err.splitlines())  # kernels may have to be compiled
+    found = json.loads(out)
+    assert found["variables"] == ["Pollution", "Smoker", "Cancer", "Xray", "Dyspnoea"]
+    assert sorted(map(tuple, found["edges"])) == sorted(dn.load("lung-cancer").dag.edges)
+    assert found["score"] == pytest.approx(-21036.861963, abs=1e-5)
+    assert (found["score_name"], found["max_parents"], found["seed"], found["optimal"]) == ("BDeu(1)", 4, 7, True)
+    assert set(found["seconds"]) >= {"score", "blocks", "conquer", "compare"}
+    assert found["annealed"]["reads"] == 100
+    assert found["comparison"]["right"] == 4
+
+
+def test_divide_et_impera(run, lc):
+    words = ["learn", lc, "--divide", "4", "--solver", "sa", "--reads", "20", "--seed", "2"]
+    status, out, _ = run(*words, "--rule", "penalty", "--raw", "--truth", "lung-cancer")
+    assert status == 0
+    assert "5 blocks of 4 (all) solved by SimulatedAnnealingSampler, put together by penalty" in out
+    status, out, _ = run(*words, "--blocks", "cover:2", "--json", "--journal", "run.db")
+    found = json.loads(out)
+    assert status == 0
+    assert found["acyclic"]
+    assert (found["division"]["scheme"], found["division"]["whole"]) == ("cover:2", "SimulatedAnnealingSampler")
+    assert json.loads(run(*words, "--blocks", "cover:2", "--json", "--journal", "run.db")[1])["votes"] == found["votes"]
+    status, out, _ = run("learn", lc, "--divide", "3", "--blocks", "sample:0.5")
+    assert status == 0
+    assert "the whole solved by exact" in out
+
+
+@pytest.mark.parametrize("solver", ["auto", "exact", "order", "exhaustive", "sa", "sqa", "tabu", "tree", "greedy", "random"])
+def test_every_solver(run, lc, solver):
+    more = ["--reads", "10"] if solver in ("sa", "sqa", "tabu", "greedy", "random") else []
+    status, out, _ = run("learn", lc, "--json", "--solver", solver, "--columns", "Smoker,Cancer,Xray", *more)
+    assert status == 0
+    assert json.loads(out)["optimal"] == (solver != "order")  # which proves nothing
+    assert json.loads(out)["score"] == pytest.approx(
+        json.loads(run("learn", lc, "--json", "--columns", "Smoker,Cancer,Xray")[1])["score"]
+    )
+
+
+def test_any_other_sampler_and_its_parameters(run, lc):
+    small = ["--columns", "Smoker,Cancer"]
+    status, out, _ = run("learn", lc, "--sampler", "dimod:ExactSolver", "--json", *small)
+    assert status == 0
+    assert json.loads(out)["solver"] == "ExactSolver"
+    assert run("learn", lc, "--solver", "sa", "--set", "num_sweeps=10", "--set", "beta_schedule_type=linear", *small)[0] == 0
+
+
+def test_a_seed_may_be_set_like_any_parameter(run, lc):
+    words = ["learn", lc, "--json", "--solver", "sa", "--reads", "5"]
+    one, two = (json.loads(run(*words, *more)[1]) for more in (["--set", "seed=9"], ["--seed", "9"]))
+    assert one["seed"] == two["seed"] == 9
+    assert one["annealed"] == two["annealed"]
+
+
+def test_a_sampler_from_the_current_folder(lc, tmp_path):
+    (tmp_path / "mine.py").write_text("from dwave.samplers import TabuSampler as Mine\n")
+    dagneal_command = os.path.join(os.path.dirname(sys.executable), "dagneal")
+    ran = subprocess.run(
+        [dagneal_command, "learn", "lc.csv", "--sampler", "mine:Mine", "--reads", "1", "--json"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert ran.returncode == 0
+    assert json.loads(ran.stdout)["solver"] == "TabuSampler"
+
+
+def test_compiling_is_said_once_and_not_again(lc, tmp_path):
+    cache = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    first, second = (dagneal("learn", lc, env=cache) for _ in range(2))
+    assert first.stderr == "note: compiling what this needs, once after installation (some seconds)\n"
+    assert second.stderr == ""
+
+
+def test_a_result_is_printed_even_if_it_cannot_be_saved(run):
+    run("sample", "waste", "--expected", "-o", "waste.csv")
+    words = ["learn", "waste.csv", "--solver", "random", "--reads", "2", "--raw", "-o", "found.bif"]
+    status, out, err = run(*words)
+    assert status == 2
+    assert "not a network" in out
+    assert "has no probabilities" in err
+
+
+def test_names_that_bif_cannot_hold_are_refused_before_the_work(run, tmp_path):
+    (tmp_path / "odd.csv").write_text('"a""b",c\n1,2\n')
+    status, out, err = run("learn", "odd.csv", "-o", "odd.bif")
+    assert (status, out) == (2, "")
+    assert "cannot be written in BIF" in err
+
+
+def test_compare_takes_the_options_of_reading(run):
+    run("sample", "lung-cancer", "--weights", "count", "-o", "lc.csv")
+    status, out, _ = run("compare", "lung-cancer", "lung-cancer", "--data", "lc.csv", "--weights", "count", "--json")
+    assert status == 0
+    assert json.loads(out)["score_gap"] == 0
+    assert json.loads(run("networks", "waste", "--json")[1])["edges"]
+
+
+def test_same_seed_same_answer(run, lc):
+    answers = []
+    for _ in range(2):
+        _, out, _ = run("learn", lc, "--json", "--solver", "sa", "--reads", "5", "--set", "num_sweeps=20", "--seed", "3")
+        answers.append({k: v for k, v in json.loads(out).items() if k != "seconds"})
+    assert answers[0] == answers[1]
+
+
+def test_raw_reads(run):
+    run("sample", "waste", "--expected", "-o", "waste.csv")
+    status, out, _ = run("learn", "waste.csv", "--solver", "sa", "--reads", "20", "--raw", "--json")
+    found = json.loads(out)
+    assert status == 0
+    assert found["score"] == found["annealed"]["raw"]["score"] < found["annealed"]["optimum"]
+    assert not found["optimal"]
+    status, out, _ = run("learn", "waste.csv", "--solver", "random", "--reads", "3", "--raw")
+    assert status == 0
+    assert "not a network" in out
+
+
+@pytest.mark.parametrize("ending", ["bif", "json"])
+def test_saved_results_are_compared(run, lc, ending):
+    assert run("learn", lc, "-o", f"found.{ending}")[0] == 0
+    status, out, _ = run("compare", f"found.{ending}", "lung-cancer", "--data", lc, "--json")
+    assert status == 0
+    found = json.loads(out)
+    assert (found["right"], found["cpdag_shd"], found["score_gap"]) == (4, 0, 0)
+    assert "SHD 0" in run("compare", f"found.{ending}", "lung-cancer")[1]
+
+
+def test_samples_are_saved(run, lc, tmp_path):
+    assert run("learn", lc, "--solver", "sa", "--reads", "4", "--samples", "reads.json")[0] == 0
+    assert len(dn.read_samples(tmp_path / "reads.json")) == 4
+    words = ["learn", lc, "--columns", "Smoker,Cancer", "--sampler", "dimod:ExactSolver", "--samples", "all.json"]
+    assert run(*words)[0] == 0
+    assert len(dn.read_samples(tmp_path / "all.json")) == 4  # two edges, no other bits
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+def test_sample(run, tmp_path, ending):
+    status, out, _ = run("sample", "waste", "--rows", "500", "--seed", "5", "-o", f"waste.{ending}", "--json")
+    assert status == 0
+    assert json.loads(out) == {"network": "waste", "rows": 500, "file": f"waste.{ending}"}
+    data = dn.read(tmp_path / f"waste.{ending}", states=dn.load("waste"))
+    assert data.rows == 500
+    expected = dn.load("waste").sample(500, seed=5)
+    assert data.weights.tolist() == expected.weights.tolist()
+    assert run("sample", "waste", "--rows", "500", "--seed", "5", "--weights", "n", "-o", f"merged.{ending}")[0] == 0
+    merged = dn.read(tmp_path / f"merged.{ending}", states=dn.load("waste"), weights="n")
+    assert merged.weights.tolist() == expected.weights.tolist()
+
+
+def test_sampled_rows_are_in_the_order_drawn(run, tmp_path):
+    run("sample", "lung-cancer", "--rows", "1000", "-o", "rows.csv")
+    column = pl.read_csv(tmp_path / "rows.csv")["Smoker"].to_list()
+    assert abs(column[:300].count(True) - column[-300:].count(True)) < 60
+    _, out, _ = run("sample", "lung-cancer", "--rows", "1000")
+    assert out == (tmp_path / "rows.csv").read_text()
+
+
+@pytest.mark.parametrize("ending", ["bqm", "coo", "npz"])
+def test_encode(run, lc, tmp_path, ending):
+    status, out, _ = run("encode", lc, "-o", f"lc.{ending}", "--encoding", "paper")
+    assert status == 0
+    assert "40 bits (20 edges, 10 slack, 10 order), 125 interactions, offset 22793.67770" in out
+    assert (tmp_path / f"lc.{ending}").stat().st_size > 0
+    found = json.loads(run("encode", lc, "--json", "--ising", "--encoding", "paper")[1])
+    assert (found["bits"], found["vartype"]) == (40, "SPIN")
+    assert found["delta_consist"] == pytest.approx(393.244599)
+
+
+def test_encodings_side_by_side(run, lc):
+    status, out, _ = run("encode", lc, "--compare")
+    assert status == 0
+    assert [line.split()[3] for line in out.splitlines() if line.startswith(("paper", "tight, chordal, pruned"))] == [
+        "40",
+        "14",
+    ]
+    found = json.loads(run("encode", lc, "--compare", "--json", "--max-parents", "3")[1])
+    assert "refused" in found["encodings"][0]  # the paper's
+    tight = next(e for e in found["encodings"] if e["encoding"] == dn.TIGHT.name)
+    assert tight["bits"] == sum(tight["bits_by_kind"].values())
+    assert tight["largest"] / tight["smallest"] == pytest.approx(2 ** tight["range_bits"])
+
+
+def test_the_written_model_is_the_encoded_one(run, lc, tmp_path):
+    run("encode", lc, "-o", "lc.bqm")
+    bqm = dimod.BinaryQuadraticModel.from_file((tmp_path / "lc.bqm").read_bytes())
+    assert bqm.is_almost_equal(dn.encode(dn.score_table(dn.read(lc))))
+
+
+def test_states_from_a_network(run):
+    run("sample", "lung-cancer", "--rows", "5", "-o", "few.csv")
+    plain = json.loads(run("learn", "few.csv", "--json")[1])
+    full = json.loads(run("learn", "few.csv", "--json", "--states", "lung-cancer")[1])
+    assert plain["score"] != full["score"]
+
+
+def test_networks(run):
+    assert "alarm-15" in run("networks")[1]
+    assert [n["variables"] for n in json.loads(run("networks", "--json")[1])["networks"]] == [3, 4, 5, 9, 9, 9, 15]
+    assert run("networks", "waste")[1].startswith("network waste {")
+
+
+def test_a_column_with_one_state_gets_a_word(run, tmp_path):
+    (tmp_path / "one.csv").write_text("a,b,c\nx,0,0\nx,1,1\n")
+    status, _, err = run("learn", "one.csv")
+    assert status == 0
+    assert "note: a: the same state in all rows" in err
+    assert run("learn", "one.csv", "--quiet")[2] == ""
+
+
+FILES = {
+    "good.csv": "a,b,c\n0,1,x\n1,0,y\n",
+    "empty.csv": "",
+    "header.csv": "a,b\n",
+    "ragged.csv": "a,b\n1,2\n1\n",
+    "twice.csv": "a,a\n1,2\n",
+    "unnamed.csv": "a,\n1,2\n",
+    "garbage.csv": bytes(range(256)),
+    "latin.csv": "a,b\n1,\xe9\n".encode("latin-1"),
+    "missing.csv": "a,b\n1,\n2,3\n",
+    "states.csv": "a,b\n" + "".join(f"s{i},x\n" for i in range(65_536)),
+    "continuous.csv": "a,b\n" + "".join(f"{i * 0.37:.2f},x\n" for i in range(300)),
+    "single.csv": "a\n1\n2\n",
+    "negative.csv": "a,b,n\n1,2,-1\n",
+    "fraction.csv": "a,b,n\n1,2,0.5\n",
+    "six.csv": "a,b,c,d,e,f\n" + "1,2,3,4,5,6\n",
+    "ten.csv": ",".join("abcdefghij") + "\n" + ",".join("0123456789") + "\n",
+    "thirty.csv": ",".join(f"v{i}" for i in range(30)) + "\n" + ",".join("1" * 30) + "\n",
+    "cycle.bif": "network n {} variable a { type discrete [ 1 ] { x }; } probability ( a | a ) { (x) 1.0; }",
+    "sum.bif": "network n {} variable a { type discrete [ 2 ] { x, y }; } probability ( a ) { table 0.5, 0.6; }",
+    "parent.bif": "network n {} variable a { type discrete [ 1 ] { x }; } probability ( a | b ) { (x) 1.0; }",
+    "state.bif": "network n {} variable a { type discrete [ 1 ] { x }; } variable b { type discrete [ 1 ] { x }; } "
+    "probability ( a | b ) { (y) 1.0; }",
+    "list.json": "[1, 2]",
+    "quote.csv": 'a,b\n1,2\n5" tube,3\n4,5\n',
+    "one.tsv": "a,b\n1,2\n",
+    "book.xlsx": "PK",
+    "loop.json": '{"variables": ["a", "b"], "edges": [["a", "a"]]}',
+}
+BAD = [
+    ("learn nothing.csv", "there is no file nothing.csv"),
+    ("learn .", "is a folder"),
+    ("learn empty.csv", "is empty"),
+    ("learn header.csv", "no rows"),
+    ("learn ragged.csv", "ragged.csv, line 3: 1 values where the header names 2 columns"),
+    ("learn twice.csv", "two columns are named 'a'"),
+    ("learn unnamed.csv", "column 2 of the header has no name"),
+    ("learn garbage.csv", "not text in UTF-8"),
+    ("learn latin.csv", "line 2: not text in UTF-8"),
+    ("learn missing.csv", "1 missing values: 1 in 'b' (first in row 1); drop"),
+    ("learn states.csv", "'a' has 65,536 distinct values; at most 65,535"),
+    ("learn continuous.csv", "'a' looks continuous (300 distinct numbers in 300 rows); cut it"),
+    ("learn single.csv", "at least 2 columns"),
+    ("learn good.csv --max-parents -1", "max_parents is -1"),
+    ("learn good.csv --max-parents 3", "at most 2 parents"),
+    ("learn good.csv --max-parents x", "invalid int value"),
+    ("learn six.csv --solver exhaustive", "at most 5 variables, not 6; leave the solver out"),
+    ("learn ten.csv --solver tree --direct --encoding paper", "treewidth at most 25, and this one has about"),
+    ("learn thirty.csv --solver exact", "at most 28 variables, not 30; leave the solver out"),
+    ("learn six.csv --solver sa --max-parents 3 --encoding paper", "the paper's penalties allow 2"),
+    ("learn six.csv --encoding gap", "--encoding are for samplers"),
+    ("learn six.csv --solver sa --encoding loose", "has the word 'loose'"),
+    ("learn six.csv --solver sa --encoding gap,tight", "says two things of penalties"),
+    ("learn six.csv --solver sa --encoding paper,chordal", "too small for chordal order bits"),
+    ("encode six.csv --compare -o x.bqm", "--compare writes nothing"),
+    ("encode six.csv --compare --encoding gap", "--compare shows all encodings"),
+    ("learn six.csv --solver sa --direct --rule penalty", "leave --direct out"),
+    ("learn six.csv --annealing-time 5", "for a quantum annealer"),
+    ("learn six.csv --solver qpu-emulated --profile x", "--profile is for --solver qpu"),
+    ("learn six.csv --solver qpu --noise 0.1", "--noise is for --solver qpu-emulated"),
+    ("learn six.csv --solver qpu-emulated --noise -1", "noise of at least 0"),
+    ("learn six.csv --solver qpu-emulated --system abacus", "no system 'abacus'"),
+    ("learn six.csv --solver qpu-emulated --chain-strength strong", "give a number or scan"),
+    ("plan", "a data file or --variables"),
+    ("plan --variables 5 --divide 6", "do not go into 5"),
+    ("plan --variables 5 --divide 3,4 -o x.svg", "shows one plan"),
+    ("plan --variables 5 -o x.txt", "end the name in .png, .svg"),
+    ("learn negative.csv --weights n", "row 1, is negative"),
+    ("learn fraction.csv --weights n", "row 1, is not a whole number"),
+    ("learn good.csv --weights m", "no column 'm'"),
+    ("learn good.csv --columns a,z", "no column 'z'"),
+    ("learn good.csv --solver magic", "there is no solver 'magic'; give one of auto, exact"),
+    ("learn good.csv --sampler dimod:Nothing", "there is no sampler 'dimod:Nothing'"),
+    ("learn good.csv --sampler no.such.module:X", "there is no sampler"),
+    ("learn good.csv --sampler dimod", "there is no sampler 'dimod'"),
+    ("learn good.csv --sampler builtins:dict", "is not a dimod.Sampler"),
+    ("learn good.csv --solver sa --set num_swepes=7", "does not take the parameter 'num_swepes'; it takes"),
+    ("learn good.csv --solver sa --set num_sweeps", "write NAME=VALUE"),
+    ("learn good.csv --solver sa --set num_sweeps=many", "SimulatedAnnealingSampler refused"),
+    ("learn good.csv --solver sa --seed -5", "seed is -5"),
+    ("learn good.csv --solver sa --direct --seed -5", "--seed is -5"),
+    ("learn good.csv --solver sa --reads 0", "--reads is 0"),
+    ("learn good.csv --solver exact --reads 10", "are for samplers; name one"),
+    ("learn good.csv --solver tree --seed 5", "takes no seed"),
+    ("learn good.csv --solver sa --set repair=False", "does not take the parameter 'repair'"),
+    ("learn good.csv --solver sa --set progress=1", "does not take the parameter 'progress'"),
+    ("learn good.csv --reads 10", "name one, such as --solver sa"),
+    ("learn good.csv --score magic", "there is no score 'magic'"),
+    ("learn good.csv --score bdeu:-1", "needs a number from 1e-12 to 1e12"),
+    ("learn good.csv -o nowhere/found.json", "there is no folder nowhere"),
+    ("learn good.csv -o found.xyz", "end the name in .json"),
+    ("learn good.csv --samples reads.json", "only a sampler that solves the whole"),
+    ("learn good.csv --divide 2", "the size of a block is 2; give 3 to 3"),
+    ("learn good.csv --divide 4", "the size of a block is 4; give 3 to 3"),
+    ("learn six.csv --divide 3 --rule vote", "there is no rule 'vote'; give one of conquer, penalty, count"),
+    ("learn six.csv --divide 3 --blocks some", "there is no block scheme 'some'"),
+    ("learn six.csv --divide 3 --blocks cover:4", "there is no block scheme 'cover:4'"),
+    ("learn six.csv --divide 3 --blocks sample:0", "above 0 and up to 1"),
+    ("learn six.csv --divide 3 --blocks sample:1.5", "above 0 and up to 1"),
+    ("learn six.csv --divide 3 --blocks sample:x", "above 0 and up to 1"),
+    ("learn six.csv --rule penalty", "give their size with --divide K"),
+    ("learn six.csv --direct", "--direct and --encoding are for samplers"),
+    ("learn six.csv --solver sa --direct --divide 3", "give one of them"),
+    (
+        "learn six.csv --divide 6 --solver exhaustive",
+        "no block could be solved; the first failed with: exhaustive search takes",
+    ),
+    ("learn six.csv --divide 3 --journal nowhere/run.db", "there is no folder nowhere"),
+    ("learn good.csv --solver sa --samples a.json -o a.json", "are the same file"),
+    ("learn good.csv --solver sa --reads 5 --set num_reads=3", "say the same thing"),
+    ("learn good.csv --sampler dimod:NullSampler", "NullSampler returned no reads"),
+    ("learn good.csv --sampler dwave.samplers:PlanarGraphSolver", "PlanarGraphSolver refused the problem"),
+    ("learn good.csv --sampler dimod:StructureComposite", "could not be made without arguments"),
+    ("learn good.csv --sampler sys:exit", "is not a dimod.Sampler"),
+    ("learn good.csv --states waste", "none of the columns is a variable of the network"),
+    ("learn quote.csv", "quote.csv, line 3: a quote that is not closed"),
+    ("learn one.tsv", "the header has one, with tabs as separators"),
+    ("learn book.xlsx", ".xlsx files are not read; save it as CSV or Parquet"),
+    ("compare loop.json waste", "is not a network"),
+    ("learn good.csv --truth nothing", "there is no network 'nothing'"),
+    ("learn good.csv --truth waste", "differ in their variables"),
+    ("learn good.csv --states nothing.bif", "nothing.bif cannot be read"),
+    ("sample nothing", "there is no network 'nothing'; give the path of a .bif file or one of monty-hall"),
+    ("sample cycle.bif", "cycle: a -> a"),
+    ("sample sum.bif", "which sum to 1.1"),
+    ("sample parent.bif", "line 1: the variable 'b' is not declared"),
+    ("sample state.bif", "'b' has no state 'y'"),
+    ("sample waste --rows 0", "rows is 0"),
+    ("sample waste -o nowhere/waste.csv", "there is no folder nowhere"),
+    ("sample waste -o waste.xls", "end the name in .csv"),
+    ("sample waste --weights WasteType -o waste.csv", "a column 'WasteType' already"),
+    ("sample waste --seed -1 -o waste.csv", "seed is -1"),
+    ("encode good.csv -o nowhere/good.bqm", "there is no folder nowhere"),
+    ("encode good.csv -o good.txt", "end the name in .bqm"),
+    ("encode six.csv --max-parents 3 --encoding paper", "the paper's penalties allow 2"),
+    ("compare good.csv waste", "there is no network 'good.csv'"),
+    ("compare list.json waste", "is not a network"),
+    ("compare no.json waste", "No such file"),
+    ("compare lung-cancer waste", "differ in their variables"),
+    ("networks nothing", "there is no network 'nothing'"),
+    ("dance", "invalid choice: 'dance'"),
+    ("", "required: COMMAND"),
+    ("learn", "required: DATA"),
+    ("learn good.csv --frobnicate", "unrecognized arguments: --frobnicate"),
+    ("learn good.csv --solver sa --sampler dimod:ExactSolver", "not allowed with"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), BAD, ids=[words or "nothing" for words, _ in BAD])
+def test_bad_input_gets_one_line_and_leaves_nothing_behind(run, tmp_path, words, message):
+    for name in words.split():
+        if name in FILES:
+            content = FILES[name]
+            (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    before = {p.name for p in tmp_path.iterdir()}
+    status, out, err = run(*words.split())
+    lines = [line for line in err.splitlines() if not line.startswith("note: ")]
+    assert status == 2
+    assert out == ""
+    assert len(lines) == 1
+    assert message in lines[0]
+    assert {p.name for p in tmp_path.iterdir()} == before
+
+
+def dagneal(*words, **options):
+    return subprocess.run([sys.executable, "-m", "dagneal", *map(str, words)], capture_output=True, text=True, **options)
+
+
+def test_a_full_disk_leaves_the_old_file_as_it_was(tmp_path):
+    target = tmp_path / "rows.csv"
+    target.write_text("precious")
+
+    def tiny():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+    ran = dagneal("sample", "alarm-15", "--rows", "20000", "-o", target, preexec_fn=tiny)
+    assert ran.returncode == 2
+    assert ran.stderr.count("\n") == 1
+    assert f"cannot write {target}: File too large" in ran.stderr
+    assert target.read_text() == "precious"
+    assert [p.name for p in tmp_path.iterdir()] == ["rows.csv"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+@pytest.mark.parametrize("words", [["sample", "waste"], ["networks"], ["sample", "waste", "-o", "/dev/full.csv"]])
+def test_a_device_that_is_full(words, tmp_path):
+    with open("/dev/full", "w") as full:
+        if words[-1] == "/dev/full.csv":
+            link = tmp_path / "full.csv"
+            link.symlink_to("/dev/full")
+            words = [*words[:-1], str(link)]
+        ran = subprocess.run([sys.executable, "-m", "dagneal", *words], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert ran.returncode == 2
+    assert "No space left on device" in ran.stderr
+    assert ran.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("source", ["-", "/dev/stdin"])
+def test_data_from_a_pipe(lc, source):
+    ran = dagneal("learn", source, "--json", input=lc.read_text())
+    assert ran.returncode == 0
+    assert json.loads(ran.stdout)["optimal"]
+    assert "standard input" in dagneal("learn", "-", input="a,b\n1,2\n3\n").stderr
+
+
+def test_names_beyond_ascii_on_a_plain_terminal(tmp_path):
+    (tmp_path / "data.csv").write_text("näme,β\nä,1\nö,2\n", encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, "-m", "dagneal", "learn", str(tmp_path / "data.csv")],
+        capture_output=True,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+    )
+    assert ran.returncode == 0
+    assert "näme" in ran.stdout.decode()
+
+
+def test_a_closed_output_is_no_traceback(lc):
+    ran = subprocess.run(f"{sys.executable} -m dagneal learn {lc} --json >&-", shell=True, capture_output=True, text=True)
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_link_stays_a_link(run, lc, tmp_path):
+    (tmp_path / "target.json").write_text("old")
+    (tmp_path / "link.json").symlink_to("target.json")
+    assert run("learn", lc, "-o", "link.json")[0] == 0
+    assert (tmp_path / "link.json").is_symlink()
+    assert json.loads((tmp_path / "target.json").read_text())["optimal"]
+
+
+def test_a_column_with_a_comma_in_its_name(run, tmp_path):
+    (tmp_path / "comma.csv").write_text('"a,b",c,d\n1,2,3\n0,1,2\n')
+    _, out, _ = run("learn", "comma.csv", "--columns", '"a,b",d', "--json")
+    assert json.loads(out)["variables"] == ["a,b", "d"]
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    command = f"{sys.executable} -m dagneal sample alarm-15 --rows 200000 | head -n 1"
+    ran = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert ran.stderr == ""
+    assert ran.stdout.startswith("Hypovolemia,")
+
+
+def interrupted(words, folder):
+    """Run a command whose sampler touches `started`, send it Ctrl-C then, and give what it printed."""
+    command = [sys.executable, "-m", "dagneal", *words]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder)
+    wait_for_file(folder / "started", process)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    return out
+
+
+def test_ctrl_c_ends_with_130(tmp_path):
+    data = tmp_path / "waste.csv"
+    dagneal("sample", "waste", "-o", data)
+    (tmp_path / "slow.py").write_text(
+        "import pathlib, time, dimod\n"
+        "class Slow(dimod.Sampler):\n"
+        "    parameters, properties = {}, {}\n"
+        "    def sample(self, bqm):\n"
+        "        pathlib.Path('started').touch()\n"
+        "        time.sleep(300)\n"
+    )
+    words = ["learn", "waste.csv", "--sampler", "slow:Slow", "--direct", "-o", "found.json"]
+    interrupted(words, tmp_path)
+    assert not (tmp_path / "found.json").exists()
+
+
+def test_ctrl_c_in_a_division_shows_what_is_known(tmp_path):
+    data = tmp_path / "waste.csv"
+    dagneal("sample", "waste", "-o", data)
+    (tmp_path / "slow.py").write_text(
+        "import pathlib, signal, threading\n"
+        "from dwave.samplers import SimulatedAnnealingSampler\n"
+        "caught, handler = threading.Event(), signal.getsignal(signal.SIGINT)\n"
+        "signal.signal(signal.SIGINT, lambda *about: (caught.set(), handler(*about)))\n"
+        "class Slow(SimulatedAnnealingSampler):\n"
+        "    calls = 0\n"
+        "    def sample(self, bqm, **options):\n"
+        "        Slow.calls += 1\n"
+        "        if Slow.calls >= 40:\n"
+        "            pathlib.Path('started').touch()\n"
+        "            caught.wait()\n"
+        "        return super().sample(bqm, num_reads=1, num_sweeps=10, seed=1)\n"
+    )
+    words = ["learn", "waste.csv", "--sampler", "slow:Slow", "--divide", "4", "--rule", "penalty"]
+    out = interrupted(words, tmp_path)
+    assert "of 126 blocks were solved" in out
+
+
+def test_help_imports_nothing_heavy():
+    script = (
+        "import sys\n"
+        "from dagneal.cli import main\n"
+        "try:\n    main(['learn', '--help'])\nexcept SystemExit:\n    pass\n"
+        "print([m for m in ('numpy', 'numba', 'polars', 'networkx', 'dimod', 'rich') if m in sys.modules], file=sys.stderr)"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert ran.stderr.strip() == "[]"
+    assert "--solver" in ran.stdout
+
+
+@pytest.mark.parametrize("command", ["learn", "sample", "encode", "compare", "plan", "networks"])
+def test_every_command_has_help_with_examples(run, command):
+    status, out, _ = run(command, "--help")
+    assert status == 0
+    assert "examples:" in out
+
+
+def test_the_package_names_what_it_offers():
+    import ast
+    import inspect
+
+    tree = ast.parse(inspect.getsource(dn))
+    typed = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert typed - {"import_module", "TYPE_CHECKING", "Any"} == set(dn.__all__)
+    for name in dn.__all__:
+        assert getattr(dn, name).__doc__
+    assert set(dn.__all__) <= set(dir(dn))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        dn.nothing  # noqa: B018

@@ -1,0 +1,743 @@
+"""Divide et impera: blocks, votes, rules, the conquest, the ordering search."""
+
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from itertools import combinations
+from math import comb
+from multiprocessing import get_context
+
+import dimod
+import networkx as nx
+import numpy as np
+import pytest
+from dwave.samplers import SimulatedAnnealingSampler, TreeDecompositionSolver
+from hypothesis import given, strategies as st
+
+import dagneal as dn
+from dagneal.divide import conquer as conquering
+from dagneal.divide.candidates import Outside
+from dagneal.divide.global_solve import ClassicalWhole
+from dagneal.divide.subproblem_solvers import AnnealedSubproblems, ExactSubproblems, Solutions
+from dagneal.divide.subproblems import small_dags, solve_exactly, solve_small
+from dagneal.qubo.encode import qubos as encoded
+from dagneal.solvers.order_search import search
+from support.reference import all_dags, dag_scores, random_data, random_table
+
+
+@given(st.integers(3, 12), st.data())
+def test_covers_cover_every_subset(n, data):
+    size = data.draw(st.integers(3, n))
+    strength = data.draw(st.integers(2, 3))
+    blocks = dn.choose_subproblems(n, size, f"cover:{strength}", seed=data.draw(st.integers(0, 99)))
+    held = {some for block in blocks.tolist() for some in combinations(block, strength)}
+    assert held == set(combinations(range(n), strength))
+    assert len({tuple(b) for b in blocks.tolist()}) == len(blocks)
+
+
+@given(st.integers(3, 10), st.floats(0.01, 1.0), st.data())
+def test_samples_cover_every_pair(n, share, data):
+    size = data.draw(st.integers(3, n))
+    blocks = dn.choose_subproblems(n, size, f"sample:{share}", seed=1)
+    assert {pair for block in blocks.tolist() for pair in combinations(block, 2)} == set(combinations(range(n), 2))
+    assert len(blocks) >= max(1, round(share * comb(n, size)))
+    assert (np.diff(blocks) > 0).all()
+
+
+def test_covers_are_small():
+    """Method notes: greedy search found 19, 13, 10, 7, 6, 4 blocks for pairs of 15 variables."""
+    sizes = [len(dn.choose_subproblems(15, k, "cover:2")) for k in range(4, 10)]
+    assert all(found <= most for found, most in zip(sizes, (23, 16, 12, 9, 7, 5), strict=True))
+    assert np.array_equal(dn.choose_subproblems(15, 4, "cover:2", 3), dn.choose_subproblems(15, 4, "cover:2", 3))
+
+
+@pytest.mark.parametrize(("size", "limit"), [(3, 2), (4, 2), (4, 3), (3, 1)])
+def test_small_blocks_are_solved_by_enumeration_and_by_dynamic_programming(size, limit):
+    choices, adjacency = small_dags(size, limit)
+    expected = [dag for dag in all_dags(size) if max(map(len, dag)) <= limit]
+    assert len(choices) == len(adjacency) == len(expected)
+    for seed in range(20):
+        table = random_table(size, limit, seed)
+        blocks = table.gather([list(range(size))])
+        scores = dag_scores(table, expected)
+        best, value, margins = solve_small(blocks.scores, limit)
+        assert value[0] == pytest.approx(scores.max(), rel=1e-12)
+        again, value = solve_exactly(blocks.scores, blocks.masks)
+        assert value[0] == pytest.approx(scores.max(), rel=1e-12)
+        assert np.array_equal(best[0], again[0])
+        for pair, (a, b) in enumerate(combinations(range(size), 2)):
+            linked = np.array([a in dag[b] or b in dag[a] for dag in expected])
+            assert margins[0, pair] == pytest.approx(scores[linked].max() - scores[~linked].max(), rel=1e-9, abs=1e-6)
+
+
+@pytest.mark.parametrize("size", [5, 6, 8])
+def test_larger_blocks_are_solved_exactly(size):
+    table = dn.score_table(random_data(9, 100, seed=size))
+    blocks = table.gather(list(combinations(range(9), size))[:20])
+    adjacency, values = solve_exactly(blocks.scores, blocks.masks)
+    for line in range(len(blocks.members)):
+        small = blocks.table(line)
+        assert values[line] == pytest.approx(dn.exact(small).score, rel=1e-12)
+        graph = nx.relabel_nodes(nx.from_numpy_array(adjacency[line], create_using=nx.DiGraph), dict(enumerate(small.names)))
+        assert small.score(graph) == pytest.approx(values[line], rel=1e-12)
+
+
+def test_ties_make_earlier_variables_parents():
+    data = dn.read(np.repeat([[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]], 20, axis=0))
+    blocks = dn.score_table(data).gather([[0, 1, 2]])
+    assert np.argwhere(solve_exactly(blocks.scores, blocks.masks)[0][0]).tolist() == [[0, 1]]
+
+
+UNPRUNED = [dn.PAPER, *(dn.Encoding(p, o, prune=False) for p in ("tight", "gap") for o in ("complete", "chordal"))]
+
+
+@pytest.mark.parametrize("encoding", UNPRUNED, ids=lambda encoding: encoding.name)
+def test_all_sub_qubos_at_once_equal_those_one_by_one(encoding):
+    table = dn.score_table(dn.load("waste").expected(10_000))
+    blocks = table.gather(list(combinations(range(9), 4)))
+    qubos = encoded(blocks, encoding)
+    for line in (0, 17, 125):
+        assert qubos.model(line, blocks.names(line)).is_almost_equal(dn.encode(blocks.table(line), encoding), places=6)
+
+
+def test_blocks_that_differ_in_their_bits_are_not_encoded_at_once():
+    blocks = dn.score_table(dn.load("waste").expected(10_000)).gather([[0, 1, 2]])
+    with pytest.raises(dn.InputError, match="prune=False"):
+        encoded(blocks, dn.TIGHT)
+
+
+def test_temperatures_are_those_that_the_sampler_would_choose():
+    table = dn.score_table(dn.load("waste").expected(10_000))
+    qubos = encoded(table.gather(list(combinations(range(9), 4))), dn.PAPER)
+    ranges = qubos.beta_ranges
+    for line in (0, 50, 125):
+        chosen = SimulatedAnnealingSampler().sample(qubos.model(line), num_reads=1, num_sweeps=1).info["beta_range"]
+        assert ranges[line] == pytest.approx(chosen, rel=1e-9)
+
+
+def votes_by_hand(table, size):
+    """The paper's Algorithm 5 with exact blocks, in plain Python."""
+    n = len(table.names)
+    count, against = np.zeros((n, n), dtype=int), np.zeros((n, n), dtype=int)
+    for members in combinations(range(n), size):
+        blocks = table.gather([members])
+        adjacency = solve_exactly(blocks.scores, blocks.masks)[0][0]
+        for a in range(size):
+            for b in range(size):
+                if a != b:
+                    count[members[a], members[b]] += adjacency[a, b]
+                    against[members[a], members[b]] += not adjacency[a, b]
+    return count, against
+
+
+@pytest.mark.parametrize("size", [3, 4, 5])
+def test_the_papers_rules(size):
+    truth = dn.load("waste")
+    table = dn.score_table(truth.expected(10_000))
+    count, against = votes_by_hand(table, size)
+    by_penalty = dn.divide(table, size=size, rule="penalty")
+    assert np.array_equal(by_penalty.division.votes, count)
+    assert np.array_equal(by_penalty.division.against, against)
+    names = table.names
+    assert set(by_penalty.dag.edges) == {(names[a], names[b]) for a, b in np.argwhere(count - against > 0)}
+    by_count = dn.divide(table, size=size, rule="count")
+    assert set(by_count.dag.edges) == {(names[a], names[b]) for a, b in np.argwhere(count > count.T)}
+
+
+@given(st.integers(0, 10**6), st.integers(3, 7), st.data())
+def test_votes_add_up_to_the_blocks_that_hold_the_pair(seed, n, data):
+    size = data.draw(st.integers(3, n))
+    scheme = data.draw(st.sampled_from(["all", "cover:2", "sample:0.5"]))
+    table = dn.score_table(random_data(n, 40, seed), max_parents=2)
+    division = dn.divide(table, size=size, blocks=scheme, rule="penalty").division
+    chosen = dn.choose_subproblems(n, size, scheme, 0)
+    held = np.array([[sum(a in b and c in b for b in chosen.tolist()) if a != c else 0 for c in range(n)] for a in range(n)])
+    assert np.array_equal(division.votes + division.against, held)
+    assert division.blocks == division.finished == len(chosen)
+
+
+class Circular:
+    """A block solver that finds v0 -> v1 -> v2 -> v0 wherever it can, the last edge least often."""
+
+    name = "circular"
+
+    def solve(self, blocks):
+        count, size = blocks.members.shape
+        adjacency = np.zeros((count, size, size), dtype=bool)
+        for line, members in enumerate(blocks.members.tolist()):
+            for a, b in ((0, 1), (1, 2), (2, 0)):
+                if a in members and b in members and ((a, b) != (2, 0) or 3 not in members):
+                    adjacency[line, members.index(a), members.index(b)] = True
+        return Solutions(adjacency, np.zeros(count))
+
+    def fingerprint(self):
+        return self.name
+
+
+def test_cycles_are_said_and_broken_on_demand():
+    scorer = dn.Scorer(random_data(5, 50, seed=1))
+    free = dn.divide(scorer, Circular(), size=3, rule="penalty")
+    assert not free.division.acyclic
+    assert set(free.dag.edges) == {("v0", "v1"), ("v1", "v2"), ("v2", "v0")}
+    assert np.isnan(free.score)
+    assert (free.to_dict()["acyclic"], free.to_dict()["score"]) == (False, None)
+    broken = dn.divide(scorer, Circular(), size=3, rule="penalty", acyclic=True)
+    assert broken.division.acyclic
+    assert set(broken.dag.edges) == {("v0", "v1"), ("v1", "v2")}  # the weakest is dropped
+    assert broken.score == pytest.approx(scorer.score(broken.dag))
+    assert np.isnan(dn.divide(scorer.table(1), Circular(), size=3, rule="penalty").score)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 9), st.integers(0, 6))
+def test_conquer_gives_a_dag_within_the_limit(seed, n, limit):
+    data = random_data(n, 60, seed)
+    found = dn.divide(dn.Scorer(data), size=3, max_parents=min(limit, n - 1), seed=seed)
+    assert nx.is_directed_acyclic_graph(found.dag)
+    assert max(degree for _, degree in found.dag.in_degree) <= limit
+    assert found.score == pytest.approx(dn.Scorer(data).score(found.dag), rel=1e-12)
+    assert ("solved directly" in found.division.skipped) == (n == 2)
+
+
+@pytest.mark.parametrize("solver", ["exact", "order"])
+def test_the_conquest_of_alarm_finds_its_class(solver, monkeypatch):
+    if solver == "order":
+        monkeypatch.setattr("dagneal.divide.global_solve.EXACT_WHOLE", 5)
+    truth = dn.load("alarm-15")
+    for seed in (1, 2, 3):
+        found = dn.divide(dn.Scorer(truth.sample(10_000, seed)), size=3, seed=seed)
+        assert found.division.whole == solver
+        assert dn.compare(found.dag, truth.dag).cpdag_shd == 0
+
+
+def test_the_conquest_mends_lost_candidates():
+    """Begin with no candidates at all: iteration finds them."""
+    truth = dn.load("lung-cancer")
+    scorer = dn.Scorer(truth.expected(10_000))
+    nobody = np.zeros((5, 5), dtype=bool)
+    found, conquest = conquering.conquer(scorer, 2, nobody, ClassicalWhole())
+    assert found.score == pytest.approx(dn.exact(scorer.table(2)).score)
+    assert conquest.rounds > 1
+
+
+def test_on_expected_data_the_score_is_at_least_the_truths():
+    from dagneal.networks.bundled import NAMES
+
+    for name in NAMES:
+        truth = dn.load(name)
+        data = truth.expected(10_000)
+        assert dn.learn(data).score >= dn.Scorer(data).score(truth.dag) - 1e-6
+
+
+@pytest.mark.parametrize(
+    "executor",
+    [
+        lambda: ThreadPoolExecutor(1),
+        lambda: ThreadPoolExecutor(3),
+        lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn")),
+    ],
+    ids=["one thread", "three threads", "processes"],
+)
+def test_the_result_does_not_depend_on_the_executor(executor):
+    scorer = dn.Scorer(dn.load("waste").expected(10_000))
+    options = {"size": 3, "num_reads": 5, "num_sweeps": 50, "seed": 4}
+    expected = dn.divide(scorer, SimulatedAnnealingSampler(), **options)
+    with executor() as pool:
+        found = dn.divide(scorer, SimulatedAnnealingSampler(), executor=pool, **options)
+    assert found.edges == expected.edges
+    assert np.array_equal(found.division.votes, expected.division.votes)
+
+
+def test_blocks_by_a_sampler_raw_and_repaired():
+    table = dn.score_table(dn.load("lung-cancer").expected(10_000))
+    blocks = table.gather(list(combinations(range(5), 3)))
+    exact = ExactSubproblems().solve(blocks)
+    repaired = AnnealedSubproblems(SimulatedAnnealingSampler(), {"num_reads": 20}, True, 1).solve(blocks)
+    raw = AnnealedSubproblems(SimulatedAnnealingSampler(), {"num_reads": 20}, False, 1).solve(blocks)
+    assert repaired.scores == pytest.approx(exact.scores, rel=1e-9)
+    assert (raw.scores <= repaired.scores + 1e-9).all()
+    for line in range(10):
+        assert blocks.table(line).score(
+            nx.relabel_nodes(
+                nx.from_numpy_array(raw.adjacency[line], create_using=nx.DiGraph), dict(enumerate(blocks.names(line)))
+            )
+        ) == pytest.approx(raw.scores[line])
+
+
+def test_any_learner_solves_blocks_and_a_block_that_fails_is_named():
+    data = dn.load("lung-cancer").expected(10_000)
+
+    def fussy(table):
+        if "Smoker" in table.names and "Xray" in table.names and "Cancer" in table.names:
+            raise RuntimeError("no smoking")
+        return dn.exhaustive(table)
+
+    found = dn.divide(dn.score_table(data), fussy, size=3, rule="penalty")
+    assert found.division.failed == {"Smoker, Cancer, Xray": "no smoking"}
+    assert found.division.finished == 9
+    assert found.division.blocks == 10
+    together = found.division.votes + found.division.against
+    assert together[1, 3] == 2  # Smoker and Xray: one of three blocks is missing
+    with pytest.raises(dn.InputError, match="no block could be solved"):
+        dn.divide(dn.score_table(data), lambda table: 1 / 0, size=3, rule="penalty")
+
+
+class Counting(SimulatedAnnealingSampler):
+    calls = 0
+
+    def sample(self, *args, **options):
+        type(self).calls += 1
+        if type(self).calls == 20:
+            raise KeyboardInterrupt
+        return super().sample(*args, **options)
+
+
+def test_an_interrupted_division_gives_what_is_known_and_resumes(tmp_path, monkeypatch):
+    from dagneal.divide import running as module
+
+    monkeypatch.setattr(module, "_PIECE", 4)
+    table = dn.score_table(dn.load("waste").expected(10_000))
+    options = {"size": 3, "rule": "penalty", "num_reads": 3, "num_sweeps": 20, "seed": 1, "encoding": dn.PAPER}
+    whole = dn.divide(table, SimulatedAnnealingSampler(), **options)
+    Counting.calls = 0
+    with dn.SqliteJournal(tmp_path / "run.db") as journal, ThreadPoolExecutor(1) as pool:
+        part = dn.divide(table, Counting(), journal=journal, executor=pool, **options)
+        assert 0 < part.division.finished < 84
+    calls = Counting.calls
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:
+        again = dn.divide(table, Counting(), journal=journal, **options)
+    assert Counting.calls - calls == 84 - part.division.finished  # nothing is solved twice
+    assert np.array_equal(again.division.votes, whole.division.votes)
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:  # other parameters are other pieces
+        dn.divide(table, Counting(), journal=journal, **(options | {"seed": 2}))
+    assert Counting.calls - calls == 84 - part.division.finished + 84
+
+
+def test_a_journal_that_is_none(tmp_path):
+    (tmp_path / "text.db").write_text("this is not a database, but long enough to be looked at as one" * 20)
+    for bad in (tmp_path, tmp_path / "text.db", tmp_path / "nowhere" / "run.db"):
+        with pytest.raises(dn.InputError, match="cannot be used as a journal"):
+            dn.SqliteJournal(bad)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda s: dn.divide(s, size=2), "give 3 to 5"),
+        (lambda s: dn.divide(s, size=6), "give 3 to 5"),
+        (lambda s: dn.divide(s, size=3, rule="vote"), "no rule 'vote'"),
+        (lambda s: dn.divide(s, size=3, blocks="half"), "no block scheme"),
+        (lambda s: dn.divide(s.table(2), size=3), "give a Scorer"),
+        (lambda s: dn.divide(s, "say", size=3), "there is no solver 'say'"),
+        (lambda s: dn.divide(s, 7, size=3), "solver is int"),
+        (lambda s: dn.divide(s, SimulatedAnnealingSampler(), size=3, num_swepes=2), "num_swepes"),
+        (lambda s: dn.order(s.table(2), start=[0, 1, 2, 3, 3]), "each variable once"),
+        (lambda s: dn.order(s.table(2), rounds=-1), "rounds is -1"),
+    ],
+)
+def test_bad_divisions(call, message):
+    with pytest.raises(dn.InputError, match=message):
+        call(dn.Scorer(dn.load("lung-cancer").expected(10_000)))
+
+
+@given(st.integers(0, 10**6), st.integers(2, 7), st.integers(0, 3))
+def test_ordering_search_finds_the_optimum_of_small_tables(seed, n, limit):
+    data = random_data(n, 60, seed)
+    rng = np.random.default_rng(seed)
+    candidates = {name: [o for o in data.names if o != name and rng.random() < 0.8] for name in data.names}
+    table = dn.Scorer(data).table(min(limit, n - 1), candidates)
+    found = dn.order(table, seed=seed, rounds=100)
+    assert found.score == pytest.approx(dn.exact(table).score, rel=1e-12)
+    assert not found.optimal
+
+
+def test_ordering_search_is_the_same_for_any_number_of_threads_and_begins_where_told():
+    table = dn.score_table(random_data(14, 100, seed=1))
+    one, two = (search(table, seed=3, rounds=20, workers=w) for w in (1, 2))
+    assert np.array_equal(one[0], two[0])
+    assert one[1] == two[1]
+    best = dn.exact(table)
+    start = np.array([table.position[name] for name in nx.topological_sort(best.dag)])
+    assert search(table, seed=1, rounds=0, start=start)[1] == pytest.approx(best.score)
+
+
+def test_pruning_keeps_every_optimum():
+    table = dn.score_table(random_data(6, 80, seed=2), max_parents=3)
+    start, masks, scores = table.pruned
+    assert len(masks) < len(table.masks)
+    for child in range(6):
+        kept = list(zip(masks[start[child] : start[child + 1]], scores[start[child] : start[child + 1]], strict=True))
+        for allowed in range(1 << 5):
+            entries = table.entries_of(child)
+            inside = table.masks[entries] & np.uint64(~allowed & 0xFFFF) == 0
+            assert max(s for m, s in kept if int(m) & ~allowed == 0) == table.scores[entries][inside].max()
+
+
+def test_many_variables_are_screened():
+    data = random_data(70, 400, seed=5, arities=[2] * 70)
+    found = dn.learn(data, seed=1)
+    assert nx.is_directed_acyclic_graph(found.dag)
+    assert "triples" in found.division.skipped
+    assert found.division.scheme == "screened"
+    assert found.score > dn.Scorer(data).score(nx.empty_graph(data.names, create_using=nx.DiGraph))
+    assert found.division.votes.sum() > 0
+    with pytest.raises(dn.InputError, match="only exact blocks of 3"):
+        dn.learn(data, divide=4)
+
+
+def test_pair_gains():
+    data = random_data(70, 50, seed=5, arities=[2] * 70)
+    scorer = dn.Scorer(data)
+    gains = scorer.pair_gains()
+    for parent, child in [(0, 69), (69, 0), (62, 63), (63, 62), (5, 64)]:
+        expected = scorer.local(f"v{child}", [f"v{parent}"]) - scorer.local(f"v{child}")
+        assert gains[parent, child] == pytest.approx(expected, abs=1e-9)
+    assert (np.diag(gains) == 0).all()
+
+
+# What `learn` does, by solver and strategy: one test per cell of the design's table.
+
+
+def data_of(n, seed=1):
+    return random_data(n, 100, seed, arities=[2] * n)
+
+
+def test_learn_auto_is_exact_where_that_takes_seconds():
+    found = dn.learn(data_of(8))
+    assert (found.solver, found.optimal, found.division, found.max_parents) == ("exact", True, None, 4)
+
+
+def test_learn_auto_is_the_conquest_beyond():
+    found = dn.learn(data_of(24), seed=1)
+    assert (found.solver, found.optimal, found.division.whole) == ("conquer", False, "order")
+    assert found.division.scheme == "all sets of at most 3 parents"
+
+
+def test_learn_auto_takes_triples_where_all_sets_cost_too_much(monkeypatch):
+    import importlib
+
+    monkeypatch.setattr(importlib.import_module("dagneal.divide.conquer"), "COMPLETE_WORK", 1e4)
+    found = dn.learn(data_of(24), seed=1)
+    assert (found.division.size, found.division.scheme, found.division.blocks) == (3, "all", comb(24, 3))
+
+
+def test_learn_exact():
+    assert dn.learn(data_of(8), solver=dn.exact).optimal
+    with pytest.raises(dn.InputError, match="at most 28 variables"):
+        dn.learn(data_of(29), solver=dn.exact, max_parents=1)
+
+
+def test_learn_directly_with_a_sampler_solves_the_whole_qubo():
+    found = dn.learn(data_of(4), solver=SimulatedAnnealingSampler(), direct=True, encoding=dn.PAPER, num_reads=20, seed=1)
+    assert found.annealed.bits == 26
+    assert found.division is None
+    assert found.max_parents == 2
+
+
+def test_learn_with_a_sampler_solves_blocks_and_the_whole_with_it():
+    found = dn.learn(data_of(6), solver=SimulatedAnnealingSampler(), num_reads=20, seed=1)
+    assert (found.division.rule, found.division.size, found.division.blocks) == ("conquer", 3, 20)
+    assert found.division.solver == found.division.whole == "SimulatedAnnealingSampler"
+    assert found.max_parents == 4
+    assert found.annealed.encoding == dn.TIGHT.name
+    assert found.annealed.optimum == dn.exact(dn.score_table(data_of(6), max_parents=4)).score  # over all parents
+    assert found.annealed.raw is not None
+    assert found.annealed.baseline <= found.annealed.optimum + 1e-9
+    assert found.optimal == (abs(found.score - found.annealed.optimum) < 1e-6)
+
+
+def test_two_variables_are_solved_by_the_sampler_too():
+    found = dn.learn(data_of(2), solver=SimulatedAnnealingSampler(), num_reads=20, seed=1)
+    assert found.division.whole == "SimulatedAnnealingSampler"
+    assert "solved directly" in found.division.skipped
+    assert found.annealed is not None
+
+
+def test_the_whole_pipeline_by_annealing_alone():
+    truth = dn.load("alarm-15")
+    for seed in (1, 2):
+        found = dn.learn(
+            truth.sample(10_000, seed),
+            solver=SimulatedAnnealingSampler(),
+            seed=seed,
+            num_reads=200,
+            subproblem_parameters={"num_reads": 20},
+        )
+        assert dn.compare(found.dag, truth.dag).cpdag_shd == 0
+        assert found.optimal
+        assert found.annealed.bits <= 140
+
+
+def test_raw_reads_that_are_no_network_end_the_conquest():
+    class Everything(dimod.Sampler):
+        parameters, properties = {}, {}
+
+        def sample(self, bqm):
+            return dimod.SampleSet.from_samples_bqm(dict.fromkeys(bqm.variables, 1), bqm)
+
+    found = dn.learn(dn.load("lung-cancer").expected(10_000), solver=Everything(), repair=False)
+    assert np.isnan(found.score)
+    assert found.division.skipped == "in round 1 no raw read was a network"
+    assert found.annealed.raw is None
+
+
+def test_a_later_round_without_a_network_loses_nothing():
+    class Once(TreeDecompositionSolver):
+        """The ground state at first; then, for the whole, every bit set."""
+
+        wholes = 0
+
+        def sample(self, bqm, **options):
+            if bqm.num_variables < 10:
+                return super().sample(bqm, **options)
+            type(self).wholes += 1
+            if type(self).wholes > 1:
+                return dimod.SampleSet.from_samples_bqm(dict.fromkeys(bqm.variables, 1), bqm)
+            return super().sample(bqm, **options)
+
+    found = dn.learn(dn.load("waste").expected(10_000), solver=Once(), repair=False)
+    assert np.isfinite(found.score)
+    assert "no raw read was a network" in found.division.skipped
+
+
+def test_an_interrupt_before_the_whole_is_solved_keeps_the_votes(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ClassicalWhole, "solve", interrupted)
+    found = dn.divide(dn.Scorer(dn.load("lung-cancer").expected(10_000)), size=3)
+    assert found.division.interrupted
+    assert "put together from the votes" in found.division.skipped
+    assert nx.is_directed_acyclic_graph(found.dag)
+    assert found.division.votes.sum() > 0
+
+
+def test_the_parent_limit_of_blocks_under_the_papers_rules():
+    scorer = dn.Scorer(dn.load("alarm-15").expected(10_000))
+    one = dn.divide(scorer, size=4, rule="penalty", max_parents=1)
+    assert not np.array_equal(one.division.votes, dn.divide(scorer, size=4, rule="penalty").division.votes)
+    three = dn.divide(scorer, SimulatedAnnealingSampler(), 4, "cover:2", "penalty", 3, num_reads=2, num_sweeps=20)
+    assert not three.division.failed
+
+
+@pytest.mark.parametrize("rule", ["penalty", "count", "conquer"])
+def test_learn_divided(rule):
+    found = dn.learn(data_of(5), solver=SimulatedAnnealingSampler(), divide=3, rule=rule, num_reads=5, num_sweeps=50, seed=1)
+    assert (found.division.rule, found.division.blocks) == (rule, 10)
+    assert found.division.solver == "SimulatedAnnealingSampler"
+    assert found.division.whole == ("SimulatedAnnealingSampler" if rule == "conquer" else None)
+
+
+def test_learn_exhaustive():
+    assert dn.learn(data_of(5), solver=dn.exhaustive).solver == "exhaustive"
+
+
+def test_votes_are_part_of_the_json():
+    found = dn.learn(data_of(4), divide=3, rule="penalty").to_dict()
+    assert np.array(found["votes"]["for"]).shape == (4, 4)
+    assert found["division"]["rule"] == "penalty"
+    assert found["division"]["blocks"] == 4
+
+
+def test_a_block_solver_of_ones_own():
+    class Empty:
+        name = "empty"
+
+        def solve(self, blocks):
+            count, size = blocks.members.shape
+            return Solutions(np.zeros((count, size, size), dtype=bool), np.zeros(count))
+
+        def fingerprint(self):
+            return "empty"
+
+    found = dn.divide(dn.score_table(data_of(5)), Empty(), size=3, rule="penalty")
+    assert found.edges == []
+    assert found.division.solver == "empty"
+
+
+def test_samplers_without_a_seed_solve_blocks_too():
+    class Plain(dimod.Sampler):
+        parameters, properties = {}, {}
+
+        def sample(self, bqm):
+            return TreeDecompositionSolver().sample(bqm)
+
+    table = dn.score_table(dn.load("lung-cancer").expected(10_000))
+    found = dn.divide(table, Plain(), size=4, rule="penalty", repair=False)
+    skeleton = {frozenset(edge) for edge in dn.load("lung-cancer").dag.edges}
+    assert {frozenset(edge) for edge in found.dag.edges} == skeleton
+
+
+def quick(**more):
+    return {"size": 4, "rule": "penalty", "num_reads": 3, "num_sweeps": 20, "seed": 1} | more
+
+
+def test_a_journal_changes_no_answer(tmp_path):
+    """Whatever was kept before: blocks of another scheme, of raw reads, of other data, of another learner."""
+    scorer = dn.Scorer(dn.load("waste").expected(10_000))
+    other = dn.Scorer(dn.load("waste").expected(5_000))
+    sampler = SimulatedAnnealingSampler()
+    runs = [
+        lambda **more: dn.divide(scorer, sampler, **quick(), **more),
+        lambda **more: dn.divide(scorer, sampler, **quick(blocks="cover:2"), **more),
+        lambda **more: dn.divide(scorer, sampler, **quick(repair=False), **more),
+        lambda **more: dn.divide(other, sampler, **quick(), **more),
+        lambda **more: dn.divide(scorer, partial(dn.order, rounds=0, seed=3), size=4, rule="penalty", **more),
+        lambda **more: dn.divide(scorer, partial(dn.order, rounds=50, seed=4), size=4, rule="penalty", **more),
+    ]
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:
+        for run in runs:
+            assert np.array_equal(run(journal=journal).division.votes, run().division.votes)
+        with pytest.raises(dn.InputError, match="nameless learner"):
+            dn.divide(scorer, lambda table: dn.exact(table), size=4, rule="penalty", journal=journal)
+
+
+def test_how_blocks_are_cut_into_pieces_makes_no_difference(monkeypatch):
+    from dagneal.divide import running as module
+
+    table = dn.score_table(dn.load("waste").expected(10_000))
+    expected = dn.divide(table, SimulatedAnnealingSampler(), **quick())
+    monkeypatch.setattr(module, "_PIECE", 1)
+    found = dn.divide(table, SimulatedAnnealingSampler(), **quick())
+    assert np.array_equal(found.division.votes, expected.division.votes)
+
+
+def test_blocks_of_a_table_with_restrictions():
+    table = dn.Scorer(dn.load("lung-cancer").expected(10_000)).table(2, {"Cancer": ["Smoker"]})
+    exact = dn.divide(table, size=3, rule="penalty")
+    for encoding in (dn.TIGHT, dn.Encoding("gap", "complete", prune=False)):
+        found = dn.divide(table, SimulatedAnnealingSampler(), 3, rule="penalty", encoding=encoding, num_reads=20)
+        assert not found.division.failed
+        assert (found.division.votes[[0, 3, 4], 2] == 0).all()  # of Cancer's parents, only Smoker
+        assert (found.division.votes + found.division.votes.T == exact.division.votes + exact.division.votes.T).all()
+    with pytest.raises(dn.InputError, match="every set of a child's candidate parents"):
+        dn.divide(table, SimulatedAnnealingSampler(), size=3, rule="penalty", encoding=dn.PAPER, num_reads=5)
+
+
+def test_failures_are_kept_by_block():
+    class Moody(SimulatedAnnealingSampler):
+        calls = 0
+
+        def sample(self, bqm, **options):
+            type(self).calls += 1
+            if type(self).calls % 2:
+                nothing = np.empty((0, bqm.num_variables), dtype=np.int8)
+                return dimod.SampleSet.from_samples((nothing, bqm.variables), "BINARY", [])
+            return super().sample(bqm, **options)
+
+    class Broken(Circular):
+        def solve(self, blocks):
+            if 0 in blocks.members:
+                raise RuntimeError
+            return super().solve(blocks)
+
+    table = dn.score_table(dn.load("lung-cancer").expected(10_000))
+    found = dn.divide(table, Moody(), size=3, rule="penalty", encoding=dn.PAPER, num_reads=2, seed=1).division
+    assert (found.finished, len(found.failed)) == (5, 5)
+    assert set(found.failed.values()) == {"Moody returned no reads"}
+    found = dn.divide(table, Broken(), size=3, rule="penalty").division
+    assert (found.finished, set(found.failed.values())) == (4, {"RuntimeError"})
+
+
+def test_numbered_bits_are_decoded_like_labelled_ones():
+    from dagneal.qubo.decode import decode_bits
+
+    rng = np.random.default_rng(0)
+    for encoding in (dn.PAPER, dn.TIGHT):
+        table = random_table(5, 2 if encoding == dn.PAPER else 3, seed=3)
+        qubos = encoded(table, encoding)
+        bits = qubos.layout.bits
+        samples = rng.integers(0, 2, (50, bits), dtype=np.int8)
+        labelled, numbered = qubos.model(0, table.names), qubos.model(0)
+        one = dn.decode(table, dimod.SampleSet.from_samples_bqm((samples, labelled.variables), labelled))
+        two = decode_bits(table, qubos.layout, dimod.SampleSet.from_samples_bqm((samples, range(bits)), numbered))
+        assert np.array_equal(one.edges, two.edges)
+        assert np.array_equal(one.orders, two.orders)
+        assert one.energies == pytest.approx(two.energies)
+
+
+def test_pair_gains_of_every_score():
+    data = random_data(5, 80, seed=3, arities=[2, 3, 4, 2, 3])
+    for score in (dn.BDeu(1), dn.K2(), dn.Perks(), dn.BIC()):
+        scorer = dn.Scorer(data, score)
+        gains = scorer.pair_gains()
+        for parent, child in [(0, 1), (1, 0), (2, 4)]:
+            expected = scorer.local(f"v{child}", [f"v{parent}"]) - scorer.local(f"v{child}")
+            assert gains[parent, child] == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_variable_that_all_others_depend_on():
+    """More neighbours than a mask has bits: the best are kept, and the result says that some were not looked at."""
+    rng = np.random.default_rng(2)
+    hub = rng.integers(0, 2, 300)
+    array = np.where(rng.random((300, 90)) < 0.2, rng.integers(0, 2, (300, 90)), hub[:, None])
+    array[:, 7] = hub
+    found = dn.learn(dn.read(array), seed=1)
+    assert nx.is_directed_acyclic_graph(found.dag)
+    assert "pairs are not" in found.division.skipped
+    assert len(found.edges) >= 80
+
+
+def test_optimal_is_claimed_only_where_every_parent_was_allowed():
+    found = dn.divide(dn.Scorer(dn.load("alarm-15").sample(2_000, seed=1)), size=3)
+    assert found.division.whole == "exact"
+    assert not found.optimal
+    scorer = dn.Scorer(dn.load("lung-cancer").expected(10_000))
+    everyone = ~np.eye(5, dtype=bool)
+    assert conquering.conquer(scorer, 2, everyone, ClassicalWhole())[0].optimal
+
+
+def test_a_better_parent_in_place_of_another_is_found():
+    rng = np.random.default_rng(1)
+    a = rng.integers(0, 2, 500)
+    b = np.where(rng.random(500) < 0.2, 1 - a, a)
+    c = np.where(rng.random(500) < 0.02, 1 - b, b)
+    scorer = dn.Scorer(dn.read(np.stack([a, b, c], axis=1), names=["a", "b", "c"]))
+    dag = nx.DiGraph([("a", "c")])
+    dag.add_node("b")
+    allowed = np.zeros((3, 3), dtype=bool)
+    allowed[0, 2] = True
+    outside = Outside(scorer, max_parents=1)
+    grown, crowded = outside.best(dag, allowed)
+    assert grown[1, 2]
+    assert crowded == 0
+    assert np.array_equal(outside.best(dag, allowed)[0], grown)  # remembered
+    assert np.array_equal(outside.best(dag, grown)[0], grown)
+    other = nx.DiGraph([("b", "c")])
+    other.add_node("a")
+    assert np.array_equal(outside.best(other, allowed)[0], Outside(scorer, max_parents=1).best(other, allowed)[0])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda d: dn.divide(d, rule="penalty"),
+        lambda d: dn.divide(dn.Scorer(d), size=3, blocks=0.5),
+        lambda d: dn.divide(dn.Scorer(d), size=3, num_reads=5),
+        lambda d: dn.divide(dn.Scorer(d), size=3, max_parents=50),
+        lambda d: dn.learn(d, rule="penalty"),
+        lambda d: dn.learn(d, blocks="cover:2"),
+        lambda d: dn.learn(d, solver=dn.exact, divide=3, foo=1),
+        lambda d: dn.learn(d, direct=True),
+        lambda d: dn.divide(dn.Scorer(d), encoding=dn.PAPER),
+        lambda d: dn.divide(dn.Scorer(d), repair=False),
+        lambda d: dn.divide(dn.Scorer(d), subproblem_parameters={}),
+        lambda d: dn.divide(dn.score_table(d), rule="penalty", max_parents=1),
+        lambda d: dn.learn(d, solver=dn.exact, encoding=dn.PAPER),
+        lambda d: dn.learn(d, solver=SimulatedAnnealingSampler(), direct=True, divide=3),
+        lambda d: dn.learn(d, solver=SimulatedAnnealingSampler(), direct=True, rule="penalty"),
+        lambda d: dn.learn(d, solver=SimulatedAnnealingSampler(), encoding=dn.PAPER, max_parents=3, num_reads=2),
+        lambda d: dn.learn(d, solver=TreeDecompositionSolver(), seed=1),
+    ],
+)
+def test_nothing_is_ignored_in_silence(call):
+    with pytest.raises(dn.InputError):
+        call(dn.load("lung-cancer").expected(10_000))
+
+
+def test_an_interrupt_in_the_conquest_keeps_what_was_found(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(conquering.Outside, "best", interrupted)
+    found = dn.divide(dn.Scorer(dn.load("lung-cancer").expected(10_000)), size=3)
+    assert found.division.interrupted
+    assert len(found.edges) == 4

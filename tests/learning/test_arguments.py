@@ -1,0 +1,402 @@
+"""Arguments of `learn` and its relatives: names that work, defaults, and one clear line for what cannot be used."""
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import dimod
+import networkx as nx
+import numpy as np
+import pandas
+import pytest
+from dwave.samplers import (
+    PathIntegralAnnealingSampler,
+    SimulatedAnnealingSampler,
+    SteepestDescentSolver,
+    TabuSampler,
+    TreeDecompositionSolver,
+)
+
+import dagneal as dn
+from dagneal.cli import main
+from dagneal.qpu.backend import LocalBackend
+from dagneal.qpu.sampler import QPU
+from dagneal.solvers.samplers import default_parameters, with_defaults
+from dagneal.strategies.names import SAMPLERS
+from support.quantum import small_chip
+
+
+@pytest.fixture(scope="module")
+def data():
+    return dn.load("lung-cancer").sample(2_000, 1)
+
+
+@pytest.fixture(scope="module")
+def table(data):
+    return dn.score_table(data)
+
+
+class Recorder(dimod.Sampler):
+    """Simulated annealing that takes integer labels only and one call at a time, and remembers the parameters of calls."""
+
+    def __init__(self):
+        self.calls, self.labels, self._busy = [], [], threading.Lock()
+
+    @property
+    def properties(self):
+        return {}
+
+    @property
+    def parameters(self):
+        return {"num_sweeps": []}  # like OpenJij's, which do not state what `sample` takes
+
+    def sample(self, bqm, num_reads=None, num_sweeps=50, seed=None):
+        if any(type(label) is not int for label in bqm.variables):
+            raise TypeError("labels must be integers\nand this line is not for users")
+        if not self._busy.acquire(blocking=False):
+            raise RuntimeError("two threads at the same time")
+        try:
+            threading.Event().wait(0.001)  # so that calls of two threads would meet
+            self.calls.append({"num_reads": num_reads, "seed": seed})
+            self.labels.append(list(bqm.variables))
+            return SimulatedAnnealingSampler().sample(bqm, num_reads=num_reads, num_sweeps=num_sweeps, seed=seed)
+        finally:
+            self._busy.release()
+
+
+# Defaults
+
+
+def test_defaults_by_class():
+    tabu = {"num_reads": 100, "num_restarts": 5, "timeout": 600_000, "lower_bound_z": 10_000}
+    assert default_parameters(SimulatedAnnealingSampler()) == {"num_reads": 1000}
+    assert default_parameters(PathIntegralAnnealingSampler()) == {"num_reads": 100}
+    assert default_parameters(TabuSampler()) == tabu
+    assert default_parameters(TreeDecompositionSolver()) == {"num_reads": 1}
+    assert default_parameters(SteepestDescentSolver()) == {"num_reads": 1000}
+    assert default_parameters(QPU(LocalBackend(small_chip(), "chip"))) == {"num_reads": 1000}
+    assert default_parameters(Recorder()) == {"num_reads": 1000}
+    assert default_parameters(dimod.ExactSolver()) == {}
+    assert default_parameters(dimod.TruncateComposite(TabuSampler(), 10)) == tabu
+    assert with_defaults(TabuSampler(), {"num_reads": 3, "timeout": 5}, blocks=True) == tabu | {"num_reads": 3, "timeout": 5}
+    assert with_defaults(SimulatedAnnealingSampler(), {}, blocks=True) == {"num_reads": 100}
+    assert with_defaults(TreeDecompositionSolver(), {}, blocks=True) == {"num_reads": 1}
+    states = dimod.SampleSet.from_samples({0: 1}, "BINARY", 0.0)
+    assert with_defaults(SimulatedAnnealingSampler(), {"initial_states": states}) == {"initial_states": states}
+
+
+def test_samplers_get_default_reads_everywhere(data, table):
+    sampler = SimulatedAnnealingSampler()
+    assert dn.learn(data, solver=sampler, direct=True).annealed.reads == 1000
+    assert dn.learn(data, solver=sampler).annealed.reads == 1000
+    assert dn.anneal(table, sampler).annealed.reads == 1000
+    assert dn.divide(dn.Scorer(data), sampler).annealed.reads == 1000
+    assert dn.StructureLearner(solver=sampler).fit(data.frame()).result_.annealed.reads == 1000
+    assert dn.learn(data, solver=sampler, direct=True, num_reads=7).annealed.reads == 7
+
+
+@pytest.mark.parametrize(("given", "blocks", "whole"), [({}, 100, 1000), ({"num_reads": 9}, 9, 9)])
+def test_reads_of_blocks_and_of_the_global_problem(data, given, blocks, whole):
+    sampler = Recorder()
+    given = given | {"encoding": "tight,unpruned"}  # a pruned subproblem may have nothing to sample
+    found = dn.learn(data, solver=sampler, **given)
+    reads = [call["num_reads"] for call in sampler.calls]
+    assert reads[:10] == [blocks] * 10
+    assert set(reads[10:]) == {whole}
+    assert len(reads) > 10
+    assert found.division.failed == {}
+    sampler = Recorder()
+    dn.learn(data, solver=sampler, subproblem_parameters={"num_reads": 5}, **given)
+    assert [call["num_reads"] for call in sampler.calls[:10]] == [5] * 10
+
+
+@pytest.mark.parametrize("options", [["--solver", name] for name in SAMPLERS] + [["--solver", "sa", "--direct"]])
+def test_python_and_the_command_line_agree(options, data, tmp_path, capsys):
+    file = tmp_path / "lc.csv"
+    data.frame().write_csv(file)
+    assert main(["learn", str(file), *options, "--json", "--quiet"]) == 0
+    there = json.loads(capsys.readouterr().out)
+    more = {"direct": True} if "--direct" in options else {}
+    here = dn.learn(str(file), solver=options[1], **more).to_dict()
+    for name in ("edges", "score", "seed", "annealed", "max_parents", "votes"):
+        assert here.get(name) == there.get(name), name
+
+
+def test_a_direct_sampler_has_the_seed_zero_by_default(data, table):
+    first, again = (
+        dn.learn(data, solver=SimulatedAnnealingSampler(), direct=True, num_reads=20, num_sweeps=2) for _ in "ab"
+    )
+    assert np.array_equal(first.annealed.sampleset.record.sample, again.annealed.sampleset.record.sample)
+    assert first.seed == again.seed == 0
+    sampler = Recorder()
+    dn.anneal(table, sampler)
+    dn.anneal(table, sampler, seed=None)
+    dn.anneal(table, sampler, seed=4)
+    assert [call["seed"] for call in sampler.calls] == [0, None, 4]
+
+
+def test_the_hybrid_sampler_solves_the_global_problem_at_once(data, monkeypatch):
+    import dwave.system
+
+    class Hybrid(Recorder):
+        pass
+
+    monkeypatch.setattr(dwave.system, "LeapHybridSampler", Hybrid)
+    sampler = Hybrid()
+    assert dn.learn(data, solver=sampler).division is None
+    assert len(sampler.calls) == 1
+    assert dn.learn(data, solver=sampler, divide=3).division is not None
+    assert dn.learn(data, solver=sampler, direct=False).division is not None
+
+
+# Labels
+
+
+def test_samplers_see_integers_and_reads_have_names(data, table):
+    sampler = Recorder()
+    found = dn.learn(data, solver=sampler, direct=True, num_reads=30, seed=2)
+    assert set(found.annealed.sampleset.variables) == set(dn.encode(table).variables)
+    assert sorted(sampler.labels[0]) == list(range(len(sampler.labels[0])))
+    plain = dn.learn(data, solver=SimulatedAnnealingSampler(), direct=True, num_reads=30, num_sweeps=50, seed=2)
+    assert np.array_equal(plain.annealed.sampleset.record.sample, found.annealed.sampleset.record.sample)
+    assert plain.score == found.score
+
+
+@pytest.mark.parametrize("name", ["sa", "sqa", "tabu", "greedy", "random"])
+def test_integers_in_place_of_names_change_no_read(name, table):
+    """The numbers sort as the names do: some samplers sort the variables of a model."""
+    found = dn.anneal(table, name, num_reads=20, seed=3)
+    bqm = dn.encode(table)
+    sampler = dn.samplers.solver_named(name)
+    direct = sampler.sample(bqm, **with_defaults(sampler, {"num_reads": 20, "seed": 3}))
+    reads = found.annealed.sampleset
+    assert list(reads.variables) == list(direct.variables)
+    assert np.array_equal(reads.record.sample, direct.record.sample)
+
+
+def test_labels_in_parameters_and_embeddings_are_kept(data, table, embeddings):
+    bqm = dn.encode(table)
+    state = dict.fromkeys(bqm.variables, 0)
+    found = dn.anneal(table, SimulatedAnnealingSampler(), initial_states=[state], num_reads=1, num_sweeps=1, seed=1)
+    direct = SimulatedAnnealingSampler().sample(bqm, initial_states=[state], num_reads=1, num_sweeps=1, seed=1)
+    assert found.annealed.sampleset.first.sample == direct.first.sample
+    order = sorted(bqm.variables, key=str)
+    assert dn.anneal(table, TreeDecompositionSolver(), elimination_order=order).annealed.reads == 1
+    chip = LocalBackend(small_chip(noise=0.0), "chip")
+    first = QPU(chip, cache=embeddings)
+    assert set(first.sample(bqm, num_reads=2, seed=1).variables) == set(bqm.variables)
+    with pytest.raises(dn.InputError, match=r"no qubits for \('d', 'Pollution', 'Cancer'\)"):
+        dn.anneal(table, QPU(chip, embedding={("d", "Smoker", "Cancer"): [3]}, cache=embeddings))
+
+
+def test_a_refusal_is_one_line(table):
+    class Refusing(Recorder):
+        def sample(self, bqm, num_reads=None):
+            raise TypeError("no such model\nThe following are supported:\n  1. that")
+
+    with pytest.raises(dn.InputError) as caught:
+        dn.anneal(table, Refusing())
+    assert str(caught.value) == "Refusing refused the problem with num_reads=1000: no such model"
+
+
+def test_identical_reads_are_counted(data, tmp_path):
+    class Stuck(Recorder):
+        def sample(self, bqm, num_reads=None, seed=None):
+            read = super().sample(bqm, 1, seed=1).record.sample
+            return dimod.SampleSet.from_samples_bqm((np.repeat(read, num_reads, axis=0), list(bqm.variables)), bqm)
+
+    found = dn.learn(data, solver=Stuck(), direct=True, num_reads=100)
+    assert (found.annealed.reads, found.annealed.distinct) == (100, 1)
+    assert found.annealed.summary()["distinct"] == found.to_dict()["annealed"]["distinct"] == 1
+    found.save(tmp_path / "page.html")
+    assert "100 reads, 1 distinct" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+STUCK = """
+import dimod
+
+class Stuck(dimod.Sampler):
+    properties = {}
+    parameters = {"num_reads": []}
+
+    def sample(self, bqm, num_reads=1):
+        return dimod.SampleSet.from_samples_bqm([dict.fromkeys(bqm.variables, 0)] * num_reads, bqm)
+
+def make():
+    return Stuck()
+
+def wrong():
+    return 7
+
+def broken():
+    raise SystemExit(5)
+
+ready = Stuck()
+"""
+
+
+def test_samplers_from_a_class_a_function_or_as_they_are(data, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    data.frame().write_csv("lc.csv")
+    (tmp_path / "stuck.py").write_text(STUCK)
+    for name in ("Stuck", "make", "ready"):
+        assert main(["learn", "lc.csv", "--sampler", f"stuck:{name}", "--direct", "--reads", "100"]) == 0
+        assert "100 reads, 1 distinct" in capsys.readouterr().out
+    for name, words in (("wrong", "is not a dimod.Sampler"), ("broken", "could not be made without arguments: 5")):
+        assert main(["learn", "lc.csv", "--sampler", f"stuck:{name}"]) == 2
+        assert words in capsys.readouterr().err
+
+
+# Names
+
+
+def test_names_and_plain_values_work(data, table, tmp_path):
+    frame = data.frame()
+    for source in (
+        frame,
+        pandas.DataFrame(frame.to_dict(as_series=False)),
+        np.repeat(data.codes, data.weights, axis=1).T.astype(int),
+    ):
+        assert dn.learn(source).score == pytest.approx(dn.learn(data).score)
+    frame.write_csv(tmp_path / "lc.csv")
+    assert dn.learn(tmp_path / "lc.csv").score == pytest.approx(dn.learn(data).score)
+    assert dn.learn(data, score="bic").score_name == "BIC"
+    assert dn.learn(data, score="bdeu:10").score == dn.learn(data, score=dn.BDeu(10)).score
+    assert dn.Scorer(data, "k2").rule == dn.K2()
+    assert dn.score_table(data, "bic").score_name == "BIC"
+    assert dn.learn(data, solver="exact").solver == "exact"
+    assert dn.learn(data, solver="auto").to_dict()["edges"] == dn.learn(data).to_dict()["edges"]
+    assert dn.learn(data, solver="order", rounds=5).solver == "order"
+    assert dn.learn(dn.load("lung-cancer-4").expected(500), solver="exhaustive").solver == "exhaustive"
+    assert dn.anneal(table, "sa", num_reads=5).solver == "SimulatedAnnealingSampler"
+    assert dn.divide(dn.Scorer(data), "tree").division.solver == "TreeDecompositionSolver"
+    assert dn.learn(data, solver="sa", encoding="paper", direct=True, num_reads=5).annealed.encoding.startswith("paper")
+    assert dn.divide(table, "sa", rule="penalty", encoding="paper", num_reads=5).division.blocks == 10
+    assert dn.bootstrap(data, 3, score="bic", solver="exact").samples == 3
+    assert dn.bootstrap(frame, 3).samples == 3
+    assert dn.holdout(frame, score="bic").rows == 400
+    assert list(dn.sensitivity(frame, [1, 2])) == [1.0, 2.0]
+
+
+def test_knowledge_as_plain_values_or_a_file(data, tmp_path):
+    plain = {"required": ["Xray -> Cancer", ("Smoker", "Dyspnoea")], "leaves": ["Dyspnoea"], "limits": {"Cancer": 2}}
+    known = dn.Knowledge(required=[("Xray", "Cancer"), ("Smoker", "Dyspnoea")], leaves=["Dyspnoea"], limits={"Cancer": 2})
+    (tmp_path / "k.toml").write_text(
+        'required = ["Xray -> Cancer", ["Smoker", "Dyspnoea"]]\nleaves = ["Dyspnoea"]\n[limits]\nCancer = 2\n'
+    )
+    want = dn.learn(data, knowledge=known)
+    for given in (plain, tmp_path / "k.toml", str(tmp_path / "k.toml")):
+        found = dn.learn(data, knowledge=given)
+        assert (found.edges, found.score, found.knowledge) == (want.edges, want.score, want.knowledge)
+    assert dn.Scorer(data, knowledge=plain).knowledge == known
+    assert dn.learn(data, knowledge={}).knowledge is None
+    assert (
+        dn.StructureLearner(knowledge=plain, solver="exact", criterion=dn.BIC())
+        .fit(data.frame())
+        .graph_.has_edge("Xray", "Cancer")
+    )
+    assert dn.bootstrap(data, 2, knowledge=plain).of("Xray", "Cancer") == (1.0, 1.0)
+
+
+def test_the_emulated_annealer_by_name(data):
+    found = dn.learn(data, solver="qpu-emulated", num_reads=20)
+    assert found.hardware["emulated"]
+    assert found.solver == "EmulatedQPU"
+
+
+# Errors
+
+SA = SimulatedAnnealingSampler()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"bins": "quantile:4"}, r"bins is an option of dn.read; call dn.learn\(dn.read\(data, bins=...\)\)"),
+        ({"missing": "drop", "solver": SA}, "missing is an option of dn.read"),
+        ({"weights": "count", "solver": "exact"}, "weights is an option of dn.read"),
+        ({"size": 4, "solver": SA}, "size is not an argument of learn; give divide=4"),
+        ({"size": 4}, "give divide=4"),
+        ({"max_parent": 3}, "did you mean 'max_parents'"),
+        ({"max_parent": 3, "solver": SA}, "did you mean 'max_parents'"),
+        ({"num_read": 3, "solver": SA}, "does not take the parameter 'num_read'; it takes .*; did you mean 'num_reads'"),
+        ({"round": 3, "solver": dn.order}, "round is no argument of learn, nor of its solver; did you mean 'rounds'"),
+        ({"num_reads": 3}, "num_reads is no argument of learn; .*name the solver too"),
+        ({"solver": "simulated"}, "there is no solver 'simulated'; give one of auto, exact"),
+        ({"solver": "exat"}, "did you mean 'exact'"),
+        ({"solver": SimulatedAnnealingSampler}, r"solver is the class SimulatedAnnealingSampler; give an instance"),
+        ({"solver": 7}, "solver is int; give a dimod sampler"),
+        ({"score": "bix"}, "there is no score 'bix'"),
+        ({"score": 3}, "score is 3; give a score such as"),
+        ({"score": dn.BIC}, r"score is the class BIC; give an instance: BIC\(\)"),
+        ({"max_parents": "3"}, "max_parents is '3'; give a whole number"),
+        ({"max_parents": 2.5}, "max_parents is 2.5"),
+        ({"seed": "x"}, "seed is 'x'; give a whole number"),
+        ({"seed": "x", "solver": SA, "direct": True}, "seed is 'x'"),
+        ({"time_limit": "60"}, "time_limit is '60'; give seconds above 0"),
+        ({"time_limit": True}, "time_limit is True"),
+        ({"executor": 3}, "executor is 3; give a concurrent.futures.Executor"),
+        ({"journal": "run.db", "divide": 3}, r"journal is 'run.db'; give dn.SqliteJournal\('run.db'\)"),
+        ({"journal": 3, "divide": 3}, "journal is 3; give a journal"),
+        ({"start": "lung-cancer"}, "start is 'lung-cancer'; give a networkx.DiGraph"),
+        ({"start": nx.Graph()}, "start is .*; give a networkx.DiGraph"),
+        ({"encoding": "papyrus", "solver": SA}, "the encoding 'papyrus'"),
+        ({"encoding": 3, "solver": SA}, "encoding is 3; give an Encoding"),
+        ({"direct": "yes", "solver": SA}, "direct is 'yes'; give True or False"),
+        ({"acyclic": 1, "divide": 3}, "acyclic is 1; give True or False"),
+        ({"progress": 5}, "progress is 5"),
+        ({"divide": "3"}, "is '3'; give a whole number"),
+        ({"divide": 3, "blocks": 7}, "blocks is 7"),
+        ({"divide": 3, "rule": "vote"}, "there is no rule 'vote'"),
+        ({"knowledge": 5}, "knowledge is 5; give a Knowledge, a dict"),
+        ({"knowledge": {"leafs": ["Xray"]}}, "knowledge: there is no 'leafs' in knowledge; .* did you mean 'leaves'"),
+        ({"knowledge": {"leaves": "Xray"}}, "knowledge: leaves must be a list of names"),
+        ({"knowledge": {"required": ["Xray"]}}, "knowledge: 'Xray' in required is no edge"),
+        ({"knowledge": {"limits": 3}}, "knowledge: limits must be a mapping such as"),
+        ({"knowledge": {"leaves": ["Nose"]}}, "leaves names 'Nose', which is not a variable"),
+        ({"knowledge": "nowhere.toml"}, "nowhere.toml cannot be read"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
+)
+def test_arguments_that_cannot_be_used(options, words, data):
+    with pytest.raises(dn.InputError, match=words) as caught:
+        dn.learn(data, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_relatives_refuse_clearly(data, table):
+    cases = [
+        (lambda: dn.learn(5), "cannot read data from int"),
+        (lambda: dn.anneal(data, "sa"), "a ScoreTable is needed, not Dataset"),
+        (lambda: dn.anneal(table, 5), "int is not a dimod.Sampler; give one, or a name"),
+        (lambda: dn.anneal(table, "sa", sede=3), "did you mean 'seed'"),
+        (lambda: dn.divide(table, "sa", divide=4, rule="penalty"), "divide is not an argument of divide; give size=4"),
+        (lambda: dn.divide(data), "a Scorer or a ScoreTable is divided, not Dataset; dn.learn takes data"),
+        (lambda: dn.divide(table, rule="penalty", sise=3), "did you mean 'size'"),
+        (lambda: dn.exact(data), "a ScoreTable is needed, not Dataset"),
+        (lambda: dn.order(data), "a ScoreTable is needed, not Dataset"),
+        (lambda: dn.exhaustive(data), "a ScoreTable is needed, not Dataset"),
+        (lambda: dn.bootstrap(data, 2, bins=3), r"call dn.bootstrap\(dn.read\(data, bins=...\)\)"),
+        (lambda: dn.bootstrap(data, 2, max_parent=3), "did you mean 'max_parents'"),
+        (lambda: dn.bootstrap(data, 2, knowledge={"leaf": []}), "there is no 'leaf' in knowledge"),
+        (lambda: dn.holdout(data, score="bix"), "there is no score 'bix'"),
+        (lambda: dn.holdout(data, sore="bic"), "did you mean 'score'"),
+        (lambda: dn.sensitivity(data, [1], score="bic"), "score is not an argument of sensitivity"),
+        (lambda: dn.Scorer(data, score="bix"), "there is no score 'bix'"),
+        (lambda: dn.Scorer(data, knowledge={"leaf": []}), "there is no 'leaf' in knowledge"),
+        (lambda: dn.score_table(data, 7), "score is 7"),
+        (lambda: dn.StructureLearner(criterion=4).fit(data.frame()), "score is 4"),
+        (lambda: dn.StructureLearner(solver="ex").fit(data.frame()), "there is no solver 'ex'"),
+        (lambda: dn.StructureLearner(knowledge=[1]).fit(data.frame()), r"knowledge is \[1\]"),
+        (lambda: dn.StructureLearner(seed="x").fit(data.frame()), "seed is 'x'"),
+    ]
+    for call, words in cases:
+        with pytest.raises(dn.InputError, match=words):
+            call()
+
+
+def test_usable_executors_and_journals_are_taken(data, tmp_path):
+    with ThreadPoolExecutor(2) as executor, dn.SqliteJournal(tmp_path / "run.db") as journal:
+        found = dn.learn(data, divide=3, executor=executor, journal=journal, time_limit=np.float64(600), seed=np.int64(3))
+    assert found.seed == 3

@@ -1,0 +1,402 @@
+"""The quantum annealer as a sampler, the emulator and plans, offline."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import CancelledError
+from itertools import combinations
+from math import isclose
+
+import dimod
+import networkx as nx
+import numpy as np
+import pytest
+from dwave.samplers import SimulatedAnnealingSampler
+
+import dagneal as dn
+from dagneal.qpu import chips
+from dagneal.qpu.backend import LocalBackend, RefusedError, UnknownProblemError
+from dagneal.qpu.cloud import CloudBackend
+from dagneal.qpu.embedding import fault
+from dagneal.qpu.emulator import EmulatedChip, EmulatedQPU, emulated_qpu
+from dagneal.qpu.pack import Copy, Ising, Ranges, packed
+from dagneal.qpu.plan import block_graph, plan
+from dagneal.qpu.sampler import QPU
+from dagneal.qpu.submission import Line, split_reads
+from dagneal.qpu.tiled_subproblems import TiledSubproblems
+from support.quantum import AT_ONCE, Cloud, Flaky, Future, small_chip
+from support.waiting import PATIENCE, wait_for_file
+
+# The sampler
+
+
+def test_calls_without_a_seed_differ_but_a_run_that_is_repeated_does_not(embeddings):
+    bqm = dimod.BinaryQuadraticModel({0: 0.1, 1: -0.1}, {(0, 1): 0.2}, 0.0, "SPIN")
+
+    def calls():
+        sampler = emulated_qpu("Advantage2_system4", cache=embeddings)
+        return [sampler.sample(bqm, num_reads=40).record.sample.tolist() for _ in range(2)]
+
+    first, second = calls(), calls()
+    assert first == second
+    assert first[0] != first[1]
+
+
+def test_what_was_asked_of_the_chip_is_in_the_result(embeddings):
+    truth = dn.load("lung-cancer")
+    sampler = emulated_qpu("Advantage2_system4", cache=embeddings)
+    sampler.sample(dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN"))  # not of this run
+    found = dn.learn(truth.expected(10_000), solver=sampler, num_reads=20, seed=1)
+    used = found.to_dict()["hardware"]
+    assert used["emulated"] is True
+    assert used["calls"] == sampler.line.submitted - 1 >= 2
+    timing = chips.SYSTEMS["Advantage2_system4"].timing
+    assert used["access_seconds"] > used["calls"] * timing.access_time(9, 20) / 1e6
+    assert 0 <= used["chain_break_fraction"] < 1
+
+
+def test_chain_strengths_are_scanned_once_for_all_blocks(embeddings):
+    table = dn.score_table(dn.load("waste").expected(10_000))
+    sampler = emulated_qpu("Advantage2_system4", cache=embeddings, chain_strength="scan")
+    solver = sampler.subproblem_solver({"num_reads": 10}, True, 1, dn.PAPER)
+    blocks = table.gather(np.array(list(combinations(range(9), 5))))
+    piece = solver.piece(blocks)
+    solver.solve(blocks)
+    calls = -(-len(blocks.members) // piece)
+    assert sampler.line.submitted == calls + 5  # strengths
+    solver.solve(blocks)
+    assert sampler.line.submitted == 2 * calls + 5
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"num_reads": 0}, "num_reads is 0; give a whole number from 1"),
+        ({"num_reads": 2.5}, "num_reads is 2.5; give a whole number from 1"),
+        ({"annealing_time": 0.0}, "annealing_time is 0.0; this chip takes 0.5 to 2000 microseconds"),
+        ({"annealing_time": float("nan")}, "annealing_time is nan; this chip takes 0.5 to 2000 microseconds"),
+        ({"annealing_time": 5000.0}, "annealing_time is 5000.0; this chip takes 0.5 to 2000 microseconds"),
+    ],
+)
+def test_what_no_chip_takes_is_refused_by_name(parameters, message, embeddings):
+    sampler = emulated_qpu("Advantage2_system4", cache=embeddings)
+    bqm = dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN")
+    table = dn.score_table(dn.load("lung-cancer").expected(100))
+    for call in (lambda: sampler.sample(bqm, **parameters), lambda: dn.divide(table, sampler, rule="count", **parameters)):
+        with pytest.raises(dn.InputError) as caught:
+            call()
+        assert str(caught.value) == message
+
+
+def test_a_model_without_bits_costs_nothing(embeddings):
+    sampler = emulated_qpu("Advantage2_system4", cache=embeddings)
+    found = sampler.sample(dimod.BinaryQuadraticModel({}, {}, 1.5, "BINARY"), num_reads=3)
+    assert found.record.energy.tolist() == [1.5] * 3
+    assert sampler.line.submitted == 0
+
+
+def test_a_chip_without_qubits_is_said_to_be_one(embeddings):
+    chip = small_chip(broken=range(2000))
+    with pytest.raises(dn.InputError, match="no working qubit"):
+        QPU(LocalBackend(chip, "dead"), cache=embeddings).sample(dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN"))
+
+
+def test_what_can_never_fit_is_refused_at_once():
+    with pytest.raises(dn.InputError, match="do not fit on this chip"):
+        plan(40, None, chips.system_named("pegasus"), dn.PAPER)
+
+
+def test_a_cache_that_cannot_be_written_is_no_reason_to_stop(tmp_path):
+    (tmp_path / "file").write_text("")
+    sampler = emulated_qpu("Advantage2_system4", cache=tmp_path / "file")
+    sampler.sample(dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN"), num_reads=2)
+    assert "DAGNEAL_CACHE" in sampler.notes[0]
+
+
+def test_the_whole_at_once_is_journaled_too(tmp_path, embeddings):
+    data = dn.load("lung-cancer").expected(10_000)
+    backend = Flaky(LocalBackend(small_chip(), "chip"), 0, share=0.0)
+    found = []
+    for _ in range(2):
+        with dn.SqliteJournal(tmp_path / "run.db") as journal:
+            sampler = QPU(backend, cache=embeddings, patience=AT_ONCE)
+            found.append(dn.learn(data, solver=sampler, direct=True, journal=journal, num_reads=10, seed=1).edges)
+    assert found[0] == found[1]
+    assert len(backend.paid) == 1
+    with pytest.raises(dn.InputError, match="there are neither"), dn.SqliteJournal(tmp_path / "run.db") as journal:
+        dn.learn(data, solver=SimulatedAnnealingSampler(), direct=True, journal=journal)
+
+
+def test_after_a_final_error_no_call_is_left_behind(embeddings):
+    """One call is refused while others wait: these are cancelled, and the refusal is told."""
+
+    class Refusing(Flaky):
+        def __init__(self, inner):
+            super().__init__(inner, 0, share=0.0)
+            self.ended, self.cancelled = threading.Event(), []
+
+        def fetch(self, ident, timeout):
+            if ident == self.paid[0]:
+                while len(self.paid) < 3:
+                    time.sleep(0.01)
+                raise dn.InputError("refused")
+            self.ended.wait(PATIENCE)
+            raise UnknownProblemError(ident)
+
+        def cancel(self, ident):
+            self.cancelled.append(ident)
+            self.ended.set()
+
+    class Few(QPU):
+        def copies(self, *args, **more):
+            return super().copies(*args, **more)[:20]
+
+    backend = Refusing(LocalBackend(small_chip(), "chip"))
+    table = dn.score_table(dn.load("waste").expected(10_000))
+    with pytest.raises(dn.InputError, match="refused"):
+        dn.divide(table, Few(backend, cache=embeddings, patience=AT_ONCE), 3, rule="penalty", num_reads=5)
+    assert set(backend.cancelled) == set(backend.paid[1:])
+
+
+def test_the_emulator_stops_when_a_call_is_given_up(embeddings):
+    class Watched(EmulatedChip):
+        def sample(self, bqm, interrupt_function, **options):
+            def ask():
+                sampler.line.cancel()  # while it samples
+                return interrupt_function()
+
+            found = super().sample(bqm, interrupt_function=ask, **options)
+            reads.append(len(found))
+            return found
+
+    reads = []
+    sampler = QPU(LocalBackend(Watched("Advantage2_system4"), "chip"), cache=embeddings)
+    table = dn.score_table(dn.load("waste").expected(10_000))
+    with pytest.raises(CancelledError):
+        sampler.sample(dn.encode(table), num_reads=1000, annealing_time=10.0)
+    assert len(reads) == 1
+    assert reads[0] < 1000
+
+
+def test_ctrl_c_stops_the_emulator_in_the_main_thread(tmp_path):
+    """A real signal, while the whole is sampled: no further call, status 130."""
+    script = (
+        "import signal, sys, threading\n"
+        "from pathlib import Path\n"
+        "from dagneal.cli import main\n"
+        "from dagneal.qpu.emulator import EmulatedChip\n"
+        "sample, calls, caught = EmulatedChip.sample, [], threading.Event()\n"
+        "handler = signal.getsignal(signal.SIGINT)\n"
+        "signal.signal(signal.SIGINT, lambda *about: (caught.set(), handler(*about)))\n"
+        "def watched(chip, bqm, interrupt_function, **options):\n"
+        "    calls.append(1)\n"
+        "    def ask():\n"
+        "        Path('sampling').touch()\n"
+        "        caught.wait()\n"
+        "        return interrupt_function()\n"
+        "    return sample(chip, bqm, interrupt_function=ask, **options)\n"
+        "EmulatedChip.sample = watched\n"
+        "status = main(sys.argv[1:])\n"
+        "Path('calls').write_text(str(len(calls)))\n"
+        "sys.exit(status)\n"
+    )
+    environment = os.environ | {"DAGNEAL_CACHE": str(tmp_path / "embeddings")}
+    dn.load("lung-cancer").sample(10_000, 1).frame().write_csv(tmp_path / "lc.csv")
+    words = "learn lc.csv --solver qpu-emulated --system Advantage2_system4 --direct --reads 40000 --annealing-time 1900"
+    with subprocess.Popen(
+        [sys.executable, "-c", script, *words.split()], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
+    ) as process:
+        wait_for_file(tmp_path / "sampling", process)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert "Exception ignored" not in err
+    assert (tmp_path / "calls").read_text() == "1"
+
+
+def test_an_expired_token_does_not_lose_what_was_paid_for(tmp_path):
+    """The id stays in the journal, and the answer is fetched once the service lets one in again."""
+    from dwave.cloud.exceptions import SolverAuthenticationError, SolverFailureError
+
+    node = small_chip().nodelist[0]
+    bqm = dimod.BinaryQuadraticModel({node: 1.0}, {}, 0.0, "SPIN")
+    answer = dimod.SampleSet.from_samples_bqm({node: -1}, bqm)
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:
+        cloud = Cloud([Future(error=SolverAuthenticationError()), Future(answer)])
+        line = Line(CloudBackend(cloud), journal, AT_ONCE)
+        with pytest.raises(dn.InputError, match="refused the call"):
+            line.answer(bqm, {"num_reads": 1})
+        again = Line(CloudBackend(cloud), journal, AT_ONCE).answer(bqm, {"num_reads": 1})
+        assert again.info["sent_now"] is False
+        assert len(cloud.sent) == 1
+        assert cloud.asked == ["id-1"]
+    with dn.SqliteJournal(tmp_path / "other.db") as journal:  # one that the solver failed on is sent again
+        cloud = Cloud([Future(error=SolverFailureError("no")), Future(answer)])
+        with pytest.raises(RefusedError, match="refused the problem"):
+            Line(CloudBackend(cloud), journal, AT_ONCE).answer(bqm, {"num_reads": 1})
+        assert Line(CloudBackend(cloud), journal, AT_ONCE).answer(bqm, {"num_reads": 1}).info["sent_now"] is True
+        assert len(cloud.sent) == 2
+
+
+def test_a_problem_that_cannot_be_written_down_is_cancelled():
+    class Full:
+        def get(self, keys):
+            return {}
+
+        def put(self, pieces):
+            raise dn.InputError("the disk is full")
+
+    class Counting(Flaky):
+        def cancel(self, ident):
+            self.answers.pop(ident)
+
+    backend = Counting(LocalBackend(small_chip(), "chip"), 0, share=0.0)
+    line = Line(backend, Full(), AT_ONCE)
+    with pytest.raises(dn.InputError, match="disk is full"):
+        line.answer(dimod.BinaryQuadraticModel({min(backend.graph): 1.0}, {}, 0.0, "SPIN"), {"num_reads": 2})
+    assert len(backend.paid) == 1
+    assert backend.answers == {}
+    assert line._pending == set()
+
+
+def test_after_a_final_error_nothing_new_is_sent_even_with_a_journal(tmp_path, embeddings):
+    class Refusing(Flaky):
+        def submit(self, bqm, parameters):
+            if self.paid:
+                raise dn.InputError("refused")
+            return super().submit(bqm, parameters)
+
+    backend = Refusing(LocalBackend(small_chip(), "chip"), 0, share=0.0)
+    tries = []
+    submit = backend.submit
+    backend.submit = lambda *args: (tries.append(1), submit(*args))[1]
+    table = dn.score_table(dn.load("waste").expected(10_000))
+    options = {"rule": "penalty", "num_reads": 30_000, "encoding": dn.PAPER, "annealing_time": 1.0}
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:
+        qpu = QPU(backend, cache=embeddings, journal=journal, patience=AT_ONCE, chain_strength="scan")
+        with pytest.raises(dn.InputError, match="refused"):
+            dn.divide(table, qpu, 5, journal=journal, **options)
+    assert len(tries) == 2
+
+
+def test_a_sampler_can_be_used_with_one_journal_after_another(tmp_path, embeddings):
+    data = dn.load("lung-cancer").expected(10_000)
+    sampler = emulated_qpu("Advantage2_system4", cache=embeddings)
+    found = []
+    for name in ("a.db", "b.db"):
+        with dn.SqliteJournal(tmp_path / name) as journal:
+            found.append(dn.learn(data, solver=sampler, journal=journal, num_reads=10, seed=1).edges)
+    found.append(dn.learn(data, solver=sampler, num_reads=10, seed=1, direct=True).edges)
+    assert found[0] == found[1]
+    assert sampler.line.journal is None
+
+
+def test_answers_of_an_earlier_run_are_not_charged_again(tmp_path, embeddings):
+    data = dn.load("lung-cancer").expected(10_000)
+    backend = Flaky(LocalBackend(small_chip(), "chip"), 0, share=0.0)
+    used = []
+    for _ in range(2):
+        with dn.SqliteJournal(tmp_path / "run.db") as journal:
+            sampler = QPU(backend, cache=embeddings, patience=AT_ONCE)
+            used.append(dn.learn(data, solver=sampler, direct=True, journal=journal, num_reads=10, seed=1).hardware)
+    assert [(each["calls"], each["fetched"]) for each in used] == [(1, 0), (0, 1)]
+    assert used[0]["access_seconds"] > 0 == used[1]["access_seconds"]
+
+
+def test_couplings_of_a_qubit_stay_within_what_the_chip_allows():
+    edges = [(0, 1), (0, 2), (0, 3), (1, 2)]
+    rows, columns = np.array(edges).T
+    chains = {0: (0, 1), 1: (2,), 2: (3,), 3: (4,)}
+    target = nx.complete_graph(5)
+    copy = Copy.of(chains, rows, columns, target)
+    problem = Ising(np.zeros((1, 4)), np.ones((1, 4)), rows, columns)
+    tight = packed(problem, [copy], Ranges(per_qubit=(-1.0, 0.5)), 3.0).bqm
+    sums = [sum(tight.get_quadratic(q, other) for other in tight.adj[q]) for q in tight.variables]
+    assert min(sums) >= -1.0 - 1e-12
+    assert max(sums) <= 0.5 + 1e-12
+    assert isclose(max(max(sums) / 0.5, min(sums) / -1.0), 1.0)  # and no smaller than need be
+
+
+def test_an_embedding_with_a_chain_too_many_is_noticed():
+    source = nx.complete_graph(3)
+    target = nx.complete_graph(5)
+    assert fault({0: (0,), 1: (1,), 2: (2,), 3: (3,)}, source, target) == "there is no bit 3"
+
+
+# The emulator
+
+
+def test_the_emulator_says_what_it_is_and_repeats_itself(embeddings):
+    table = dn.score_table(dn.load("lung-cancer").expected(10_000))
+    first, second = (
+        dn.anneal(table, emulated_qpu("Advantage2_system4", cache=embeddings), num_reads=50, seed=4) for _ in range(2)
+    )
+    assert first.solver == "EmulatedQPU"
+    assert first.annealed.sampleset.info["emulated"]
+    assert np.array_equal(first.annealed.sampleset.record.sample, second.annealed.sampleset.record.sample)
+    timing = first.annealed.sampleset.info["timing"]
+    assert timing["qpu_access_time"] == pytest.approx(timing["qpu_programming_time"] + timing["qpu_sampling_time"])
+
+
+def test_without_errors_and_with_time_the_emulator_finds_the_optimum(embeddings):
+    table = dn.score_table(dn.load("lung-cancer").expected(10_000))
+    sampler = emulated_qpu("Advantage2_system4", noise=0.0, sweeps=20.0, cold=200.0, cache=embeddings)
+    assert dn.anneal(table, sampler, repair=False, num_reads=100, annealing_time=100.0, seed=1).optimal
+    with pytest.raises(dn.InputError, match=r"takes 0\.5 to 2000 microseconds"):
+        sampler.sample(dn.encode(table), annealing_time=0.1)
+    with pytest.raises(dn.InputError, match="noise of at least 0"):
+        EmulatedChip(noise=-1.0)
+
+
+def test_chain_strength_can_be_scanned(embeddings):
+    bqm = dn.encode(dn.score_table(dn.load("waste-2p-dep").expected(10_000)))
+    sampler = emulated_qpu("Advantage2_system1", chain_strength="scan", cache=embeddings)
+    assert sampler.sample(bqm, num_reads=20, seed=1).info["chain_strength"] in (0.7, 1.0, 1.414, 2.0, 3.0)
+    assert sampler.line.submitted == 6
+    with pytest.raises(dn.InputError, match="or 'scan'"):
+        emulated_qpu("Advantage2_system4", chain_strength="strong", cache=embeddings)
+
+
+def test_learn_with_an_emulated_annealer(embeddings):
+    truth = dn.load("lung-cancer")
+    found = dn.learn(
+        truth.expected(10_000), solver=emulated_qpu("Advantage2_system4", cache=embeddings), num_reads=100, seed=1
+    )
+    assert found.division.solver == found.division.whole == "EmulatedQPU"
+    assert found.annealed.optimum is not None
+    assert isinstance(EmulatedQPU(LocalBackend(small_chip(), "c")).subproblem_solver({}, True, 1, dn.TIGHT), TiledSubproblems)
+
+
+# Plans
+
+
+def test_plans(tmp_path):
+    found, copies = plan(15, 3, chips.system_named("pegasus"), dn.PAPER, cache=tmp_path)
+    assert (found.bits, found.interactions, found.blocks) == (15, 27, 455)
+    assert found.copies == len(copies) >= 225
+    assert found.calls <= 3
+    assert found.longest_chain == 1
+    assert found.fits_directly == 10  # the largest clique has 180, and 10 variables 155 bits
+    assert found.seconds < 0.2 < 10 < found.seconds_one_by_one
+    again, _ = plan(15, 3, chips.system_named("pegasus"), dn.PAPER, scheme="cover:2", cache=tmp_path)
+    assert again.blocks < 50
+    assert again.calls == 1
+    for reads, microseconds, calls in ((20_000, 20.0, 2), (10_000, 99.0, 1), (1000, 2000.0, 3)):  # a second in a call
+        long, _ = plan(15, 3, chips.system_named("pegasus"), dn.PAPER, "cover:2", 2, reads, microseconds, cache=tmp_path)
+        assert long.calls == calls
+        properties = chips.SYSTEMS["Advantage_system4"].properties
+        call = {"num_reads": reads, "annealing_time": microseconds}
+        assert long.calls == len(split_reads(properties, call))
+    with pytest.raises(dn.InputError, match="do not go into"):
+        plan(3, 4, chips.system_named("pegasus"), dn.PAPER, cache=tmp_path)
+
+
+def test_the_graph_of_a_block_depends_on_its_size_alone():
+    for size in range(2, 8):
+        graph = block_graph(size, 2, dn.PAPER)
+        if size > 2:
+            assert len(graph) == (3 * size * size + size) // 2
+            assert graph.number_of_edges() == size**3
