@@ -584,3 +584,35 @@ def test_the_package_names_what_it_offers():
     assert set(dn.__all__) <= set(dir(dn))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         dn.nothing  # noqa: B018
+
+
+def test_a_wrong_solver_is_refused_before_anything_heavy_is_imported():
+    program = (
+        "import sys\n"
+        "from dagneal.cli import main\n"
+        "try:\n    main(['learn', 'x.csv', '--solver', 'nosuch'])\n"
+        "except SystemExit as end:\n    assert end.code == 2\n"
+        "assert not {'numpy', 'numba', 'polars', 'networkx', 'dimod'} & set(sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "there is no solver 'nosuch'; give one of auto, exact" in done.stderr
+
+
+def test_an_output_never_replaces_the_journal(tmp_path, capsys):
+    dn.load("lung-cancer").sample(50, 1).frame().write_csv(tmp_path / "lc.csv")
+    same = str(tmp_path / "x.json")
+    assert main(["learn", str(tmp_path / "lc.csv"), "--divide", "3", "--journal", same, "-o", same]) == 2
+    assert "are the same file" in capsys.readouterr().err
+    assert not (tmp_path / "x.json").exists()
+
+
+@pytest.mark.parametrize("name", ["independent", "two"])
+def test_plans_of_tiny_problems(tmp_path, capsys, name):
+    pytest.importorskip("minorminer")
+    rows = ["a,b,c", *(f"{i % 2},{i // 2 % 2},{i // 4 % 2}" for i in range(80))]
+    if name == "two":
+        rows = ["a,b", *(f"{i % 2},{i % 2}" for i in range(80))]
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    status = main(["plan", str(tmp_path / "t.csv")])
+    assert (status, "nothing to send" in capsys.readouterr().err) == ((2, True) if name == "independent" else (0, False))

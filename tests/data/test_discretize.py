@@ -1,6 +1,4 @@
-"""Messy data: numbers cut into states, rare states, identifiers, and being told what was done."""
-
-import json
+"""Numeric columns become states; rare states are merged; notes say what was done."""
 
 import numpy as np
 import pandas as pd
@@ -9,8 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dagneal as dn
-from dagneal.cli import main
 from dagneal.data.discretize import Bins, state_names
+from support.frames import frame
 
 
 @given(
@@ -64,12 +62,6 @@ def test_kmeans_finds_clusters_and_heeds_weights():
     assert Bins("kmeans", 3).cuts(values, np.ones(6)).tolist() == [3.0, 10.0]  # the shortest numbers between
     heavy = Bins("kmeans", 2).cuts(np.array([0.0, 4.0, 6.0, 10.0]), np.array([100.0, 1.0, 1.0, 100.0]))
     assert heavy.tolist() == [5.0]
-
-
-def frame(rows=400, seed=0):
-    generator = np.random.default_rng(seed)
-    age = generator.normal(50, 15, rows).round(3)
-    return pl.DataFrame({"age": age, "old": (age > 60).astype(int), "dose": generator.exponential(size=rows)})
 
 
 @pytest.mark.parametrize("kind", ["polars", "pandas", "csv", "parquet"])
@@ -161,50 +153,12 @@ def test_one_cell_that_is_no_number_is_named(tmp_path):
         dn.read(path, bins="quantile:3")
 
 
-def test_identifiers_are_named_and_can_be_left_out():
-    table = frame().with_columns(pl.Series("patient", [f"p{i:04}" for i in range(400)])).drop("age", "dose")
-    table = table.with_columns(pl.Series("x", [i % 3 for i in range(400)]))
-    with pytest.raises(dn.InputError, match="'patient' looks like an identifier"):
-        dn.read(table)
-    assert dn.read(table, drop=["patient"]).names == ("old", "x")
-    with pytest.raises(dn.InputError, match="no column 'nose'"):
-        dn.read(table, drop=["nose"])
-
-
 def test_lines_inside_quotes_are_not_blank(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + '"p\n\nq",x\n' * 10 + "r,y\n\n" * 10 + ",\n" * 3)
     with pytest.raises(dn.InputError, match="6 missing values"):
         dn.read(path)
     assert dn.read(path, missing="drop").rows == 20
-
-
-def test_names_are_printed_without_control_characters(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "t.csv"
-    path.write_text(
-        '"a\nb",\x1b[31mred,' + "x" * 500 + "\n" + "".join(f"{i % 2},{i % 2},{(i // 2) % 2}\n" for i in range(50))
-    )
-    assert main(["learn", "t.csv"]) == 0
-    text = capsys.readouterr().out
-    assert "\x1b" not in text
-    assert "a\\nb" in text
-    assert max(map(len, text.splitlines())) < 300
-
-
-def test_what_was_done_is_told(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    frame().write_csv("t.csv")
-    assert main(["learn", "t.csv"]) == 2
-    assert "--bins quantile:4" in capsys.readouterr().err
-    assert main(["learn", "t.csv", "--bins", "quantile:3", "--bins", "dose=kmeans:2", "--json"]) == 0
-    captured = capsys.readouterr()
-    told = json.loads(captured.out)["data"]["prepared"]
-    assert len(told) == 2
-    assert all(text in captured.err for text in told)
-    assert main(["learn", "t.csv", "--drop", "age,dose"]) == 2
-    assert "at least 2 columns" in capsys.readouterr().err
-    assert main(["learn", "t.csv", "--bins", "=quantile:3"]) == 2
 
 
 @given(
@@ -246,29 +200,6 @@ def test_cuts_of_ones_own(tmp_path):
             dn.read(table, bins={"age": wrong})
 
 
-def test_a_network_cuts_new_numbers_as_it_was_learned(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    table = frame().with_columns(pl.Series("town", ["a", "b", "c", "d"] * 99 + ["e", "f", "g", "h"]))
-    table.write_csv("old.csv")
-    options = ["--bins", "quantile:3", "--rare", "0.01"]
-    assert main(["learn", "old.csv", *options, "-o", "net.bif", "--quiet"]) == 0
-    network = dn.load("net.bif")
-    assert network.states["town"] == ("(other)", "a", "b", "c", "d")
-    new = table.head(50).with_columns(town=pl.lit("z"))  # other numbers would be cut elsewhere, and no row is rare
-    for source in (new, pd.DataFrame(new.to_dict(as_series=False))):
-        data = dn.read(source, states=network)
-        assert dict(zip(data.names, data.states, strict=True)) == dict(network.states)
-        assert np.isfinite(dn.log_likelihood(network, data))
-    old = dn.read("old.csv", bins="quantile:3", rare=0.01)
-    again = dn.read("old.csv", states=network)
-    assert dn.log_likelihood(network, again) == pytest.approx(dn.log_likelihood(network, old))
-    old.frame().write_csv("cut.csv")  # the states themselves are read as well
-    assert dn.log_likelihood(network, dn.read("cut.csv", states=network)) == pytest.approx(dn.log_likelihood(network, old))
-    capsys.readouterr()
-    assert main(["score", "net.bif", "old.csv", "--states", "net.bif", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["log_likelihood"] == pytest.approx(dn.log_likelihood(network, old))
-
-
 def test_missing_values_are_those_of_the_network():
     table = frame().select("old", x=pl.Series([0, 1, None, 1] * 100))
     network = dn.learn(dn.read(table, missing="state")).network
@@ -285,16 +216,6 @@ def test_dates_are_no_numbers(tmp_path):
         dn.read(table, bins={"day": "quantile:3"})
     with pytest.raises(dn.InputError, match="'day' looks like an identifier"):
         dn.read(table, bins="quantile:3")
-
-
-@pytest.mark.parametrize("first", [0, 1, 1000])
-def test_row_numbers_are_identifiers(first):
-    table = frame().with_columns(pl.Series("row", range(first, first + 400)))
-    for source in (table, pd.DataFrame(table.to_dict(as_series=False))):
-        for bins in ("quantile:3", {"age": "quantile:3", "dose": "quantile:3"}):
-            with pytest.raises(dn.InputError, match="'row' looks like an identifier"):
-                dn.read(source, bins=bins)
-        assert dn.read(source, bins={"": "quantile:3", "row": "uniform:2"}).names[-1] == "row"
 
 
 def test_the_first_missing_value_of_a_long_file_is_the_first(tmp_path):
@@ -404,59 +325,3 @@ def test_states_that_no_row_shows_are_told():
 def test_numbers_near_the_largest_are_cut(kind):
     table = pl.DataFrame({"a": [-1.7e308, 1.6e308, 1.7e308] * 4, "b": [1, 2, 1, 2] * 3})
     assert len(dn.read(table, bins={"a": kind}).states[0]) == 3
-
-
-IDENTIFIERS = {
-    "five digits": ("x", np.random.default_rng(0).permutation(np.arange(10_023, 99_999))[:300]),
-    "five digits, sorted": ("x", np.arange(10_023, 99_999, 300)),
-    "numbers with gaps": ("x", np.random.default_rng(1).permutation(5000)[:400]),
-    "every tenth": ("x", np.arange(0, 1000, 10)),
-    "nine digits": ("x", 10**8 + np.random.default_rng(2).permutation(10**6)[:200] * 899),
-    "above 2^63": ("x", np.array([2**63 + 7 * i for i in range(100)], dtype=np.uint64)),
-    "few rows, by name": ("PatientID", np.arange(30) * 17),
-    "some repeat, by name": ("patient_no", np.repeat(np.arange(1000, 1200), 2)),
-    "a long name": ("customer id", np.arange(300) * 1000),
-}
-
-
-@pytest.mark.parametrize("case", IDENTIFIERS)
-def test_whole_numbers_that_identify_rows_are_identifiers(case, tmp_path):
-    name, numbers = IDENTIFIERS[case]
-    table = pl.DataFrame({name: numbers, "b": np.arange(len(numbers)) % 2, "c": np.arange(len(numbers)) % 3})
-    table.write_csv(tmp_path / "t.csv")
-    panda = pd.DataFrame({column: table[column].to_numpy() for column in table.columns})
-    for source in (table, panda, tmp_path / "t.csv"):
-        for options in ({}, {"bins": "quantile:4"}, {"merge": "no"}, {"bins": "uniform:3", "merge": "no"}):
-            with pytest.raises(dn.InputError, match=f"column {name!r} looks like an identifier.*leave it out"):
-                dn.read(source, **options)
-        if case != "above 2^63":  # these are one number in floating point
-            assert dn.read(source, bins={name: "quantile:2"}).states[0][0].startswith("below")
-        assert dn.read(source, drop=[name]).names == ("b", "c")
-
-
-@pytest.mark.parametrize(
-    ("name", "numbers"),
-    [
-        ("year", 1950 + np.arange(300) % 60),
-        ("income", np.random.default_rng(0).permutation(np.arange(20_000, 90_000))[:200]),
-        ("amount", np.random.default_rng(0).lognormal(8, 1.5, 300).astype(int)),
-        ("x", np.random.default_rng(5).lognormal(8, 2, 100).astype(int)),
-        ("pounds", np.random.default_rng(0).permutation(np.arange(200, 2000))[:60] * 50),
-        ("score", np.random.default_rng(0).integers(0, 200, 300)),
-        ("body mass index", np.random.default_rng(0).integers(150, 400, 200)),
-    ],
-)
-def test_whole_numbers_that_measure_are_cut(name, numbers):
-    table = pl.DataFrame({name: numbers, "b": np.arange(len(numbers)) % 2})
-    with pytest.raises(dn.InputError, match="looks continuous"):
-        dn.read(table)
-    assert len(dn.read(table, bins="quantile:4").states[0]) == 4
-
-
-def test_missing_values_do_not_hide_an_identifier():
-    numbers = [None if i % 10 == 0 else 10_000 + 7 * i for i in range(200)]
-    table = pl.DataFrame({"x": numbers, "b": [i % 2 for i in range(200)]})
-    for missing in ("refuse", "drop", "state"):
-        for merge in ("yes", "no"):
-            with pytest.raises(dn.InputError, match="column 'x' looks like an identifier"):
-                dn.read(table, missing=missing, merge=merge, bins="quantile:3")

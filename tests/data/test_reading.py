@@ -454,3 +454,11 @@ def test_other_wrong_things(csv, call):
     with pytest.raises(dn.InputError):
         call(data)
     assert dn.load("waste").sample(1e3, seed=np.int64(3)).rows == 1000
+
+
+def test_too_many_columns_are_refused_before_the_work(tmp_path):
+    with pytest.raises(dn.InputError, match="10,001 columns are too many"):
+        dn.read(np.zeros((2, 10_001), dtype=np.uint8))
+    (tmp_path / "wide.csv").write_text("\n".join([",".join(f"v{i}" for i in range(100_001)), ",".join(["1"] * 100_001)]))
+    with pytest.raises(dn.InputError, match="has 100,001 columns; at most 100,000"):
+        dn.read(tmp_path / "wide.csv")

@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 
 import dagneal as dn
-from dagneal.cli import main
 from dagneal.confidence.bootstrap import weighted
 from dagneal.data import frames
 from dagneal.data.arrays import selected
@@ -199,15 +198,6 @@ def test_columns_without_a_name_are_refused(text, message, tmp_path):
         dn.read(write(tmp_path / "t.csv", text))
 
 
-def test_a_column_without_a_name_can_be_dropped(tmp_path, capsys):
-    path = write(tmp_path / "t.csv", ",a,b\n" + "Mazda,x,1\nFord,y,2\n" * 5)
-    assert dn.read(path, drop=[""]).names == ("a", "b")
-    assert dn.read(path, columns=["b", "a"]).names == ("b", "a")
-    assert main(["learn", str(path), "--drop", "", "--quiet"]) == 0
-    assert main(["learn", str(path), "--quiet"]) == 2
-    assert "--drop ''" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("starts", [(1, 1, 1), (0, 0, 0), (0, 3, 6), (6, 3, 0)])
 def test_each_file_of_a_folder_may_have_its_own_row_numbers(starts, tmp_path):
     for number, start in enumerate(starts):
@@ -336,18 +326,6 @@ def test_other_tables_are_not_noted(text, tmp_path):
     assert not any(
         "--weights" in note for note in dn.read(path, bins={"b": "quantile:2"} if "id" in text else None).prepared
     )
-
-
-def test_counts_are_noted_by_the_command_and_in_the_refusal(tmp_path, capsys):
-    assert main(["learn", str(write(tmp_path / "t.csv", COUNTED))]) == 0
-    assert "note: Freq: may say how often each row occurs" in capsys.readouterr().err
-    rows = "".join(f"{i // 30},{i % 30},{i * i}\n" for i in range(300))
-    write(tmp_path / "t.csv", "a,b,Freq\n" + rows)
-    assert main(["learn", str(tmp_path / "t.csv")]) == 2
-    assert "give weights='Freq' (--weights Freq)" in capsys.readouterr().err
-    array = np.array([[0, 0, 5], [0, 1, 7], [1, 0, 2], [1, 1, 9]])
-    assert "--weights n" in dn.read(array, names=["a", "b", "n"]).prepared[0]
-    assert dn.read(np.concatenate([array, array]), names=["a", "b", "n"]).prepared == ()
 
 
 # Files of one table

@@ -1,4 +1,4 @@
-"""Divide et impera: blocks, votes, rules, the conquest, the ordering search."""
+"""Division into subproblems: votes, rules, candidate parents and the global solve."""
 
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
@@ -20,7 +20,6 @@ from dagneal.divide.global_solve import ClassicalWhole
 from dagneal.divide.subproblem_solvers import AnnealedSubproblems, ExactSubproblems, Solutions
 from dagneal.divide.subproblems import small_dags, solve_exactly, solve_small
 from dagneal.qubo.encode import qubos as encoded
-from dagneal.solvers.order_search import search
 from support.reference import all_dags, dag_scores, random_data, random_table
 
 
@@ -338,39 +337,6 @@ def test_bad_divisions(call, message):
         call(dn.Scorer(dn.load("lung-cancer").expected(10_000)))
 
 
-@given(st.integers(0, 10**6), st.integers(2, 7), st.integers(0, 3))
-def test_ordering_search_finds_the_optimum_of_small_tables(seed, n, limit):
-    data = random_data(n, 60, seed)
-    rng = np.random.default_rng(seed)
-    candidates = {name: [o for o in data.names if o != name and rng.random() < 0.8] for name in data.names}
-    table = dn.Scorer(data).table(min(limit, n - 1), candidates)
-    found = dn.order(table, seed=seed, rounds=100)
-    assert found.score == pytest.approx(dn.exact(table).score, rel=1e-12)
-    assert not found.optimal
-
-
-def test_ordering_search_is_the_same_for_any_number_of_threads_and_begins_where_told():
-    table = dn.score_table(random_data(14, 100, seed=1))
-    one, two = (search(table, seed=3, rounds=20, workers=w) for w in (1, 2))
-    assert np.array_equal(one[0], two[0])
-    assert one[1] == two[1]
-    best = dn.exact(table)
-    start = np.array([table.position[name] for name in nx.topological_sort(best.dag)])
-    assert search(table, seed=1, rounds=0, start=start)[1] == pytest.approx(best.score)
-
-
-def test_pruning_keeps_every_optimum():
-    table = dn.score_table(random_data(6, 80, seed=2), max_parents=3)
-    start, masks, scores = table.pruned
-    assert len(masks) < len(table.masks)
-    for child in range(6):
-        kept = list(zip(masks[start[child] : start[child + 1]], scores[start[child] : start[child + 1]], strict=True))
-        for allowed in range(1 << 5):
-            entries = table.entries_of(child)
-            inside = table.masks[entries] & np.uint64(~allowed & 0xFFFF) == 0
-            assert max(s for m, s in kept if int(m) & ~allowed == 0) == table.scores[entries][inside].max()
-
-
 def test_many_variables_are_screened():
     data = random_data(70, 400, seed=5, arities=[2] * 70)
     found = dn.learn(data, seed=1)
@@ -383,87 +349,11 @@ def test_many_variables_are_screened():
         dn.learn(data, divide=4)
 
 
-def test_pair_gains():
-    data = random_data(70, 50, seed=5, arities=[2] * 70)
-    scorer = dn.Scorer(data)
-    gains = scorer.pair_gains()
-    for parent, child in [(0, 69), (69, 0), (62, 63), (63, 62), (5, 64)]:
-        expected = scorer.local(f"v{child}", [f"v{parent}"]) - scorer.local(f"v{child}")
-        assert gains[parent, child] == pytest.approx(expected, abs=1e-9)
-    assert (np.diag(gains) == 0).all()
-
-
 # What `learn` does, by solver and strategy: one test per cell of the design's table.
 
 
 def data_of(n, seed=1):
     return random_data(n, 100, seed, arities=[2] * n)
-
-
-def test_learn_auto_is_exact_where_that_takes_seconds():
-    found = dn.learn(data_of(8))
-    assert (found.solver, found.optimal, found.division, found.max_parents) == ("exact", True, None, 4)
-
-
-def test_learn_auto_is_the_conquest_beyond():
-    found = dn.learn(data_of(24), seed=1)
-    assert (found.solver, found.optimal, found.division.whole) == ("conquer", False, "order")
-    assert found.division.scheme == "all sets of at most 3 parents"
-
-
-def test_learn_auto_takes_triples_where_all_sets_cost_too_much(monkeypatch):
-    import importlib
-
-    monkeypatch.setattr(importlib.import_module("dagneal.divide.conquer"), "COMPLETE_WORK", 1e4)
-    found = dn.learn(data_of(24), seed=1)
-    assert (found.division.size, found.division.scheme, found.division.blocks) == (3, "all", comb(24, 3))
-
-
-def test_learn_exact():
-    assert dn.learn(data_of(8), solver=dn.exact).optimal
-    with pytest.raises(dn.InputError, match="at most 28 variables"):
-        dn.learn(data_of(29), solver=dn.exact, max_parents=1)
-
-
-def test_learn_directly_with_a_sampler_solves_the_whole_qubo():
-    found = dn.learn(data_of(4), solver=SimulatedAnnealingSampler(), direct=True, encoding=dn.PAPER, num_reads=20, seed=1)
-    assert found.annealed.bits == 26
-    assert found.division is None
-    assert found.max_parents == 2
-
-
-def test_learn_with_a_sampler_solves_blocks_and_the_whole_with_it():
-    found = dn.learn(data_of(6), solver=SimulatedAnnealingSampler(), num_reads=20, seed=1)
-    assert (found.division.rule, found.division.size, found.division.blocks) == ("conquer", 3, 20)
-    assert found.division.solver == found.division.whole == "SimulatedAnnealingSampler"
-    assert found.max_parents == 4
-    assert found.annealed.encoding == dn.TIGHT.name
-    assert found.annealed.optimum == dn.exact(dn.score_table(data_of(6), max_parents=4)).score  # over all parents
-    assert found.annealed.raw is not None
-    assert found.annealed.baseline <= found.annealed.optimum + 1e-9
-    assert found.optimal == (abs(found.score - found.annealed.optimum) < 1e-6)
-
-
-def test_two_variables_are_solved_by_the_sampler_too():
-    found = dn.learn(data_of(2), solver=SimulatedAnnealingSampler(), num_reads=20, seed=1)
-    assert found.division.whole == "SimulatedAnnealingSampler"
-    assert "solved directly" in found.division.skipped
-    assert found.annealed is not None
-
-
-def test_the_whole_pipeline_by_annealing_alone():
-    truth = dn.load("alarm-15")
-    for seed in (1, 2):
-        found = dn.learn(
-            truth.sample(10_000, seed),
-            solver=SimulatedAnnealingSampler(),
-            seed=seed,
-            num_reads=200,
-            subproblem_parameters={"num_reads": 20},
-        )
-        assert dn.compare(found.dag, truth.dag).cpdag_shd == 0
-        assert found.optimal
-        assert found.annealed.bits <= 140
 
 
 def test_raw_reads_that_are_no_network_end_the_conquest():
@@ -516,18 +406,6 @@ def test_the_parent_limit_of_blocks_under_the_papers_rules():
     assert not np.array_equal(one.division.votes, dn.divide(scorer, size=4, rule="penalty").division.votes)
     three = dn.divide(scorer, SimulatedAnnealingSampler(), 4, "cover:2", "penalty", 3, num_reads=2, num_sweeps=20)
     assert not three.division.failed
-
-
-@pytest.mark.parametrize("rule", ["penalty", "count", "conquer"])
-def test_learn_divided(rule):
-    found = dn.learn(data_of(5), solver=SimulatedAnnealingSampler(), divide=3, rule=rule, num_reads=5, num_sweeps=50, seed=1)
-    assert (found.division.rule, found.division.blocks) == (rule, 10)
-    assert found.division.solver == "SimulatedAnnealingSampler"
-    assert found.division.whole == ("SimulatedAnnealingSampler" if rule == "conquer" else None)
-
-
-def test_learn_exhaustive():
-    assert dn.learn(data_of(5), solver=dn.exhaustive).solver == "exhaustive"
 
 
 def test_votes_are_part_of_the_json():
@@ -635,33 +513,6 @@ def test_failures_are_kept_by_block():
     assert set(found.failed.values()) == {"Moody returned no reads"}
     found = dn.divide(table, Broken(), size=3, rule="penalty").division
     assert (found.finished, set(found.failed.values())) == (4, {"RuntimeError"})
-
-
-def test_numbered_bits_are_decoded_like_labelled_ones():
-    from dagneal.qubo.decode import decode_bits
-
-    rng = np.random.default_rng(0)
-    for encoding in (dn.PAPER, dn.TIGHT):
-        table = random_table(5, 2 if encoding == dn.PAPER else 3, seed=3)
-        qubos = encoded(table, encoding)
-        bits = qubos.layout.bits
-        samples = rng.integers(0, 2, (50, bits), dtype=np.int8)
-        labelled, numbered = qubos.model(0, table.names), qubos.model(0)
-        one = dn.decode(table, dimod.SampleSet.from_samples_bqm((samples, labelled.variables), labelled))
-        two = decode_bits(table, qubos.layout, dimod.SampleSet.from_samples_bqm((samples, range(bits)), numbered))
-        assert np.array_equal(one.edges, two.edges)
-        assert np.array_equal(one.orders, two.orders)
-        assert one.energies == pytest.approx(two.energies)
-
-
-def test_pair_gains_of_every_score():
-    data = random_data(5, 80, seed=3, arities=[2, 3, 4, 2, 3])
-    for score in (dn.BDeu(1), dn.K2(), dn.Perks(), dn.BIC()):
-        scorer = dn.Scorer(data, score)
-        gains = scorer.pair_gains()
-        for parent, child in [(0, 1), (1, 0), (2, 4)]:
-            expected = scorer.local(f"v{child}", [f"v{parent}"]) - scorer.local(f"v{child}")
-            assert gains[parent, child] == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_variable_that_all_others_depend_on():

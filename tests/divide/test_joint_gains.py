@@ -8,6 +8,7 @@ import pytest
 
 import dagneal as dn
 from dagneal.divide.joint_gains import MOST_PAIRS, interactions, work_of
+from support.reference import random_data
 
 
 def plain(scorer, near):
@@ -90,3 +91,9 @@ def test_where_it_cannot_be_done_it_is_not_tried():
     assert work_of(dn.Scorer(data, dn.K2())) == np.inf
     wide = dn.learn(parity(70), score=dn.K2())
     assert "only together" not in wide.division.skipped
+
+
+def test_the_note_about_triples_names_the_columns_that_were_left_out():
+    data = random_data(70, 400, 3, [2] * 68 + [12, 1])
+    found = dn.learn(data, max_parents=2)
+    assert "looked for in all triples without 'v68', 'v69'" in found.division.skipped

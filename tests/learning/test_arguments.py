@@ -1,7 +1,5 @@
 """Arguments of `learn` and its relatives: names that work, defaults, and one clear line for what cannot be used."""
 
-import json
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import dimod
@@ -10,20 +8,11 @@ import numpy as np
 import pandas
 import pytest
 from dwave.samplers import (
-    PathIntegralAnnealingSampler,
     SimulatedAnnealingSampler,
-    SteepestDescentSolver,
-    TabuSampler,
-    TreeDecompositionSolver,
 )
 
 import dagneal as dn
-from dagneal.cli import main
-from dagneal.qpu.backend import LocalBackend
-from dagneal.qpu.sampler import QPU
-from dagneal.solvers.samplers import default_parameters, with_defaults
-from dagneal.strategies.names import SAMPLERS
-from support.quantum import small_chip
+from support.samplers import Recorder
 
 
 @pytest.fixture(scope="module")
@@ -34,55 +23,6 @@ def data():
 @pytest.fixture(scope="module")
 def table(data):
     return dn.score_table(data)
-
-
-class Recorder(dimod.Sampler):
-    """Simulated annealing that takes integer labels only and one call at a time, and remembers the parameters of calls."""
-
-    def __init__(self):
-        self.calls, self.labels, self._busy = [], [], threading.Lock()
-
-    @property
-    def properties(self):
-        return {}
-
-    @property
-    def parameters(self):
-        return {"num_sweeps": []}  # like OpenJij's, which do not state what `sample` takes
-
-    def sample(self, bqm, num_reads=None, num_sweeps=50, seed=None):
-        if any(type(label) is not int for label in bqm.variables):
-            raise TypeError("labels must be integers\nand this line is not for users")
-        if not self._busy.acquire(blocking=False):
-            raise RuntimeError("two threads at the same time")
-        try:
-            threading.Event().wait(0.001)  # so that calls of two threads would meet
-            self.calls.append({"num_reads": num_reads, "seed": seed})
-            self.labels.append(list(bqm.variables))
-            return SimulatedAnnealingSampler().sample(bqm, num_reads=num_reads, num_sweeps=num_sweeps, seed=seed)
-        finally:
-            self._busy.release()
-
-
-# Defaults
-
-
-def test_defaults_by_class():
-    tabu = {"num_reads": 100, "num_restarts": 5, "timeout": 600_000, "lower_bound_z": 10_000}
-    assert default_parameters(SimulatedAnnealingSampler()) == {"num_reads": 1000}
-    assert default_parameters(PathIntegralAnnealingSampler()) == {"num_reads": 100}
-    assert default_parameters(TabuSampler()) == tabu
-    assert default_parameters(TreeDecompositionSolver()) == {"num_reads": 1}
-    assert default_parameters(SteepestDescentSolver()) == {"num_reads": 1000}
-    assert default_parameters(QPU(LocalBackend(small_chip(), "chip"))) == {"num_reads": 1000}
-    assert default_parameters(Recorder()) == {"num_reads": 1000}
-    assert default_parameters(dimod.ExactSolver()) == {}
-    assert default_parameters(dimod.TruncateComposite(TabuSampler(), 10)) == tabu
-    assert with_defaults(TabuSampler(), {"num_reads": 3, "timeout": 5}, blocks=True) == tabu | {"num_reads": 3, "timeout": 5}
-    assert with_defaults(SimulatedAnnealingSampler(), {}, blocks=True) == {"num_reads": 100}
-    assert with_defaults(TreeDecompositionSolver(), {}, blocks=True) == {"num_reads": 1}
-    states = dimod.SampleSet.from_samples({0: 1}, "BINARY", 0.0)
-    assert with_defaults(SimulatedAnnealingSampler(), {"initial_states": states}) == {"initial_states": states}
 
 
 def test_samplers_get_default_reads_everywhere(data, table):
@@ -108,18 +48,6 @@ def test_reads_of_blocks_and_of_the_global_problem(data, given, blocks, whole):
     sampler = Recorder()
     dn.learn(data, solver=sampler, subproblem_parameters={"num_reads": 5}, **given)
     assert [call["num_reads"] for call in sampler.calls[:10]] == [5] * 10
-
-
-@pytest.mark.parametrize("options", [["--solver", name] for name in SAMPLERS] + [["--solver", "sa", "--direct"]])
-def test_python_and_the_command_line_agree(options, data, tmp_path, capsys):
-    file = tmp_path / "lc.csv"
-    data.frame().write_csv(file)
-    assert main(["learn", str(file), *options, "--json", "--quiet"]) == 0
-    there = json.loads(capsys.readouterr().out)
-    more = {"direct": True} if "--direct" in options else {}
-    here = dn.learn(str(file), solver=options[1], **more).to_dict()
-    for name in ("edges", "score", "seed", "annealed", "max_parents", "votes"):
-        assert here.get(name) == there.get(name), name
 
 
 def test_a_direct_sampler_has_the_seed_zero_by_default(data, table):
@@ -162,43 +90,6 @@ def test_samplers_see_integers_and_reads_have_names(data, table):
     assert plain.score == found.score
 
 
-@pytest.mark.parametrize("name", ["sa", "sqa", "tabu", "greedy", "random"])
-def test_integers_in_place_of_names_change_no_read(name, table):
-    """The numbers sort as the names do: some samplers sort the variables of a model."""
-    found = dn.anneal(table, name, num_reads=20, seed=3)
-    bqm = dn.encode(table)
-    sampler = dn.samplers.solver_named(name)
-    direct = sampler.sample(bqm, **with_defaults(sampler, {"num_reads": 20, "seed": 3}))
-    reads = found.annealed.sampleset
-    assert list(reads.variables) == list(direct.variables)
-    assert np.array_equal(reads.record.sample, direct.record.sample)
-
-
-def test_labels_in_parameters_and_embeddings_are_kept(data, table, embeddings):
-    bqm = dn.encode(table)
-    state = dict.fromkeys(bqm.variables, 0)
-    found = dn.anneal(table, SimulatedAnnealingSampler(), initial_states=[state], num_reads=1, num_sweeps=1, seed=1)
-    direct = SimulatedAnnealingSampler().sample(bqm, initial_states=[state], num_reads=1, num_sweeps=1, seed=1)
-    assert found.annealed.sampleset.first.sample == direct.first.sample
-    order = sorted(bqm.variables, key=str)
-    assert dn.anneal(table, TreeDecompositionSolver(), elimination_order=order).annealed.reads == 1
-    chip = LocalBackend(small_chip(noise=0.0), "chip")
-    first = QPU(chip, cache=embeddings)
-    assert set(first.sample(bqm, num_reads=2, seed=1).variables) == set(bqm.variables)
-    with pytest.raises(dn.InputError, match=r"no qubits for \('d', 'Pollution', 'Cancer'\)"):
-        dn.anneal(table, QPU(chip, embedding={("d", "Smoker", "Cancer"): [3]}, cache=embeddings))
-
-
-def test_a_refusal_is_one_line(table):
-    class Refusing(Recorder):
-        def sample(self, bqm, num_reads=None):
-            raise TypeError("no such model\nThe following are supported:\n  1. that")
-
-    with pytest.raises(dn.InputError) as caught:
-        dn.anneal(table, Refusing())
-    assert str(caught.value) == "Refusing refused the problem with num_reads=1000: no such model"
-
-
 def test_identical_reads_are_counted(data, tmp_path):
     class Stuck(Recorder):
         def sample(self, bqm, num_reads=None, seed=None):
@@ -210,42 +101,6 @@ def test_identical_reads_are_counted(data, tmp_path):
     assert found.annealed.summary()["distinct"] == found.to_dict()["annealed"]["distinct"] == 1
     found.save(tmp_path / "page.html")
     assert "100 reads, 1 distinct" in (tmp_path / "page.html").read_text(encoding="utf-8")
-
-
-STUCK = """
-import dimod
-
-class Stuck(dimod.Sampler):
-    properties = {}
-    parameters = {"num_reads": []}
-
-    def sample(self, bqm, num_reads=1):
-        return dimod.SampleSet.from_samples_bqm([dict.fromkeys(bqm.variables, 0)] * num_reads, bqm)
-
-def make():
-    return Stuck()
-
-def wrong():
-    return 7
-
-def broken():
-    raise SystemExit(5)
-
-ready = Stuck()
-"""
-
-
-def test_samplers_from_a_class_a_function_or_as_they_are(data, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    data.frame().write_csv("lc.csv")
-    (tmp_path / "stuck.py").write_text(STUCK)
-    for name in ("Stuck", "make", "ready"):
-        assert main(["learn", "lc.csv", "--sampler", f"stuck:{name}", "--direct", "--reads", "100"]) == 0
-        assert "100 reads, 1 distinct" in capsys.readouterr().out
-    for name, words in (("wrong", "is not a dimod.Sampler"), ("broken", "could not be made without arguments: 5")):
-        assert main(["learn", "lc.csv", "--sampler", f"stuck:{name}"]) == 2
-        assert words in capsys.readouterr().err
 
 
 # Names

@@ -1,48 +1,23 @@
-"""Networks in other formats, and the commands that score, fit and convert them."""
+"""Networks in other formats."""
 
 import json
 import os
 import subprocess
 import sys
-from importlib import import_module
-from pathlib import Path
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
 import networkx as nx
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
 import dagneal as dn
-from dagneal.cli import main
 from dagneal.networks.bundled import NAMES
 from dagneal.networks.formats import _safe, graphml, read_structure, with_safe_labels, write_network
+from support.networks import odd_network, same
 
 WORDS = ["Asy/Patch", "a b", "1", "x,y", "ä", "if", "-", "a_b"]
-
-
-def odd_network() -> dn.BayesianNetwork:
-    """Names and states that are no plain words."""
-    return dn.BayesianNetwork(
-        {"Asy/Patch": ("1", "1 0"), "a b": ("x,y", "-", "ä"), "c": ("yes", "no")},
-        {"Asy/Patch": (), "a b": ("Asy/Patch",), "c": ("a b", "Asy/Patch")},
-        {
-            "Asy/Patch": [0.25, 0.75],
-            "a b": [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4]],
-            "c": np.random.default_rng(0).dirichlet([1, 1], (3, 2)),
-        },
-        "odd net",
-    )
-
-
-def same(first: dn.BayesianNetwork, second: dn.BayesianNetwork) -> bool:
-    return (
-        dict(first.states) == dict(second.states)
-        and dict(first.parents) == dict(second.parents)
-        and all(np.allclose(first.cpts[name], second.cpts[name], atol=1e-12) for name in first.names)
-    )
 
 
 @pytest.mark.parametrize("ending", ["bif", "json"])
@@ -87,22 +62,6 @@ def test_graphml_is_read_back_or_not_written(names):
         found = nx.parse_graphml(text.encode().decode())
         assert list(found) == names
         assert list(found.edges) == [(names[0], names[1])]
-
-
-@pytest.mark.parametrize("ending", ["graphml", "dot"])
-def test_control_characters_in_names_are_refused_before_the_work(ending, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    Path("data.csv").write_text("a\x01b,c\n" + "0,0\n1,1\n" * 20)
-    import_module("dagneal.confidence.measures")  # it keeps the function that it imports, so it must not import this one
-    monkeypatch.setattr("dagneal.learning.learn", lambda *_, **__: pytest.fail("it was learned"))
-    assert main(["learn", "data.csv", "-o", f"out.{ending}"]) == 2
-    told = capsys.readouterr().err
-    assert f".{ending} cannot hold the character '\\x01' of the variable 'a\\x01b'; rename it, or write .json" in told
-    assert not Path(f"out.{ending}").exists()
-    write_network(nx.DiGraph([("a\x01b", "c")]), f"out.{ending}", safe=True)
-    assert "a_b" in Path(f"out.{ending}").read_text()
-    write_network(nx.DiGraph([("a\x01b", "c")]), "out.json")
-    assert list(read_structure("out.json")) == ["a\x01b", "c"]
 
 
 @given(st.lists(st.one_of(st.sampled_from(WORDS), st.text(max_size=8)), unique=True, max_size=12))
@@ -157,68 +116,6 @@ def test_bad_files_are_named(name, text, message, tmp_path):
         read_structure(tmp_path / name)
 
 
-def test_score_fit_and_convert(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert main(["sample", "lung-cancer", "--rows", "2000", "-o", "lc.csv"]) == 0
-    data = dn.read("lc.csv", states=dn.load("lung-cancer"))
-    capsys.readouterr()
-    words = ["--states", "lung-cancer"]
-    assert main(["score", "lung-cancer", "lc.csv", "--json", *words]) == 0
-    found = json.loads(capsys.readouterr().out)
-    truth = dn.load("lung-cancer")
-    assert found["score"] == pytest.approx(dn.Scorer(data).score(truth.dag)) == sum(found["local"].values())
-    assert found["log_likelihood"] == pytest.approx(dn.log_likelihood(truth, data))
-    assert main(["learn", "lc.csv", "-o", "found.json", *words]) == 0
-    assert "strengths" in json.loads((tmp_path / "found.json").read_text())
-    assert main(["fit", "found.json", "lc.csv", "-o", "fitted.bif", *words]) == 0
-    learned = dn.learn(data)
-    assert same(dn.read_bif("fitted.bif"), dn.fit(learned.dag, data))
-    assert main(["convert", "fitted.bif", "fitted.json"]) == 0
-    assert main(["convert", "fitted.json", "again.bif"]) == 0
-    assert same(dn.read_bif("again.bif"), dn.read_bif("fitted.bif"))
-    assert main(["convert", "lung-cancer", "lc.dot"]) == 0
-    assert '"Cancer" -> "Xray"' in (tmp_path / "lc.dot").read_text()
-    capsys.readouterr()
-    Path("bare.json").write_text('{"variables": ["a", "b"], "edges": [["a", "b"]]}')
-    for line, message in (
-        ("convert bare.json found.bif", "has no probabilities"),
-        ("convert nowhere.bif a.json", "nowhere.bif"),
-        ("convert found.json found.doc", "cannot tell the format"),
-        ("fit found.json lc.csv -o a.bif --score bic", "no prior to fit with"),
-        ("score waste lc.csv", "there is no column"),
-    ):
-        assert main(line.split()) == 2
-        assert message in capsys.readouterr().err
-        assert not (tmp_path / "a.bif").exists()
-
-
-def test_a_result_as_json_holds_the_network(tmp_path, capsys):
-    truth = dn.load("lung-cancer")
-    truth.sample(500, 1).frame().write_csv(tmp_path / "a.csv")
-    assert main(["learn", str(tmp_path / "a.csv"), "-o", str(tmp_path / "a.json")]) == 0
-    assert main(["learn", str(tmp_path / "a.csv"), "-o", str(tmp_path / "a.bif")]) == 0
-    assert main(["convert", str(tmp_path / "a.json"), str(tmp_path / "again.bif")]) == 0
-    one, other = dn.load(str(tmp_path / "a.bif")), dn.load(str(tmp_path / "again.bif"))
-    assert one.states == other.states
-    for name in one.names:
-        np.testing.assert_allclose(one.cpts[name], other.cpts[name], atol=1e-9)
-    assert main(["score", str(tmp_path / "a.json"), str(tmp_path / "a.csv"), "--states", str(tmp_path / "a.json")]) == 0
-    assert "with its own probabilities" in capsys.readouterr().out
-    assert main(["convert", str(tmp_path / "a.json"), str(tmp_path / "a.json")]) == 2
-    assert "written over itself" in capsys.readouterr().err
-    assert main(["convert", str(tmp_path / "a.json"), str(tmp_path / "a.dot")]) == 0
-    assert main(["convert", str(tmp_path / "a.dot"), str(tmp_path / "b.json")]) == 2
-    assert ".dot files are written but not read" in capsys.readouterr().err
-
-
-def test_columns_that_a_network_does_not_have_are_left_out(tmp_path, capsys):
-    frame = dn.load("lung-cancer").sample(500, 1).frame().with_columns(patient=pl.Series([f"p{i}" for i in range(500)]))
-    frame.write_csv(tmp_path / "a.csv")
-    assert main(["score", "lung-cancer", str(tmp_path / "a.csv")]) == 0
-    assert main(["fit", "lung-cancer", str(tmp_path / "a.csv"), "-o", str(tmp_path / "a.bif")]) == 0
-    assert "patient" not in dn.load(str(tmp_path / "a.bif")).names
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -263,15 +160,6 @@ def test_names_that_bif_would_not_give_back_are_refused(tmp_path, letters):
     assert dn.read_bif(tmp_path / "safe.bif").names == ("a",)
 
 
-@pytest.mark.parametrize("ending", [".bif", ".json", ".graphml", ".dot"])
-def test_lone_surrogates_are_refused(tmp_path, ending, capsys):
-    (tmp_path / "net.json").write_text('{"variables": ["a\\ud800"], "edges": []}')
-    assert main(["convert", str(tmp_path / "net.json"), str(tmp_path / f"out{ending}")]) == 2
-    assert "not valid Unicode" in capsys.readouterr().err
-    with pytest.raises(dn.InputError, match="not valid Unicode"):
-        dn.BayesianNetwork({"a": ("x\udfff", "y")}, {"a": ()}, {"a": [0.5, 0.5]})
-
-
 def test_files_with_a_byte_order_mark_are_read(tmp_path):
     for ending in (".bif", ".json"):
         path = tmp_path / f"net{ending}"
@@ -302,14 +190,3 @@ def test_malformed_parts_of_a_saved_network_are_refused(tmp_path, change):
     path.write_text(json.dumps(network))
     with pytest.raises(dn.InputError, match="is not a network"):
         read_structure(path)
-
-
-def test_cycles_are_not_scored_and_saved_networks_are_sampled(tmp_path, capsys):
-    dn.load("lung-cancer").sample(50, 1).frame().select("Smoker", "Cancer").write_csv(tmp_path / "two.csv")
-    edges = [["Smoker", "Cancer"], ["Cancer", "Smoker"]]
-    (tmp_path / "cycle.json").write_text(json.dumps({"variables": ["Smoker", "Cancer"], "edges": edges}))
-    assert main(["score", str(tmp_path / "cycle.json"), str(tmp_path / "two.csv")]) == 2
-    assert "cycle" in capsys.readouterr().err
-    write_network(odd_network(), tmp_path / "net.json")
-    assert main(["sample", str(tmp_path / "net.json"), "--rows", "3"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 4

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dagneal as dn
-from dagneal.base.text import cells, columns, fitted, padded
-from dagneal.report.drawing import network_svg, picture_of
+from dagneal.base.text import cells, columns
+from dagneal.report.drawing import energies_svg, network_svg, picture_of
 from dagneal.report.layers import _crossings, layers
 from dagneal.report.layout import _spread, layered
 from dagneal.report.terminal import drawn
@@ -194,9 +194,10 @@ def test_wide_letters_take_two_columns():
     assert all(begin - 2 <= at <= begin + 3 for at in heads)
 
 
-@given(st.text(st.sampled_from("ab東😀\u0301é"), max_size=12), st.integers(2, 12))
-def test_fitted_texts_fit(text, most):
-    short = fitted(text, most)
-    assert columns(short) <= most
-    assert (short == text) == (columns(text) <= most)
-    assert columns(padded(short, most)) == most
+@pytest.mark.parametrize("low", [0.0, -1.0, -25_000.0, -1e10, 3e15])
+@pytest.mark.parametrize("span", [0.0, 1e-300, 1e-12, 1e-6, 1.0])
+def test_energies_that_hardly_differ_are_drawn(low, span):
+    energies = np.array([low, low + span, np.nextafter(low, np.inf)])
+    svg = energies_svg(energies, np.array([1, 2, 3]), -low, -low)
+    drawn = sum(float(part.split(" reads")[0]) for part in svg.split("<title>")[1:])
+    assert drawn == 6

@@ -183,3 +183,15 @@ def test_restricting_a_candidate_table_keeps_it_small():
     for bad in ([[1, 90]], [[-1, 2]]):
         with pytest.raises(dn.InputError, match="outside 0 to 79"):
             table.gather(bad)
+
+
+def test_pruning_keeps_every_optimum():
+    table = dn.score_table(random_data(6, 80, seed=2), max_parents=3)
+    start, masks, scores = table.pruned
+    assert len(masks) < len(table.masks)
+    for child in range(6):
+        kept = list(zip(masks[start[child] : start[child + 1]], scores[start[child] : start[child + 1]], strict=True))
+        for allowed in range(1 << 5):
+            entries = table.entries_of(child)
+            inside = table.masks[entries] & np.uint64(~allowed & 0xFFFF) == 0
+            assert max(s for m, s in kept if int(m) & ~allowed == 0) == table.scores[entries][inside].max()

@@ -1,0 +1,94 @@
+"""Options for reading data, and the notes about the data."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import dagneal as dn
+from dagneal.cli import main
+from support.frames import frame
+
+
+def test_names_are_printed_without_control_characters(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "t.csv"
+    path.write_text(
+        '"a\nb",\x1b[31mred,' + "x" * 500 + "\n" + "".join(f"{i % 2},{i % 2},{(i // 2) % 2}\n" for i in range(50))
+    )
+    assert main(["learn", "t.csv"]) == 0
+    text = capsys.readouterr().out
+    assert "\x1b" not in text
+    assert "a\\nb" in text
+    assert max(map(len, text.splitlines())) < 300
+
+
+def test_what_was_done_is_told(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    frame().write_csv("t.csv")
+    assert main(["learn", "t.csv"]) == 2
+    assert "--bins quantile:4" in capsys.readouterr().err
+    assert main(["learn", "t.csv", "--bins", "quantile:3", "--bins", "dose=kmeans:2", "--json"]) == 0
+    captured = capsys.readouterr()
+    told = json.loads(captured.out)["data"]["prepared"]
+    assert len(told) == 2
+    assert all(text in captured.err for text in told)
+    assert main(["learn", "t.csv", "--drop", "age,dose"]) == 2
+    assert "at least 2 columns" in capsys.readouterr().err
+    assert main(["learn", "t.csv", "--bins", "=quantile:3"]) == 2
+
+
+def test_a_network_cuts_new_numbers_as_it_was_learned(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    table = frame().with_columns(pl.Series("town", ["a", "b", "c", "d"] * 99 + ["e", "f", "g", "h"]))
+    table.write_csv("old.csv")
+    options = ["--bins", "quantile:3", "--rare", "0.01"]
+    assert main(["learn", "old.csv", *options, "-o", "net.bif", "--quiet"]) == 0
+    network = dn.load("net.bif")
+    assert network.states["town"] == ("(other)", "a", "b", "c", "d")
+    new = table.head(50).with_columns(town=pl.lit("z"))  # other numbers would be cut elsewhere, and no row is rare
+    for source in (new, pd.DataFrame(new.to_dict(as_series=False))):
+        data = dn.read(source, states=network)
+        assert dict(zip(data.names, data.states, strict=True)) == dict(network.states)
+        assert np.isfinite(dn.log_likelihood(network, data))
+    old = dn.read("old.csv", bins="quantile:3", rare=0.01)
+    again = dn.read("old.csv", states=network)
+    assert dn.log_likelihood(network, again) == pytest.approx(dn.log_likelihood(network, old))
+    old.frame().write_csv("cut.csv")  # the states themselves are read as well
+    assert dn.log_likelihood(network, dn.read("cut.csv", states=network)) == pytest.approx(dn.log_likelihood(network, old))
+    capsys.readouterr()
+    assert main(["score", "net.bif", "old.csv", "--states", "net.bif", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["log_likelihood"] == pytest.approx(dn.log_likelihood(network, old))
+
+
+def write(path, text):
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_a_column_without_a_name_can_be_dropped(tmp_path, capsys):
+    path = write(tmp_path / "t.csv", ",a,b\n" + "Mazda,x,1\nFord,y,2\n" * 5)
+    assert dn.read(path, drop=[""]).names == ("a", "b")
+    assert dn.read(path, columns=["b", "a"]).names == ("b", "a")
+    assert main(["learn", str(path), "--drop", "", "--quiet"]) == 0
+    assert main(["learn", str(path), "--quiet"]) == 2
+    assert "--drop ''" in capsys.readouterr().err
+
+
+# Tables of counts
+
+COUNTED = "Class,Sex,Freq\n1st,M,62\n1st,F,141\n2nd,M,25\n2nd,F,93\n3rd,M,0\n3rd,F,4\n"
+
+
+def test_counts_are_noted_by_the_command_and_in_the_refusal(tmp_path, capsys):
+    assert main(["learn", str(write(tmp_path / "t.csv", COUNTED))]) == 0
+    assert "note: Freq: may say how often each row occurs" in capsys.readouterr().err
+    rows = "".join(f"{i // 30},{i % 30},{i * i}\n" for i in range(300))
+    write(tmp_path / "t.csv", "a,b,Freq\n" + rows)
+    assert main(["learn", str(tmp_path / "t.csv")]) == 2
+    assert "give weights='Freq' (--weights Freq)" in capsys.readouterr().err
+    array = np.array([[0, 0, 5], [0, 1, 7], [1, 0, 2], [1, 1, 9]])
+    assert "--weights n" in dn.read(array, names=["a", "b", "n"]).prepared[0]
+    assert dn.read(np.concatenate([array, array]), names=["a", "b", "n"]).prepared == ()

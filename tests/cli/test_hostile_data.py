@@ -1,0 +1,66 @@
+"""Hostile files on the command line: their names stay names everywhere, or one clear line refuses them."""
+
+import subprocess
+import sys
+
+import pytest
+
+import dagneal as dn
+from dagneal.cli import main
+from support.hostile import READ_RIGHT, REFUSED
+
+
+@pytest.mark.parametrize("case", READ_RIGHT)
+def test_it_is_learned_shown_and_saved(case, tmp_path, capsys):
+    text = READ_RIGHT[case][0]
+    (tmp_path / "a.csv").write_bytes(text.encode())
+    for ending in ("html", "json", "graphml", "dot"):
+        out = tmp_path / f"a.{ending}"
+        assert main(["learn", str(tmp_path / "a.csv"), "-o", str(out), "--quiet"]) == 0
+        assert out.exists()
+        printed = capsys.readouterr().out
+        assert max(map(len, printed.splitlines())) < 1000
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert page.count("<script") == 2  # the data and the program of the page
+    assert "<img" not in page
+    assert "<b>" not in page
+    for ending in ("json", "graphml"):  # what was written is read again
+        assert main(["convert", str(tmp_path / f"a.{ending}"), str(tmp_path / "again.dot")]) == 0
+
+
+@pytest.mark.parametrize("case", READ_RIGHT)
+def test_a_bif_has_the_same_names_or_is_refused(case, tmp_path, capsys):
+    text, names, states = READ_RIGHT[case]
+    (tmp_path / "a.csv").write_bytes(text.encode())
+    status = main(["learn", str(tmp_path / "a.csv"), "-o", str(tmp_path / "a.bif"), "--quiet"])
+    if any('"' in word or "\n" in word for word in (*names, *(state for each in states for state in each))):
+        assert status == 2
+        err = capsys.readouterr().err
+        assert "BIF" in err
+        assert err.count("\n") == 1
+        assert not (tmp_path / "a.bif").exists()
+        assert main(["learn", str(tmp_path / "a.csv"), "-o", str(tmp_path / "a.bif"), "--safe-labels"]) == 0
+        assert len(dn.load(str(tmp_path / "a.bif")).names) == 3
+    else:
+        assert status == 0
+        assert dn.load(str(tmp_path / "a.bif")).states == dict(zip(names, states, strict=True))
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_it_is_refused_in_one_line(case, tmp_path, capsys):
+    content, words = REFUSED[case]
+    (tmp_path / "a.csv").write_bytes(content)
+    assert main(["learn", str(tmp_path / "a.csv"), "-o", str(tmp_path / "a.html"), "--quiet"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert words in err
+    assert not (tmp_path / "a.html").exists()
+
+
+def test_a_terminal_of_another_encoding(tmp_path):
+    (tmp_path / "a.csv").write_bytes(READ_RIGHT["emoji"][0].encode())
+    command = [sys.executable, "-m", "dagneal", "learn", str(tmp_path / "a.csv"), "--quiet"]
+    done = subprocess.run(command, capture_output=True, env={"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}, timeout=600)
+    assert done.returncode == 0
+    assert "日本語" in done.stdout.decode()

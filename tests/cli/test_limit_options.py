@@ -1,0 +1,85 @@
+"""Options for limits of time, cores and memory."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import dagneal as dn
+from dagneal.cli import main
+from support.waiting import PATIENCE
+
+
+def test_control_on_the_command_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["sample", "lung-cancer", "--rows", "1000", "-o", "lc.csv"]) == 0
+    capsys.readouterr()
+    assert main(["learn", "lc.csv", "--start", "lung-cancer", "--time-limit", "5", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["optimal"]
+    assert main(["learn", "lc.csv", "--start", "waste"]) == 2
+    assert main(["learn", "lc.csv", "--time-limit", "0"]) == 2
+    assert "time_limit is 0.0" in capsys.readouterr().err
+
+
+def test_the_number_of_jobs_makes_no_difference(tmp_path, capsys):
+    file = tmp_path / "a.csv"
+    dn.load("alarm-15").sample(500, 1).frame().write_csv(file)
+    options = ["--solver", "sa", "--divide", "4", "--blocks", "cover:2", "--reads", "5", "--bootstrap", "4", "--json"]
+    reports = []
+    for jobs in ("1", "2"):
+        assert main(["learn", str(file), *options, "--jobs", jobs]) == 0
+        reports.append(json.loads(capsys.readouterr().out))
+    for key in ("edges", "score", "votes", "bootstrap"):
+        assert reports[0][key] == reports[1][key]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--jobs", "0"], "jobs is 0"),
+        (["--memory", "much"], "'much' is no amount of memory"),
+        (["--memory", "0GB"], "no memory at all"),
+    ],
+)
+def test_limits_of_the_machine_that_are_none(options, words, tmp_path, capsys):
+    file = tmp_path / "a.csv"
+    dn.load("lung-cancer").sample(50, 1).frame().write_csv(file)
+    assert main(["learn", str(file), *options]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_memory_is_watched_while_it_works(tmp_path):
+    """More is taken than was foreseen: the command ends with a line, and leaves no file."""
+    file, out = tmp_path / "a.csv", tmp_path / "a.bif"
+    dn.load("lung-cancer").sample(50, 1).frame().write_csv(file)
+    code = (
+        "import sys, dagneal.base.machine as m\n"
+        "before, calls = m.used, []\n"
+        "m.used = lambda: (calls.append(1), 10**9 if len(calls) > 3 else 1000)[1]\n"
+        "import time, dagneal.cli.commands as c\n"
+        "learn = c.learn\n"
+        "c.learn = lambda options: (time.sleep(600), learn(options))\n"
+        "from dagneal.cli import main\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+    command = [sys.executable, "-c", code, "learn", str(file), "--memory", "500MB", "-o", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 2
+    assert done.stderr.strip() == "dagneal: 1.0 GB are more than the 500 MB of --memory; allow more, or use less data"
+    assert not out.exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address spaces are limited on Linux")
+def test_a_small_address_space_is_refused_in_one_line(tmp_path):
+    dn.load("lung-cancer").sample(50, 1).frame().write_csv(tmp_path / "lc.csv")
+    for kilobytes in (150_000, 900_000):
+        done = subprocess.run(
+            ["sh", "-c", f'ulimit -v {kilobytes}; exec "$@"', "sh", sys.executable, "-m", "dagneal", "learn", "lc.csv"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith("dagneal: ulimit -v leaves")
+        assert done.stderr.count("\n") == 1

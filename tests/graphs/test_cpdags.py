@@ -1,0 +1,52 @@
+"""Equivalence classes against their enumeration."""
+
+from itertools import combinations
+
+import networkx as nx
+import pytest
+
+import dagneal as dn
+from support.reference import all_dags, random_data
+
+
+def graphs(n):
+    for parents in all_dags(n):
+        graph = nx.DiGraph()
+        graph.add_nodes_from(range(n))
+        graph.add_edges_from((p, c) for c, ps in enumerate(parents) for p in ps)
+        yield graph
+
+
+def kind(graph):
+    """Verma and Pearl: DAGs are equivalent if they share skeleton and v-structures."""
+    skeleton = frozenset(frozenset(edge) for edge in graph.edges)
+    colliders = frozenset(
+        (frozenset((a, b)), c)
+        for c in graph
+        for a, b in combinations(graph.predecessors(c), 2)
+        if frozenset((a, b)) not in skeleton
+    )
+    return skeleton, colliders
+
+
+@pytest.mark.parametrize(("n", "classes"), [(1, 1), (2, 2), (3, 11), (4, 185)])
+def test_cpdags_equal_the_union_of_their_class(n, classes):
+    members: dict = {}
+    for graph in graphs(n):
+        members.setdefault(kind(graph), []).append(graph)
+    assert len(members) == classes  # OEIS A007984
+    for group in members.values():
+        union = {edge for graph in group for edge in graph.edges}
+        for graph in group:
+            assert set(dn.cpdag(graph).edges) == union
+
+
+def test_equivalent_graphs_score_the_same_and_others_do_not():
+    scorer = dn.Scorer(random_data(4, 500, seed=6))
+    by_class: dict = {}
+    for graph in graphs(4):
+        named = nx.relabel_nodes(graph, {i: f"v{i}" for i in range(4)})
+        pattern = frozenset(dn.cpdag(named).edges)
+        by_class.setdefault(pattern, set()).add(round(scorer.score(named), 6))
+    assert all(len(scores) == 1 for scores in by_class.values())
+    assert len({next(iter(s)) for s in by_class.values()}) == len(by_class) == 185

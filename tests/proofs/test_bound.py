@@ -1,0 +1,28 @@
+"""Upper bounds against the optimum."""
+
+import pytest
+
+import dagneal as dn
+from dagneal.proofs.bound import upper_bound
+
+
+@pytest.mark.parametrize("group", [1, 3, 4, 6, 14, 15])
+def test_bounds_against_the_optimum(group):
+    for seed in range(5):
+        table = dn.score_table(dn.load("alarm-15").sample(300, seed), max_parents=2 + seed % 2)
+        best = dn.exact(table).score
+        bound = upper_bound(table, group).score
+        assert bound >= best - 1e-9
+        if group == 15:
+            assert bound == pytest.approx(best)
+        if group == 1:  # every child has its best parents
+            most = [table.scores[table.entries_of(child)].max() for child in range(15)]
+            assert bound == pytest.approx(sum(most))
+
+
+def test_a_bound_with_knowledge():
+    known = dn.Knowledge(required=[("HR", "CO")], forbidden=[("CO", "HR")], limits={"SaO2": 1})
+    table = dn.Scorer(dn.load("alarm-15").sample(300, 1), knowledge=known).table(2)
+    best = dn.exact(table).score
+    assert upper_bound(table, 15).score == pytest.approx(best)
+    assert upper_bound(table, 5).score >= best - 1e-9

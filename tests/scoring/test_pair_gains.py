@@ -1,0 +1,27 @@
+"""Gains of single parents against local scores."""
+
+import numpy as np
+import pytest
+
+import dagneal as dn
+from support.reference import random_data
+
+
+def test_pair_gains():
+    data = random_data(70, 50, seed=5, arities=[2] * 70)
+    scorer = dn.Scorer(data)
+    gains = scorer.pair_gains()
+    for parent, child in [(0, 69), (69, 0), (62, 63), (63, 62), (5, 64)]:
+        expected = scorer.local(f"v{child}", [f"v{parent}"]) - scorer.local(f"v{child}")
+        assert gains[parent, child] == pytest.approx(expected, abs=1e-9)
+    assert (np.diag(gains) == 0).all()
+
+
+def test_pair_gains_of_every_score():
+    data = random_data(5, 80, seed=3, arities=[2, 3, 4, 2, 3])
+    for score in (dn.BDeu(1), dn.K2(), dn.Perks(), dn.BIC()):
+        scorer = dn.Scorer(data, score)
+        gains = scorer.pair_gains()
+        for parent, child in [(0, 1), (1, 0), (2, 4)]:
+            expected = scorer.local(f"v{child}", [f"v{parent}"]) - scorer.local(f"v{child}")
+            assert gains[parent, child] == pytest.approx(expected, abs=1e-9)

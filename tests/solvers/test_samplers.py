@@ -1,0 +1,87 @@
+"""Default parameters of samplers, and the labels that samplers see."""
+
+import dimod
+import numpy as np
+import pytest
+from dwave.samplers import (
+    PathIntegralAnnealingSampler,
+    SimulatedAnnealingSampler,
+    SteepestDescentSolver,
+    TabuSampler,
+    TreeDecompositionSolver,
+)
+
+import dagneal as dn
+from dagneal.qpu.backend import LocalBackend
+from dagneal.qpu.sampler import QPU
+from dagneal.solvers.samplers import default_parameters, with_defaults
+from support.quantum import small_chip
+from support.samplers import Recorder
+
+
+@pytest.fixture(scope="module")
+def data():
+    return dn.load("lung-cancer").sample(2_000, 1)
+
+
+@pytest.fixture(scope="module")
+def table(data):
+    return dn.score_table(data)
+
+
+# Defaults
+
+
+def test_defaults_by_class():
+    tabu = {"num_reads": 100, "num_restarts": 5, "timeout": 600_000, "lower_bound_z": 10_000}
+    assert default_parameters(SimulatedAnnealingSampler()) == {"num_reads": 1000}
+    assert default_parameters(PathIntegralAnnealingSampler()) == {"num_reads": 100}
+    assert default_parameters(TabuSampler()) == tabu
+    assert default_parameters(TreeDecompositionSolver()) == {"num_reads": 1}
+    assert default_parameters(SteepestDescentSolver()) == {"num_reads": 1000}
+    assert default_parameters(QPU(LocalBackend(small_chip(), "chip"))) == {"num_reads": 1000}
+    assert default_parameters(Recorder()) == {"num_reads": 1000}
+    assert default_parameters(dimod.ExactSolver()) == {}
+    assert default_parameters(dimod.TruncateComposite(TabuSampler(), 10)) == tabu
+    assert with_defaults(TabuSampler(), {"num_reads": 3, "timeout": 5}, blocks=True) == tabu | {"num_reads": 3, "timeout": 5}
+    assert with_defaults(SimulatedAnnealingSampler(), {}, blocks=True) == {"num_reads": 100}
+    assert with_defaults(TreeDecompositionSolver(), {}, blocks=True) == {"num_reads": 1}
+    states = dimod.SampleSet.from_samples({0: 1}, "BINARY", 0.0)
+    assert with_defaults(SimulatedAnnealingSampler(), {"initial_states": states}) == {"initial_states": states}
+
+
+@pytest.mark.parametrize("name", ["sa", "sqa", "tabu", "greedy", "random"])
+def test_integers_in_place_of_names_change_no_read(name, table):
+    """The numbers sort as the names do: some samplers sort the variables of a model."""
+    found = dn.anneal(table, name, num_reads=20, seed=3)
+    bqm = dn.encode(table)
+    sampler = dn.samplers.solver_named(name)
+    direct = sampler.sample(bqm, **with_defaults(sampler, {"num_reads": 20, "seed": 3}))
+    reads = found.annealed.sampleset
+    assert list(reads.variables) == list(direct.variables)
+    assert np.array_equal(reads.record.sample, direct.record.sample)
+
+
+def test_labels_in_parameters_and_embeddings_are_kept(data, table, embeddings):
+    bqm = dn.encode(table)
+    state = dict.fromkeys(bqm.variables, 0)
+    found = dn.anneal(table, SimulatedAnnealingSampler(), initial_states=[state], num_reads=1, num_sweeps=1, seed=1)
+    direct = SimulatedAnnealingSampler().sample(bqm, initial_states=[state], num_reads=1, num_sweeps=1, seed=1)
+    assert found.annealed.sampleset.first.sample == direct.first.sample
+    order = sorted(bqm.variables, key=str)
+    assert dn.anneal(table, TreeDecompositionSolver(), elimination_order=order).annealed.reads == 1
+    chip = LocalBackend(small_chip(noise=0.0), "chip")
+    first = QPU(chip, cache=embeddings)
+    assert set(first.sample(bqm, num_reads=2, seed=1).variables) == set(bqm.variables)
+    with pytest.raises(dn.InputError, match=r"no qubits for \('d', 'Pollution', 'Cancer'\)"):
+        dn.anneal(table, QPU(chip, embedding={("d", "Smoker", "Cancer"): [3]}, cache=embeddings))
+
+
+def test_a_refusal_is_one_line(table):
+    class Refusing(Recorder):
+        def sample(self, bqm, num_reads=None):
+            raise TypeError("no such model\nThe following are supported:\n  1. that")
+
+    with pytest.raises(dn.InputError) as caught:
+        dn.anneal(table, Refusing())
+    assert str(caught.value) == "Refusing refused the problem with num_reads=1000: no such model"

@@ -1,0 +1,36 @@
+"""Samplers for tests."""
+
+import threading
+
+import dimod
+from dwave.samplers import (
+    SimulatedAnnealingSampler,
+)
+
+
+class Recorder(dimod.Sampler):
+    """Simulated annealing that takes integer labels only and one call at a time, and remembers the parameters of calls."""
+
+    def __init__(self):
+        self.calls, self.labels, self._busy = [], [], threading.Lock()
+
+    @property
+    def properties(self):
+        return {}
+
+    @property
+    def parameters(self):
+        return {"num_sweeps": []}  # like OpenJij's, which do not state what `sample` takes
+
+    def sample(self, bqm, num_reads=None, num_sweeps=50, seed=None):
+        if any(type(label) is not int for label in bqm.variables):
+            raise TypeError("labels must be integers\nand this line is not for users")
+        if not self._busy.acquire(blocking=False):
+            raise RuntimeError("two threads at the same time")
+        try:
+            threading.Event().wait(0.001)  # so that calls of two threads would meet
+            self.calls.append({"num_reads": num_reads, "seed": seed})
+            self.labels.append(list(bqm.variables))
+            return SimulatedAnnealingSampler().sample(bqm, num_reads=num_reads, num_sweeps=num_sweeps, seed=seed)
+        finally:
+            self._busy.release()
