@@ -41,7 +41,7 @@ def paper() -> None:
     for name, kind, reads, sizes, seeds in PLAN:
         truth = dn.load(name)
         data = truth.expected(10_000)
-        table = dn.score_table(data.padded() if kind == "padded" else data, max_parents=2)
+        table = dn.scoring.score_table(data.padded() if kind == "padded" else data, max_parents=2)
         for size in sizes:
             right, wrong, acyclic, spent = [], [], [], []
             for seed in range(1, seeds + 1):
@@ -67,7 +67,7 @@ def paper() -> None:
                 kind,
                 reads,
                 size,
-                found.division.blocks,
+                found.division.subproblems,
                 " ".join(map(str, right)),
                 " ".join(map(str, wrong)),
                 f"{np.mean(right):.1f} / {np.mean(wrong):.1f}",
@@ -88,8 +88,8 @@ def warm() -> None:
     for n, rows in ((8, 100), (24, 100)):
         data = dn.read(np.random.default_rng(0).integers(0, 2, (rows, n)))
         dn.learn(data)
-        dn.divide(dn.Scorer(data), size=3)
-        dn.divide(dn.Scorer(data), size=4, blocks="cover:2")
+        dn.divide(dn.scoring.Scorer(data), size=3)
+        dn.divide(dn.scoring.Scorer(data), size=4, blocks="cover:2")
 
 
 def networks(folder: str) -> None:
@@ -105,11 +105,11 @@ def networks(folder: str) -> None:
             begun = time.perf_counter()
             found = dn.learn(data, limit, seed=seed)
             spent = time.perf_counter() - begun
-            scorer = dn.Scorer(data)
+            scorer = dn.scoring.Scorer(data)
             against = dn.compare(found.dag, truth.dag, scorer)
             equal = ""
             if len(truth.names) <= 20:
-                best = dn.exact(scorer.table(min(limit or 4, len(truth.names) - 1)))
+                best = dn.solvers.exact(scorer.table(min(limit or 4, len(truth.names) - 1)))
                 equal = "yes" if abs(best.score - found.score) < 1e-6 else f"no, {best.score - found.score:.3f} below"
             cells = (
                 name,
@@ -145,7 +145,7 @@ def blocks(folder: str) -> None:
                 continue
             rows = []
             for seed in (1, 2, 3):
-                scorer = dn.Scorer(truth.sample(10_000, seed))
+                scorer = dn.scoring.Scorer(truth.sample(10_000, seed))
                 begun = time.perf_counter()
                 found = dn.divide(scorer, size=size, blocks=scheme, seed=seed)
                 spent = time.perf_counter() - begun
@@ -155,7 +155,7 @@ def blocks(folder: str) -> None:
                 )
             mean = np.mean(rows, axis=0)
             figures = [f"{mean[0]:.2f}", *(f"{v:.1f}" for v in mean[1:])]
-            print("| " + " | ".join(map(str, (name, size, scheme, found.division.blocks, *figures))) + " |", flush=True)
+            print("| " + " | ".join(map(str, (name, size, scheme, found.division.subproblems, *figures))) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import numpy as np
 
 import dagneal as dn
 from dagneal.paper.published import TABLE_4, TABLE_6, TABLE_9, TABLE_10, TABLE_11
-from dagneal.qpu.emulator import COLD, NOISE, SWEEPS, emulated_qpu
+from dagneal.qpu.emulator import COLD, NOISE, SWEEPS, emulated
 
 TIMES = (1, 99)
 
@@ -26,15 +26,15 @@ class Problem:
 
     def __init__(self, name: str) -> None:
         self.truth = dn.load(name)
-        self.table = dn.score_table(self.truth.expected(10_000))
-        self.bqm = dn.encode(self.table, dn.PAPER)
-        x = dn.qubo_vector(self.table, self.truth.dag, dn.PAPER)
-        self.value = dn.result_value(self.bqm, x)
+        self.table = dn.scoring.score_table(self.truth.expected(10_000))
+        self.bqm = dn.qubo.encode(self.table, dn.PAPER)
+        x = dn.qubo.qubo_vector(self.table, self.truth.dag, dn.PAPER)
+        self.value = dn.qubo.result_value(self.bqm, x)
 
     def run(self, sampler, reads: int, microseconds: float, seed: int) -> tuple[int, float, float]:
         """How many reads are the expected solution, the best read's result value by that of this, and its raw score."""
         found = sampler.sample(self.bqm, num_reads=reads, annealing_time=microseconds, seed=seed)
-        decoded = dn.decode(self.table, found)
+        decoded = dn.qubo.decode(self.table, found)
         hits = int((np.abs(decoded.energies - self.bqm.offset - self.value) < 1e-6).sum())  # slack and order bits right too
         best = int(np.argmin(decoded.energies))
         ratio = (decoded.energies[best] - self.bqm.offset) / self.value
@@ -46,7 +46,7 @@ def calibrate() -> None:
     reads, seeds = 2_000, range(4)
     print(f"| noise | sweeps | cold | error | expected solutions in 10,000 reads; ratios |\n|{'---|' * 5}")
     for noise, sweeps, cold in product((0.02, 0.04, 0.08), (10.0, 30.0), (2.0, 4.0, 8.0)):
-        sampler = emulated_qpu("pegasus", noise, sweeps, cold, gauges=False)
+        sampler = emulated("pegasus", noise, sweeps, cold, gauges=False)
         error, cells = 0.0, []
         for name, problem in problems.items():
             for microseconds in TIMES:
@@ -67,7 +67,7 @@ def calibrate() -> None:
 
 
 def table6() -> None:
-    sampler = emulated_qpu(gauges=False)
+    sampler = emulated(gauges=False)
     print(f"noise {NOISE}, sweeps {SWEEPS}, cold {COLD}, one problem and one embedding per call, no gauges; emulated\n")
     head = "network | us | runs | success, the paper | ours | result, the paper | ours | solutions, the paper | ours | s"
     print(f"| {head} |")
@@ -97,9 +97,9 @@ def table6() -> None:
 
 
 def table4(runs: int = 10) -> None:
-    sampler = emulated_qpu(gauges=False)
+    sampler = emulated(gauges=False)
     problem = Problem("lung-cancer")
-    best = dn.exact(problem.table).score
+    best = dn.solvers.exact(problem.table).score
     print("| reads | us | the paper | emulated |\n|---|---|---|---|", flush=True)
     for (reads, microseconds), wanted in TABLE_4.items():
         found = [problem.run(sampler, reads, microseconds, seed) for seed in range(runs)]
@@ -125,11 +125,11 @@ def division(runs: int = 5) -> None:
     for name, published_rows in {"lung-cancer": TABLE_9, "waste": TABLE_10, "alarm-15": TABLE_11}.items():
         sizes = {k: row.means for (k, method), row in published_rows.items() if method == "qa"}
         truth = dn.load(name)
-        table = dn.score_table(truth.expected(10_000))
+        table = dn.scoring.score_table(truth.expected(10_000))
         for size, published in sizes.items():
             cells = [name, size, "{} / {}".format(*published)]
             for tiled in (False, True):
-                sampler = emulated_qpu(gauges=tiled)
+                sampler = emulated(gauges=tiled)
                 found = []
                 for seed in range(runs):
                     solver = sampler if tiled else OneByOne(sampler)

@@ -49,34 +49,34 @@ def time_to_solution(hits: int, reads: int, seconds: float) -> str:
 
 def sampling(folder: str | None = None) -> None:
     one_core()
-    tables = {name: dn.score_table(dn.load(name).expected(10_000)) for name in ("waste", "waste-2p-dep", "alarm-15")}
+    tables = {name: dn.scoring.score_table(dn.load(name).expected(10_000)) for name in ("waste", "waste-2p-dep", "alarm-15")}
     if folder:
-        tables |= {name: dn.score_table(read(folder, name).sample(10_000, 1)) for name in ("asia", "sachs")}
-    tables["alarm-15, candidates"] = with_candidates(dn.Scorer(dn.load("alarm-15").expected(10_000)), 2)
+        tables |= {name: dn.scoring.score_table(read(folder, name).sample(10_000, 1)) for name in ("asia", "sachs")}
+    tables["alarm-15, candidates"] = with_candidates(dn.scoring.Scorer(dn.load("alarm-15").expected(10_000)), 2)
     head = "network | encoding | bits | h / J | reads | raw gap | hits | repaired gap | hits | baseline gap | raw | repaired"
     print(f"| {head} |\n|{'---|' * 12}", flush=True)
     for name, table in tables.items():
-        best = dn.exact(table).score
+        best = dn.solvers.exact(table).score
         for encoding in ENCODINGS:
             report(name, table, best, encoding)
 
 
-def with_candidates(scorer: dn.Scorer, max_parents: int) -> dn.ScoreTable:
+def with_candidates(scorer: dn.scoring.Scorer, max_parents: int) -> dn.scoring.ScoreTable:
     """The table on the candidate parents that all triples suggest."""
     names = scorer.data.names
     margins, _, _ = small_evidence(scorer.table(2), choose_subproblems(len(names), 3, "all", 0))
     return scorer.table(max_parents, named_candidates(allowed_by_margin(margins), names))
 
 
-def report(name: str, table: dn.ScoreTable, best: float, encoding: dn.Encoding) -> None:
-    bqm = dn.encode(table, encoding)
+def report(name: str, table: dn.scoring.ScoreTable, best: float, encoding: dn.Encoding) -> None:
+    bqm = dn.qubo.encode(table, encoding)
     spins = bqm.spin
     reads, spent = [], 0.0
     for seed in SEEDS:
         begun = time.perf_counter()
         samples = SimulatedAnnealingSampler().sample(bqm, num_reads=READS, seed=seed)
         spent += time.perf_counter() - begun
-        reads.append(dn.decode(table, samples))
+        reads.append(dn.qubo.decode(table, samples))
     raw = np.array([r.raw_scores for r in reads])
     repaired = np.array([r.repaired_scores for r in reads])
     solved = [
@@ -106,7 +106,7 @@ def pipeline() -> None:
             data, solver=SimulatedAnnealingSampler(), seed=seed, num_reads=READS, subproblem_parameters={"num_reads": 100}
         )
         spent = time.perf_counter() - begun
-        figures = found.annealed
+        figures = found.reads
         cells = (
             seed,
             dn.compare(found.dag, truth.dag).cpdag_shd,
@@ -127,13 +127,13 @@ def speed(folder: str | None = None) -> None:
     if folder:
         cases += [(name, read(folder, name), 3) for name in ("alarm", "hailfinder")]
     for name, truth, limit in cases:
-        scorer = dn.Scorer(truth.sample(10_000, 1))
+        scorer = dn.scoring.Scorer(truth.sample(10_000, 1))
         for kind, table in (("triples", with_candidates(scorer, limit)), ("all", scorer.table(limit))):
             if kind == "all" and len(truth.names) > 15:
                 continue
             for encoding in (dn.TIGHT, dn.Encoding("tight", "chordal", prune=False)):
                 begun = time.perf_counter()
-                bqm = dn.encode(table, encoding)
+                bqm = dn.qubo.encode(table, encoding)
                 spent = time.perf_counter() - begun
                 cells = (name, len(truth.names), limit, kind, encoding.name, bqm.num_variables, bqm.num_interactions)
                 print("| " + " | ".join(map(str, (*cells, f"{spent:.2f}"))) + " |", flush=True)

@@ -17,7 +17,7 @@ def rows(count: int) -> np.ndarray:
 
 
 def build(array: np.ndarray):
-    return dn.encode(dn.score_table(dn.read(array, names=waste.names)))
+    return dn.qubo.encode(dn.scoring.score_table(dn.read(array, names=waste.names)))
 
 
 million = rows(1_000_000)
@@ -26,7 +26,7 @@ ours = best_of(lambda: build(million))
 small = rows(10_000)
 arities = [len(s) for s in waste.states.values()]
 theirs, scores = timed(lambda: plain_scores(arities, small.tolist()))
-table = dn.score_table(dn.read(small, names=waste.names))
+table = dn.scoring.score_table(dn.read(small, names=waste.names))
 worst = max(
     abs(value + table.local(waste.names[i], [waste.names[p] for p in parents]))
     for i, sets in enumerate(scores)

@@ -76,11 +76,11 @@ def we_score(path: str) -> dict:
     begun = time.perf_counter()
     data = dn.read(path)
     read = time.perf_counter() - begun
-    dn.Scorer(data).table(2)  # compiled
+    dn.scoring.Scorer(data).table(2)  # compiled
     begun = time.perf_counter()
-    dn.Scorer(data).table(2)
+    dn.scoring.Scorer(data).table(2)
     seconds = time.perf_counter() - begun
-    words = dn.Scorer(data).counter.planes.words
+    words = dn.scoring.Scorer(data).counter.planes.words
     begun = time.perf_counter()
     for _ in range(5):
         words.max()
@@ -103,7 +103,7 @@ def we_learn(count: str, rows: str) -> dict:
     found = dn.learn(data)
     seconds = time.perf_counter() - begun
     against = dn.compare(found.dag, truth.dag)
-    above = found.score - dn.Scorer(data).score(truth.dag)
+    above = found.score - dn.scoring.Scorer(data).score(truth.dag)
     return {"seconds": seconds, "above": above, "distance": against.cpdag_shd, "edges": truth.dag.number_of_edges()}
 
 

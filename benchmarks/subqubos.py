@@ -8,7 +8,7 @@ from measure import line
 import dagneal as dn
 from dagneal.qubo.encode import qubos
 
-table = dn.score_table(dn.load("alarm-15").expected(10_000))
+table = dn.scoring.score_table(dn.load("alarm-15").expected(10_000))
 for size in (3, 4, 5, 6, 9, 12):
     begun = time.perf_counter()
     blocks = table.gather(list(combinations(range(15), size)))

@@ -33,9 +33,9 @@ def network(n: int = 37, seed: int = 1) -> dn.BayesianNetwork:
 
 
 data = network().sample(10_000, seed=1)
-dn.Scorer(data, workers=1).table(2)
-ours = best_of(lambda: dn.Scorer(data, workers=1).table(2))
-table = dn.Scorer(data, workers=1).table(2)
+dn.scoring.Scorer(data, workers=1).table(2)
+ours = best_of(lambda: dn.scoring.Scorer(data, workers=1).table(2))
+table = dn.scoring.Scorer(data, workers=1).table(2)
 codes = np.repeat(data.codes, data.weights, axis=1).astype(np.int64)
 arities = data.arities
 

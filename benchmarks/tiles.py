@@ -18,7 +18,7 @@ from dagneal.qpu.sampler import QPU
 from dagneal.qubo.encode import qubos
 
 one_core()
-table = dn.score_table(dn.load("alarm-15").expected(10_000))
+table = dn.scoring.score_table(dn.load("alarm-15").expected(10_000))
 
 
 class Instant(dimod.Sampler):

@@ -26,7 +26,7 @@ def rows(data: dn.Dataset) -> list[str]:
 
 
 def matrix(bqm) -> list[str]:
-    q = dn.qubo_matrix(bqm)
+    q = dn.qubo.qubo_matrix(bqm)
     side = 240 / len(q)
     out = [f'<rect x="0" y="0" width="240" height="240" fill="{PALE}"/>']
     top = abs(q).max()
@@ -56,9 +56,9 @@ def network(dag) -> list[str]:
 
 def picture() -> str:
     data = dn.load("lung-cancer").sample(10_000, seed=7)
-    table = dn.score_table(data)
-    found = dn.exact(table)
-    bqm = dn.encode(table, dn.PAPER)
+    table = dn.scoring.score_table(data)
+    found = dn.solvers.exact(table)
+    bqm = dn.qubo.encode(table, dn.PAPER)
     head = 'viewBox="0 0 10 10" refX="8" refY="5" markerWidth="6" markerHeight="6" orient="auto"'
     tip = f'<marker id="tip" {head}><path d="M0 0 10 5 0 10z" fill="{INK}"/></marker>'
     parts = [

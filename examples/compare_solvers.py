@@ -6,9 +6,9 @@ import dagneal as dn
 
 print(f"{'network':14} {'sampler':10} {'raw gap':>9} {'repaired gap':>13} {'random orders':>14} {'feasible':>9}")
 for name in ("monty-hall", "lung-cancer-4", "lung-cancer", "waste", "waste-2p-dep"):
-    table = dn.score_table(dn.load(name).expected(10_000), max_parents=2)
+    table = dn.scoring.score_table(dn.load(name).expected(10_000), max_parents=2)
     for label, sampler in (("SA", SimulatedAnnealingSampler()), ("tabu", TabuSampler())):
-        figures = dn.anneal(table, sampler, num_reads=100, seed=1).annealed
+        figures = dn.solvers.anneal(table, sampler, num_reads=100, seed=1).reads
         raw = f"{figures.optimum - figures.raw.score:.3f}" if figures.raw else "none"
         repaired, baseline = (figures.optimum - score for score in (figures.repaired.score, figures.baseline))
         print(f"{name:14} {label:10} {raw:>9} {repaired:13.3f} {baseline:14.3f} {figures.feasible:9.1%}")

@@ -8,10 +8,10 @@ import dagneal as dn
 
 def learned(path: str, sampler: dimod.Sampler) -> nx.DiGraph:
     data: dn.Dataset = dn.read(path)
-    scorer: dn.Scorer = dn.Scorer(data, dn.BDeu(1.0))
-    table: dn.ScoreTable = scorer.table(2)
-    bqm = dn.encode(table, dn.TIGHT)
-    found: dn.Learned = dn.anneal(table, sampler, num_reads=10)
-    if not dn.verify(bqm, table) or found.annealed is None:
+    scorer: dn.scoring.Scorer = dn.scoring.Scorer(data, dn.BDeu(1.0))
+    table: dn.scoring.ScoreTable = scorer.table(2)
+    bqm = dn.qubo.encode(table, dn.TIGHT)
+    found: dn.Learned = dn.solvers.anneal(table, sampler, num_reads=10)
+    if not dn.solvers.verify(bqm, table) or found.reads is None:
         raise dn.InputError("no")
     return dn.learn(data, seed=1).dag

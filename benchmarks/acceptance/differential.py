@@ -128,7 +128,7 @@ def check_table(generator: np.random.Generator) -> Iterator[str]:
     data, plain, name = random_problem(generator, n)
     _rounding = 1e-13 * plain.total * log(plain.total + 2)
     limit = int(generator.integers(0, n))
-    table = dn.score_table(data, SCORES[name][0], limit)
+    table = dn.scoring.score_table(data, SCORES[name][0], limit)
     wrong, entries = "", 0
     for child in range(n):
         for size in range(limit + 1):
@@ -180,7 +180,7 @@ def check_exact(generator: np.random.Generator) -> Iterator[str]:
     data, plain, name = random_problem(generator, n)
     _rounding = 1e-12 * plain.total * log(plain.total + 2)
     limit = int(generator.integers(0, n))
-    found = dn.exact(dn.score_table(data, SCORES[name][0], limit))
+    found = dn.solvers.exact(dn.scoring.score_table(data, SCORES[name][0], limit))
     best = best_score(plain, name, n, limit)
     own = sum(plain.local(c, tuple(sorted(int(p[1:]) for p in found.dag.predecessors(f"v{c}"))), name) for c in range(n))
     right = best is not None and close(found.score, best) and close(own, best)
@@ -229,7 +229,7 @@ def check_knowledge(generator: np.random.Generator) -> Iterator[str]:
     )
     best = best_score(plain, name, n, limit, obeys)
     try:
-        found = dn.learn(data, max_parents=limit, score=SCORES[name][0], solver=dn.exact, knowledge=known)
+        found = dn.learn(data, max_parents=limit, score=SCORES[name][0], solver=dn.solvers.exact, knowledge=known)
     except dn.InputError as error:
         yield "" if best is None else f"refused ({error}), though {best} is possible"
         return

@@ -45,9 +45,9 @@ def one_by_one(score: Callable[[str, tuple[str, ...]], float], asked: Sets) -> t
 
 
 def dagneal(data: dn.Dataset, rows: pd.DataFrame, at_most: int, asked: Sets) -> tuple[dict[Any, float], float]:
-    dn.Scorer(data).table(at_most)  # compiled before
+    dn.scoring.Scorer(data).table(at_most)  # compiled before
     begun = time.perf_counter()
-    table = dn.Scorer(data).table(at_most)
+    table = dn.scoring.Scorer(data).table(at_most)
     seconds = time.perf_counter() - begun
     return {(child, frozenset(parents)): table.local(child, parents) for child, parents in asked}, seconds
 

@@ -82,7 +82,7 @@ def judged(found: dict[str, Any], truth: dn.BayesianNetwork, data: dn.Dataset) -
         return {"failed": "the graph has a cycle"}
     against = dn.compare(graph, truth.dag)
     figures = {"right": against.right, "wrong": against.wrong, "shd": against.shd, "cpdag": against.cpdag_shd}
-    return found | figures | {"score": dn.Scorer(data).score(graph)}
+    return found | figures | {"score": dn.scoring.Scorer(data).score(graph)}
 
 
 def records(folder: Path, networks: list[str]) -> Iterator[dict[str, Any]]:

@@ -59,12 +59,12 @@ def sa_alone(path: str, seed: int) -> tuple[Edges, float]:
     import dagneal as dn
 
     data = dn.read(path)
-    dn.anneal(
-        dn.score_table(dn.load("lung-cancer").expected(100)), SimulatedAnnealingSampler(), num_reads=1
+    dn.solvers.anneal(
+        dn.scoring.score_table(dn.load("lung-cancer").expected(100)), SimulatedAnnealingSampler(), num_reads=1
     )  # compiled before
     begun = time.perf_counter()
-    table = dn.score_table(data, max_parents=2)
-    found = dn.anneal(table, SimulatedAnnealingSampler(), num_reads=200, seed=seed, repair=False)
+    table = dn.scoring.score_table(data, max_parents=2)
+    found = dn.solvers.anneal(table, SimulatedAnnealingSampler(), num_reads=200, seed=seed, repair=False)
     if found.score != found.score:
         raise SystemExit("no read is a network")
     return found.edges, time.perf_counter() - begun
@@ -168,7 +168,7 @@ def documented_tabu(path: str, seed: int) -> tuple[Edges, float]:
     import dagneal as dn
 
     data = dn.read(path)
-    dn.score_table(data, max_parents=1)  # compiled before
+    dn.scoring.score_table(data, max_parents=1)  # compiled before
     begun = time.perf_counter()
     found = tabu_search(data, 100)
     return list(found.edges), time.perf_counter() - begun

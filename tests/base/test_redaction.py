@@ -157,9 +157,9 @@ def test_a_sampler_that_quotes_the_token_is_quoted_without_it():
         def sample(self, bqm, **_):
             raise ValueError(f"bad request, headers {{'X-Auth-Token': '{TOKENS[0]}'}}")
 
-    table = dn.score_table(dn.load("lung-cancer").expected(1_000))
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected(1_000))
     with pytest.raises(dn.InputError, match="Loud refused the problem") as caught:
-        dn.anneal(table, Loud())
+        dn.solvers.anneal(table, Loud())
     assert TOKENS[0] not in "".join(traceback.format_exception(caught.value))
 
 

@@ -180,10 +180,10 @@ def test_saved_results_are_compared(run, lc, ending):
 
 def test_samples_are_saved(run, lc, tmp_path):
     assert run("learn", lc, "--solver", "sa", "--reads", "4", "--samples", "reads.json")[0] == 0
-    assert len(dn.read_samples(tmp_path / "reads.json")) == 4
+    assert len(dn.qubo.read_samples(tmp_path / "reads.json")) == 4
     words = ["learn", lc, "--columns", "Smoker,Cancer", "--sampler", "dimod:ExactSolver", "--samples", "all.json"]
     assert run(*words)[0] == 0
-    assert len(dn.read_samples(tmp_path / "all.json")) == 4  # two edges, no other bits
+    assert len(dn.qubo.read_samples(tmp_path / "all.json")) == 4  # two edges, no other bits
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
@@ -236,7 +236,7 @@ def test_encodings_side_by_side(run, lc):
 def test_the_written_model_is_the_encoded_one(run, lc, tmp_path):
     run("encode", lc, "-o", "lc.bqm")
     bqm = dimod.BinaryQuadraticModel.from_file((tmp_path / "lc.bqm").read_bytes())
-    assert bqm.is_almost_equal(dn.encode(dn.score_table(dn.read(lc))))
+    assert bqm.is_almost_equal(dn.qubo.encode(dn.scoring.score_table(dn.read(lc))))
 
 
 def test_states_from_a_network(run):

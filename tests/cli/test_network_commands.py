@@ -40,7 +40,7 @@ def test_score_fit_and_convert(tmp_path, monkeypatch, capsys):
     assert main(["score", "lung-cancer", "lc.csv", "--json", *words]) == 0
     found = json.loads(capsys.readouterr().out)
     truth = dn.load("lung-cancer")
-    assert found["score"] == pytest.approx(dn.Scorer(data).score(truth.dag)) == sum(found["local"].values())
+    assert found["score"] == pytest.approx(dn.scoring.Scorer(data).score(truth.dag)) == sum(found["local"].values())
     assert found["log_likelihood"] == pytest.approx(dn.log_likelihood(truth, data))
     assert main(["learn", "lc.csv", "-o", "found.json", *words]) == 0
     assert "strengths" in json.loads((tmp_path / "found.json").read_text())

@@ -82,7 +82,7 @@ def test_a_bootstrap_resumes(data, tmp_path):
 
 def test_strengths_are_differences_of_scores(data):
     found = dn.learn(data)
-    scorer = dn.Scorer(data)
+    scorer = dn.scoring.Scorer(data)
     for each in strengths(found):
         without = found.dag.copy()
         without.remove_edge(each.parent, each.child)

@@ -442,8 +442,8 @@ def test_rows_of_weight_zero_may_have_missing_values(csv):
     [
         lambda data: dn.learn([1, 2]),
         lambda data: dn.learn(data, score="bdau"),
-        lambda data: dn.Scorer(data).score(nx.Graph([("a", "b")])),
-        lambda data: dn.score_table(data).gather([["a", "b"]]),
+        lambda data: dn.scoring.Scorer(data).score(nx.Graph([("a", "b")])),
+        lambda data: dn.scoring.score_table(data).gather([["a", "b"]]),
         lambda data: dn.BDeu(1e300),
         lambda data: dn.load("waste").expected(10**19),
         lambda data: dn.load("waste").sample(10.5),

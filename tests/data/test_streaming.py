@@ -100,7 +100,7 @@ def wide():
 def test_scores_networks_and_likelihoods_are_the_same(wide):
     merged, packed = dn.read(wide, merge="yes"), dn.read(wide, merge="no")
     for score in (dn.BDeu(1), dn.BIC(), dn.K2()):
-        one, other = dn.Scorer(merged, score).table(3), dn.Scorer(packed, score).table(3)
+        one, other = dn.scoring.Scorer(merged, score).table(3), dn.scoring.Scorer(packed, score).table(3)
         np.testing.assert_allclose(one.scores, other.scores, rtol=1e-12, atol=1e-8)
     found = dn.learn(packed)
     assert found.edges == dn.learn(merged).edges

@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 import dagneal as dn
 from dagneal.divide import conquer as conquering
 from dagneal.divide.candidates import Outside
-from dagneal.divide.global_solve import ClassicalWhole
+from dagneal.divide.global_solve import ClassicalSolver
 from dagneal.divide.subproblem_solvers import AnnealedSubproblems, ExactSubproblems, Solutions
 from dagneal.divide.subproblems import small_dags, solve_exactly, solve_small
 from dagneal.qubo.encode import qubos as encoded
@@ -27,7 +27,7 @@ from support.reference import all_dags, dag_scores, random_data, random_table
 def test_covers_cover_every_subset(n, data):
     size = data.draw(st.integers(3, n))
     strength = data.draw(st.integers(2, 3))
-    blocks = dn.choose_subproblems(n, size, f"cover:{strength}", seed=data.draw(st.integers(0, 99)))
+    blocks = dn.divide.choose_subproblems(n, size, f"cover:{strength}", seed=data.draw(st.integers(0, 99)))
     held = {some for block in blocks.tolist() for some in combinations(block, strength)}
     assert held == set(combinations(range(n), strength))
     assert len({tuple(b) for b in blocks.tolist()}) == len(blocks)
@@ -36,7 +36,7 @@ def test_covers_cover_every_subset(n, data):
 @given(st.integers(3, 10), st.floats(0.01, 1.0), st.data())
 def test_samples_cover_every_pair(n, share, data):
     size = data.draw(st.integers(3, n))
-    blocks = dn.choose_subproblems(n, size, f"sample:{share}", seed=1)
+    blocks = dn.divide.choose_subproblems(n, size, f"sample:{share}", seed=1)
     assert {pair for block in blocks.tolist() for pair in combinations(block, 2)} == set(combinations(range(n), 2))
     assert len(blocks) >= max(1, round(share * comb(n, size)))
     assert (np.diff(blocks) > 0).all()
@@ -44,9 +44,9 @@ def test_samples_cover_every_pair(n, share, data):
 
 def test_covers_are_small():
     """Method notes: greedy search found 19, 13, 10, 7, 6, 4 blocks for pairs of 15 variables."""
-    sizes = [len(dn.choose_subproblems(15, k, "cover:2")) for k in range(4, 10)]
+    sizes = [len(dn.divide.choose_subproblems(15, k, "cover:2")) for k in range(4, 10)]
     assert all(found <= most for found, most in zip(sizes, (23, 16, 12, 9, 7, 5), strict=True))
-    assert np.array_equal(dn.choose_subproblems(15, 4, "cover:2", 3), dn.choose_subproblems(15, 4, "cover:2", 3))
+    assert np.array_equal(dn.divide.choose_subproblems(15, 4, "cover:2", 3), dn.divide.choose_subproblems(15, 4, "cover:2", 3))
 
 
 @pytest.mark.parametrize(("size", "limit"), [(3, 2), (4, 2), (4, 3), (3, 1)])
@@ -70,19 +70,19 @@ def test_small_blocks_are_solved_by_enumeration_and_by_dynamic_programming(size,
 
 @pytest.mark.parametrize("size", [5, 6, 8])
 def test_larger_blocks_are_solved_exactly(size):
-    table = dn.score_table(random_data(9, 100, seed=size))
+    table = dn.scoring.score_table(random_data(9, 100, seed=size))
     blocks = table.gather(list(combinations(range(9), size))[:20])
     adjacency, values = solve_exactly(blocks.scores, blocks.masks)
     for line in range(len(blocks.members)):
         small = blocks.table(line)
-        assert values[line] == pytest.approx(dn.exact(small).score, rel=1e-12)
+        assert values[line] == pytest.approx(dn.solvers.exact(small).score, rel=1e-12)
         graph = nx.relabel_nodes(nx.from_numpy_array(adjacency[line], create_using=nx.DiGraph), dict(enumerate(small.names)))
         assert small.score(graph) == pytest.approx(values[line], rel=1e-12)
 
 
 def test_ties_make_earlier_variables_parents():
     data = dn.read(np.repeat([[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]], 20, axis=0))
-    blocks = dn.score_table(data).gather([[0, 1, 2]])
+    blocks = dn.scoring.score_table(data).gather([[0, 1, 2]])
     assert np.argwhere(solve_exactly(blocks.scores, blocks.masks)[0][0]).tolist() == [[0, 1]]
 
 
@@ -91,21 +91,21 @@ UNPRUNED = [dn.PAPER, *(dn.Encoding(p, o, prune=False) for p in ("tight", "gap")
 
 @pytest.mark.parametrize("encoding", UNPRUNED, ids=lambda encoding: encoding.name)
 def test_all_sub_qubos_at_once_equal_those_one_by_one(encoding):
-    table = dn.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
     blocks = table.gather(list(combinations(range(9), 4)))
     qubos = encoded(blocks, encoding)
     for line in (0, 17, 125):
-        assert qubos.model(line, blocks.names(line)).is_almost_equal(dn.encode(blocks.table(line), encoding), places=6)
+        assert qubos.model(line, blocks.names(line)).is_almost_equal(dn.qubo.encode(blocks.table(line), encoding), places=6)
 
 
 def test_blocks_that_differ_in_their_bits_are_not_encoded_at_once():
-    blocks = dn.score_table(dn.load("waste").expected(10_000)).gather([[0, 1, 2]])
+    blocks = dn.scoring.score_table(dn.load("waste").expected(10_000)).gather([[0, 1, 2]])
     with pytest.raises(dn.InputError, match="prune=False"):
         encoded(blocks, dn.TIGHT)
 
 
 def test_temperatures_are_those_that_the_sampler_would_choose():
-    table = dn.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
     qubos = encoded(table.gather(list(combinations(range(9), 4))), dn.PAPER)
     ranges = qubos.beta_ranges
     for line in (0, 50, 125):
@@ -131,7 +131,7 @@ def votes_by_hand(table, size):
 @pytest.mark.parametrize("size", [3, 4, 5])
 def test_the_papers_rules(size):
     truth = dn.load("waste")
-    table = dn.score_table(truth.expected(10_000))
+    table = dn.scoring.score_table(truth.expected(10_000))
     count, against = votes_by_hand(table, size)
     by_penalty = dn.divide(table, size=size, rule="penalty")
     assert np.array_equal(by_penalty.division.votes, count)
@@ -146,9 +146,9 @@ def test_the_papers_rules(size):
 def test_votes_add_up_to_the_blocks_that_hold_the_pair(seed, n, data):
     size = data.draw(st.integers(3, n))
     scheme = data.draw(st.sampled_from(["all", "cover:2", "sample:0.5"]))
-    table = dn.score_table(random_data(n, 40, seed), max_parents=2)
+    table = dn.scoring.score_table(random_data(n, 40, seed), max_parents=2)
     division = dn.divide(table, size=size, blocks=scheme, rule="penalty").division
-    chosen = dn.choose_subproblems(n, size, scheme, 0)
+    chosen = dn.divide.choose_subproblems(n, size, scheme, 0)
     held = np.array([[sum(a in b and c in b for b in chosen.tolist()) if a != c else 0 for c in range(n)] for a in range(n)])
     assert np.array_equal(division.votes + division.against, held)
     assert division.blocks == division.finished == len(chosen)
@@ -173,7 +173,7 @@ class Circular:
 
 
 def test_cycles_are_said_and_broken_on_demand():
-    scorer = dn.Scorer(random_data(5, 50, seed=1))
+    scorer = dn.scoring.Scorer(random_data(5, 50, seed=1))
     free = dn.divide(scorer, Circular(), size=3, rule="penalty")
     assert not free.division.acyclic
     assert set(free.dag.edges) == {("v0", "v1"), ("v1", "v2"), ("v2", "v0")}
@@ -189,10 +189,10 @@ def test_cycles_are_said_and_broken_on_demand():
 @given(st.integers(0, 10**6), st.integers(2, 9), st.integers(0, 6))
 def test_conquer_gives_a_dag_within_the_limit(seed, n, limit):
     data = random_data(n, 60, seed)
-    found = dn.divide(dn.Scorer(data), size=3, max_parents=min(limit, n - 1), seed=seed)
+    found = dn.divide(dn.scoring.Scorer(data), size=3, max_parents=min(limit, n - 1), seed=seed)
     assert nx.is_directed_acyclic_graph(found.dag)
     assert max(degree for _, degree in found.dag.in_degree) <= limit
-    assert found.score == pytest.approx(dn.Scorer(data).score(found.dag), rel=1e-12)
+    assert found.score == pytest.approx(dn.scoring.Scorer(data).score(found.dag), rel=1e-12)
     assert ("solved directly" in found.division.skipped) == (n == 2)
 
 
@@ -202,18 +202,18 @@ def test_the_conquest_of_alarm_finds_its_class(solver, monkeypatch):
         monkeypatch.setattr("dagneal.divide.global_solve.EXACT_WHOLE", 5)
     truth = dn.load("alarm-15")
     for seed in (1, 2, 3):
-        found = dn.divide(dn.Scorer(truth.sample(10_000, seed)), size=3, seed=seed)
-        assert found.division.whole == solver
+        found = dn.divide(dn.scoring.Scorer(truth.sample(10_000, seed)), size=3, seed=seed)
+        assert found.division.global_solver == solver
         assert dn.compare(found.dag, truth.dag).cpdag_shd == 0
 
 
 def test_the_conquest_mends_lost_candidates():
     """Begin with no candidates at all: iteration finds them."""
     truth = dn.load("lung-cancer")
-    scorer = dn.Scorer(truth.expected(10_000))
+    scorer = dn.scoring.Scorer(truth.expected(10_000))
     nobody = np.zeros((5, 5), dtype=bool)
-    found, conquest = conquering.conquer(scorer, 2, nobody, ClassicalWhole())
-    assert found.score == pytest.approx(dn.exact(scorer.table(2)).score)
+    found, conquest = conquering.conquer(scorer, 2, nobody, ClassicalSolver())
+    assert found.score == pytest.approx(dn.solvers.exact(scorer.table(2)).score)
     assert conquest.rounds > 1
 
 
@@ -223,7 +223,7 @@ def test_on_expected_data_the_score_is_at_least_the_truths():
     for name in NAMES:
         truth = dn.load(name)
         data = truth.expected(10_000)
-        assert dn.learn(data).score >= dn.Scorer(data).score(truth.dag) - 1e-6
+        assert dn.learn(data).score >= dn.scoring.Scorer(data).score(truth.dag) - 1e-6
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_on_expected_data_the_score_is_at_least_the_truths():
     ids=["one thread", "three threads", "processes"],
 )
 def test_the_result_does_not_depend_on_the_executor(executor):
-    scorer = dn.Scorer(dn.load("waste").expected(10_000))
+    scorer = dn.scoring.Scorer(dn.load("waste").expected(10_000))
     options = {"size": 3, "num_reads": 5, "num_sweeps": 50, "seed": 4}
     expected = dn.divide(scorer, SimulatedAnnealingSampler(), **options)
     with executor() as pool:
@@ -246,7 +246,7 @@ def test_the_result_does_not_depend_on_the_executor(executor):
 
 
 def test_blocks_by_a_sampler_raw_and_repaired():
-    table = dn.score_table(dn.load("lung-cancer").expected(10_000))
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
     blocks = table.gather(list(combinations(range(5), 3)))
     exact = ExactSubproblems().solve(blocks)
     repaired = AnnealedSubproblems(SimulatedAnnealingSampler(), {"num_reads": 20}, True, 1).solve(blocks)
@@ -267,16 +267,16 @@ def test_any_learner_solves_blocks_and_a_block_that_fails_is_named():
     def fussy(table):
         if "Smoker" in table.names and "Xray" in table.names and "Cancer" in table.names:
             raise RuntimeError("no smoking")
-        return dn.exhaustive(table)
+        return dn.solvers.exhaustive(table)
 
-    found = dn.divide(dn.score_table(data), fussy, size=3, rule="penalty")
+    found = dn.divide(dn.scoring.score_table(data), fussy, size=3, rule="penalty")
     assert found.division.failed == {"Smoker, Cancer, Xray": "no smoking"}
     assert found.division.finished == 9
-    assert found.division.blocks == 10
+    assert found.division.subproblems == 10
     together = found.division.votes + found.division.against
     assert together[1, 3] == 2  # Smoker and Xray: one of three blocks is missing
     with pytest.raises(dn.InputError, match="no block could be solved"):
-        dn.divide(dn.score_table(data), lambda table: 1 / 0, size=3, rule="penalty")
+        dn.divide(dn.scoring.score_table(data), lambda table: 1 / 0, size=3, rule="penalty")
 
 
 class Counting(SimulatedAnnealingSampler):
@@ -293,7 +293,7 @@ def test_an_interrupted_division_gives_what_is_known_and_resumes(tmp_path, monke
     from dagneal.divide import running as module
 
     monkeypatch.setattr(module, "_PIECE", 4)
-    table = dn.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
     options = {"size": 3, "rule": "penalty", "num_reads": 3, "num_sweeps": 20, "seed": 1, "encoding": dn.PAPER}
     whole = dn.divide(table, SimulatedAnnealingSampler(), **options)
     Counting.calls = 0
@@ -328,13 +328,13 @@ def test_a_journal_that_is_none(tmp_path):
         (lambda s: dn.divide(s, "say", size=3), "there is no solver 'say'"),
         (lambda s: dn.divide(s, 7, size=3), "solver is int"),
         (lambda s: dn.divide(s, SimulatedAnnealingSampler(), size=3, num_swepes=2), "num_swepes"),
-        (lambda s: dn.order(s.table(2), start=[0, 1, 2, 3, 3]), "each variable once"),
-        (lambda s: dn.order(s.table(2), rounds=-1), "rounds is -1"),
+        (lambda s: dn.solvers.order_search(s.table(2), start=[0, 1, 2, 3, 3]), "each variable once"),
+        (lambda s: dn.solvers.order_search(s.table(2), rounds=-1), "rounds is -1"),
     ],
 )
 def test_bad_divisions(call, message):
     with pytest.raises(dn.InputError, match=message):
-        call(dn.Scorer(dn.load("lung-cancer").expected(10_000)))
+        call(dn.scoring.Scorer(dn.load("lung-cancer").expected(10_000)))
 
 
 def test_many_variables_are_screened():
@@ -343,7 +343,7 @@ def test_many_variables_are_screened():
     assert nx.is_directed_acyclic_graph(found.dag)
     assert "triples" in found.division.skipped
     assert found.division.scheme == "screened"
-    assert found.score > dn.Scorer(data).score(nx.empty_graph(data.names, create_using=nx.DiGraph))
+    assert found.score > dn.scoring.Scorer(data).score(nx.empty_graph(data.names, create_using=nx.DiGraph))
     assert found.division.votes.sum() > 0
     with pytest.raises(dn.InputError, match="only exact blocks of 3"):
         dn.learn(data, divide=4)
@@ -366,7 +366,7 @@ def test_raw_reads_that_are_no_network_end_the_conquest():
     found = dn.learn(dn.load("lung-cancer").expected(10_000), solver=Everything(), repair=False)
     assert np.isnan(found.score)
     assert found.division.skipped == "in round 1 no raw read was a network"
-    assert found.annealed.raw is None
+    assert found.reads.raw is None
 
 
 def test_a_later_round_without_a_network_loses_nothing():
@@ -392,8 +392,8 @@ def test_an_interrupt_before_the_whole_is_solved_keeps_the_votes(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ClassicalWhole, "solve", interrupted)
-    found = dn.divide(dn.Scorer(dn.load("lung-cancer").expected(10_000)), size=3)
+    monkeypatch.setattr(ClassicalSolver, "solve", interrupted)
+    found = dn.divide(dn.scoring.Scorer(dn.load("lung-cancer").expected(10_000)), size=3)
     assert found.division.interrupted
     assert "put together from the votes" in found.division.skipped
     assert nx.is_directed_acyclic_graph(found.dag)
@@ -401,7 +401,7 @@ def test_an_interrupt_before_the_whole_is_solved_keeps_the_votes(monkeypatch):
 
 
 def test_the_parent_limit_of_blocks_under_the_papers_rules():
-    scorer = dn.Scorer(dn.load("alarm-15").expected(10_000))
+    scorer = dn.scoring.Scorer(dn.load("alarm-15").expected(10_000))
     one = dn.divide(scorer, size=4, rule="penalty", max_parents=1)
     assert not np.array_equal(one.division.votes, dn.divide(scorer, size=4, rule="penalty").division.votes)
     three = dn.divide(scorer, SimulatedAnnealingSampler(), 4, "cover:2", "penalty", 3, num_reads=2, num_sweeps=20)
@@ -426,7 +426,7 @@ def test_a_block_solver_of_ones_own():
         def fingerprint(self):
             return "empty"
 
-    found = dn.divide(dn.score_table(data_of(5)), Empty(), size=3, rule="penalty")
+    found = dn.divide(dn.scoring.score_table(data_of(5)), Empty(), size=3, rule="penalty")
     assert found.edges == []
     assert found.division.solver == "empty"
 
@@ -438,7 +438,7 @@ def test_samplers_without_a_seed_solve_blocks_too():
         def sample(self, bqm):
             return TreeDecompositionSolver().sample(bqm)
 
-    table = dn.score_table(dn.load("lung-cancer").expected(10_000))
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
     found = dn.divide(table, Plain(), size=4, rule="penalty", repair=False)
     skeleton = {frozenset(edge) for edge in dn.load("lung-cancer").dag.edges}
     assert {frozenset(edge) for edge in found.dag.edges} == skeleton
@@ -450,28 +450,28 @@ def quick(**more):
 
 def test_a_journal_changes_no_answer(tmp_path):
     """Whatever was kept before: blocks of another scheme, of raw reads, of other data, of another learner."""
-    scorer = dn.Scorer(dn.load("waste").expected(10_000))
-    other = dn.Scorer(dn.load("waste").expected(5_000))
+    scorer = dn.scoring.Scorer(dn.load("waste").expected(10_000))
+    other = dn.scoring.Scorer(dn.load("waste").expected(5_000))
     sampler = SimulatedAnnealingSampler()
     runs = [
         lambda **more: dn.divide(scorer, sampler, **quick(), **more),
         lambda **more: dn.divide(scorer, sampler, **quick(blocks="cover:2"), **more),
         lambda **more: dn.divide(scorer, sampler, **quick(repair=False), **more),
         lambda **more: dn.divide(other, sampler, **quick(), **more),
-        lambda **more: dn.divide(scorer, partial(dn.order, rounds=0, seed=3), size=4, rule="penalty", **more),
-        lambda **more: dn.divide(scorer, partial(dn.order, rounds=50, seed=4), size=4, rule="penalty", **more),
+        lambda **more: dn.divide(scorer, partial(dn.solvers.order_search, rounds=0, seed=3), size=4, rule="penalty", **more),
+        lambda **more: dn.divide(scorer, partial(dn.solvers.order_search, rounds=50, seed=4), size=4, rule="penalty", **more),
     ]
     with dn.SqliteJournal(tmp_path / "run.db") as journal:
         for run in runs:
             assert np.array_equal(run(journal=journal).division.votes, run().division.votes)
         with pytest.raises(dn.InputError, match="nameless learner"):
-            dn.divide(scorer, lambda table: dn.exact(table), size=4, rule="penalty", journal=journal)
+            dn.divide(scorer, lambda table: dn.solvers.exact(table), size=4, rule="penalty", journal=journal)
 
 
 def test_how_blocks_are_cut_into_pieces_makes_no_difference(monkeypatch):
     from dagneal.divide import running as module
 
-    table = dn.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
     expected = dn.divide(table, SimulatedAnnealingSampler(), **quick())
     monkeypatch.setattr(module, "_PIECE", 1)
     found = dn.divide(table, SimulatedAnnealingSampler(), **quick())
@@ -479,7 +479,7 @@ def test_how_blocks_are_cut_into_pieces_makes_no_difference(monkeypatch):
 
 
 def test_blocks_of_a_table_with_restrictions():
-    table = dn.Scorer(dn.load("lung-cancer").expected(10_000)).table(2, {"Cancer": ["Smoker"]})
+    table = dn.scoring.Scorer(dn.load("lung-cancer").expected(10_000)).table(2, {"Cancer": ["Smoker"]})
     exact = dn.divide(table, size=3, rule="penalty")
     for encoding in (dn.TIGHT, dn.Encoding("gap", "complete", prune=False)):
         found = dn.divide(table, SimulatedAnnealingSampler(), 3, rule="penalty", encoding=encoding, num_reads=20)
@@ -507,7 +507,7 @@ def test_failures_are_kept_by_block():
                 raise RuntimeError
             return super().solve(blocks)
 
-    table = dn.score_table(dn.load("lung-cancer").expected(10_000))
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
     found = dn.divide(table, Moody(), size=3, rule="penalty", encoding=dn.PAPER, num_reads=2, seed=1).division
     assert (found.finished, len(found.failed)) == (5, 5)
     assert set(found.failed.values()) == {"Moody returned no reads"}
@@ -528,12 +528,12 @@ def test_a_variable_that_all_others_depend_on():
 
 
 def test_optimal_is_claimed_only_where_every_parent_was_allowed():
-    found = dn.divide(dn.Scorer(dn.load("alarm-15").sample(2_000, seed=1)), size=3)
-    assert found.division.whole == "exact"
+    found = dn.divide(dn.scoring.Scorer(dn.load("alarm-15").sample(2_000, seed=1)), size=3)
+    assert found.division.global_solver == "exact"
     assert not found.optimal
-    scorer = dn.Scorer(dn.load("lung-cancer").expected(10_000))
+    scorer = dn.scoring.Scorer(dn.load("lung-cancer").expected(10_000))
     everyone = ~np.eye(5, dtype=bool)
-    assert conquering.conquer(scorer, 2, everyone, ClassicalWhole())[0].optimal
+    assert conquering.conquer(scorer, 2, everyone, ClassicalSolver())[0].optimal
 
 
 def test_a_better_parent_in_place_of_another_is_found():
@@ -541,7 +541,7 @@ def test_a_better_parent_in_place_of_another_is_found():
     a = rng.integers(0, 2, 500)
     b = np.where(rng.random(500) < 0.2, 1 - a, a)
     c = np.where(rng.random(500) < 0.02, 1 - b, b)
-    scorer = dn.Scorer(dn.read(np.stack([a, b, c], axis=1), names=["a", "b", "c"]))
+    scorer = dn.scoring.Scorer(dn.read(np.stack([a, b, c], axis=1), names=["a", "b", "c"]))
     dag = nx.DiGraph([("a", "c")])
     dag.add_node("b")
     allowed = np.zeros((3, 3), dtype=bool)
@@ -561,18 +561,18 @@ def test_a_better_parent_in_place_of_another_is_found():
     "call",
     [
         lambda d: dn.divide(d, rule="penalty"),
-        lambda d: dn.divide(dn.Scorer(d), size=3, blocks=0.5),
-        lambda d: dn.divide(dn.Scorer(d), size=3, num_reads=5),
-        lambda d: dn.divide(dn.Scorer(d), size=3, max_parents=50),
+        lambda d: dn.divide(dn.scoring.Scorer(d), size=3, blocks=0.5),
+        lambda d: dn.divide(dn.scoring.Scorer(d), size=3, num_reads=5),
+        lambda d: dn.divide(dn.scoring.Scorer(d), size=3, max_parents=50),
         lambda d: dn.learn(d, rule="penalty"),
         lambda d: dn.learn(d, blocks="cover:2"),
-        lambda d: dn.learn(d, solver=dn.exact, divide=3, foo=1),
+        lambda d: dn.learn(d, solver=dn.solvers.exact, divide=3, foo=1),
         lambda d: dn.learn(d, direct=True),
-        lambda d: dn.divide(dn.Scorer(d), encoding=dn.PAPER),
-        lambda d: dn.divide(dn.Scorer(d), repair=False),
-        lambda d: dn.divide(dn.Scorer(d), subproblem_parameters={}),
-        lambda d: dn.divide(dn.score_table(d), rule="penalty", max_parents=1),
-        lambda d: dn.learn(d, solver=dn.exact, encoding=dn.PAPER),
+        lambda d: dn.divide(dn.scoring.Scorer(d), encoding=dn.PAPER),
+        lambda d: dn.divide(dn.scoring.Scorer(d), repair=False),
+        lambda d: dn.divide(dn.scoring.Scorer(d), subproblem_parameters={}),
+        lambda d: dn.divide(dn.scoring.score_table(d), rule="penalty", max_parents=1),
+        lambda d: dn.learn(d, solver=dn.solvers.exact, encoding=dn.PAPER),
         lambda d: dn.learn(d, solver=SimulatedAnnealingSampler(), direct=True, divide=3),
         lambda d: dn.learn(d, solver=SimulatedAnnealingSampler(), direct=True, rule="penalty"),
         lambda d: dn.learn(d, solver=SimulatedAnnealingSampler(), encoding=dn.PAPER, max_parents=3, num_reads=2),
@@ -589,6 +589,6 @@ def test_an_interrupt_in_the_conquest_keeps_what_was_found(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(conquering.Outside, "best", interrupted)
-    found = dn.divide(dn.Scorer(dn.load("lung-cancer").expected(10_000)), size=3)
+    found = dn.divide(dn.scoring.Scorer(dn.load("lung-cancer").expected(10_000)), size=3)
     assert found.division.interrupted
     assert len(found.edges) == 4

@@ -32,7 +32,7 @@ def plain(scorer, near):
 @pytest.mark.parametrize("network", ["waste", "alarm-15"])
 def test_all_triples_as_a_plain_loop_finds_them(network, score):
     data = dn.load(network).sample(3_000, 1)
-    scorer = dn.Scorer(data, score)
+    scorer = dn.scoring.Scorer(data, score)
     near = np.random.default_rng(1).random((len(data.names),) * 2) < 0.3
     assert np.array_equal(interactions(scorer, scorer.pair_gains(), near), plain(scorer, near))
 
@@ -42,7 +42,7 @@ def test_the_number_of_threads_makes_no_difference():
     near = np.zeros((15, 15), dtype=bool)
     found = []
     for workers in (1, 3):
-        scorer = dn.Scorer(data, workers=workers)
+        scorer = dn.scoring.Scorer(data, workers=workers)
         found.append(interactions(scorer, scorer.pair_gains(), near))
     assert np.array_equal(*found)
 
@@ -68,7 +68,7 @@ def test_a_parity_is_found_among_many_coins(columns):
 
 def test_a_forbidden_parent_is_not_proposed():
     knowledge = dn.Knowledge(forbidden=[("c0", "c69")])
-    scorer = dn.Scorer(parity(70), knowledge=knowledge)
+    scorer = dn.scoring.Scorer(parity(70), knowledge=knowledge)
     found = interactions(scorer, scorer.pair_gains(), np.zeros((70, 70), dtype=bool))
     assert not found[0, 69]
     assert found[69, 0]
@@ -88,7 +88,7 @@ def test_with_one_parent_nothing_is_looked_for():
 
 def test_where_it_cannot_be_done_it_is_not_tried():
     data = dn.load("waste").sample(2_000, 1)
-    assert work_of(dn.Scorer(data, dn.K2())) == np.inf
+    assert work_of(dn.scoring.Scorer(data, dn.K2())) == np.inf
     wide = dn.learn(parity(70), score=dn.K2())
     assert "only together" not in wide.division.skipped
 

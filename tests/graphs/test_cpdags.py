@@ -42,7 +42,7 @@ def test_cpdags_equal_the_union_of_their_class(n, classes):
 
 
 def test_equivalent_graphs_score_the_same_and_others_do_not():
-    scorer = dn.Scorer(random_data(4, 500, seed=6))
+    scorer = dn.scoring.Scorer(random_data(4, 500, seed=6))
     by_class: dict = {}
     for graph in graphs(4):
         named = nx.relabel_nodes(graph, {i: f"v{i}" for i in range(4)})

@@ -74,7 +74,7 @@ def test_constrained_exact_search_is_brute_force_over_the_allowed(first):
             edges = {(NAMES[p], NAMES[child]) for child, parents in enumerate(dag) for p in parents}
             if max(map(len, dag)) <= limit and obeys(edges, known):
                 best = max(best, sum(table.local(c, [p for p, child in edges if child == c]) for c in NAMES))
-        for solver in (dn.exact, dn.order, dn.exhaustive if limit == 2 else dn.exact):
+        for solver in (dn.solvers.exact, dn.solvers.order_search, dn.solvers.exhaustive if limit == 2 else dn.solvers.exact):
             found = dn.learn(data, limit, solver=solver, knowledge=known)
             assert obeys(set(found.edges), known)
             assert found.score == pytest.approx(best)
@@ -99,8 +99,8 @@ def test_annealed_and_divided_results_obey(first):
         ]
         for found in results:
             assert obeys(set(found.edges), known)
-        assert results[0].annealed.baseline <= results[5].score + 1e-9
-        assert results[5].score == pytest.approx(dn.exact(scorer.table(2)).score)
+        assert results[0].reads.baseline <= results[5].score + 1e-9
+        assert results[5].score == pytest.approx(dn.solvers.exact(scorer.table(2)).score)
 
 
 def test_the_ground_state_of_the_constrained_qubo_is_the_constrained_optimum():
@@ -108,7 +108,7 @@ def test_the_ground_state_of_the_constrained_qubo_is_the_constrained_optimum():
         known = random_knowledge(seed, NAMES, 2)
         table = Scorer(random_data(seed), knowledge=known).table(2)
         for encoding in (dn.TIGHT, dn.PAPER):
-            assert dn.verify(dn.encode(table, encoding), table)
+            assert dn.solvers.verify(dn.qubo.encode(table, encoding), table)
 
 
 def test_known_directions_are_decided():
@@ -210,7 +210,7 @@ def test_the_conquest_of_a_larger_network_obeys():
         tiers=[["HREKG"], ["HR", "BP"]],
         limits={"Catechol": 1},
     )
-    for options in ({}, {"solver": SimulatedAnnealingSampler(), "num_reads": 5, "seed": 1}, {"solver": dn.order}):
+    for options in ({}, {"solver": SimulatedAnnealingSampler(), "num_reads": 5, "seed": 1}, {"solver": dn.solvers.order_search}):
         assert obeys(set(dn.learn(wide, knowledge=known, **options).edges), known)
 
 

@@ -22,17 +22,17 @@ def data():
 
 @pytest.fixture(scope="module")
 def table(data):
-    return dn.score_table(data)
+    return dn.scoring.score_table(data)
 
 
 def test_samplers_get_default_reads_everywhere(data, table):
     sampler = SimulatedAnnealingSampler()
-    assert dn.learn(data, solver=sampler, direct=True).annealed.reads == 1000
-    assert dn.learn(data, solver=sampler).annealed.reads == 1000
-    assert dn.anneal(table, sampler).annealed.reads == 1000
-    assert dn.divide(dn.Scorer(data), sampler).annealed.reads == 1000
-    assert dn.StructureLearner(solver=sampler).fit(data.frame()).result_.annealed.reads == 1000
-    assert dn.learn(data, solver=sampler, direct=True, num_reads=7).annealed.reads == 7
+    assert dn.learn(data, solver=sampler, direct=True).reads.reads == 1000
+    assert dn.learn(data, solver=sampler).reads.reads == 1000
+    assert dn.solvers.anneal(table, sampler).reads.reads == 1000
+    assert dn.divide(dn.scoring.Scorer(data), sampler).reads.reads == 1000
+    assert dn.StructureLearner(solver=sampler).fit(data.frame()).result_.reads.reads == 1000
+    assert dn.learn(data, solver=sampler, direct=True, num_reads=7).reads.reads == 7
 
 
 @pytest.mark.parametrize(("given", "blocks", "whole"), [({}, 100, 1000), ({"num_reads": 9}, 9, 9)])
@@ -54,12 +54,12 @@ def test_a_direct_sampler_has_the_seed_zero_by_default(data, table):
     first, again = (
         dn.learn(data, solver=SimulatedAnnealingSampler(), direct=True, num_reads=20, num_sweeps=2) for _ in "ab"
     )
-    assert np.array_equal(first.annealed.sampleset.record.sample, again.annealed.sampleset.record.sample)
+    assert np.array_equal(first.reads.sampleset.record.sample, again.reads.sampleset.record.sample)
     assert first.seed == again.seed == 0
     sampler = Recorder()
-    dn.anneal(table, sampler)
-    dn.anneal(table, sampler, seed=None)
-    dn.anneal(table, sampler, seed=4)
+    dn.solvers.anneal(table, sampler)
+    dn.solvers.anneal(table, sampler, seed=None)
+    dn.solvers.anneal(table, sampler, seed=4)
     assert [call["seed"] for call in sampler.calls] == [0, None, 4]
 
 
@@ -83,10 +83,10 @@ def test_the_hybrid_sampler_solves_the_global_problem_at_once(data, monkeypatch)
 def test_samplers_see_integers_and_reads_have_names(data, table):
     sampler = Recorder()
     found = dn.learn(data, solver=sampler, direct=True, num_reads=30, seed=2)
-    assert set(found.annealed.sampleset.variables) == set(dn.encode(table).variables)
+    assert set(found.reads.sampleset.variables) == set(dn.qubo.encode(table).variables)
     assert sorted(sampler.labels[0]) == list(range(len(sampler.labels[0])))
     plain = dn.learn(data, solver=SimulatedAnnealingSampler(), direct=True, num_reads=30, num_sweeps=50, seed=2)
-    assert np.array_equal(plain.annealed.sampleset.record.sample, found.annealed.sampleset.record.sample)
+    assert np.array_equal(plain.reads.sampleset.record.sample, found.reads.sampleset.record.sample)
     assert plain.score == found.score
 
 
@@ -97,8 +97,8 @@ def test_identical_reads_are_counted(data, tmp_path):
             return dimod.SampleSet.from_samples_bqm((np.repeat(read, num_reads, axis=0), list(bqm.variables)), bqm)
 
     found = dn.learn(data, solver=Stuck(), direct=True, num_reads=100)
-    assert (found.annealed.reads, found.annealed.distinct) == (100, 1)
-    assert found.annealed.summary()["distinct"] == found.to_dict()["annealed"]["distinct"] == 1
+    assert (found.reads.reads, found.reads.distinct) == (100, 1)
+    assert found.reads.summary()["distinct"] == found.to_dict()["annealed"]["distinct"] == 1
     found.save(tmp_path / "page.html")
     assert "100 reads, 1 distinct" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
@@ -118,16 +118,16 @@ def test_names_and_plain_values_work(data, table, tmp_path):
     assert dn.learn(tmp_path / "lc.csv").score == pytest.approx(dn.learn(data).score)
     assert dn.learn(data, score="bic").score_name == "BIC"
     assert dn.learn(data, score="bdeu:10").score == dn.learn(data, score=dn.BDeu(10)).score
-    assert dn.Scorer(data, "k2").rule == dn.K2()
-    assert dn.score_table(data, "bic").score_name == "BIC"
+    assert dn.scoring.Scorer(data, "k2").rule == dn.K2()
+    assert dn.scoring.score_table(data, "bic").score_name == "BIC"
     assert dn.learn(data, solver="exact").solver == "exact"
     assert dn.learn(data, solver="auto").to_dict()["edges"] == dn.learn(data).to_dict()["edges"]
     assert dn.learn(data, solver="order", rounds=5).solver == "order"
     assert dn.learn(dn.load("lung-cancer-4").expected(500), solver="exhaustive").solver == "exhaustive"
-    assert dn.anneal(table, "sa", num_reads=5).solver == "SimulatedAnnealingSampler"
-    assert dn.divide(dn.Scorer(data), "tree").division.solver == "TreeDecompositionSolver"
-    assert dn.learn(data, solver="sa", encoding="paper", direct=True, num_reads=5).annealed.encoding.startswith("paper")
-    assert dn.divide(table, "sa", rule="penalty", encoding="paper", num_reads=5).division.blocks == 10
+    assert dn.solvers.anneal(table, "sa", num_reads=5).solver == "SimulatedAnnealingSampler"
+    assert dn.divide(dn.scoring.Scorer(data), "tree").division.solver == "TreeDecompositionSolver"
+    assert dn.learn(data, solver="sa", encoding="paper", direct=True, num_reads=5).reads.encoding.startswith("paper")
+    assert dn.divide(table, "sa", rule="penalty", encoding="paper", num_reads=5).division.subproblems == 10
     assert dn.bootstrap(data, 3, score="bic", solver="exact").samples == 3
     assert dn.bootstrap(frame, 3).samples == 3
     assert dn.holdout(frame, score="bic").rows == 400
@@ -144,7 +144,7 @@ def test_knowledge_as_plain_values_or_a_file(data, tmp_path):
     for given in (plain, tmp_path / "k.toml", str(tmp_path / "k.toml")):
         found = dn.learn(data, knowledge=given)
         assert (found.edges, found.score, found.knowledge) == (want.edges, want.score, want.knowledge)
-    assert dn.Scorer(data, knowledge=plain).knowledge == known
+    assert dn.scoring.Scorer(data, knowledge=plain).knowledge == known
     assert dn.learn(data, knowledge={}).knowledge is None
     assert (
         dn.StructureLearner(knowledge=plain, solver="exact", criterion=dn.BIC())
@@ -176,7 +176,7 @@ SA = SimulatedAnnealingSampler()
         ({"max_parent": 3}, "did you mean 'max_parents'"),
         ({"max_parent": 3, "solver": SA}, "did you mean 'max_parents'"),
         ({"num_read": 3, "solver": SA}, "does not take the parameter 'num_read'; it takes .*; did you mean 'num_reads'"),
-        ({"round": 3, "solver": dn.order}, "round is no argument of learn, nor of its solver; did you mean 'rounds'"),
+        ({"round": 3, "solver": dn.solvers.order_search}, "round is no argument of learn, nor of its solver; did you mean 'rounds'"),
         ({"num_reads": 3}, "num_reads is no argument of learn; .*name the solver too"),
         ({"solver": "simulated"}, "there is no solver 'simulated'; give one of auto, exact"),
         ({"solver": "exat"}, "did you mean 'exact'"),
@@ -223,24 +223,24 @@ def test_arguments_that_cannot_be_used(options, words, data):
 def test_relatives_refuse_clearly(data, table):
     cases = [
         (lambda: dn.learn(5), "cannot read data from int"),
-        (lambda: dn.anneal(data, "sa"), "a ScoreTable is needed, not Dataset"),
-        (lambda: dn.anneal(table, 5), "int is not a dimod.Sampler; give one, or a name"),
-        (lambda: dn.anneal(table, "sa", sede=3), "did you mean 'seed'"),
+        (lambda: dn.solvers.anneal(data, "sa"), "a ScoreTable is needed, not Dataset"),
+        (lambda: dn.solvers.anneal(table, 5), "int is not a dimod.Sampler; give one, or a name"),
+        (lambda: dn.solvers.anneal(table, "sa", sede=3), "did you mean 'seed'"),
         (lambda: dn.divide(table, "sa", divide=4, rule="penalty"), "divide is not an argument of divide; give size=4"),
         (lambda: dn.divide(data), "a Scorer or a ScoreTable is divided, not Dataset; dn.learn takes data"),
         (lambda: dn.divide(table, rule="penalty", sise=3), "did you mean 'size'"),
-        (lambda: dn.exact(data), "a ScoreTable is needed, not Dataset"),
-        (lambda: dn.order(data), "a ScoreTable is needed, not Dataset"),
-        (lambda: dn.exhaustive(data), "a ScoreTable is needed, not Dataset"),
+        (lambda: dn.solvers.exact(data), "a ScoreTable is needed, not Dataset"),
+        (lambda: dn.solvers.order_search(data), "a ScoreTable is needed, not Dataset"),
+        (lambda: dn.solvers.exhaustive(data), "a ScoreTable is needed, not Dataset"),
         (lambda: dn.bootstrap(data, 2, bins=3), r"call dn.bootstrap\(dn.read\(data, bins=...\)\)"),
         (lambda: dn.bootstrap(data, 2, max_parent=3), "did you mean 'max_parents'"),
         (lambda: dn.bootstrap(data, 2, knowledge={"leaf": []}), "there is no 'leaf' in knowledge"),
         (lambda: dn.holdout(data, score="bix"), "there is no score 'bix'"),
         (lambda: dn.holdout(data, sore="bic"), "did you mean 'score'"),
         (lambda: dn.sensitivity(data, [1], score="bic"), "score is not an argument of sensitivity"),
-        (lambda: dn.Scorer(data, score="bix"), "there is no score 'bix'"),
-        (lambda: dn.Scorer(data, knowledge={"leaf": []}), "there is no 'leaf' in knowledge"),
-        (lambda: dn.score_table(data, 7), "score is 7"),
+        (lambda: dn.scoring.Scorer(data, score="bix"), "there is no score 'bix'"),
+        (lambda: dn.scoring.Scorer(data, knowledge={"leaf": []}), "there is no 'leaf' in knowledge"),
+        (lambda: dn.scoring.score_table(data, 7), "score is 7"),
         (lambda: dn.StructureLearner(criterion=4).fit(data.frame()), "score is 4"),
         (lambda: dn.StructureLearner(solver="ex").fit(data.frame()), "there is no solver 'ex'"),
         (lambda: dn.StructureLearner(knowledge=[1]).fit(data.frame()), r"knowledge is \[1\]"),

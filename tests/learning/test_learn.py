@@ -19,7 +19,7 @@ def test_learn_in_one_call(tmp_path):
     annealed = dn.learn(truth.sample(10_000, seed=7), solver=SimulatedAnnealingSampler(), num_reads=100, seed=7)
     assert annealed.score == pytest.approx(found.score)
     assert annealed.seed == 7
-    assert dn.learn(truth.sample(100, seed=7), max_parents=1, score=dn.BIC(), solver=dn.exhaustive).score_name == "BIC"
+    assert dn.learn(truth.sample(100, seed=7), max_parents=1, score=dn.BIC(), solver=dn.solvers.exhaustive).score_name == "BIC"
     for bad in (["exact"], 7):
         with pytest.raises(dn.InputError, match="give a dimod sampler"):
             dn.learn(truth.sample(100, seed=1), solver=bad)
@@ -41,8 +41,8 @@ def test_nothing_is_optimal_without_a_proof(monkeypatch):
         data = random_data(4, 30, seed=1)
         found = dn.learn(data, solver=SimulatedAnnealingSampler(), direct=direct, num_reads=100, seed=1)
         assert not found.optimal
-        assert found.annealed.optimum is None
-        assert found.annealed.repaired.optimum_hits is None
+        assert found.reads.optimum is None
+        assert found.reads.repaired.optimum_hits is None
 
 
 @pytest.mark.parametrize(

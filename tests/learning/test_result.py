@@ -28,7 +28,7 @@ def test_saving(tmp_path, ending):
 
 
 def test_saving_what_cannot_be_saved(tmp_path):
-    found = dn.exact(random_table(3, 2, seed=0))
+    found = dn.solvers.exact(random_table(3, 2, seed=0))
     with pytest.raises(dn.InputError, match="need the data"):
         found.save(tmp_path / "found.bif")
     with pytest.raises(dn.InputError, match="end the name in"):

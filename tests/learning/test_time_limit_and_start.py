@@ -62,8 +62,8 @@ def test_limits_that_are_none(wide, limit):
 
 def test_what_is_begun_with_is_not_lost(wide):
     best = dn.learn(wide)
-    scorer = dn.Scorer(wide)
-    for options in ({}, {"solver": dn.order, "rounds": 0}, {"divide": 3}):
+    scorer = dn.scoring.Scorer(wide)
+    for options in ({}, {"solver": dn.solvers.order_search, "rounds": 0}, {"divide": 3}):
         found = (
             dn.learn(wide, 4, start=best.dag, **options)
             if options != {"divide": 3}
@@ -104,7 +104,7 @@ def test_a_time_limit_ends_the_blocks_of_a_sampler(wide):
     assert f"the time limit left {division.blocks - division.finished:,} blocks unsolved" in division.skipped
     with pytest.raises(dn.InputError, match="cannot be cut short"):
         dn.learn(wide, solver=SimulatedAnnealingSampler(), direct=True, time_limit=1.0)
-    found = dn.learn(wide, 2, solver=dn.order, rounds=10**9, time_limit=0.2)  # all rounds would take days
+    found = dn.learn(wide, 2, solver=dn.solvers.order_search, rounds=10**9, time_limit=0.2)  # all rounds would take days
     assert not found.optimal
 
 
@@ -114,7 +114,7 @@ def strict(monkeypatch):
     monkeypatch.setattr(counts, "_SOON", 10_000)
 
 
-@pytest.mark.parametrize("solver", [None, dn.exact, dn.order])
+@pytest.mark.parametrize("solver", [None, dn.solvers.exact, dn.solvers.order_search])
 def test_a_limit_that_leaves_no_time_gives_a_network_all_the_same(strict, monkeypatch, solver):
     data = random_data(14, 300, 2)
     required = [("v0", "v5"), ("v1", "v5"), ("v5", "v2")]

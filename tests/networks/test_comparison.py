@@ -24,8 +24,8 @@ def test_a_comparison_by_hand():
 
 def test_the_score_gap():
     truth = dn.load("waste")  # three parents: no table of two holds it
-    scorer = dn.Scorer(truth.expected(10_000))
-    found = dn.exact(scorer.table(2))
+    scorer = dn.scoring.Scorer(truth.expected(10_000))
+    found = dn.solvers.exact(scorer.table(2))
     result = dn.compare(found.dag, truth.dag, scorer)
     assert result.score == pytest.approx(found.score)
     assert result.score_gap == pytest.approx(scorer.score(truth.dag) - found.score)
@@ -56,7 +56,7 @@ def test_graphs_with_cycles_and_without_edges():
 
 @given(st.integers(0, 10**6), st.integers(2, 6))
 def test_distances_are_distances(seed, n):
-    one, two = dn.exact(random_table(n, min(2, n - 1), seed)).dag, dn.exact(random_table(n, 1, seed + 1)).dag
+    one, two = dn.solvers.exact(random_table(n, min(2, n - 1), seed)).dag, dn.solvers.exact(random_table(n, 1, seed + 1)).dag
     there, back = dn.compare(one, two), dn.compare(two, one)
     assert (there.shd, there.cpdag_shd, there.wrong) == (back.shd, back.cpdag_shd, back.missing)
     assert dn.compare(one, one).shd == dn.compare(one, one).cpdag_shd == 0

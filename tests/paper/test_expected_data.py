@@ -19,9 +19,9 @@ def test_figures(network, rounding):
     truth = dn.load(network)
     data = truth.expected(10_000, rounding)
     assert (data.rows, len(data.weights)) == (wanted["rows"], wanted["distinct_rows"])
-    scorer = dn.Scorer(data)
+    scorer = dn.scoring.Scorer(data)
     table = scorer.table(max_parents=2)
-    bqm = dn.encode(table, dn.PAPER)
+    bqm = dn.qubo.encode(table, dn.PAPER)
     assert (bqm.num_variables, bqm.num_interactions) == (wanted["qubo_variables"], wanted["qubo_interactions"])
     penalties = qubos(table, dn.PAPER).penalties
     near = {"rel": 1e-6}
@@ -30,7 +30,7 @@ def test_figures(network, rounding):
     assert penalties.consistency.max() == pytest.approx(wanted["delta_consist"], **near)
     assert bqm.offset == pytest.approx(wanted["offset"], **near)
     assert scorer.score(truth.dag) == pytest.approx(wanted["true_log_score"], **near)
-    assert dn.exact(table).score == pytest.approx(wanted["best_log_score_2_parents"], **near)
+    assert dn.solvers.exact(table).score == pytest.approx(wanted["best_log_score_2_parents"], **near)
 
 
 @pytest.mark.parametrize(("rounding", "rows"), [("nearest", 8814), ("floor", 7645)])

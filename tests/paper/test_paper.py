@@ -95,7 +95,7 @@ def test_the_papers_scale_is_the_papers():
 
 def test_blocks_are_those_of_divide_and_parts_add_up():
     truth = dn.load("waste")
-    table = dn.score_table(truth.expected(10_000))
+    table = dn.scoring.score_table(truth.expected(10_000))
     names = truth.names
     whole = experiments.blocks("waste", "expected 10000", 4, "sa", seed=3, reads=10).result
     parts = [experiments.blocks("waste", "expected 10000", 4, "sa", 3, 10, part=part, parts=3).result for part in range(3)]
@@ -145,17 +145,17 @@ def test_direct_runs_tell_the_expected_solution_from_the_minimum(records):
     assert found.repaired_gap == pytest.approx(0.0)
     other = experiments.direct("waste", "expected 10000", "sa", 50, 1).result
     truth = dn.load("waste")
-    table = dn.score_table(truth.expected(10_000))
-    bqm = dn.encode(table, dn.PAPER)
-    assert other["expected_value"] == pytest.approx(dn.result_value(bqm, dn.qubo_vector(table, truth.dag, dn.PAPER)))
-    assert other["optimum_value"] == pytest.approx(-dn.exact(table).score - bqm.offset)
+    table = dn.scoring.score_table(truth.expected(10_000))
+    bqm = dn.qubo.encode(table, dn.PAPER)
+    assert other["expected_value"] == pytest.approx(dn.qubo.result_value(bqm, dn.qubo.qubo_vector(table, truth.dag, dn.PAPER)))
+    assert other["optimum_value"] == pytest.approx(-dn.solvers.exact(table).score - bqm.offset)
     assert other["optimum_value"] < other["expected_value"]  # a child of the truth has three parents
     assert other["expected_hits"] == 0
 
 
 def test_the_plain_baseline_computes_the_same_scores():
     data = dn.load("lung-cancer").sample(300, 1)
-    table = dn.score_table(data)
+    table = dn.scoring.score_table(data)
     rows = np.repeat(data.codes, data.weights, axis=1).T.tolist()
     plain = timing.scores(data.arities.tolist(), rows)
     for child, name in enumerate(data.names):

@@ -9,8 +9,8 @@ from dagneal.proofs.bound import upper_bound
 @pytest.mark.parametrize("group", [1, 3, 4, 6, 14, 15])
 def test_bounds_against_the_optimum(group):
     for seed in range(5):
-        table = dn.score_table(dn.load("alarm-15").sample(300, seed), max_parents=2 + seed % 2)
-        best = dn.exact(table).score
+        table = dn.scoring.score_table(dn.load("alarm-15").sample(300, seed), max_parents=2 + seed % 2)
+        best = dn.solvers.exact(table).score
         bound = upper_bound(table, group).score
         assert bound >= best - 1e-9
         if group == 15:
@@ -22,7 +22,7 @@ def test_bounds_against_the_optimum(group):
 
 def test_a_bound_with_knowledge():
     known = dn.Knowledge(required=[("HR", "CO")], forbidden=[("CO", "HR")], limits={"SaO2": 1})
-    table = dn.Scorer(dn.load("alarm-15").sample(300, 1), knowledge=known).table(2)
-    best = dn.exact(table).score
+    table = dn.scoring.Scorer(dn.load("alarm-15").sample(300, 1), knowledge=known).table(2)
+    best = dn.solvers.exact(table).score
     assert upper_bound(table, 15).score == pytest.approx(best)
     assert upper_bound(table, 5).score >= best - 1e-9

@@ -17,7 +17,7 @@ import dagneal as dn
 from dagneal.qpu import chips
 from dagneal.qpu.backend import LocalBackend
 from dagneal.qpu.embedding import bit_graph, clique_embedding, fault, find_embedding
-from dagneal.qpu.emulator import emulated_qpu
+from dagneal.qpu.emulator import emulated
 from dagneal.qpu.pack import Copy, Ising, Ranges, packed, zephyr_halves
 from dagneal.qpu.plan import block_graph
 from dagneal.qpu.sampler import QPU
@@ -41,7 +41,7 @@ def mock():
 
 @pytest.fixture(scope="module")
 def alarm():
-    return dn.score_table(dn.load("alarm-15").expected(10_000))
+    return dn.scoring.score_table(dn.load("alarm-15").expected(10_000))
 
 
 # Chips
@@ -101,7 +101,7 @@ def test_chips(topology, shape, qubits, couplers):
 def test_without_the_extra_it_is_said_how_to_install_it(monkeypatch):
     monkeypatch.setattr(chips, "_present", lambda name: name != "minorminer")
     with pytest.raises(dn.InputError, match=r"needs minorminer: pip install 'dagneal\[qpu\]'"):
-        emulated_qpu("zephyr")
+        emulated("zephyr")
     with pytest.raises(dn.InputError, match="no system 'abacus'"):
         chips.system_named("abacus")
 
@@ -129,8 +129,8 @@ def test_embeddings_are_valid_and_faults_are_named():
 
 
 def test_a_stale_or_damaged_embedding_is_noticed_named_and_replaced(tmp_path):
-    table = dn.score_table(dn.load("lung-cancer").expected(10_000))
-    bqm = dn.encode(table)
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
+    bqm = dn.qubo.encode(table)
     first = QPU(LocalBackend(small_chip(), "chip"), cache=tmp_path, patience=AT_ONCE)
     first.sample(bqm, num_reads=5, seed=1)
     assert first.notes == []
@@ -152,7 +152,7 @@ def test_a_stale_or_damaged_embedding_is_noticed_named_and_replaced(tmp_path):
 
 
 def test_an_embedding_of_ones_own(embeddings):
-    bqm = dn.encode(dn.score_table(dn.load("lung-cancer").expected(10_000)))
+    bqm = dn.qubo.encode(dn.scoring.score_table(dn.load("lung-cancer").expected(10_000)))
     chip = small_chip(noise=0.0)
     graph = LocalBackend(chip, "chip").graph
     names = list(bqm.variables)
@@ -272,7 +272,7 @@ def test_broken_chains_are_mended_by_majority():
 def test_chain_strengths_are_oceans():
     from dwave.embedding.chain_strength import uniform_torque_compensation
 
-    bqm = dn.encode(dn.score_table(dn.load("waste").expected(10_000)), dn.PAPER)
+    bqm = dn.qubo.encode(dn.scoring.score_table(dn.load("waste").expected(10_000)), dn.PAPER)
     names = list(bqm.variables)
     linear, (rows, columns, quadratic), _ = bqm.to_numpy_vectors(variable_order=names)
     problem = Ising.of(linear[None], rows, columns, quadratic[None])
@@ -317,9 +317,9 @@ def test_tiled_blocks_are_solved_as_well_as_alone(alarm, embeddings):
     blocks = alarm.gather(list(combinations(range(15), 3))[::9][:50])
     encoded = qubos(blocks, dn.PAPER)
     reads = 400
-    qpu = emulated_qpu("pegasus", noise=0.0, cache=embeddings)
+    qpu = emulated("pegasus", noise=0.0, cache=embeddings)
     copies = qpu.copies(encoded.rows, encoded.columns, encoded.layout.bits, "copies")
-    best = [dn.exact(blocks.table(line)).score for line in range(50)]
+    best = [dn.solvers.exact(blocks.table(line)).score for line in range(50)]
 
     def hits(lines, seed):
         problems = Ising.of(encoded.linear[lines], encoded.rows, encoded.columns, encoded.quadratic[lines])

@@ -21,7 +21,7 @@ from dagneal.qpu import chips
 from dagneal.qpu.backend import LocalBackend, RefusedError, UnknownProblemError
 from dagneal.qpu.cloud import CloudBackend
 from dagneal.qpu.embedding import fault
-from dagneal.qpu.emulator import EmulatedChip, EmulatedQPU, emulated_qpu
+from dagneal.qpu.emulator import EmulatedChip, EmulatedQPU, emulated
 from dagneal.qpu.pack import Copy, Ising, Ranges, packed
 from dagneal.qpu.plan import block_graph, plan
 from dagneal.qpu.sampler import QPU
@@ -37,7 +37,7 @@ def test_calls_without_a_seed_differ_but_a_run_that_is_repeated_does_not(embeddi
     bqm = dimod.BinaryQuadraticModel({0: 0.1, 1: -0.1}, {(0, 1): 0.2}, 0.0, "SPIN")
 
     def calls():
-        sampler = emulated_qpu("Advantage2_system4", cache=embeddings)
+        sampler = emulated("Advantage2_system4", cache=embeddings)
         return [sampler.sample(bqm, num_reads=40).record.sample.tolist() for _ in range(2)]
 
     first, second = calls(), calls()
@@ -47,7 +47,7 @@ def test_calls_without_a_seed_differ_but_a_run_that_is_repeated_does_not(embeddi
 
 def test_what_was_asked_of_the_chip_is_in_the_result(embeddings):
     truth = dn.load("lung-cancer")
-    sampler = emulated_qpu("Advantage2_system4", cache=embeddings)
+    sampler = emulated("Advantage2_system4", cache=embeddings)
     sampler.sample(dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN"))  # not of this run
     found = dn.learn(truth.expected(10_000), solver=sampler, num_reads=20, seed=1)
     used = found.to_dict()["hardware"]
@@ -59,8 +59,8 @@ def test_what_was_asked_of_the_chip_is_in_the_result(embeddings):
 
 
 def test_chain_strengths_are_scanned_once_for_all_blocks(embeddings):
-    table = dn.score_table(dn.load("waste").expected(10_000))
-    sampler = emulated_qpu("Advantage2_system4", cache=embeddings, chain_strength="scan")
+    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
+    sampler = emulated("Advantage2_system4", cache=embeddings, chain_strength="scan")
     solver = sampler.subproblem_solver({"num_reads": 10}, True, 1, dn.PAPER)
     blocks = table.gather(np.array(list(combinations(range(9), 5))))
     piece = solver.piece(blocks)
@@ -82,9 +82,9 @@ def test_chain_strengths_are_scanned_once_for_all_blocks(embeddings):
     ],
 )
 def test_what_no_chip_takes_is_refused_by_name(parameters, message, embeddings):
-    sampler = emulated_qpu("Advantage2_system4", cache=embeddings)
+    sampler = emulated("Advantage2_system4", cache=embeddings)
     bqm = dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN")
-    table = dn.score_table(dn.load("lung-cancer").expected(100))
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected(100))
     for call in (lambda: sampler.sample(bqm, **parameters), lambda: dn.divide(table, sampler, rule="count", **parameters)):
         with pytest.raises(dn.InputError) as caught:
             call()
@@ -92,7 +92,7 @@ def test_what_no_chip_takes_is_refused_by_name(parameters, message, embeddings):
 
 
 def test_a_model_without_bits_costs_nothing(embeddings):
-    sampler = emulated_qpu("Advantage2_system4", cache=embeddings)
+    sampler = emulated("Advantage2_system4", cache=embeddings)
     found = sampler.sample(dimod.BinaryQuadraticModel({}, {}, 1.5, "BINARY"), num_reads=3)
     assert found.record.energy.tolist() == [1.5] * 3
     assert sampler.line.submitted == 0
@@ -111,7 +111,7 @@ def test_what_can_never_fit_is_refused_at_once():
 
 def test_a_cache_that_cannot_be_written_is_no_reason_to_stop(tmp_path):
     (tmp_path / "file").write_text("")
-    sampler = emulated_qpu("Advantage2_system4", cache=tmp_path / "file")
+    sampler = emulated("Advantage2_system4", cache=tmp_path / "file")
     sampler.sample(dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN"), num_reads=2)
     assert "DAGNEAL_CACHE" in sampler.notes[0]
 
@@ -155,7 +155,7 @@ def test_after_a_final_error_no_call_is_left_behind(embeddings):
             return super().copies(*args, **more)[:20]
 
     backend = Refusing(LocalBackend(small_chip(), "chip"))
-    table = dn.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
     with pytest.raises(dn.InputError, match="refused"):
         dn.divide(table, Few(backend, cache=embeddings, patience=AT_ONCE), 3, rule="penalty", num_reads=5)
     assert set(backend.cancelled) == set(backend.paid[1:])
@@ -174,9 +174,9 @@ def test_the_emulator_stops_when_a_call_is_given_up(embeddings):
 
     reads = []
     sampler = QPU(LocalBackend(Watched("Advantage2_system4"), "chip"), cache=embeddings)
-    table = dn.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
     with pytest.raises(CancelledError):
-        sampler.sample(dn.encode(table), num_reads=1000, annealing_time=10.0)
+        sampler.sample(dn.qubo.encode(table), num_reads=1000, annealing_time=10.0)
     assert len(reads) == 1
     assert reads[0] < 1000
 
@@ -273,7 +273,7 @@ def test_after_a_final_error_nothing_new_is_sent_even_with_a_journal(tmp_path, e
     tries = []
     submit = backend.submit
     backend.submit = lambda *args: (tries.append(1), submit(*args))[1]
-    table = dn.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
     options = {"rule": "penalty", "num_reads": 30_000, "encoding": dn.PAPER, "annealing_time": 1.0}
     with dn.SqliteJournal(tmp_path / "run.db") as journal:
         qpu = QPU(backend, cache=embeddings, journal=journal, patience=AT_ONCE, chain_strength="scan")
@@ -284,7 +284,7 @@ def test_after_a_final_error_nothing_new_is_sent_even_with_a_journal(tmp_path, e
 
 def test_a_sampler_can_be_used_with_one_journal_after_another(tmp_path, embeddings):
     data = dn.load("lung-cancer").expected(10_000)
-    sampler = emulated_qpu("Advantage2_system4", cache=embeddings)
+    sampler = emulated("Advantage2_system4", cache=embeddings)
     found = []
     for name in ("a.db", "b.db"):
         with dn.SqliteJournal(tmp_path / name) as journal:
@@ -330,43 +330,43 @@ def test_an_embedding_with_a_chain_too_many_is_noticed():
 
 
 def test_the_emulator_says_what_it_is_and_repeats_itself(embeddings):
-    table = dn.score_table(dn.load("lung-cancer").expected(10_000))
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
     first, second = (
-        dn.anneal(table, emulated_qpu("Advantage2_system4", cache=embeddings), num_reads=50, seed=4) for _ in range(2)
+        dn.solvers.anneal(table, emulated("Advantage2_system4", cache=embeddings), num_reads=50, seed=4) for _ in range(2)
     )
     assert first.solver == "EmulatedQPU"
-    assert first.annealed.sampleset.info["emulated"]
-    assert np.array_equal(first.annealed.sampleset.record.sample, second.annealed.sampleset.record.sample)
-    timing = first.annealed.sampleset.info["timing"]
+    assert first.reads.sampleset.info["emulated"]
+    assert np.array_equal(first.reads.sampleset.record.sample, second.reads.sampleset.record.sample)
+    timing = first.reads.sampleset.info["timing"]
     assert timing["qpu_access_time"] == pytest.approx(timing["qpu_programming_time"] + timing["qpu_sampling_time"])
 
 
 def test_without_errors_and_with_time_the_emulator_finds_the_optimum(embeddings):
-    table = dn.score_table(dn.load("lung-cancer").expected(10_000))
-    sampler = emulated_qpu("Advantage2_system4", noise=0.0, sweeps=20.0, cold=200.0, cache=embeddings)
-    assert dn.anneal(table, sampler, repair=False, num_reads=100, annealing_time=100.0, seed=1).optimal
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
+    sampler = emulated("Advantage2_system4", noise=0.0, sweeps=20.0, cold=200.0, cache=embeddings)
+    assert dn.solvers.anneal(table, sampler, repair=False, num_reads=100, annealing_time=100.0, seed=1).optimal
     with pytest.raises(dn.InputError, match=r"takes 0\.5 to 2000 microseconds"):
-        sampler.sample(dn.encode(table), annealing_time=0.1)
+        sampler.sample(dn.qubo.encode(table), annealing_time=0.1)
     with pytest.raises(dn.InputError, match="noise of at least 0"):
         EmulatedChip(noise=-1.0)
 
 
 def test_chain_strength_can_be_scanned(embeddings):
-    bqm = dn.encode(dn.score_table(dn.load("waste-2p-dep").expected(10_000)))
-    sampler = emulated_qpu("Advantage2_system1", chain_strength="scan", cache=embeddings)
+    bqm = dn.qubo.encode(dn.scoring.score_table(dn.load("waste-2p-dep").expected(10_000)))
+    sampler = emulated("Advantage2_system1", chain_strength="scan", cache=embeddings)
     assert sampler.sample(bqm, num_reads=20, seed=1).info["chain_strength"] in (0.7, 1.0, 1.414, 2.0, 3.0)
     assert sampler.line.submitted == 6
     with pytest.raises(dn.InputError, match="or 'scan'"):
-        emulated_qpu("Advantage2_system4", chain_strength="strong", cache=embeddings)
+        emulated("Advantage2_system4", chain_strength="strong", cache=embeddings)
 
 
 def test_learn_with_an_emulated_annealer(embeddings):
     truth = dn.load("lung-cancer")
     found = dn.learn(
-        truth.expected(10_000), solver=emulated_qpu("Advantage2_system4", cache=embeddings), num_reads=100, seed=1
+        truth.expected(10_000), solver=emulated("Advantage2_system4", cache=embeddings), num_reads=100, seed=1
     )
-    assert found.division.solver == found.division.whole == "EmulatedQPU"
-    assert found.annealed.optimum is not None
+    assert found.division.solver == found.division.global_solver == "EmulatedQPU"
+    assert found.reads.optimum is not None
     assert isinstance(EmulatedQPU(LocalBackend(small_chip(), "c")).subproblem_solver({}, True, 1, dn.TIGHT), TiledSubproblems)
 
 

@@ -25,7 +25,7 @@ from support.waiting import PATIENCE, wait_for_file
 @pytest.mark.parametrize("seed", range(3))
 def test_failures_lose_nothing_and_nobody_pays_twice(seed, tmp_path, embeddings):
     """Three calls in ten fail and one qubit in a hundred is dead: the same network as without failures."""
-    table = dn.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
     whole = chips.chip_graph("zephyr", (6,))
     dead = np.random.default_rng(seed).choice(sorted(whole), len(whole) // 100, replace=False).tolist()
     steady, _ = run(LocalBackend(small_chip(broken=dead), f"dead {seed}"), table, None, embeddings)
@@ -39,7 +39,7 @@ def test_failures_lose_nothing_and_nobody_pays_twice(seed, tmp_path, embeddings)
 
 
 def test_an_answer_that_was_paid_for_is_fetched_by_its_id_after_a_crash(tmp_path, embeddings):
-    table = dn.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
     inner = LocalBackend(small_chip(), "chip")
 
     class Crash(BaseException):
@@ -149,7 +149,7 @@ def test_ten_thousand_reads_of_99_microseconds_are_one_call():
 def test_split_reads_come_together(embeddings):
     chip = small_chip(sweeps=0.1)
     qpu = QPU(LocalBackend(chip, "chip"), cache=embeddings)
-    bqm = dn.encode(dn.score_table(dn.load("lung-cancer").expected(10_000)))
+    bqm = dn.qubo.encode(dn.scoring.score_table(dn.load("lung-cancer").expected(10_000)))
     found = qpu.sample(bqm, num_reads=600, annealing_time=2000.0, seed=1)  # at most 499 in a call
     assert found.record.num_occurrences.sum() == 600
     half = len(found.record.sample) // 2
@@ -179,7 +179,7 @@ def test_killed_and_restarted_it_ends_with_the_same_network(calls_before, tmp_pa
         "class Few(EmulatedQPU):\n"
         "    def copies(self, *args, **more):\n"
         "        return super().copies(*args, **more)[:12]\n"
-        "table = dn.score_table(dn.load('waste').expected(10_000))\n"
+        "table = dn.scoring.score_table(dn.load('waste').expected(10_000))\n"
         "with dn.SqliteJournal(sys.argv[1]) as journal:\n"
         "    chip = LocalBackend(Slow('Advantage2_system4'), 'slow')\n"
         f"    qpu = Few(chip, cache=Path({str(embeddings)!r}), journal=journal)\n"
@@ -293,7 +293,7 @@ def test_a_cancelled_problem_is_sent_again_when_the_run_goes_on(tmp_path):
 
 
 def test_the_knobs_of_the_emulator_are_part_of_what_a_journal_keeps(tmp_path, embeddings):
-    table = dn.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
     with dn.SqliteJournal(tmp_path / "run.db") as journal:
         calm, _ = run(LocalBackend(small_chip(noise=0.0), "chip"), table, journal, embeddings)
         wild, qpu = run(LocalBackend(small_chip(noise=5.0), "chip"), table, journal, embeddings)

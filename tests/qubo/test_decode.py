@@ -19,7 +19,7 @@ def test_numbered_bits_are_decoded_like_labelled_ones():
         bits = qubos.layout.bits
         samples = rng.integers(0, 2, (50, bits), dtype=np.int8)
         labelled, numbered = qubos.model(0, table.names), qubos.model(0)
-        one = dn.decode(table, dimod.SampleSet.from_samples_bqm((samples, labelled.variables), labelled))
+        one = dn.qubo.decode(table, dimod.SampleSet.from_samples_bqm((samples, labelled.variables), labelled))
         two = decode_bits(table, qubos.layout, dimod.SampleSet.from_samples_bqm((samples, range(bits)), numbered))
         assert np.array_equal(one.edges, two.edges)
         assert np.array_equal(one.orders, two.orders)

@@ -29,7 +29,7 @@ GENERAL = [
 PAPERS = [dn.PAPER, dn.Encoding("paper", "complete", prune=True)]
 
 
-def drawn(seed: int) -> dn.ScoreTable:
+def drawn(seed: int) -> dn.scoring.ScoreTable:
     """One of the random tables: 3 to 6 variables, 1 to 4 parents, four kinds."""
     n = 3 + seed % 4
     limit = min(1 + seed // 4 % 4, n - 1)
@@ -39,7 +39,7 @@ def drawn(seed: int) -> dn.ScoreTable:
     rng = np.random.default_rng(seed)
     data = random_data(n, 150, seed)
     candidates = {name: [other for other in data.names if other != name and rng.random() < 0.8] for name in data.names}
-    return dn.score_table(data, max_parents=limit, candidates=candidates)
+    return dn.scoring.score_table(data, max_parents=limit, candidates=candidates)
 
 
 @pytest.mark.parametrize("chunk", range(10))
@@ -48,13 +48,13 @@ def test_ground_state_is_exact_for_every_setting(chunk):
     failed_below = dict.fromkeys(GENERAL, 0)
     for seed in range(50 * chunk, 50 * (chunk + 1)):
         table = drawn(seed)
-        best = dn.exact(table).score
+        best = dn.solvers.exact(table).score
         for encoding in [*GENERAL, *(PAPERS if table.max_parents <= 2 else [])]:
-            bqm = dn.encode(table, encoding)
+            bqm = dn.qubo.encode(table, encoding)
             energy = TreeDecompositionSolver().sample(bqm).first.energy if bqm.num_variables else bqm.offset
             assert energy == pytest.approx(-best, rel=1e-9), (seed, encoding)
             if encoding in failed_below and bqm.num_variables:
-                energy = TreeDecompositionSolver().sample(dn.encode(table, replace(encoding, scale=0.9))).first.energy
+                energy = TreeDecompositionSolver().sample(dn.qubo.encode(table, replace(encoding, scale=0.9))).first.energy
                 failed_below[encoding] += energy < -best - 1e-6
     assert min(failed_below.values()) > 0
 
@@ -63,12 +63,12 @@ def test_ground_state_is_exact_for_every_setting(chunk):
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_every_dag_has_minus_its_score_as_energy_where_nothing_is_pruned(encoding, limit):
     table = random_table(4, limit, seed=limit)
-    bqm = dn.encode(table, encoding)
+    bqm = dn.qubo.encode(table, encoding)
     dags = all_dags(4)
     for dag, score in zip(dags[::7], dag_scores(table, dags)[::7], strict=True):
         if np.isfinite(score):
             graph = as_graph(table, dag)
-            x = dn.qubo_vector(table, graph, encoding)
+            x = dn.qubo.qubo_vector(table, graph, encoding)
             assert bqm.energies((x, bqm.variables))[0] == pytest.approx(-score, rel=1e-12)
             left = bqm.copy()
             left.fix_variables({v: int(graph.has_edge(*v[1:])) for v in bqm.variables if v[0] == "d"})
@@ -80,12 +80,12 @@ def test_every_dag_has_minus_its_score_as_energy_where_nothing_is_pruned(encodin
 def test_pruned_energies_bound_every_dag_from_its_best_parts(seed, n, limit):
     """The optimum keeps its energy, and no DAG, however raw, has less than its best subsets allow."""
     table = candidate_table(n, min(limit, n - 1), seed, "noise")
-    best = dn.exact(table)
-    bqm = dn.encode(table)
+    best = dn.solvers.exact(table)
+    bqm = dn.qubo.encode(table)
     if not bqm.num_variables:
         assert (bqm.offset, best.edges) == (pytest.approx(-best.score), [])
         return
-    x = dn.qubo_vector(table, best.dag)
+    x = dn.qubo.qubo_vector(table, best.dag)
     assert bqm.energies((x, bqm.variables))[0] == pytest.approx(-best.score, rel=1e-9)
     rng = np.random.default_rng(seed)
     samples = rng.integers(0, 2, (50, bqm.num_variables), dtype=np.int8)
@@ -102,7 +102,7 @@ def test_chordal_order_bits_need_more_than_the_largest_loss():
     names = tuple(parents)
     candidates = [np.array(sorted(names.index(p) for p in own)) for own in parents.values()]
     masks = [bounded_masks(len(own), 2) for own in candidates]
-    table = dn.ScoreTable(
+    table = dn.scoring.ScoreTable(
         names=names,
         max_parents=2,
         score_name="hundred an edge",
@@ -112,9 +112,9 @@ def test_chordal_order_bits_need_more_than_the_largest_loss():
         masks=np.concatenate(masks),
         scores=100.0 * np.bitwise_count(np.concatenate(masks)),
     )
-    assert dn.exact(table).score == 700
-    assert dn.verify(dn.encode(table), table)
-    one_weight = dn.encode(table)
+    assert dn.solvers.exact(table).score == 700
+    assert dn.solvers.verify(dn.qubo.encode(table), table)
+    one_weight = dn.qubo.encode(table)
     found = qubos(table).penalties.transitivity
     assert found.shape[1] == 4  # the triangle, and one at each side
     inner = found.max()
@@ -127,7 +127,7 @@ def test_chordal_order_bits_need_more_than_the_largest_loss():
     one_weight.add_quadratic(xy, yz, -excess)
     one_weight.add_quadratic(xy, xz, excess)
     one_weight.add_quadratic(xz, yz, excess)
-    verdict = dn.verify(one_weight, table)
+    verdict = dn.solvers.verify(one_weight, table)
     assert not verdict
     assert not verdict.feasible
     assert verdict.lowest_energy == pytest.approx(-900 + 110)
@@ -137,7 +137,7 @@ def test_chordal_order_bits_need_more_than_the_largest_loss():
 @pytest.mark.parametrize("n", range(4, 11))
 def test_auxiliary_bits_for_three_parents_are_the_papers_number(n):
     table = random_table(n, 3, seed=n)
-    bqm = dn.encode(table, dn.Encoding("tight", "complete", prune=False))
+    bqm = dn.qubo.encode(table, dn.Encoding("tight", "complete", prune=False))
     assert sum(label[0] == "a" for label in bqm.variables) <= n * ((n - 2) ** 2 // 4)
 
 
@@ -204,7 +204,7 @@ def test_order_bits_without_cyclic_triangles_leave_no_cycle(seed, n, density):
 
 def test_all_parents_give_the_papers_order_bits_again():
     table = random_table(6, 2, seed=0)
-    bqm = dn.encode(table, dn.Encoding("tight", "chordal", prune=False))
+    bqm = dn.qubo.encode(table, dn.Encoding("tight", "chordal", prune=False))
     assert sum(label[0] == "r" for label in bqm.variables) == 15
 
 
@@ -216,7 +216,7 @@ def test_slack_bits(limit, slack):
     found = qubos(table, encoding)
     assert ((found.layout.y >= 0).sum(axis=1) == slack).all()
     bqm = found.model(0, table.names)
-    scaled = dn.encode(table, replace(encoding, scale=2.0))
+    scaled = dn.qubo.encode(table, replace(encoding, scale=2.0))
     for size in range(9):
         parents = table.names[1 : size + 1]
         x = {label: int(label[0] == "d" and label[2] == "v0" and label[1] in parents) for label in bqm.variables}
@@ -234,26 +234,26 @@ def test_slack_bits(limit, slack):
 
 
 def test_no_slack_where_there_cannot_be_too_many_parents():
-    table = dn.score_table(random_data(3, 100, seed=1), max_parents=2)
+    table = dn.scoring.score_table(random_data(3, 100, seed=1), max_parents=2)
     for encoding in GENERAL:
-        bqm = dn.encode(table, encoding)
+        bqm = dn.qubo.encode(table, encoding)
         assert not any(label[0] == "y" for label in bqm.variables)
-    assert dn.encode(table, dn.Encoding("tight", "complete", prune=False)).num_variables == 9
+    assert dn.qubo.encode(table, dn.Encoding("tight", "complete", prune=False)).num_variables == 9
 
 
 def test_bits_of_the_papers_networks():
-    bits = {name: dn.encode(dn.score_table(dn.load(name).expected(10_000))).num_variables for name in ("waste", "alarm-15")}
+    bits = {name: dn.qubo.encode(dn.scoring.score_table(dn.load(name).expected(10_000))).num_variables for name in ("waste", "alarm-15")}
     assert bits["waste"] <= 65
-    scorer = dn.Scorer(dn.load("alarm-15").expected(10_000))
+    scorer = dn.scoring.Scorer(dn.load("alarm-15").expected(10_000))
     margins, _, _ = small_evidence(scorer.table(2), np.array(list(combinations(range(15), 3))))
     candidates = named_candidates(allowed_by_margin(margins), scorer.data.names)
-    assert dn.encode(scorer.table(2, candidates)).num_variables <= 140
+    assert dn.qubo.encode(scorer.table(2, candidates)).num_variables <= 140
 
 
 def test_the_raw_optimum_of_waste_with_a_hundred_reads():
-    table = dn.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
     for seed in range(5):
-        found = dn.anneal(table, SimulatedAnnealingSampler(), repair=False, num_reads=100, seed=seed)
+        found = dn.solvers.anneal(table, SimulatedAnnealingSampler(), repair=False, num_reads=100, seed=seed)
         assert found.optimal
 
 
@@ -267,9 +267,9 @@ def test_sets_that_the_table_does_not_have_are_never_taken():
     keep = np.arange(len(scores)) != both
     table = replace(full, scores=scores[keep], masks=full.masks[keep], start=np.array([0, *(full.start[1:] - 1)]))
     for encoding in GENERAL:
-        assert dn.verify(dn.encode(table, encoding), table)
+        assert dn.solvers.verify(dn.qubo.encode(table, encoding), table)
     with pytest.raises(dn.InputError, match="every set of a child's candidate parents"):
-        dn.encode(table, dn.PAPER)
+        dn.qubo.encode(table, dn.PAPER)
 
 
 def test_many_candidates_have_a_bound_that_needs_no_enumeration(monkeypatch):
@@ -284,7 +284,7 @@ def test_many_candidates_have_a_bound_that_needs_no_enumeration(monkeypatch):
     monkeypatch.setattr(weighing, "MOST_ENUMERATED", 3)
     for seed in range(20):
         table = candidate_table(5, 2, seed, "oversize")
-        assert dn.verify(dn.encode(table), table)
+        assert dn.solvers.verify(dn.qubo.encode(table), table)
 
 
 def test_families_of_sets():
@@ -300,34 +300,34 @@ def test_families_of_sets():
 def test_nothing_to_learn_needs_no_bits():
     rng = np.random.default_rng(1)
     data = dn.read(rng.integers(0, 2, (2000, 4)))
-    table = dn.score_table(data)
-    assert dn.encode(table).num_variables == 0
-    found = dn.anneal(table, SimulatedAnnealingSampler(), num_reads=10, seed=1)
+    table = dn.scoring.score_table(data)
+    assert dn.qubo.encode(table).num_variables == 0
+    found = dn.solvers.anneal(table, SimulatedAnnealingSampler(), num_reads=10, seed=1)
     assert found.edges == []
     assert found.optimal
-    assert (found.annealed.bits, found.annealed.reads) == (0, 1)
+    assert (found.reads.bits, found.reads.reads) == (0, 1)
     assert dn.learn(data, solver=SimulatedAnnealingSampler(), num_reads=5).edges == []
-    assert dn.verify(dn.encode(table), table)
+    assert dn.solvers.verify(dn.qubo.encode(table), table)
 
 
 def test_what_a_verdict_says():
-    table = dn.score_table(dn.load("lung-cancer").expected(10_000))
-    good = dn.verify(dn.encode(table), table)
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
+    good = dn.solvers.verify(dn.qubo.encode(table), table)
     assert good.holds
     assert good.feasible
     assert table.score(good.graph) == pytest.approx(good.best_score)
-    big = dn.score_table(dn.load("alarm-15").expected(10_000))
-    bqm = dn.encode(big, dn.PAPER)
+    big = dn.scoring.score_table(dn.load("alarm-15").expected(10_000))
+    bqm = dn.qubo.encode(big, dn.PAPER)
     with pytest.raises(dn.InputError, match="can be verified"):
-        dn.verify(bqm, big)
+        dn.solvers.verify(bqm, big)
 
 
 def test_edges_without_a_bit_have_no_vector():
-    table = dn.score_table(dn.load("lung-cancer").expected(10_000))
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
     graph = nx.DiGraph([("Xray", "Pollution")])
     graph.add_nodes_from(table.names)
     with pytest.raises(dn.InputError, match="has no bit in the encoding tight"):
-        dn.qubo_vector(table, graph)
+        dn.qubo.qubo_vector(table, graph)
 
 
 @pytest.mark.parametrize(
@@ -339,18 +339,18 @@ def test_encodings_that_are_none(wrong):
     with pytest.raises(dn.InputError):
         dn.Encoding(**wrong)
     with pytest.raises(dn.InputError, match="give an Encoding"):
-        dn.encode(random_table(3, 2, 0), "tight")
+        dn.qubo.encode(random_table(3, 2, 0), "tight")
     with pytest.raises(dn.InputError, match="a ScoreTable is encoded"):
-        dn.encode(random_data(3, 10, 0))
+        dn.qubo.encode(random_data(3, 10, 0))
 
 
 @given(st.integers(0, 10**6), st.integers(2, 7), st.integers(1, 4))
 def test_decoding_any_bits_of_the_sparse_encoding(seed, n, limit):
     rng = np.random.default_rng(seed)
     table = candidate_table(n, min(limit, n - 1), seed, "noise")
-    bqm = dn.encode(table)
+    bqm = dn.qubo.encode(table)
     samples = (rng.random((20, bqm.num_variables)) < rng.random()).astype(np.int8)
-    reads = dn.decode(table, dimod.SampleSet.from_samples_bqm((samples, bqm.variables), bqm))
+    reads = dn.qubo.decode(table, dimod.SampleSet.from_samples_bqm((samples, bqm.variables), bqm))
     for read in range(20):
         assert sorted(reads.orders[read]) == list(range(n))
         raw, repaired = reads.raw_graph(read), reads.repaired_dag(read)

@@ -20,7 +20,7 @@ def test_the_enumeration_is_complete():
     assert (len(THREE), len(FOUR), len(FIVE)) == (25, 543, 29281)  # OEIS A003024
 
 
-def paper_matrix(table: dn.ScoreTable) -> np.ndarray:
+def paper_matrix(table: dn.scoring.ScoreTable) -> np.ndarray:
     """Algorithm 4 of the paper (fillQ), line by line, with m = 2."""
     names = table.names
     n = len(names)
@@ -78,16 +78,16 @@ def paper_matrix(table: dn.ScoreTable) -> np.ndarray:
 
 @pytest.mark.parametrize("n", [3, 4, 5, 9])
 def test_the_matrix_is_the_papers_entry_for_entry(n):
-    table = dn.score_table(random_data(n, 200, seed=n), max_parents=2)
-    bqm = dn.encode(table, dn.PAPER)
+    table = dn.scoring.score_table(random_data(n, 200, seed=n), max_parents=2)
+    bqm = dn.qubo.encode(table, dn.PAPER)
     assert bqm.num_variables == (3 * n * n + n) // 2
     assert bqm.num_interactions == n**3
-    matrix = dn.qubo_matrix(bqm)
+    matrix = dn.qubo.qubo_matrix(bqm)
     assert np.array_equal(matrix, np.triu(matrix))
     np.testing.assert_allclose(matrix, paper_matrix(table), rtol=1e-12, atol=1e-7)
 
 
-def lowest(bqm: dimod.BinaryQuadraticModel, table: dn.ScoreTable, dag) -> float:
+def lowest(bqm: dimod.BinaryQuadraticModel, table: dn.scoring.ScoreTable, dag) -> float:
     """The lowest energy of a graph over all slack and order bits, by trying them all."""
     x = np.zeros(bqm.num_variables, dtype=np.int8)
     graph = as_graph(table, dag)
@@ -101,33 +101,33 @@ def lowest(bqm: dimod.BinaryQuadraticModel, table: dn.ScoreTable, dag) -> float:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_every_dag_on_three_nodes_has_minus_its_score_as_lowest_energy(seed):
-    table = dn.score_table(random_data(3, 100, seed), max_parents=2)
-    bqm = dn.encode(table, dn.PAPER)
+    table = dn.scoring.score_table(random_data(3, 100, seed), max_parents=2)
+    bqm = dn.qubo.encode(table, dn.PAPER)
     for dag, score in zip(THREE, dag_scores(table, THREE), strict=True):
         assert lowest(bqm, table, dag) == pytest.approx(-score, rel=1e-12)
         graph = as_graph(table, dag)
-        x = dn.qubo_vector(table, graph, dn.PAPER)
+        x = dn.qubo.qubo_vector(table, graph, dn.PAPER)
         assert bqm.energies((x, bqm.variables))[0] == pytest.approx(-table.score(graph), rel=1e-12)
 
 
 def test_dags_on_four_nodes_have_minus_their_score_as_lowest_energy():
-    table = dn.score_table(random_data(4, 100, seed=8), max_parents=2)
-    bqm = dn.encode(table, dn.PAPER)
+    table = dn.scoring.score_table(random_data(4, 100, seed=8), max_parents=2)
+    bqm = dn.qubo.encode(table, dn.PAPER)
     scores = dag_scores(table, FOUR)
     for place in range(0, len(FOUR), 30):
         if np.isfinite(scores[place]):
             assert lowest(bqm, table, FOUR[place]) == pytest.approx(-scores[place], rel=1e-12)
 
 
-def check_against_brute_force(table: dn.ScoreTable, seed: int) -> None:
+def check_against_brute_force(table: dn.scoring.ScoreTable, seed: int) -> None:
     dags = FOUR if len(table.names) == 4 else FIVE
     scores = dag_scores(table, dags)
     best = scores.max()
-    assert dn.exact(table).score == pytest.approx(best, rel=1e-12)
-    bqm = dn.encode(table, dn.PAPER)
+    assert dn.solvers.exact(table).score == pytest.approx(best, rel=1e-12)
+    bqm = dn.qubo.encode(table, dn.PAPER)
     ground = TreeDecompositionSolver().sample(bqm).first
     assert ground.energy == pytest.approx(-best, rel=1e-9)
-    reads = dn.decode(table, dimod.SampleSet.from_samples_bqm(ground.sample, bqm))
+    reads = dn.qubo.decode(table, dimod.SampleSet.from_samples_bqm(ground.sample, bqm))
     assert reads.raw_scores[0] == pytest.approx(best, rel=1e-12)
     rng = np.random.default_rng(seed)
     for place in rng.choice(np.flatnonzero(np.isfinite(scores)), 8, replace=False):
@@ -135,14 +135,14 @@ def check_against_brute_force(table: dn.ScoreTable, seed: int) -> None:
         left = bqm.copy()  # the lowest energy over all slack and order bits, found by an exact solver
         left.fix_variables({v: int(graph.has_edge(*v[1:])) for v in bqm.variables if v[0] == "d"})
         assert TreeDecompositionSolver().sample(left).first.energy == pytest.approx(-scores[place], rel=1e-9)
-        x = dn.qubo_vector(table, graph, dn.PAPER)
+        x = dn.qubo.qubo_vector(table, graph, dn.PAPER)
         assert bqm.energies((x, bqm.variables))[0] == pytest.approx(-scores[place], rel=1e-12)
-        assert dn.result_value(bqm, x) == pytest.approx(x @ dn.qubo_matrix(bqm) @ x, rel=1e-9)
+        assert dn.qubo.result_value(bqm, x) == pytest.approx(x @ dn.qubo.qubo_matrix(bqm) @ x, rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(200))
 def test_ground_state_is_exact_is_brute_force(seed):
-    check_against_brute_force(dn.score_table(random_data(4 + seed % 2, 150, seed), max_parents=2), seed)
+    check_against_brute_force(dn.scoring.score_table(random_data(4 + seed % 2, 150, seed), max_parents=2), seed)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -156,7 +156,7 @@ def test_fewer_parents_and_two_variables(n, m):
     dags = all_dags(n)
     for seed in range(20):
         table = random_table(n, m, seed)
-        bqm = dn.encode(table, dn.PAPER)
+        bqm = dn.qubo.encode(table, dn.PAPER)
         ground = TreeDecompositionSolver().sample(bqm).first
         assert ground.energy == pytest.approx(-dag_scores(table, dags).max(), rel=1e-9)
 
@@ -166,22 +166,22 @@ def test_with_two_variables_the_papers_own_consistency_weight_would_let_a_cycle_
     table.scores[:] = [-100.0, -10.0, -100.0, -10.0]
     penalties = qubos(table, dn.PAPER).penalties
     assert penalties.consistency.max() == pytest.approx(91.0)
-    assert TreeDecompositionSolver().sample(dn.encode(table, dn.PAPER)).first.energy == pytest.approx(110.0)
+    assert TreeDecompositionSolver().sample(dn.qubo.encode(table, dn.PAPER)).first.energy == pytest.approx(110.0)
 
 
 def test_a_dag_with_more_parents_than_the_limit_has_no_slack():
     truth = dn.load("waste")
-    table = dn.score_table(truth.expected(10_000))
-    bqm = dn.encode(table, dn.PAPER)
-    x = dn.qubo_vector(table, truth.dag, dn.PAPER)
+    table = dn.scoring.score_table(truth.expected(10_000))
+    bqm = dn.qubo.encode(table, dn.PAPER)
+    x = dn.qubo.qubo_vector(table, truth.dag, dn.PAPER)
     slack = {label: bit for label, bit in zip(bqm.variables, x, strict=True) if label[0] == "y"}
     assert (slack["y", "DustEmission", 1], slack["y", "DustEmission", 2]) == (0, 0)
     assert (slack["y", "WasteType", 1], slack["y", "WasteType", 2]) == (0, 1)
-    assert dn.result_value(bqm, x) < 0
+    assert dn.qubo.result_value(bqm, x) < 0
     for bit in (("y", "DustEmission", 1), ("y", "DustEmission", 2)):  # any slack would cost more
         worse = x.copy()
         worse[list(bqm.variables).index(bit)] = 1
-        assert dn.result_value(bqm, worse) > dn.result_value(bqm, x)
+        assert dn.qubo.result_value(bqm, worse) > dn.qubo.result_value(bqm, x)
 
 
 def test_the_polynomial_equals_the_score_at_every_parent_set():
@@ -195,7 +195,7 @@ def test_the_polynomial_equals_the_score_at_every_parent_set():
 
 
 def test_labels_and_their_order():
-    bqm = dn.encode(dn.score_table(random_data(3, 50, seed=0)), dn.PAPER)
+    bqm = dn.qubo.encode(dn.scoring.score_table(random_data(3, 50, seed=0)), dn.PAPER)
     assert list(bqm.variables)[:3] == [("d", "v0", "v1"), ("d", "v0", "v2"), ("d", "v1", "v0")]
     assert list(bqm.variables)[6:8] == [("y", "v0", 1), ("y", "v0", 2)]
     assert list(bqm.variables)[12:] == [("r", "v0", "v1"), ("r", "v0", "v2"), ("r", "v1", "v2")]
@@ -206,19 +206,19 @@ def test_labels_and_their_order():
 
 
 def test_ising_energies_are_the_same():
-    table = dn.score_table(random_data(3, 50, seed=0))
-    bqm = dn.encode(table, dn.PAPER)
+    table = dn.scoring.score_table(random_data(3, 50, seed=0))
+    bqm = dn.qubo.encode(table, dn.PAPER)
     h, j, offset = bqm.to_ising()
-    x = dn.qubo_vector(table, dn.exact(table).dag, dn.PAPER)
+    x = dn.qubo.qubo_vector(table, dn.solvers.exact(table).dag, dn.PAPER)
     spin = dict(zip(bqm.variables, 2 * x - 1, strict=True))
     energy = offset + sum(h[v] * spin[v] for v in h) + sum(b * spin[u] * spin[v] for (u, v), b in j.items())
-    assert energy == pytest.approx(-dn.exact(table).score, rel=1e-12)
+    assert energy == pytest.approx(-dn.solvers.exact(table).score, rel=1e-12)
 
 
 def test_what_the_papers_encoding_refuses():
     data = random_data(5, 50, seed=0)
     with pytest.raises(dn.InputError, match="3 parents are allowed"):
-        dn.encode(dn.score_table(data, max_parents=3), dn.PAPER)
+        dn.qubo.encode(dn.scoring.score_table(data, max_parents=3), dn.PAPER)
     with pytest.raises(dn.InputError, match="penalties='none'"):
         dn.Encoding("none")
     with pytest.raises(dn.InputError, match="too small for chordal"):
@@ -229,10 +229,10 @@ def test_what_the_papers_encoding_refuses():
 def test_decoding_any_bits_gives_a_dag_never_worse_than_the_raw_read(seed, n):
     rng = np.random.default_rng(seed)
     table = random_table(n, min(2, n - 1), seed)
-    bqm = dn.encode(table, dn.PAPER)
+    bqm = dn.qubo.encode(table, dn.PAPER)
     density = rng.random()
     samples = (rng.random((20, bqm.num_variables)) < density).astype(np.int8)
-    reads = dn.decode(table, dimod.SampleSet.from_samples_bqm((samples, bqm.variables), bqm))
+    reads = dn.qubo.decode(table, dimod.SampleSet.from_samples_bqm((samples, bqm.variables), bqm))
     for read in range(20):
         raw = reads.raw_graph(read)
         repaired = reads.repaired_dag(read)
@@ -248,37 +248,37 @@ def test_decoding_any_bits_gives_a_dag_never_worse_than_the_raw_read(seed, n):
 
 def test_decoding_takes_the_order_bits_where_the_edges_have_a_cycle():
     table = random_table(3, 2, seed=0)
-    bqm = dn.encode(table, dn.PAPER)
+    bqm = dn.qubo.encode(table, dn.PAPER)
     sample = dict.fromkeys(bqm.variables, 0)
     sample |= {("d", "v0", "v1"): 1, ("d", "v1", "v2"): 1, ("d", "v2", "v0"): 1}  # a cycle
     sample |= {("r", "v0", "v2"): 1, ("r", "v0", "v1"): 0, ("r", "v1", "v2"): 1}  # v1 before v0 before v2
-    reads = dn.decode(table, dimod.SampleSet.from_samples_bqm(sample, bqm))
+    reads = dn.qubo.decode(table, dimod.SampleSet.from_samples_bqm(sample, bqm))
     assert reads.orders[0].tolist() == [1, 0, 2]
     assert not reads.feasible[0]
-    spins = dn.decode(table, dimod.SampleSet.from_samples_bqm(sample, bqm).change_vartype("SPIN", inplace=False))
+    spins = dn.qubo.decode(table, dimod.SampleSet.from_samples_bqm(sample, bqm).change_vartype("SPIN", inplace=False))
     assert spins.orders[0].tolist() == [1, 0, 2]
 
 
 def test_decoding_the_samples_of_something_else():
     bqm = dimod.BinaryQuadraticModel({"a": 1.0}, {}, 0.0, "BINARY")
     with pytest.raises(dn.InputError, match="bit 'a'"):
-        dn.decode(random_table(3, 2, seed=0), dimod.ExactSolver().sample(bqm))
+        dn.qubo.decode(random_table(3, 2, seed=0), dimod.ExactSolver().sample(bqm))
 
 
 def test_samples_are_saved_and_read_back(tmp_path):
     from dwave.samplers import PathIntegralAnnealingSampler, SimulatedAnnealingSampler
 
-    table = dn.score_table(random_data(3, 50, seed=0))
+    table = dn.scoring.score_table(random_data(3, 50, seed=0))
     for sampler in (SimulatedAnnealingSampler(), PathIntegralAnnealingSampler()):
-        samples = sampler.sample(dn.encode(table, dn.PAPER), num_reads=5, seed=1)
-        dn.write_samples(samples, tmp_path / "samples.json")
-        again = dn.read_samples(tmp_path / "samples.json")
+        samples = sampler.sample(dn.qubo.encode(table, dn.PAPER), num_reads=5, seed=1)
+        dn.qubo.write_samples(samples, tmp_path / "samples.json")
+        again = dn.qubo.read_samples(tmp_path / "samples.json")
         assert again == samples
-        assert np.array_equal(dn.decode(table, again).repaired_scores, dn.decode(table, samples).repaired_scores)
+        assert np.array_equal(dn.qubo.decode(table, again).repaired_scores, dn.qubo.decode(table, samples).repaired_scores)
     (tmp_path / "no.json").write_text("{}")
     for bad in ("no.json", "missing.json"):
         with pytest.raises(dn.InputError):
-            dn.read_samples(tmp_path / bad)
+            dn.qubo.read_samples(tmp_path / bad)
 
 
 @pytest.mark.parametrize("ending", ["bqm", "coo", "npz"])
@@ -290,7 +290,7 @@ def test_export_and_what_other_readers_make_of_it(tmp_path, ending, vartype):
 
     from dagneal.qubo.export import write_model
 
-    bqm = dn.encode(dn.score_table(random_data(4, 50, seed=0))).change_vartype(vartype, inplace=False)
+    bqm = dn.qubo.encode(dn.scoring.score_table(random_data(4, 50, seed=0))).change_vartype(vartype, inplace=False)
     path = tmp_path / f"model.{ending}"
     write_model(bqm, path)
     if ending == "bqm":

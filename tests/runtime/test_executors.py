@@ -96,8 +96,8 @@ def test_pieces_that_are_given_up_are_no_result(data, tmp_path):
         with SqliteJournal(tmp_path / f"{first}.db") as journal:
             options = {"rule": "penalty", "num_reads": 5, "journal": journal}
             with pytest.raises(LostError, match="is in the journal"):
-                dn.divide(dn.Scorer(data), SimulatedAnnealingSampler(), 3, executor=GivingUp(first), **options)
-            found = dn.divide(dn.Scorer(data), SimulatedAnnealingSampler(), 3, **options)
+                dn.divide(dn.scoring.Scorer(data), SimulatedAnnealingSampler(), 3, executor=GivingUp(first), **options)
+            found = dn.divide(dn.scoring.Scorer(data), SimulatedAnnealingSampler(), 3, **options)
         assert found.division.finished == 84
 
 
@@ -107,7 +107,7 @@ def test_an_executor_that_takes_no_more_is_told(data):
     with pytest.raises(LostError, match="ThreadPoolExecutor takes no more work: cannot schedule"):
         dn.bootstrap(data, 3, executor=pool)
     with pytest.raises(LostError, match="takes no more work"):
-        dn.divide(dn.Scorer(data), SimulatedAnnealingSampler(), 3, rule="penalty", num_reads=5, executor=pool)
+        dn.divide(dn.scoring.Scorer(data), SimulatedAnnealingSampler(), 3, rule="penalty", num_reads=5, executor=pool)
 
 
 def ending(value, number):
@@ -123,8 +123,8 @@ def test_processes_resample_and_count_alike(data, monkeypatch):
     monkeypatch.setattr(counts, "_MUCH", 0.0)
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
         assert np.array_equal(dn.bootstrap(data, 6, executor=pool).directions, dn.bootstrap(data, 6).directions)
-        table = dn.Scorer(data, executor=pool).table(3)
-    assert np.array_equal(table.scores, dn.Scorer(data).table(3).scores)
+        table = dn.scoring.Scorer(data, executor=pool).table(3)
+    assert np.array_equal(table.scores, dn.scoring.Scorer(data).table(3).scores)
 
 
 def test_a_worker_that_is_killed_makes_no_difference(data, tmp_path, monkeypatch):
@@ -238,8 +238,8 @@ def test_a_local_cluster_listens_on_the_loopback_interface_only():
 def test_a_cluster_of_ones_own(data):
     with clusters.dask("local:2") as executor:
         assert executor.workers == 2
-        found = dn.divide(dn.Scorer(data), SimulatedAnnealingSampler(), 3, rule="penalty", num_reads=5, executor=executor)
-    here = dn.divide(dn.Scorer(data), SimulatedAnnealingSampler(), 3, rule="penalty", num_reads=5)
+        found = dn.divide(dn.scoring.Scorer(data), SimulatedAnnealingSampler(), 3, rule="penalty", num_reads=5, executor=executor)
+    here = dn.divide(dn.scoring.Scorer(data), SimulatedAnnealingSampler(), 3, rule="penalty", num_reads=5)
     assert np.array_equal(found.division.votes, here.division.votes)
 
 

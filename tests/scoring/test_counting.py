@@ -88,8 +88,8 @@ def test_bits_are_used_where_they_are_cheaper_and_not_where_rows_are_few():
 
 def test_terms_are_looked_up_or_computed_to_the_same_digit():
     data = dn.load("alarm-15").sample(2_000, 1)
-    plenty = dn.Scorer(data).table(3)  # so many sums that their terms are looked up
-    one = dn.Scorer(data)
+    plenty = dn.scoring.Scorer(data).table(3)  # so many sums that their terms are looked up
+    one = dn.scoring.Scorer(data)
     for child in data.names[:3]:
         for parents in combinations([name for name in data.names if name != child], 2):
             assert one.local(child, parents) == plenty.local(child, parents)

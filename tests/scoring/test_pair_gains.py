@@ -9,7 +9,7 @@ from support.reference import random_data
 
 def test_pair_gains():
     data = random_data(70, 50, seed=5, arities=[2] * 70)
-    scorer = dn.Scorer(data)
+    scorer = dn.scoring.Scorer(data)
     gains = scorer.pair_gains()
     for parent, child in [(0, 69), (69, 0), (62, 63), (63, 62), (5, 64)]:
         expected = scorer.local(f"v{child}", [f"v{parent}"]) - scorer.local(f"v{child}")
@@ -20,7 +20,7 @@ def test_pair_gains():
 def test_pair_gains_of_every_score():
     data = random_data(5, 80, seed=3, arities=[2, 3, 4, 2, 3])
     for score in (dn.BDeu(1), dn.K2(), dn.Perks(), dn.BIC()):
-        scorer = dn.Scorer(data, score)
+        scorer = dn.scoring.Scorer(data, score)
         gains = scorer.pair_gains()
         for parent, child in [(0, 1), (1, 0), (2, 4)]:
             expected = scorer.local(f"v{child}", [f"v{parent}"]) - scorer.local(f"v{child}")

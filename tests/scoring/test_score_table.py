@@ -14,8 +14,8 @@ from support.reference import all_dags, dag_scores, random_data
 
 def test_a_table_is_complete_up_to_max_parents():
     data = random_data(6, 100, seed=0)
-    table = dn.score_table(data, max_parents=3)
-    scorer = dn.Scorer(data)
+    table = dn.scoring.score_table(data, max_parents=3)
+    scorer = dn.scoring.Scorer(data)
     assert table.unrestricted
     for child in data.names:
         others = [name for name in data.names if name != child]
@@ -26,9 +26,9 @@ def test_a_table_is_complete_up_to_max_parents():
 
 def test_candidates_limit_the_parents():
     data = random_data(5, 100, seed=0)
-    table = dn.score_table(data, max_parents=2, candidates={"v0": ["v3", "v1"], "v1": []})
+    table = dn.scoring.score_table(data, max_parents=2, candidates={"v0": ["v3", "v1"], "v1": []})
     assert not table.unrestricted
-    assert table.local("v0", ["v1", "v3"]) == dn.score_table(data).local("v0", ["v3", "v1"])
+    assert table.local("v0", ["v1", "v3"]) == dn.scoring.score_table(data).local("v0", ["v3", "v1"])
     assert [len(table.candidates_of(i)) for i in range(5)] == [2, 0, 4, 4, 4]
     with pytest.raises(dn.InputError, match="'v0' may not have the parents"):
         table.local("v0", ["v2"])
@@ -41,7 +41,7 @@ def test_restrict_and_gather_copy_the_scores(seed, n, m):
     data = random_data(n, 60, seed)
     rng = np.random.default_rng(seed)
     candidates = {name: [o for o in data.names if o != name and rng.random() < 0.7] for name in data.names}
-    table = dn.Scorer(data).table(min(m, n - 1), candidates)
+    table = dn.scoring.Scorer(data).table(min(m, n - 1), candidates)
     size = int(rng.integers(2, n + 1))
     blocks = np.array(list(combinations(range(n), size)))
     cut = table.gather(blocks)
@@ -65,7 +65,7 @@ def test_restrict_and_gather_copy_the_scores(seed, n, m):
 def test_score_of_a_graph():
     truth = dn.load("waste")
     data = truth.expected(10_000)
-    scorer = dn.Scorer(data)
+    scorer = dn.scoring.Scorer(data)
     table = scorer.table(2)
     with pytest.raises(dn.InputError, match="'DustEmission' has 3 parents"):
         table.score(truth.dag)  # the paper's network with three parents
@@ -84,7 +84,7 @@ def test_score_of_a_graph():
     ],
 )
 def test_graphs_that_cannot_be_scored(edges, nodes, message):
-    table = dn.score_table(random_data(3, 20, seed=1))
+    table = dn.scoring.score_table(random_data(3, 20, seed=1))
     graph = nx.DiGraph(edges)
     graph.add_nodes_from(nodes or table.names)
     with pytest.raises(dn.InputError, match=message):
@@ -96,7 +96,7 @@ def test_graphs_that_cannot_be_scored(edges, nodes, message):
 )
 def test_bad_blocks(call):
     with pytest.raises(dn.InputError):
-        call(dn.score_table(random_data(3, 20, seed=1)))
+        call(dn.scoring.score_table(random_data(3, 20, seed=1)))
 
 
 @pytest.mark.parametrize(
@@ -111,29 +111,29 @@ def test_bad_blocks(call):
 )
 def test_bad_parent_limits(limit, message):
     with pytest.raises(dn.InputError, match=message):
-        dn.score_table(random_data(4, 20, seed=1), max_parents=limit)
+        dn.scoring.score_table(random_data(4, 20, seed=1), max_parents=limit)
 
 
 def test_the_default_limit_is_lowered_for_small_tables():
-    assert dn.score_table(random_data(2, 20, seed=1)).max_parents == 1
-    assert dn.score_table(random_data(4, 20, seed=1)).max_parents == 2
+    assert dn.scoring.score_table(random_data(2, 20, seed=1)).max_parents == 1
+    assert dn.scoring.score_table(random_data(4, 20, seed=1)).max_parents == 2
 
 
 @pytest.mark.parametrize("candidates", [{"nobody": []}, {"v0": ["nobody"]}, {"v0": ["v0"]}])
 def test_bad_candidates(candidates):
     with pytest.raises(dn.InputError):
-        dn.score_table(random_data(3, 20, seed=1), candidates=candidates)
+        dn.scoring.score_table(random_data(3, 20, seed=1), candidates=candidates)
 
 
 def test_too_many_scores_or_candidates_are_refused_before_the_work():
     wide = dn.Dataset.merged([f"v{i}" for i in range(66)], [["0", "1"]] * 66, np.zeros((66, 1), dtype=int))
     with pytest.raises(dn.InputError, match="65 candidate parents"):
-        dn.score_table(wide)
+        dn.scoring.score_table(wide)
     with pytest.raises(dn.InputError, match="allow fewer parents"):
-        dn.score_table(random_data(60, 5, seed=1), max_parents=6)
+        dn.scoring.score_table(random_data(60, 5, seed=1), max_parents=6)
 
 
-def without(table: dn.ScoreTable, child: int, forbidden) -> dn.ScoreTable:
+def without(table: dn.scoring.ScoreTable, child: int, forbidden) -> dn.scoring.ScoreTable:
     """The table with some parent sets of one child absent, as background knowledge will have it."""
     entries = table.entries_of(child)
     keep = np.ones(len(table.scores), dtype=bool)
@@ -148,10 +148,10 @@ def test_absent_parent_sets_are_obeyed():
     from dagneal.scoring.orders import dag_of_order, score_orders
 
     data = random_data(4, 100, seed=4)
-    full = dn.score_table(data)
+    full = dn.scoring.score_table(data)
     table = without(full, 0, lambda mask: not mask & 1)
     assert not table.unrestricted
-    best = dn.exact(table)
+    best = dn.solvers.exact(table)
     assert ("v1", "v0") in best.edges
     fitting = [dag for dag in all_dags(4) if 1 in dag[0]]
     assert best.score == pytest.approx(dag_scores(full, fitting).max(), rel=1e-12)
@@ -163,18 +163,18 @@ def test_absent_parent_sets_are_obeyed():
     with pytest.raises(dn.InputError, match="not have all sets"):
         moebius(table)
     with pytest.raises(dn.InputError, match="may not be without parents"):
-        dn.encode(table)
+        dn.qubo.encode(table)
     assert table.restrict(["v0", "v1"]).local("v0", ["v1"]) == full.local("v0", ["v1"])
     lonely = table.restrict(["v0", "v2"])  # v0 is left without any set
     assert np.isinf(lonely.gather([[0, 1]]).scores[0, 0]).all()
     with pytest.raises(dn.InputError, match="no DAG fits"):
-        dn.exact(lonely)
+        dn.solvers.exact(lonely)
 
 
 def test_restricting_a_candidate_table_keeps_it_small():
     data = random_data(80, 30, seed=3, arities=[2] * 80)
     names = data.names
-    table = dn.Scorer(data).table(2, {n: [names[i - 1], names[i - 2]] if i > 1 else [] for i, n in enumerate(names)})
+    table = dn.scoring.Scorer(data).table(2, {n: [names[i - 1], names[i - 2]] if i > 1 else [] for i, n in enumerate(names)})
     small = table.restrict(names[:66])
     assert len(small.candidates_of(65)) == 2
     assert small.local("v65", ["v64", "v63"]) == table.local("v65", ["v63", "v64"])
@@ -186,7 +186,7 @@ def test_restricting_a_candidate_table_keeps_it_small():
 
 
 def test_pruning_keeps_every_optimum():
-    table = dn.score_table(random_data(6, 80, seed=2), max_parents=3)
+    table = dn.scoring.score_table(random_data(6, 80, seed=2), max_parents=3)
     start, masks, scores = table.pruned
     assert len(masks) < len(table.masks)
     for child in range(6):

@@ -21,7 +21,7 @@ PRIORS = {
 def test_dirichlet_scores_equal_plain_counting(name):
     score, alpha = PRIORS[name]
     data = random_data(5, 300, seed=3)
-    table = dn.score_table(data, score, max_parents=3)
+    table = dn.scoring.score_table(data, score, max_parents=3)
     rule = alpha(data.rows)
     for child, parents in [("v0", []), ("v1", ["v0"]), ("v3", ["v0", "v4"]), ("v2", ["v0", "v1", "v4"])]:
         assert table.local(child, parents) == pytest.approx(local_score(data, child, parents, rule), rel=1e-12)
@@ -29,7 +29,7 @@ def test_dirichlet_scores_equal_plain_counting(name):
 
 def test_bic_equals_plain_counting():
     data = random_data(5, 300, seed=4)
-    table = dn.score_table(data, dn.BIC(), max_parents=2)
+    table = dn.scoring.score_table(data, dn.BIC(), max_parents=2)
     for child, parents in [("v0", []), ("v1", ["v0"]), ("v3", ["v0", "v4"])]:
         assert table.local(child, parents) == pytest.approx(bic_score(data, child, parents), rel=1e-12)
 
@@ -50,12 +50,12 @@ def test_scores_stay_accurate_at_a_billion_rows(name):
             total += mpmath.loggamma(4 * a) - mpmath.loggamma(4 * a + sum(counts))
             total += sum(mpmath.loggamma(a + n) - mpmath.loggamma(a) for n in counts)
         # A difference of 0.4 nats decides between graphs; the error is a ten-thousandth of that.
-        assert abs(dn.Scorer(data, score).local("c", ["a", "b"]) - float(total)) < 4e-5
+        assert abs(dn.scoring.Scorer(data, score).local("c", ["a", "b"]) - float(total)) < 4e-5
 
 
 @given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 200))
 def test_equivalent_graphs_have_equal_bdeu_scores(seed, n, rows):
-    scorer = dn.Scorer(random_data(n, rows, seed))
+    scorer = dn.scoring.Scorer(random_data(n, rows, seed))
     forward = scorer.local("v0") + scorer.local("v1", ["v0"])
     backward = scorer.local("v1") + scorer.local("v0", ["v1"])
     assert forward == pytest.approx(backward, rel=1e-12, abs=1e-9)
@@ -76,8 +76,8 @@ def test_unseen_states_count():
     two = dn.Dataset.merged(["a", "b"], [["x", "y"], ["x", "y"]], codes)
     three = dn.Dataset.merged(["a", "b"], [["x", "y", "z"], ["x", "y"]], codes)
     assert three.arities.tolist() == [3, 2]
-    assert dn.Scorer(two).local("a") != dn.Scorer(three).local("a")
-    assert dn.Scorer(three).local("a") == pytest.approx(local_score(three, "a", [], lambda r, q: 1 / (r * q)))
+    assert dn.scoring.Scorer(two).local("a") != dn.scoring.Scorer(three).local("a")
+    assert dn.scoring.Scorer(three).local("a") == pytest.approx(local_score(three, "a", [], lambda r, q: 1 / (r * q)))
 
 
 def test_many_states_take_the_hashed_path():
@@ -86,7 +86,7 @@ def test_many_states_take_the_hashed_path():
     codes[3] = codes[0] // 2
     data = dn.Dataset.merged(list("abcd"), [[str(i) for i in range(300)]] * 4, codes)
     assert data.codes.dtype == np.uint16
-    table = dn.score_table(data, max_parents=3)
+    table = dn.scoring.score_table(data, max_parents=3)
     for child, parents in [("a", ["d"]), ("a", ["b", "d"]), ("d", ["a", "b", "c"])]:
         expected = local_score(data, child, parents, lambda r, q: 1 / (r * q))
         assert table.local(child, parents) == pytest.approx(expected, rel=1e-12)
@@ -94,7 +94,7 @@ def test_many_states_take_the_hashed_path():
 
 def test_more_than_64_variables_with_candidates():
     data = random_data(80, 60, seed=9, arities=[2] * 80)
-    table = dn.score_table(
+    table = dn.scoring.score_table(
         data, max_parents=2, candidates={name: ["v0", "v79"] if name not in ("v0", "v79") else ["v1"] for name in data.names}
     )
     rule = PRIORS["bdeu1"][1](data.rows)
@@ -104,8 +104,8 @@ def test_more_than_64_variables_with_candidates():
 
 def test_the_number_of_threads_changes_no_digit():
     data = random_data(12, 400, seed=2)
-    one = dn.Scorer(data, workers=1).table(3)
-    four = dn.Scorer(data, workers=4).table(3)
+    one = dn.scoring.Scorer(data, workers=1).table(3)
+    four = dn.scoring.Scorer(data, workers=4).table(3)
     assert np.array_equal(one.scores, four.scores)
 
 
@@ -115,7 +115,7 @@ def test_a_second_table_reuses_what_was_counted(monkeypatch):
     counted = []
     plain = Counter.sums
     monkeypatch.setattr(Counter, "sums", lambda self, *rest: counted.append(len(rest[0])) or plain(self, *rest))
-    scorer = dn.Scorer(random_data(6, 100, seed=1))
+    scorer = dn.scoring.Scorer(random_data(6, 100, seed=1))
     scorer.table(2)
     scorer.table(3)
     scorer.table(2)
@@ -140,7 +140,7 @@ def test_scores_by_name():
 
 def test_parents_may_be_any_iterable():
     truth = dn.load("lung-cancer")
-    scorer = dn.Scorer(truth.expected(10_000))
+    scorer = dn.scoring.Scorer(truth.expected(10_000))
     listed = scorer.local("Cancer", ["Pollution", "Smoker"])
     assert scorer.local("Cancer", truth.dag.predecessors("Cancer")) == listed
     assert scorer.table().local("Cancer", iter(["Smoker", "Pollution"])) == listed
@@ -153,10 +153,10 @@ def test_threads_may_share_a_scorer():
     sets = [
         (f"v{i}", [f"v{j}" for j in range(10) if j != i and (k >> j) & 1][:4]) for i in range(10) for k in range(0, 1024, 37)
     ]
-    alone = dn.Scorer(data, workers=1)
+    alone = dn.scoring.Scorer(data, workers=1)
     expected = [alone.local(*one) for one in sets]
     for _ in range(3):
-        shared = dn.Scorer(data, workers=1)
+        shared = dn.scoring.Scorer(data, workers=1)
         with ThreadPoolExecutor(4) as pool:
             assert list(pool.map(lambda one, scorer=shared: scorer.local(*one), sets)) == expected
 
@@ -169,7 +169,7 @@ def test_a_score_of_ones_own_with_a_penalty():
             return np.log(parent_cells)
 
     data = random_data(3, 50, seed=2, arities=[2, 3, 4])
-    free, charged = dn.score_table(data), dn.score_table(data, Charged())
+    free, charged = dn.scoring.score_table(data), dn.scoring.score_table(data, Charged())
     assert free.local("v0") == charged.local("v0")
     assert free.local("v0", ["v1", "v2"]) - charged.local("v0", ["v1", "v2"]) == pytest.approx(np.log(12))
 
@@ -177,8 +177,8 @@ def test_a_score_of_ones_own_with_a_penalty():
 def test_how_many_parents_a_key_holds_beyond_64_variables():
     data = random_data(80, 20, seed=9, arities=[2] * 80)
     few = {name: ["v0"] if name != "v0" else [] for name in data.names}
-    assert dn.Scorer(data).table(12, few).max_parents == 12  # no child has more than one candidate
+    assert dn.scoring.Scorer(data).table(12, few).max_parents == 12  # no child has more than one candidate
     with pytest.raises(dn.InputError, match="at most 9 parents are possible with 80 variables, not 10"):
-        dn.Scorer(data).table(10, few | {"v1": [f"v{i}" for i in range(2, 14)]})
+        dn.scoring.Scorer(data).table(10, few | {"v1": [f"v{i}" for i in range(2, 14)]})
     with pytest.raises(dn.InputError, match="at most 9 parents"):
-        dn.Scorer(data).local("v1", [f"v{i}" for i in range(2, 14)])
+        dn.scoring.Scorer(data).local("v1", [f"v{i}" for i in range(2, 14)])

@@ -32,9 +32,9 @@ from support.reference import random_data, random_table
 )
 def test_any_sampler(sampler):
     truth = dn.load("lung-cancer-4")
-    table = dn.score_table(truth.expected(10_000))
-    found = dn.anneal(table, sampler, num_reads=50, seed=3)
-    figures = found.annealed
+    table = dn.scoring.score_table(truth.expected(10_000))
+    found = dn.solvers.anneal(table, sampler, num_reads=50, seed=3)
+    figures = found.reads
     assert figures.reads == 50
     assert found.optimal
     assert found.score == pytest.approx(figures.optimum, rel=1e-12)
@@ -42,28 +42,28 @@ def test_any_sampler(sampler):
     assert 1 <= figures.repaired.hits == figures.repaired.optimum_hits <= 50
     assert figures.baseline <= figures.optimum + 1e-9
     assert found.seed == 3
-    again = dn.anneal(table, sampler, num_reads=50, seed=3)
+    again = dn.solvers.anneal(table, sampler, num_reads=50, seed=3)
     if not isinstance(sampler, TabuSampler):  # tabu search stops by the clock
-        assert np.array_equal(again.annealed.sampleset.record, figures.sampleset.record)
+        assert np.array_equal(again.reads.sampleset.record, figures.sampleset.record)
         assert again.to_dict()["annealed"] == found.to_dict()["annealed"]
 
 
 def test_the_tree_solver_finds_the_ground_state():
-    table = dn.score_table(dn.load("lung-cancer").expected(10_000))
-    found = dn.anneal(table, TreeDecompositionSolver(), repair=False)
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
+    found = dn.solvers.anneal(table, TreeDecompositionSolver(), repair=False)
     assert found.optimal
-    assert found.annealed.lowest_energy == pytest.approx(-found.score, rel=1e-9)
-    assert found.annealed.raw.optimum_hits == 1
+    assert found.reads.lowest_energy == pytest.approx(-found.score, rel=1e-9)
+    assert found.reads.raw.optimum_hits == 1
 
 
 def test_raw_and_repaired_reads_are_told_apart():
-    table = dn.score_table(dn.load("waste").expected(10_000))
-    raw = dn.anneal(
+    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
+    raw = dn.solvers.anneal(
         table, SimulatedAnnealingSampler(), repair=False, encoding=dn.PAPER, num_reads=20, num_sweeps=200, seed=1
     )
-    repaired = dn.anneal(table, SimulatedAnnealingSampler(), encoding=dn.PAPER, num_reads=20, num_sweeps=200, seed=1)
-    assert raw.annealed.summary() == repaired.annealed.summary()
-    assert raw.score == raw.annealed.raw.score < repaired.annealed.repaired.score == repaired.score
+    repaired = dn.solvers.anneal(table, SimulatedAnnealingSampler(), encoding=dn.PAPER, num_reads=20, num_sweeps=200, seed=1)
+    assert raw.reads.summary() == repaired.reads.summary()
+    assert raw.score == raw.reads.raw.score < repaired.reads.repaired.score == repaired.score
     assert not raw.optimal
 
 
@@ -74,14 +74,14 @@ def test_reads_that_are_no_network_are_said_to_be_none():
         def sample(self, bqm):
             return dimod.SampleSet.from_samples_bqm(dict.fromkeys(bqm.variables, 1), bqm)
 
-    table = dn.score_table(random_data(3, 50, seed=0))
-    found = dn.anneal(table, Full(), repair=False)
+    table = dn.scoring.score_table(random_data(3, 50, seed=0))
+    found = dn.solvers.anneal(table, Full(), repair=False)
     assert np.isnan(found.score)
     assert not found.optimal
-    assert found.annealed.raw is None
-    assert found.annealed.feasible == 0
+    assert found.reads.raw is None
+    assert found.reads.feasible == 0
     assert found.to_dict()["score"] is None
-    assert dn.anneal(table, Full()).score <= found.annealed.optimum
+    assert dn.solvers.anneal(table, Full()).score <= found.reads.optimum
     with pytest.raises(dn.InputError, match="not a network"):
         _ = dn.learn(random_data(3, 50, seed=0), solver=Full(), repair=False).network
 
@@ -94,17 +94,17 @@ def test_occurrences_are_counted():
             first = TreeDecompositionSolver().sample(bqm).first
             return dimod.SampleSet.from_samples_bqm(first.sample, bqm, num_occurrences=[7])
 
-    found = dn.anneal(dn.score_table(random_data(3, 50, seed=0)), Twice())
-    assert (found.annealed.reads, found.annealed.repaired.hits, found.annealed.raw.optimum_hits) == (7, 7, 7)
+    found = dn.solvers.anneal(dn.scoring.score_table(random_data(3, 50, seed=0)), Twice())
+    assert (found.reads.reads, found.reads.repaired.hits, found.reads.raw.optimum_hits) == (7, 7, 7)
 
 
 def test_keywords_that_a_sampler_does_not_take_are_refused():
-    table = dn.score_table(random_data(3, 50, seed=0))
+    table = dn.scoring.score_table(random_data(3, 50, seed=0))
     with pytest.raises(dn.InputError, match=r"does not take the parameter 'num_swepes'; it takes .*num_sweeps"):
-        dn.anneal(table, SimulatedAnnealingSampler(), num_swepes=5)
+        dn.solvers.anneal(table, SimulatedAnnealingSampler(), num_swepes=5)
     with pytest.raises(dn.InputError, match=r"not a dimod\.Sampler"):
-        dn.anneal(table, object())
-    assert dn.anneal(table, PathIntegralAnnealingSampler(), num_reads=2, Gamma=2.0).annealed.reads == 2
+        dn.solvers.anneal(table, object())
+    assert dn.solvers.anneal(table, PathIntegralAnnealingSampler(), num_reads=2, Gamma=2.0).reads.reads == 2
 
 
 class Given(dimod.Sampler):
@@ -113,7 +113,7 @@ class Given(dimod.Sampler):
     parameters, properties = {}, {}
 
     def __init__(self, graphs, table, occurrences=None):
-        self.rows = np.array([dn.qubo_vector(table, graph, dn.PAPER) for graph in graphs])
+        self.rows = np.array([dn.qubo.qubo_vector(table, graph, dn.PAPER) for graph in graphs])
         self.occurrences = occurrences or [1] * len(graphs)
 
     def sample(self, bqm):
@@ -124,26 +124,26 @@ def test_a_near_miss_is_not_optimal_however_many_rows_there_are():
     codes = np.array([[0, 0, 1, 1], [0, 1, 0, 1]])
     weights = [500_000_000, 500_000_000, 500_000_000, 500_000_000 + 200_000]
     data = dn.Dataset.merged(["a", "b"], [["0", "1"], ["0", "1"]], codes, np.array(weights))
-    table = dn.score_table(data)
+    table = dn.scoring.score_table(data)
     gain = table.local("b", ["a"]) - table.local("b")
     empty = nx.empty_graph(["a", "b"], create_using=nx.DiGraph)
     edge = nx.DiGraph([("a", "b")])
     worse, better = (empty, edge) if gain > 0 else (edge, empty)
     assert 0.05 < abs(gain) < 20
-    miss = dn.anneal(table, Given([worse], table), repair=False, encoding=dn.PAPER)
+    miss = dn.solvers.anneal(table, Given([worse], table), repair=False, encoding=dn.PAPER)
     assert not miss.optimal
-    assert miss.annealed.raw.optimum_hits == 0
-    assert dn.anneal(table, Given([better], table), repair=False, encoding=dn.PAPER).optimal
+    assert miss.reads.raw.optimum_hits == 0
+    assert dn.solvers.anneal(table, Given([better], table), repair=False, encoding=dn.PAPER).optimal
 
 
 def test_figures_of_reads_by_hand():
-    table = dn.score_table(dn.load("lung-cancer").expected(10_000))
-    best = dn.exact(table).dag
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
+    best = dn.solvers.exact(table).dag
     empty = nx.empty_graph(best.nodes, create_using=nx.DiGraph)
     sampler = Given([empty, best, empty], table, occurrences=[5, 2, 1])
     sampler.rows[2, :4] = 1  # Pollution a parent of all, against the limit's slack: still a DAG
     sampler.rows[0, [0, 4]] = 1  # Pollution and Smoker parents of each other
-    figures = dn.anneal(table, sampler, repair=False, encoding=dn.PAPER).annealed
+    figures = dn.solvers.anneal(table, sampler, repair=False, encoding=dn.PAPER).reads
     assert figures.reads == 8
     assert figures.feasible == pytest.approx(3 / 8)
     assert figures.lowest_energy == pytest.approx(-table.score(best))
@@ -153,10 +153,10 @@ def test_figures_of_reads_by_hand():
 
 def test_the_baseline_is_the_best_of_as_many_random_orders_as_reads():
     table = random_table(6, 2, seed=3)
-    found = dn.anneal(table, SimulatedAnnealingSampler(), num_reads=37, num_sweeps=5, seed=11)
+    found = dn.solvers.anneal(table, SimulatedAnnealingSampler(), num_reads=37, num_sweeps=5, seed=11)
     orders = np.concatenate(list(random_orders(6, 37, seed=11)))
-    assert found.annealed.baseline == score_orders(table, orders).max()
-    assert found.annealed.baseline > score_orders(table, orders[:1]).max()
+    assert found.reads.baseline == score_orders(table, orders).max()
+    assert found.reads.baseline > score_orders(table, orders[:1]).max()
 
 
 def test_samplers_that_fail():
@@ -175,9 +175,9 @@ def test_samplers_that_fail():
 
     table = random_table(3, 2, seed=0)
     with pytest.raises(dn.InputError, match="Failing refused the problem with no parameters: the annealer is warm"):
-        dn.anneal(table, Failing())
+        dn.solvers.anneal(table, Failing())
     with pytest.raises(dn.InputError, match="Silent returned no reads"):
-        dn.anneal(table, Silent())
+        dn.solvers.anneal(table, Silent())
 
 
 def test_an_exact_search_that_fails_does_not_lose_the_reads(monkeypatch):
@@ -185,9 +185,9 @@ def test_an_exact_search_that_fails_does_not_lose_the_reads(monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr("dagneal.solvers.annealing.exact", fail)
-    table = dn.score_table(dn.load("lung-cancer").expected(1000))
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected(1000))
     with pytest.warns(SecondaryWarning, match="exact search beside the annealer failed: MemoryError"):
-        found = dn.anneal(table, "sa", num_reads=5)
-    assert found.annealed.reads == 5
-    assert found.annealed.optimum is None
+        found = dn.solvers.anneal(table, "sa", num_reads=5)
+    assert found.reads.reads == 5
+    assert found.reads.optimum is None
     assert not found.optimal

@@ -17,16 +17,16 @@ def independent_data(n: int, rows: int, seed: int) -> dn.Dataset:
 @pytest.mark.parametrize("n", [3, 4, 5])
 @pytest.mark.parametrize("seed", range(5))
 def test_exhaustive_equals_exact(n, seed):
-    for table in (dn.score_table(random_data(n, 100, seed), max_parents=2), random_table(n, 2, seed)):
-        brute = dn.exhaustive(table)
+    for table in (dn.scoring.score_table(random_data(n, 100, seed), max_parents=2), random_table(n, 2, seed)):
+        brute = dn.solvers.exhaustive(table)
         assert brute.optimal
-        assert brute.score == pytest.approx(dn.exact(table).score, rel=1e-12)
+        assert brute.score == pytest.approx(dn.solvers.exact(table).score, rel=1e-12)
 
 
 @pytest.mark.parametrize(("n", "m"), [(2, 1), (2, 0), (3, 1), (4, 1), (4, 0), (5, 1)])
 def test_exhaustive_with_fewer_parents(n, m):
     table = random_table(n, m, seed=n)
-    assert dn.exhaustive(table).score == pytest.approx(dn.exact(table).score, rel=1e-12)
+    assert dn.solvers.exhaustive(table).score == pytest.approx(dn.solvers.exact(table).score, rel=1e-12)
 
 
 @pytest.mark.parametrize("n", [3, 4])
@@ -40,19 +40,19 @@ def test_exhaustive_charges_no_dag_for_its_order(n):
                 mask = sum(1 << others.index(p) for p in parents)
                 entries = table.entries_of(child)
                 table.scores[entries][table.masks[entries] == mask] += 10.0
-            assert nx.utils.graphs_equal(dn.exhaustive(table).dag, as_graph(table, dag))
+            assert nx.utils.graphs_equal(dn.solvers.exhaustive(table).dag, as_graph(table, dag))
 
 
 @pytest.mark.parametrize("n", [3, 4, 5])
 def test_independent_data_give_the_empty_graph(n):
-    table = dn.score_table(independent_data(n, 2000, seed=1))
-    for learner in (dn.exact, dn.exhaustive):
+    table = dn.scoring.score_table(independent_data(n, 2000, seed=1))
+    for learner in (dn.solvers.exact, dn.solvers.exhaustive):
         assert learner(table).edges == []
 
 
 def test_exhaustive_is_the_same_for_any_number_of_threads():
     table = random_table(5, 2, seed=3)
-    assert dn.exhaustive(table, workers=1).edges == dn.exhaustive(table, workers=3).edges
+    assert dn.solvers.exhaustive(table, workers=1).edges == dn.solvers.exhaustive(table, workers=3).edges
 
 
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(0, 4))
@@ -61,12 +61,12 @@ def test_exact_equals_enumeration_for_any_parent_limit_and_candidates(seed, n, m
     rng = np.random.default_rng(seed)
     candidates = {name: [o for o in data.names if o != name and rng.random() < 0.8] for name in data.names}
     m = min(m, n - 1)
-    table = dn.Scorer(data).table(m, candidates)
-    full = dn.Scorer(data).table(m)
+    table = dn.scoring.Scorer(data).table(m, candidates)
+    full = dn.scoring.Scorer(data).table(m)
     allowed = [
         dag for dag in _dags(n) if all(data.names[p] in candidates[data.names[c]] for c, ps in enumerate(dag) for p in ps)
     ]
-    found = dn.exact(table)
+    found = dn.solvers.exact(table)
     assert found.score == pytest.approx(dag_scores(full, allowed).max(), rel=1e-12)
     assert max(d for _, d in found.dag.in_degree) <= m
 
@@ -83,7 +83,7 @@ _CACHE: dict = {}
 @pytest.mark.parametrize(("n", "m"), [(12, 3), (13, 2), (12, 11)])
 def test_exact_beyond_one_block_of_low_variables(n, m):
     """More variables than the small arrays hold; a plain dynamic programme over dictionaries gives the same."""
-    table = dn.score_table(random_data(n, 80, seed=n, arities=[2] * n), max_parents=m)
+    table = dn.scoring.score_table(random_data(n, 80, seed=n, arities=[2] * n), max_parents=m)
     best = {0: 0.0}
     local = []
     for child in range(n):
@@ -95,7 +95,7 @@ def test_exact_beyond_one_block_of_low_variables(n, m):
         best[w] = max(
             best[w ^ 1 << i] + next(s for s, mask in local[i] if mask & ~(w ^ 1 << i) == 0) for i in range(n) if w >> i & 1
         )
-    assert dn.exact(table).score == pytest.approx(best[(1 << n) - 1], rel=1e-12)
+    assert dn.solvers.exact(table).score == pytest.approx(best[(1 << n) - 1], rel=1e-12)
 
 
 def test_exact_finds_no_edges_that_gain_nothing():
@@ -103,13 +103,13 @@ def test_exact_finds_no_edges_that_gain_nothing():
     data = dn.Dataset.merged(
         ["a", "b", "c"], [["x"], ["0", "1"], ["0", "1"]], np.array([[0] * 40, [0, 1] * 20, [0, 1] * 20])
     )
-    assert dn.exact(dn.score_table(data)).edges in ([("b", "c")], [("c", "b")])
+    assert dn.solvers.exact(dn.scoring.score_table(data)).edges in ([("b", "c")], [("c", "b")])
 
 
 def test_limits_are_said():
     with pytest.raises(dn.InputError, match="at most 5 variables, not 6; use exact"):
-        dn.exhaustive(random_table(6, 2, seed=0))
+        dn.solvers.exhaustive(random_table(6, 2, seed=0))
     with pytest.raises(dn.InputError, match="at most 28 variables, not 29"):
-        dn.exact(random_table(29, 1, seed=0))
+        dn.solvers.exact(random_table(29, 1, seed=0))
     with pytest.raises(dn.InputError, match="3 parents are allowed"):
-        dn.exhaustive(random_table(5, 3, seed=0))
+        dn.solvers.exhaustive(random_table(5, 3, seed=0))

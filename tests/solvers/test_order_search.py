@@ -15,17 +15,17 @@ def test_ordering_search_finds_the_optimum_of_small_tables(seed, n, limit):
     data = random_data(n, 60, seed)
     rng = np.random.default_rng(seed)
     candidates = {name: [o for o in data.names if o != name and rng.random() < 0.8] for name in data.names}
-    table = dn.Scorer(data).table(min(limit, n - 1), candidates)
-    found = dn.order(table, seed=seed, rounds=100)
-    assert found.score == pytest.approx(dn.exact(table).score, rel=1e-12)
+    table = dn.scoring.Scorer(data).table(min(limit, n - 1), candidates)
+    found = dn.solvers.order_search(table, seed=seed, rounds=100)
+    assert found.score == pytest.approx(dn.solvers.exact(table).score, rel=1e-12)
     assert not found.optimal
 
 
 def test_ordering_search_is_the_same_for_any_number_of_threads_and_begins_where_told():
-    table = dn.score_table(random_data(14, 100, seed=1))
+    table = dn.scoring.score_table(random_data(14, 100, seed=1))
     one, two = (search(table, seed=3, rounds=20, workers=w) for w in (1, 2))
     assert np.array_equal(one[0], two[0])
     assert one[1] == two[1]
-    best = dn.exact(table)
+    best = dn.solvers.exact(table)
     start = np.array([table.position[name] for name in nx.topological_sort(best.dag)])
     assert search(table, seed=1, rounds=0, start=start)[1] == pytest.approx(best.score)

@@ -26,7 +26,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def table(data):
-    return dn.score_table(data)
+    return dn.scoring.score_table(data)
 
 
 # Defaults
@@ -53,28 +53,28 @@ def test_defaults_by_class():
 @pytest.mark.parametrize("name", ["sa", "sqa", "tabu", "greedy", "random"])
 def test_integers_in_place_of_names_change_no_read(name, table):
     """The numbers sort as the names do: some samplers sort the variables of a model."""
-    found = dn.anneal(table, name, num_reads=20, seed=3)
-    bqm = dn.encode(table)
+    found = dn.solvers.anneal(table, name, num_reads=20, seed=3)
+    bqm = dn.qubo.encode(table)
     sampler = dn.samplers.solver_named(name)
     direct = sampler.sample(bqm, **with_defaults(sampler, {"num_reads": 20, "seed": 3}))
-    reads = found.annealed.sampleset
+    reads = found.reads.sampleset
     assert list(reads.variables) == list(direct.variables)
     assert np.array_equal(reads.record.sample, direct.record.sample)
 
 
 def test_labels_in_parameters_and_embeddings_are_kept(data, table, embeddings):
-    bqm = dn.encode(table)
+    bqm = dn.qubo.encode(table)
     state = dict.fromkeys(bqm.variables, 0)
-    found = dn.anneal(table, SimulatedAnnealingSampler(), initial_states=[state], num_reads=1, num_sweeps=1, seed=1)
+    found = dn.solvers.anneal(table, SimulatedAnnealingSampler(), initial_states=[state], num_reads=1, num_sweeps=1, seed=1)
     direct = SimulatedAnnealingSampler().sample(bqm, initial_states=[state], num_reads=1, num_sweeps=1, seed=1)
-    assert found.annealed.sampleset.first.sample == direct.first.sample
+    assert found.reads.sampleset.first.sample == direct.first.sample
     order = sorted(bqm.variables, key=str)
-    assert dn.anneal(table, TreeDecompositionSolver(), elimination_order=order).annealed.reads == 1
+    assert dn.solvers.anneal(table, TreeDecompositionSolver(), elimination_order=order).reads.reads == 1
     chip = LocalBackend(small_chip(noise=0.0), "chip")
     first = QPU(chip, cache=embeddings)
     assert set(first.sample(bqm, num_reads=2, seed=1).variables) == set(bqm.variables)
     with pytest.raises(dn.InputError, match=r"no qubits for \('d', 'Pollution', 'Cancer'\)"):
-        dn.anneal(table, QPU(chip, embedding={("d", "Smoker", "Cancer"): [3]}, cache=embeddings))
+        dn.solvers.anneal(table, QPU(chip, embedding={("d", "Smoker", "Cancer"): [3]}, cache=embeddings))
 
 
 def test_a_refusal_is_one_line(table):
@@ -83,5 +83,5 @@ def test_a_refusal_is_one_line(table):
             raise TypeError("no such model\nThe following are supported:\n  1. that")
 
     with pytest.raises(dn.InputError) as caught:
-        dn.anneal(table, Refusing())
+        dn.solvers.anneal(table, Refusing())
     assert str(caught.value) == "Refusing refused the problem with num_reads=1000: no such model"

@@ -22,7 +22,7 @@ def test_learn_auto_is_exact_where_that_takes_seconds():
 
 def test_learn_auto_is_the_conquest_beyond():
     found = dn.learn(data_of(24), seed=1)
-    assert (found.solver, found.optimal, found.division.whole) == ("conquer", False, "order")
+    assert (found.solver, found.optimal, found.division.global_solver) == ("conquer", False, "order")
     assert found.division.scheme == "all sets of at most 3 parents"
 
 
@@ -31,39 +31,39 @@ def test_learn_auto_takes_triples_where_all_sets_cost_too_much(monkeypatch):
 
     monkeypatch.setattr(importlib.import_module("dagneal.divide.conquer"), "COMPLETE_WORK", 1e4)
     found = dn.learn(data_of(24), seed=1)
-    assert (found.division.size, found.division.scheme, found.division.blocks) == (3, "all", comb(24, 3))
+    assert (found.division.size, found.division.scheme, found.division.subproblems) == (3, "all", comb(24, 3))
 
 
 def test_learn_exact():
-    assert dn.learn(data_of(8), solver=dn.exact).optimal
+    assert dn.learn(data_of(8), solver=dn.solvers.exact).optimal
     with pytest.raises(dn.InputError, match="at most 28 variables"):
-        dn.learn(data_of(29), solver=dn.exact, max_parents=1)
+        dn.learn(data_of(29), solver=dn.solvers.exact, max_parents=1)
 
 
 def test_learn_directly_with_a_sampler_solves_the_whole_qubo():
     found = dn.learn(data_of(4), solver=SimulatedAnnealingSampler(), direct=True, encoding=dn.PAPER, num_reads=20, seed=1)
-    assert found.annealed.bits == 26
+    assert found.reads.bits == 26
     assert found.division is None
     assert found.max_parents == 2
 
 
 def test_learn_with_a_sampler_solves_blocks_and_the_whole_with_it():
     found = dn.learn(data_of(6), solver=SimulatedAnnealingSampler(), num_reads=20, seed=1)
-    assert (found.division.rule, found.division.size, found.division.blocks) == ("conquer", 3, 20)
-    assert found.division.solver == found.division.whole == "SimulatedAnnealingSampler"
+    assert (found.division.combine, found.division.size, found.division.subproblems) == ("conquer", 3, 20)
+    assert found.division.solver == found.division.global_solver == "SimulatedAnnealingSampler"
     assert found.max_parents == 4
-    assert found.annealed.encoding == dn.TIGHT.name
-    assert found.annealed.optimum == dn.exact(dn.score_table(data_of(6), max_parents=4)).score  # over all parents
-    assert found.annealed.raw is not None
-    assert found.annealed.baseline <= found.annealed.optimum + 1e-9
-    assert found.optimal == (abs(found.score - found.annealed.optimum) < 1e-6)
+    assert found.reads.encoding == dn.TIGHT.name
+    assert found.reads.optimum == dn.solvers.exact(dn.scoring.score_table(data_of(6), max_parents=4)).score  # over all parents
+    assert found.reads.raw is not None
+    assert found.reads.baseline <= found.reads.optimum + 1e-9
+    assert found.optimal == (abs(found.score - found.reads.optimum) < 1e-6)
 
 
 def test_two_variables_are_solved_by_the_sampler_too():
     found = dn.learn(data_of(2), solver=SimulatedAnnealingSampler(), num_reads=20, seed=1)
-    assert found.division.whole == "SimulatedAnnealingSampler"
+    assert found.division.global_solver == "SimulatedAnnealingSampler"
     assert "solved directly" in found.division.skipped
-    assert found.annealed is not None
+    assert found.reads is not None
 
 
 def test_the_whole_pipeline_by_annealing_alone():
@@ -74,20 +74,20 @@ def test_the_whole_pipeline_by_annealing_alone():
             solver=SimulatedAnnealingSampler(),
             seed=seed,
             num_reads=200,
-            block_parameters={"num_reads": 20},
+            subproblem_parameters={"num_reads": 20},
         )
         assert dn.compare(found.dag, truth.dag).cpdag_shd == 0
         assert found.optimal
-        assert found.annealed.bits <= 140
+        assert found.reads.bits <= 140
 
 
 @pytest.mark.parametrize("rule", ["penalty", "count", "conquer"])
 def test_learn_divided(rule):
     found = dn.learn(data_of(5), solver=SimulatedAnnealingSampler(), divide=3, rule=rule, num_reads=5, num_sweeps=50, seed=1)
-    assert (found.division.rule, found.division.blocks) == (rule, 10)
+    assert (found.division.combine, found.division.subproblems) == (rule, 10)
     assert found.division.solver == "SimulatedAnnealingSampler"
-    assert found.division.whole == ("SimulatedAnnealingSampler" if rule == "conquer" else None)
+    assert found.division.global_solver == ("SimulatedAnnealingSampler" if rule == "conquer" else None)
 
 
 def test_learn_exhaustive():
-    assert dn.learn(data_of(5), solver=dn.exhaustive).solver == "exhaustive"
+    assert dn.learn(data_of(5), solver=dn.solvers.exhaustive).solver == "exhaustive"
