@@ -6,7 +6,8 @@ from math import lgamma, log
 import networkx as nx
 import numpy as np
 
-from dagneal import Dataset, ScoreTable
+from dagneal import Dataset
+from dagneal.scoring import ScoreTable
 from dagneal.scoring.sets import bounded_masks
 
 
