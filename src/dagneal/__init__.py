@@ -45,7 +45,7 @@ if TYPE_CHECKING:  # `X as X`: type checkers take it as exported
     from dagneal.solvers.solution import Solution as Solution
     from dagneal.strategies.anneal import Anneal as Anneal, Divide as Divide
     from dagneal.strategies.auto import Auto as Auto
-    from dagneal.strategies.tables import Exact as Exact, Exhaustive as Exhaustive, OrderSearch as OrderSearch
+    from dagneal.strategies.classical import Exact as Exact, Exhaustive as Exhaustive, OrderSearch as OrderSearch
 
 # The same names again, by module: each is imported when it is first used (PEP 562), so `import dagneal` costs nothing.
 _NAMES = {
@@ -75,7 +75,7 @@ _NAMES = {
     "solvers.solution": ("Solution",),
     "strategies.anneal": ("Anneal", "Divide"),
     "strategies.auto": ("Auto",),
-    "strategies.tables": ("Exact", "Exhaustive", "OrderSearch"),
+    "strategies.classical": ("Exact", "Exhaustive", "OrderSearch"),
 }
 _PACKAGES = ("divide", "proofs", "qpu", "qubo", "scoring", "solvers")  # names for experts
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

@@ -22,7 +22,7 @@ from dagneal.strategies.anneal import Anneal, Divide
 from dagneal.strategies.auto import Auto
 from dagneal.strategies.names import as_solver
 from dagneal.strategies.solve import as_dataset, solve_data
-from dagneal.strategies.tables import Exact, Exhaustive, OrderSearch
+from dagneal.strategies.classical import Exact, Exhaustive, OrderSearch
 
 
 def learn(

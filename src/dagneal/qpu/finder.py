@@ -1,4 +1,4 @@
-"""Places: where problems lie on a chip, taken from the cache if that still holds, else found and kept."""
+"""The embedding finder: where problems lie on a chip, from the cache if that still fits, otherwise newly found."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from dagneal.qpu.tiling import check_copies, find_copies
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
-    """The places of problems on one chip.
+class EmbeddingFinder:
+    """Finds the places of problems on one chip, and stores them.
 
     Args:
         name: of the chip and its working graph.

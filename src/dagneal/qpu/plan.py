@@ -14,12 +14,13 @@ from dagneal.base.caches import user_cache_folder
 from dagneal.base.defaults import READS, SUBPROBLEM_READS
 from dagneal.base.errors import InputError, whole_number
 from dagneal.divide.candidates import allowed_by_share, named_candidates, small_evidence
+from dagneal.divide.division import SUBPROBLEM_PARENTS
 from dagneal.divide.subproblems import choose_subproblems
-from dagneal.qpu.chips import System, chip_graph
+from dagneal.qpu.chips import System, chip_graph, system_named
 from dagneal.qpu.embedding import Chains, EmbeddingCache, bit_graph
-from dagneal.qpu.finder import Places
+from dagneal.qpu.finder import EmbeddingFinder
 from dagneal.qpu.submission import check_call, split_reads
-from dagneal.qubo.encode import Encoding, qubos
+from dagneal.qubo.encode import TIGHT, Encoding, qubos
 from dagneal.scoring.scorer import Scorer, checked_max_parents
 from dagneal.scoring.sets import bounded_masks
 from dagneal.scoring.table import ScoreTable, Subproblems
@@ -93,54 +94,78 @@ def block_graph(size: int, max_parents: int, encoding: Encoding) -> nx.Graph:
     return table_graph(Subproblems(names, "any", limit, np.arange(size)[None], masks, scores), encoding)
 
 
+@dataclass(frozen=True)
+class PlanSettings:
+    """The chip that a plan is for, and how problems would be sent to it.
+
+    Args:
+        system: the name of a chip, or a topology such as `pegasus`.
+        encoding: how problems are encoded.
+        max_parents: the most parents of a child; by default 2 in a subproblem, and 4 in the global problem.
+        reads: of a call; by default 100 for subproblems, and 1,000 for the global problem.
+        annealing_time: of a read, in microseconds.
+        cache: the folder of stored embeddings; the user's by default.
+    """
+
+    system: str = "pegasus"
+    encoding: Encoding = TIGHT
+    max_parents: int | None = None
+    reads: int | None = None
+    annealing_time: float = 20.0
+    cache: Path | None = None
+
+    def call(self, reads: int) -> dict[str, Any]:
+        """Return the parameters of a call, if the chip takes them.
+
+        Args:
+            reads: their number, where none is given.
+        """
+        call = {"num_reads": reads if self.reads is None else self.reads, "annealing_time": self.annealing_time}
+        check_call(system_named(self.system)[1].properties, call)
+        return call
+
+
 def plan(
     variables: int,
     size: int | None,
-    system: tuple[str, System],
-    encoding: Encoding,
+    settings: PlanSettings,
     scheme: str = "all",
-    max_parents: int = 2,
-    reads: int = SUBPROBLEM_READS,
-    annealing_time: float = 20.0,
     seed: int = 0,
-    cache: Path | None = None,
-    notes: list[str] | None = None,
     source: nx.Graph | None = None,
+    notes: list[str] | None = None,
 ) -> tuple[Plan, list[Chains]]:
-    """Work out what blocks of one size would need.
+    """Work out what subproblems of one size would need.
 
     Args:
-        variables: of the whole problem.
-        size: of a block; nothing for the whole at once.
-        system: the name of a chip and what is known of it.
-        encoding: how blocks are encoded; nothing is pruned, since the bits of pruned blocks depend on the data.
-        scheme: which blocks; see `choose_subproblems`.
-        max_parents: the most parents of a child.
-        reads: of a call.
-        annealing_time: of a read, in microseconds.
+        variables: of the global problem.
+        size: of a subproblem; None for the global problem at once.
+        settings: the chip, and how problems would be sent to it. Nothing is pruned, since the variables of pruned QUBOs
+            depend on the data.
+        scheme: which subproblems; see `choose_subproblems`.
         seed: of covers and embeddings.
-        cache: where embeddings are kept.
-        notes: what is noticed about kept embeddings is added here.
-        source: the graph of the bits of a block, where it is known; otherwise that of any block of this size.
+        source: the graph of the QUBO of a subproblem, where it is known; otherwise that of any subproblem of this size.
+        notes: remarks on stored embeddings are added here.
 
     Returns:
         The plan, and where its copies lie on the chip.
     """
-    name, chip = system
+    name, chip = system_named(settings.system)
+    encoding = settings.encoding
     whole_number("variables", variables, least=2)
-    k = variables if size is None else whole_number("the size of blocks", size, least=2)
+    k = variables if size is None else whole_number("size", size, least=2)
     if k > variables:
-        raise InputError(f"blocks of {k} variables do not go into {variables}")
-    whole_number("max_parents", checked_max_parents(max_parents, variables), least=1)
-    call = {"num_reads": reads, "annealing_time": annealing_time}
-    check_call(chip.properties, call)
+        raise InputError(f"size is {k}; subproblems have at most {variables} variables, as many as there are")
+    default = min(SUBPROBLEM_PARENTS, variables - 1)
+    limit = default if settings.max_parents is None else checked_max_parents(settings.max_parents, variables)
+    max_parents = whole_number("max_parents", limit, least=1)
+    call = settings.call(SUBPROBLEM_READS)
     everything = comb(variables, k)
     blocks = everything if scheme == "all" or k == variables else len(choose_subproblems(variables, k, scheme, seed))
     source = block_graph(k, max_parents, encoding) if source is None else source
     if not len(source):
         raise InputError("no edge can raise the score of these data, so there is nothing to send to a quantum annealer")
-    places = _places(name, chip, cache, notes)
-    copies = places.find(source, many=blocks > 1, seed=seed)
+    finder = _finder(settings, notes)
+    copies = finder.find(source, many=blocks > 1, seed=seed)
     taken = np.array([sum(map(len, chains.values())) for chains in copies])
     longest = max(len(chain) for chains in copies for chain in chains.values())
     full, last = divmod(blocks, len(copies))
@@ -162,11 +187,11 @@ def plan(
         mean_chain=float(taken.mean()) / len(source),
         copies=len(copies),
         calls=calls,
-        reads=reads,
-        annealing_time=annealing_time,
+        reads=call["num_reads"],
+        annealing_time=settings.annealing_time,
         seconds=seconds,
         seconds_one_by_one=blocks * _cost(chip, round(float(taken.mean())), call)[1],
-        fits_directly=fits_directly(places.graph, max_parents, replace(encoding, prune=False)),
+        fits_directly=fits_directly(finder.graph, max_parents, replace(encoding, prune=False)),
     )
     return found, copies
 
@@ -202,37 +227,22 @@ class WholePlan:
         return asdict(self)
 
 
-def plan_whole(
-    scorer: Scorer,
-    system: tuple[str, System],
-    encoding: Encoding,
-    max_parents: int | None = None,
-    reads: int = READS,
-    annealing_time: float = 20.0,
-    cache: Path | None = None,
-    notes: list[str] | None = None,
-) -> WholePlan:
-    """Work out what the first solve of the whole would need, the blocks of three being solved here, exactly.
+def plan_whole(scorer: Scorer, settings: PlanSettings, notes: list[str] | None = None) -> WholePlan:
+    """Work out what the first global solve would need; the subproblems of three variables are solved here, exactly.
 
     Args:
         scorer: the data.
-        system: the name of a chip and what is known of it.
-        encoding: how the whole is encoded.
-        max_parents: the most parents of a child; 4 by default, as in `divide`.
-        reads: of the solve.
-        annealing_time: of a read, in microseconds.
-        cache: where embeddings are kept.
-        notes: what is noticed about kept embeddings is added here.
+        settings: the chip, and how the global problem would be sent to it.
+        notes: remarks on stored embeddings are added here.
     """
-    name, chip = system
-    call = {"num_reads": reads, "annealing_time": annealing_time}
-    check_call(chip.properties, call)
+    name, chip = system_named(settings.system)
+    call = settings.call(READS)
     names = scorer.data.names
-    limit = parent_limit(max_parents, len(names))
+    limit = parent_limit(settings.max_parents, len(names))
     _, votes, together = small_evidence(scorer.table(min(2, limit)), choose_subproblems(len(names), 3))
     candidates = named_candidates(allowed_by_share(votes, together, 1.0), names)
-    source = table_graph(scorer.table(limit, candidates), encoding)
-    lengths = [len(chain) for chain in _places(name, chip, cache, notes).find(source)[0].values()]
+    source = table_graph(scorer.table(limit, candidates), settings.encoding)
+    lengths = [len(chain) for chain in _finder(settings, notes).find(source)[0].values()]
     calls, seconds = _cost(chip, sum(lengths), call)
     return WholePlan(
         system=name,
@@ -242,7 +252,7 @@ def plan_whole(
         qubits=sum(lengths),
         longest_chain=max(lengths, default=0),
         calls=calls,
-        reads=reads,
+        reads=call["num_reads"],
         seconds=seconds,
     )
 
@@ -258,10 +268,11 @@ def table_graph(table: ScoreTable | Subproblems, encoding: Encoding) -> nx.Graph
     return bit_graph(zip(encoded.rows, encoded.columns, strict=True), encoded.layout.bits)
 
 
-def _places(name: str, chip: System, cache: Path | None, notes: list[str] | None) -> Places:
+def _finder(settings: PlanSettings, notes: list[str] | None) -> EmbeddingFinder:
+    name, chip = system_named(settings.system)
     graph = chip_graph(chip.topology, chip.shape)
-    kept = EmbeddingCache(cache or user_cache_folder())
-    return Places(f"ideal-{name}", graph, chip.topology, chip.shape, kept, [] if notes is None else notes)
+    stored = EmbeddingCache(settings.cache or user_cache_folder())
+    return EmbeddingFinder(f"ideal-{name}", graph, chip.topology, chip.shape, stored, [] if notes is None else notes)
 
 
 def _cost(chip: System, qubits: int, call: dict[str, Any]) -> tuple[int, float]:

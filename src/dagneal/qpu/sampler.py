@@ -22,9 +22,9 @@ from dagneal.base.kernels import Ints
 from dagneal.qpu.backend import Backend
 from dagneal.qpu.chips import USUAL, check_installed
 from dagneal.qpu.embedding import EmbeddingCache, bit_graph, fault, graph_name
-from dagneal.qpu.finder import Places
+from dagneal.qpu.finder import EmbeddingFinder
 from dagneal.qpu.pack import CHAIN_STRENGTH, Copy, Ising, Ranges, packed
-from dagneal.qpu.submission import Line, Patience, check_call
+from dagneal.qpu.submission import RetryPolicy, Submitter, check_call
 from dagneal.qpu.tiled_subproblems import TiledSubproblems
 from dagneal.qubo.encode import Encoding
 from dagneal.runtime.journal import Journal
@@ -66,7 +66,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         embedding: an embedding of your own, from the labels of a model to its qubits; for problems that are solved alone.
         cache: keeps embeddings.
         journal: keeps the ids of problems that were sent.
-        patience: how long to wait for answers, and how often to try again.
+        retry: how long to wait for answers, and how often to try again.
     """
 
     def __init__(
@@ -77,17 +77,17 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         embedding: Mapping[Any, Sequence[int]] | None = None,
         cache: Path | None = None,
         journal: Journal | None = None,
-        patience: Patience | None = None,
+        retry: RetryPolicy | None = None,
     ) -> None:
         self.backend = backend
         self.chain_strength = checked_strength(chain_strength)
         self.gauges = gauges
         self.embedding = embedding
-        self.line = Line(backend, journal, patience or Patience())
+        self.submitter = Submitter(backend, journal, retry or RetryPolicy())
         self.ranges = Ranges.of(backend.properties)
         topology = backend.properties["topology"]
         cached = EmbeddingCache(cache or user_cache_folder())
-        self.places = Places(backend.name, backend.graph, topology["type"], tuple(topology["shape"]), cached)
+        self.finder = EmbeddingFinder(backend.name, backend.graph, topology["type"], tuple(topology["shape"]), cached)
         self.used = Usage()
         self._copies: dict[tuple[bool, str, bytes], list[Copy]] = {}
         self._turns = Counter[str]()  # how often each problem came without a seed
@@ -106,7 +106,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
     @property
     def notes(self) -> list[str]:
         """What was noticed about cached embeddings."""
-        return self.places.notes
+        return self.finder.notes
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -141,7 +141,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         names = list(bqm.variables)
         if not names:  # nothing to ask
             return dimod.SampleSet.from_samples_bqm((np.empty((num_reads, 0), dtype=np.int8), []), bqm)
-        self.line.reopen()
+        self.submitter.reopen()
         linear, (rows, columns, quadratic), _ = bqm.binary.to_numpy_vectors(variable_order=names)
         problem = Ising.of(linear[None], rows, columns, quadratic[None])
         copies = self.copies(rows, columns, len(names), names=names)
@@ -169,7 +169,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         laid = packed(problems, copies, self.ranges, strength, gauges)
         more = {"seed": number} if "seed" in self.backend.parameters else {}
         named = {} if self.backend.emulated else {"label": LABEL}
-        answer = self.line.answer(laid.bqm, {"answer_mode": "raw"} | named | parameters | more)
+        answer = self.submitter.answer(laid.bqm, {"answer_mode": "raw"} | named | parameters | more)
         spins, broken = laid.unpacked(answer)
         info = {key: answer.info[key] for key in ("timing", "problem_id", "parts") if key in answer.info}
         qubits = sum(len(copy.qubits) for copy in laid.copies)
@@ -220,7 +220,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
                 raise InputError(f"the embedding that was given does not fit: {why}" + (f" ({listed})" if listed else ""))
             return [Copy.of(chains, rows, columns, graph)]
         if key not in self._copies:
-            found = self.places.find(source, many)
+            found = self.finder.find(source, many)
             self._copies[key] = [Copy.of(chains, rows, columns, graph) for chains in found]
         return self._copies[key]
 
@@ -262,7 +262,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             encoding: of the blocks; nothing is pruned, since all must have the same bits.
         """
         check_call(self.properties, parameters)
-        self.line.reopen()
+        self.submitter.reopen()
         return TiledSubproblems(self, parameters, repair, seed, replace(encoding, prune=False))
 
     def usage(self) -> Hardware:
@@ -284,10 +284,10 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         Args:
             journal: stores the ids of problems that were sent.
         """
-        if journal is None or self.line.journal is not None:
+        if journal is None or self.submitter.journal is not None:
             return self
         other = copy(self)
-        other.line = replace(self.line, journal=journal)
+        other.submitter = replace(self.submitter, journal=journal)
         return other
 
 

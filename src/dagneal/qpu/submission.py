@@ -22,7 +22,7 @@ from dagneal.runtime.journal import Journal
 
 
 @dataclass(frozen=True)
-class Patience:
+class RetryPolicy:
     """How long to wait and how often to try again.
 
     Args:
@@ -39,8 +39,8 @@ class Patience:
 
 
 @dataclass(eq=False)
-class LineState:
-    """What lines to one backend share.
+class SubmitterState:
+    """What submitters to one backend share.
 
     Attributes:
         submitted: the number of problems that got an id.
@@ -56,19 +56,19 @@ class LineState:
 
 
 @dataclass(eq=False)
-class Line:
+class Submitter:
     """The way to a backend: what is sent is written down, what is lost is fetched again, what fails is tried again.
 
     Args:
         backend: where problems go.
         journal: keeps the ids of problems that were sent, so that nobody pays twice.
-        patience: how long to wait and how often to try again.
+        retry: how long to wait and how often to try again.
     """
 
     backend: Backend
     journal: Journal | None = None
-    patience: Patience = field(default_factory=Patience)
-    state: LineState = field(default_factory=LineState)
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    state: SubmitterState = field(default_factory=SubmitterState)
 
     def __post_init__(self) -> None:
         self.backend.watch(self.state.stopped.is_set)
@@ -101,11 +101,11 @@ class Line:
         known = self.journal.get([key]).get(key) if self.journal is not None else None
         ident = known.decode() if known else None  # empty where there will be no answer
         failures, why, sent = 0, "", False
-        while failures < self.patience.attempts:
+        while failures < self.retry.attempts:
             if self.state.stopped.is_set():
                 raise CancelledError("the call was given up")
             if failures:
-                self._pause(min(60.0, self.patience.pause * 2 ** (failures - 1)))
+                self._pause(min(60.0, self.retry.pause * 2 ** (failures - 1)))
             try:
                 if ident is None:
                     if self.state.final is not None:  # another call met it: this one would too
@@ -118,7 +118,7 @@ class Line:
                 if self.state.stopped.is_set():  # while it was sent
                     self.backend.cancel(ident)
                     continue
-                found = self.backend.fetch(ident, self.patience.timeout)
+                found = self.backend.fetch(ident, self.retry.timeout)
                 found.resolve()
                 found.info.update(sent_now=sent, problem_id=found.info.get("problem_id", ident))
                 self.state.pending.discard(ident)
@@ -157,10 +157,10 @@ class Line:
 
     def _pause(self, seconds: float) -> None:
         """Wait, but not on after a `cancel`."""
-        if self.patience.sleep is time.sleep:
+        if self.retry.sleep is time.sleep:
             self.state.stopped.wait(seconds)
         else:
-            self.patience.sleep(seconds)
+            self.retry.sleep(seconds)
 
     def _write(self, key: str, ident: str) -> None:
         if self.journal is not None:

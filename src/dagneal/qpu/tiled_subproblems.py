@@ -95,7 +95,7 @@ class TiledSubproblems:
 
     def cancel(self) -> None:
         """Give up what is pending."""
-        self.qpu.line.cancel()
+        self.qpu.submitter.cancel()
 
     def fingerprint(self) -> str:
         """All that the reads depend on."""

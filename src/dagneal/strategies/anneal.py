@@ -30,7 +30,7 @@ from dagneal.solvers.problem import Problem, Solver
 from dagneal.solvers.samplers import Closing, Journalling, Metered, parameters_of, solves_directly, with_defaults
 from dagneal.solvers.solution import Division, Solution
 from dagneal.strategies.names import check_sampler_name, sampler_named
-from dagneal.strategies.tables import Exact, check_cold, check_size, solve_table
+from dagneal.strategies.classical import Exact, check_cold, check_size, solve_table
 
 
 @dataclass(frozen=True, repr=False)

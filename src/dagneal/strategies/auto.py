@@ -16,7 +16,7 @@ from dagneal.solvers.policy import COMPLETE_PARENTS, exact_is_quick, parent_limi
 from dagneal.solvers.problem import Problem
 from dagneal.solvers.solution import Division, Solution
 from dagneal.strategies.anneal import Divide
-from dagneal.strategies.tables import Exact, OrderSearch, prove_bound, solve_table
+from dagneal.strategies.classical import Exact, OrderSearch, prove_bound, solve_table
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from dagneal.base.errors import InputError, hint
 
 STRATEGIES = {
     "auto": "auto:Auto",
-    "exact": "tables:Exact",
-    "order": "tables:OrderSearch",
-    "exhaustive": "tables:Exhaustive",
+    "exact": "classical:Exact",
+    "order": "classical:OrderSearch",
+    "exhaustive": "classical:Exhaustive",
 }
 SAMPLERS = {
     "sa": "dwave.samplers:SimulatedAnnealingSampler",
