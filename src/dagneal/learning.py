@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from inspect import signature
 from typing import Any
 
@@ -20,9 +21,9 @@ from dagneal.solvers.problem import Solver
 from dagneal.solvers.samplers import Journalling
 from dagneal.strategies.anneal import Anneal, Divide
 from dagneal.strategies.auto import Auto
+from dagneal.strategies.classical import Exact, Exhaustive, OrderSearch
 from dagneal.strategies.names import as_solver
 from dagneal.strategies.solve import as_dataset, solve_data
-from dagneal.strategies.classical import Exact, Exhaustive, OrderSearch
 
 
 def learn(
@@ -80,6 +81,8 @@ def learn(
     score, known = as_score(score), as_knowledge(knowledge)
     data = as_dataset(data)
     found = solve_data(data, solver, score, max_parents, known, run, initial)
+    if seed is not None:
+        found = replace(found, seed=int(seed))
     return Learned.of(found, score_name=score.name, data=data, criterion=score, knowledge=known)
 
 
@@ -113,4 +116,4 @@ def _check_journal(solver: Solver, run: Run) -> None:
     direct = isinstance(solver, Anneal) and solver.is_direct
     sends = isinstance(solver, Anneal) and (isinstance(solver.sampler, str | Journalling))
     if run.journal is not None and (isinstance(solver, Auto | Exact | Exhaustive | OrderSearch) or (direct and not sends)):
-        raise InputError("a journal keeps solved blocks and what a QPU was sent, and there are neither")
+        raise InputError("a journal stores solved subproblems and what was sent to a QPU, and there are neither")

@@ -113,7 +113,7 @@ class Learned(Finding):
     def _check_network(self, what: str) -> None:
         """Refuse what only a network has."""
         if self.division is not None and not self.division.acyclic:
-            raise InputError(f"the votes leave a cycle, so there are no {what}; drop its weakest edge with --acyclic")
+            raise InputError(f"the votes leave a cycle, so there are no {what}; drop its weakest edge with acyclic=True")
         if isnan(self.score):
             raise InputError(f"the best read is not a network, so it has no {what}; repair it or give more reads")
 

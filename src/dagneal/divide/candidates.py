@@ -1,8 +1,8 @@
 """Candidate parents: who may be a parent of whom, from the evidence of small problems and from what a network lacks.
 
-Two variables that are adjacent in the network stay adjacent in nearly every block; two that are not are separated in some.
-So the worst margin of a pair over its blocks (best score with the two adjacent minus best without) says whether they may be
-parents of each other.
+Two variables that are adjacent in the network stay adjacent in nearly every subproblem; two that are not are separated in
+some. So the worst margin of a pair over its subproblems (best score with the two adjacent minus best without) says whether
+they may be parents of each other.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dagneal.scoring.scorer import MOST_CANDIDATES, Scorer
 from dagneal.scoring.table import ScoreTable
 from dagneal.solvers.order_search import search
 
-MARGIN = -10.0  # nats; a soft vote, since near-deterministic relations separate true neighbours in some blocks
+MARGIN = -10.0  # nats; a soft vote, since near-deterministic relations separate true neighbours in some subproblems
 MOST_PER_CHILD = 10
 MOST_GROWN = 16
 
@@ -134,32 +134,32 @@ def allowed_by_margin(margins: Floats, threshold: float = MARGIN, most: int = MO
 
 
 def allowed_by_share(votes: Ints, together: Ints, least: float, most: int = MOST_PER_CHILD) -> NDArray[np.bool_]:
-    """Candidates from votes: pairs that are adjacent in at least such a share of the blocks that hold them."""
+    """Candidates from votes: pairs that are adjacent in at least such a share of the subproblems that hold them."""
     share = np.where(together > 0, (votes + votes.T) / np.maximum(together, 1), 0.0)
     return allowed_by_margin(share, least - 1e-9, most)
 
 
-def small_evidence(table: ScoreTable, blocks: Ints, deadline: Deadline = NEVER) -> tuple[Floats, Ints, Ints]:
-    """Solve blocks of three or four variables exactly.
+def small_evidence(table: ScoreTable, subproblems: Ints, deadline: Deadline = NEVER) -> tuple[Floats, Ints, Ints]:
+    """Solve subproblems of three or four variables exactly.
 
     Args:
         table: the scores.
-        blocks: positions of variables, one block per line.
-        deadline: after it no more blocks are solved.
+        subproblems: positions of variables, one subproblem per line.
+        deadline: after it no more subproblems are solved.
 
     Returns:
-        For each pair the smallest margin over the blocks that hold it, minus infinity where none does; how many solutions
-        have each edge; and how many blocks hold each pair.
+        For each pair the smallest margin over the subproblems that hold it, minus infinity where none does; how many
+        solutions have each edge; and how many subproblems hold each pair.
     """
     n = len(table.names)
     worst = np.full((n, n), np.inf)
     votes = np.zeros((n, n), dtype=np.int64)
     together = np.zeros((n, n), dtype=np.int64)
-    size = blocks.shape[1]
-    for begin in range(0, len(blocks), 100_000):
+    size = subproblems.shape[1]
+    for begin in range(0, len(subproblems), 100_000):
         if deadline.passed:
             break
-        piece = blocks[begin : begin + 100_000]
+        piece = subproblems[begin : begin + 100_000]
         gathered = table.gather(piece)
         adjacency, _, margins = solve_small(gathered.scores, gathered.max_parents)
         for pair, (a, b) in enumerate(combinations(range(size), 2)):

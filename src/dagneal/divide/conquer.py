@@ -29,7 +29,7 @@ MOST_ROUNDS = 30
 
 
 @dataclass(frozen=True, eq=False)
-class Conquest:
+class SearchOutcome:
     """How the global network was found.
 
     Attributes:
@@ -99,7 +99,7 @@ class CandidateSearch:
     near: NDArray[np.bool_] | None = None
     most_rounds: int = MOST_ROUNDS
 
-    def run(self, allowed: NDArray[np.bool_], run: Run) -> Conquest:
+    def run(self, allowed: NDArray[np.bool_], run: Run) -> SearchOutcome:
         """Solve the global problem on candidate parents, and iterate.
 
         Args:
@@ -120,7 +120,7 @@ class CandidateSearch:
             raise AssertionError("at least one round was run")
         seconds = perf_counter() - begun
         found = (state.best, self.max_parents, state.candidates, state.rounds, seconds, run.seed)
-        return Conquest(*found, stopped, interrupted)
+        return SearchOutcome(*found, stopped, interrupted)
 
     def _with_initial(self, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return the candidates with the edges of the initial DAG."""
@@ -151,11 +151,11 @@ class _State:
                 return reason
             if run.deadline.passed:
                 return self.out_of_time()
-        return f"the conquest ended after {_rounds(self.search.most_rounds)} with candidates left to try"
+        return f"the candidate search ended after {_rounds(self.search.most_rounds)} with candidates left to try"
 
     def out_of_time(self) -> str:
         """Return that the time limit ended the search."""
-        return f"the time limit ended the conquest after {_rounds(self.rounds)} with candidates left to try"
+        return f"the time limit ended the candidate search after {_rounds(self.rounds)} with candidates left to try"
 
     def _solve(self, turn: int, run: Run) -> str | None:
         """Solve the global problem once and find further candidates; return the reason to stop, or None to go on."""

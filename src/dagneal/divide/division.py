@@ -51,7 +51,7 @@ class DivisionSettings:
 
     def __post_init__(self) -> None:
         if self.combine not in COMBINE:
-            raise InputError(f"there is no rule {self.combine!r}; give one of {', '.join(COMBINE)}")
+            raise InputError(f"combine is {self.combine!r}; give one of {', '.join(COMBINE)}")
         if not isinstance(self.acyclic, bool):
             raise InputError(f"acyclic is {self.acyclic!r}; give True or False")
 
@@ -130,9 +130,9 @@ def _gather(problem: Problem, settings: DivisionSettings, chosen: Ints, solver: 
             interrupted=solved.interrupted,
         )
         if solved.late:
-            division = replace(division, skipped=f"the time limit left {total - division.finished:,} blocks unsolved")
+            division = replace(division, skipped=f"the time limit left {total - division.finished:,} subproblems unsolved")
     if len(division.failed) == total:
-        raise InputError(f"no block could be solved; the first failed with: {next(iter(division.failed.values()))}")
+        raise InputError(f"no subproblem could be solved; the first failed with: {next(iter(division.failed.values()))}")
     return Evidence(division, margins, {"score": scored - begun, "blocks": perf_counter() - scored})
 
 
@@ -149,17 +149,17 @@ def _conquer(problem: Problem, evidence: Evidence, solver: GlobalSolver, run: Ru
     limit = parent_limit(problem.max_parents, len(problem.names))
     search = CandidateSearch(scorer, limit, solver, problem.initial, most_rounds=most)
     try:
-        conquest = search.run(allowed, run)
+        outcome = search.run(allowed, run)
     except KeyboardInterrupt:  # before there was a network: what the subproblems say is not lost
         return _stop_at_votes(scorer, evidence, run.seed)
-    found = conquest.solution(division, evidence.seconds)
-    sampling = conquest.best.sampling
-    return found if sampling is None else _compare(found, scorer, conquest.best.solver, sampling)
+    found = outcome.solution(division, evidence.seconds)
+    sampling = outcome.best.sampling
+    return found if sampling is None else _compare(found, scorer, outcome.best.solver, sampling)
 
 
 def _stop_at_votes(scorer: Scorer, evidence: Evidence, seed: int) -> Solution:
     """Return what the subproblems say, where Ctrl-C came before the global problem was solved."""
-    note = "interrupted before the whole was solved: put together from the votes"
+    note = "interrupted before the global problem was solved: put together from the votes"
     found = solution_of_votes(scorer, replace(evidence.division, interrupted=True, skipped=note), acyclic=True)
     return replace(found, seconds=evidence.seconds, seed=seed)
 

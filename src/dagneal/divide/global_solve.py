@@ -78,6 +78,6 @@ class AnnealedSolver(Annealing):
 
     def solve(self, table: ScoreTable, turn: int, order: Ints | None, run: Run) -> GlobalSolution:
         """Solve a table; see `GlobalSolver`."""
-        parameters = self.seeded(("the whole", str(turn)))  # the words are part of the seed
+        parameters = self.with_seed(("the whole", str(turn)))  # the words are part of the seed
         sampling = sample(table, self.sampler, self.encoding, parameters, run)
         return GlobalSolution(*sampling.best(self.repair), self.name, sampling=sampling)

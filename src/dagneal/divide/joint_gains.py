@@ -35,7 +35,7 @@ def work_of(scorer: Scorer) -> float:
     return comb(len(scorer.data.names), 3) * scorer.counter.cost(3)
 
 
-def excluded(scorer: Scorer) -> list[str]:
+def left_out_columns(scorer: Scorer) -> list[str]:
     """The variables that `joint_gains` leaves out, by name: those with one state, or with too many to be counted as bits.
 
     Args:

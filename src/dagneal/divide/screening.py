@@ -14,7 +14,7 @@ from dagneal.data.planes import WIDEST
 from dagneal.divide.candidates import allowed_by_margin, named_candidates, small_evidence
 from dagneal.divide.conquer import MOST_ROUNDS, CandidateSearch
 from dagneal.divide.global_solve import ClassicalSolver
-from dagneal.divide.joint_gains import excluded, joint_gains, work_of
+from dagneal.divide.joint_gains import joint_gains, left_out_columns, work_of
 from dagneal.runtime.run import Deadline, Run
 from dagneal.scoring.scorer import MOST_CANDIDATES, Scorer
 from dagneal.solvers.policy import COMPLETE_WORK
@@ -44,7 +44,7 @@ def screen(scorer: Scorer, limit: int, initial: nx.DiGraph | None, run: Run) -> 
     gains = np.maximum(alone, alone.T)
     neighbours = min(MOST_NEIGHBOURS, max(2, int((2 * _MOST_TRIPLES / n) ** 0.5)))
     near = allowed_by_margin(gains, 0.0, neighbours)
-    near = _capped(near | near.T, gains)
+    near = _cap(near | near.T, gains)
     table = scorer.table(2, named_candidates(near, names))
     triples = _triples(near)
     scored = perf_counter()
@@ -58,7 +58,7 @@ def screen(scorer: Scorer, limit: int, initial: nx.DiGraph | None, run: Run) -> 
         skipped += f" or are among the best {neighbours} of a variable ({crowded:,} pairs are not)"
     if limit > 1 and work_of(scorer) <= _affordable(run.deadline):
         allowed |= joint_gains(scorer, alone, near)
-        left_out = excluded(scorer)
+        left_out = left_out_columns(scorer)
         among = f" without {', '.join(map(repr, left_out))}, which have one state or more than {WIDEST}" if left_out else ""
         skipped += f"; what two parents gain only together was looked for in all triples{among}"
     seconds = {"score": scored - begun, "blocks": perf_counter() - scored}
@@ -87,7 +87,7 @@ def _affordable(deadline: Deadline) -> float:
     return min(_TRIPLES_WORK, max(deadline.at - perf_counter(), 0.0) / 2 * _PACE * cores())
 
 
-def _capped(near: NDArray[np.bool_], gains: Floats) -> NDArray[np.bool_]:
+def _cap(near: NDArray[np.bool_], gains: Floats) -> NDArray[np.bool_]:
     """At most as many neighbours as a mask has bits: a variable that many others count as near keeps its best."""
     return near & allowed_by_margin(np.where(near, gains, -np.inf), -np.inf, MOST_CANDIDATES)
 

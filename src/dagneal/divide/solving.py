@@ -36,7 +36,7 @@ def solve_subproblems(table: ScoreTable, chosen: Ints, solver: SubproblemSolver,
         run: where, and until when.
     """
     size = chosen.shape[1]
-    return run.map(SubproblemTask(solver, size), chosen, table, SubproblemKey(table, solver), f"blocks of {size}")
+    return run.map(SubproblemTask(solver, size), chosen, table, SubproblemKey(table, solver), f"subproblems of {size}")
 
 
 @dataclass(frozen=True)

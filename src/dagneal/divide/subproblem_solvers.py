@@ -1,4 +1,4 @@
-"""Block solvers: what solves the sub-problems of a division, many at a time."""
+"""Subproblem solvers: what solves the subproblems of a division, many at a time."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from dagneal.runtime.run import DEFAULT_RUN, Run, derive_seed
 from dagneal.scoring.table import Subproblems
 from dagneal.solvers.annealing import check_parameters, sample_model
 from dagneal.solvers.problem import Problem, Solver
-from dagneal.solvers.samplers import parameters_of
+from dagneal.solvers.samplers import children_of, parameters_of
 
 
 @dataclass(frozen=True, eq=False)
 class Solutions:
-    """What a block solver found.
+    """What a subproblem solver found.
 
     Attributes:
-        adjacency: shape (blocks, parent, child); perhaps with cycles where reads are taken raw.
+        adjacency: shape (subproblems, parent, child); perhaps with cycles where reads are taken raw.
         scores: the log score of each; NaN where the graph is not a network.
-        failed: for the lines of blocks that could not be solved, why.
+        failed: for the lines of subproblems that could not be solved, why.
     """
 
     adjacency: NDArray[np.bool_]
@@ -48,11 +48,11 @@ class SubproblemSolver(Protocol):
         """The name in results."""
         ...
 
-    def solve(self, blocks: Subproblems) -> Solutions:
+    def solve(self, subproblems: Subproblems) -> Solutions:
         """Solve subproblems; the solution of each must not depend on the others.
 
         Args:
-            blocks: their scores.
+            subproblems: their scores.
         """
         ...
 
@@ -70,11 +70,11 @@ class BatchSolver(Protocol):
         """The number of calls at a time."""
         ...
 
-    def batch_size(self, blocks: Subproblems) -> int:
+    def batch_size(self, subproblems: Subproblems) -> int:
         """Return the number of subproblems in a call.
 
         Args:
-            blocks: the first of those that will come.
+            subproblems: the first of those that will come.
         """
         ...
 
@@ -99,13 +99,13 @@ class Batching(Protocol):
 
 @dataclass(frozen=True)
 class ExactSubproblems:
-    """Dynamic programming, compiled, over all blocks at once."""
+    """Dynamic programming, compiled, over all subproblems at once."""
 
     name: str = "exact"
 
-    def solve(self, blocks: Subproblems) -> Solutions:
-        """Solve blocks; see `SubproblemSolver`."""
-        return Solutions(*solve_exactly(blocks.scores, blocks.masks))
+    def solve(self, subproblems: Subproblems) -> Solutions:
+        """Solve subproblems; see `SubproblemSolver`."""
+        return Solutions(*solve_exactly(subproblems.scores, subproblems.masks))
 
     def fingerprint(self) -> str:
         """Nothing but the name."""
@@ -129,17 +129,17 @@ class SolvedSubproblems:
         """The name of the solver."""
         return type(self.solver).__name__
 
-    def solve(self, blocks: Subproblems) -> Solutions:
+    def solve(self, subproblems: Subproblems) -> Solutions:
         """Solve subproblems; see `SubproblemSolver`."""
-        count, size = blocks.members.shape
+        count, size = subproblems.members.shape
         adjacency = np.zeros((count, size, size), dtype=bool)
         scores = np.full(count, np.nan)
         failed = {}
         own = Run(seed=self.run.seed)  # nothing of a run but its seed belongs to a single subproblem
         for line in range(count):
             try:
-                found = self.solver.solve(Problem(blocks.table(line)), own)
-                adjacency[line] = nx.to_numpy_array(found.dag, nodelist=blocks.names(line)) > 0
+                found = self.solver.solve(Problem(subproblems.table(line)), own)
+                adjacency[line] = nx.to_numpy_array(found.dag, nodelist=subproblems.names(line)) > 0
                 scores[line] = found.score
             except Exception as error:  # whatever a solver raises; the subproblem is named, the others go on
                 failed[line] = str(error) or type(error).__name__
@@ -152,7 +152,7 @@ class SolvedSubproblems:
 
 @dataclass(frozen=True)
 class Annealing:
-    """A dimod sampler and how it is used, on blocks or on the whole.
+    """A dimod sampler and how it is used, on subproblems or on the whole.
 
     Args:
         sampler: what solves the QUBOs.
@@ -176,7 +176,7 @@ class Annealing:
         """The name of the sampler."""
         return type(self.sampler).__name__
 
-    def seeded(self, names: Sequence[str]) -> dict[str, Any]:
+    def with_seed(self, names: Sequence[str]) -> dict[str, Any]:
         """The parameters with the seed of one problem.
 
         Args:
@@ -189,42 +189,42 @@ class Annealing:
 
 @dataclass(frozen=True)
 class AnnealedSubproblems(Annealing):
-    """Any dimod sampler on the QUBO of each block; raw reads are those of lowest energy, as in the paper."""
+    """Any dimod sampler on the QUBO of each subproblem; raw reads are those of lowest energy, as in the paper."""
 
-    def solve(self, blocks: Subproblems) -> Solutions:
-        """Solve blocks; see `SubproblemSolver`."""
-        count, size = blocks.members.shape
+    def solve(self, subproblems: Subproblems) -> Solutions:
+        """Solve subproblems; see `SubproblemSolver`."""
+        count, size = subproblems.members.shape
         adjacency = np.zeros((count, size, size), dtype=bool)
         scores = np.full(count, np.nan)
         failed = {}
-        for line, reads in enumerate(self.reads(blocks)):
+        for line, reads in enumerate(self.reads(subproblems)):
             if isinstance(reads, str):
                 failed[line] = reads
             else:
                 adjacency[line], scores[line] = best_edges(reads, self.repair)
         return Solutions(adjacency, scores, failed)
 
-    def reads(self, blocks: Subproblems) -> Iterator[Reads | str]:
-        """The reads of each block, decoded; or why there are none.
+    def reads(self, subproblems: Subproblems) -> Iterator[Reads | str]:
+        """The reads of each subproblem, decoded; or why there are none.
 
         Args:
-            blocks: their scores.
+            subproblems: their scores.
         """
-        # Without pruning all blocks have the same bits, and are encoded at once.
-        together = None if self.encoding.prune else qubos(blocks, self.encoding)
-        for line in range(len(blocks.members)):
+        # Without pruning all subproblems have the same bits, and are encoded at once.
+        together = None if self.encoding.prune else qubos(subproblems, self.encoding)
+        for line in range(len(subproblems.members)):
             try:
-                table = blocks.table(line)
+                table = subproblems.table(line)
                 encoded, problem = (qubos(table, self.encoding), 0) if together is None else (together, line)
-                parameters = self._parameters(encoded, problem, blocks.names(line))
+                parameters = self._parameters(encoded, problem, subproblems.names(line))
                 samples = sample_model(self.sampler, encoded.model(problem), parameters)
                 yield decode_bits(table, encoded.layout, samples)
-            except Exception as error:  # whatever a sampler raises; the block is named, the others go on
+            except Exception as error:  # whatever a sampler raises; the subproblem is named, the others go on
                 yield str(error) or type(error).__name__
 
     def _parameters(self, encoded: Qubos, problem: int, names: Sequence[str]) -> dict[str, Any]:
-        """The parameters for one block: with its own seed, and with its temperatures, costly to find one by one."""
-        found = self.seeded(names)
+        """The parameters for one subproblem: with its own seed, and with its temperatures, costly to find one by one."""
+        found = self.with_seed(names)
         takes_range = "beta_range" in parameters_of(self.sampler) and encoded.layout.bits > 0
         if takes_range and not {"beta_range", "beta_schedule"} & set(found):
             found["beta_range"] = encoded.beta_ranges[problem].tolist()
@@ -232,7 +232,7 @@ class AnnealedSubproblems(Annealing):
 
     def fingerprint(self) -> str:
         """All that the reads depend on."""
-        inner = [f"{type(child).__module__}.{type(child).__qualname__}" for child in getattr(self.sampler, "children", [])]
+        inner = [f"{type(child).__module__}.{type(child).__qualname__}" for child in children_of(self.sampler)]
         kind = f"{type(self.sampler).__module__}.{type(self.sampler).__qualname__} {inner}"
         return f"{kind} {sorted(self.parameters.items())} repair={self.repair} seed={self.seed} {self.encoding}"
 
@@ -241,7 +241,7 @@ def best_edges(reads: Reads, repair: bool) -> tuple[NDArray[np.bool_], float]:
     """Return the edges of the best of a subproblem's reads, and their score.
 
     Args:
-        reads: of one block.
+        reads: of one subproblem.
         repair: take the best repaired read; otherwise the read of lowest energy as it stands, as in the paper.
     """
     if repair:

@@ -1,4 +1,4 @@
-"""Subproblems: which sub-problems a division has, and solving many small ones exactly at once."""
+"""Subproblems: which subproblems a division has, and solving many small ones exactly at once."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from dagneal.base.errors import InputError, whole_number
 from dagneal.base.kernels import Floats, Ints, kernel
 from dagneal.scoring.sets import bounded_masks
 
-MOST_BLOCKS = 5_000_000
-ENUMERATED = 4  # up to this size all DAGs of a block are tried; beyond, a dynamic programme is quicker
+MOST_SUBPROBLEMS = 5_000_000
+ENUMERATED = 4  # up to this size all DAGs of a subproblem are tried; beyond, a dynamic programme is quicker
 TIE = 1e-9  # scores closer than this are equal
 
 
 def choose_subproblems(variables: int, size: int, scheme: str = "all", seed: int = 0) -> Ints:
-    """The blocks of a division, one per line, positions ascending.
+    """The subproblems of a division, one per line, positions ascending.
 
     Args:
         variables: how many variables there are.
-        size: how many of them a block has.
-        scheme: `all` subsets; `cover:2` or `cover:3`, a small set of blocks that holds every pair or triple together;
-            `sample:F`, a random share F of all, with every pair still together in some block.
+        size: how many of them a subproblem has.
+        scheme: `all` subsets; `cover:2` or `cover:3`, a small set of subproblems that holds every pair or triple together;
+            `sample:F`, a random share F of all, with every pair still together in some subproblem.
         seed: for covers and samples.
 
     >>> choose_subproblems(4, 3).tolist()
@@ -34,16 +34,16 @@ def choose_subproblems(variables: int, size: int, scheme: str = "all", seed: int
     >>> len(choose_subproblems(15, 4, "cover:2")) < 30
     True
     """
-    if not 3 <= whole_number("the size of a block", size) <= variables:
-        raise InputError(f"the size of a block is {size}; give 3 to {variables}, the number of variables")
+    if not 3 <= whole_number("size", size) <= variables:
+        raise InputError(f"size is {size}; give 3 to {variables}, the number of variables")
     if not isinstance(scheme, str):
-        raise InputError(f"blocks is {scheme!r}; give all, cover:2, cover:3 or sample:F")
+        raise InputError(f"subproblems is {scheme!r}; give all, cover:2, cover:3 or sample:F")
     kind, _, value = scheme.partition(":")
     generator = np.random.default_rng(whole_number("seed", seed))
     if scheme == "all":
-        if comb(variables, size) > MOST_BLOCKS:
+        if comb(variables, size) > MOST_SUBPROBLEMS:
             raise InputError(
-                f"{variables} variables have {comb(variables, size):,} blocks of {size}; at most {MOST_BLOCKS:,} "
+                f"{variables} variables have {comb(variables, size):,} subproblems of {size}; at most {MOST_SUBPROBLEMS:,} "
                 "are possible: use cover:2 or sample:F"
             )
         return np.array(list(combinations(range(variables), size)), dtype=np.int64)
@@ -51,7 +51,7 @@ def choose_subproblems(variables: int, size: int, scheme: str = "all", seed: int
         return _cover(variables, size, int(value), generator)
     if kind == "sample":
         return _sample(variables, size, _share(scheme, value), generator)
-    raise InputError(f"there is no block scheme {scheme!r}; give all, cover:2, cover:3 or sample:F with F above 0, up to 1")
+    raise InputError(f"subproblems is {scheme!r}; give all, cover:2, cover:3 or sample:F with F above 0, up to 1")
 
 
 def _share(scheme: str, value: str) -> float:
@@ -65,20 +65,20 @@ def _share(scheme: str, value: str) -> float:
 
 
 def _cover(variables: int, size: int, strength: int, generator: np.random.Generator) -> Ints:
-    """A greedy covering design: each block begins with something uncovered and takes what covers most."""
+    """A greedy covering design: each subproblem begins with something uncovered and takes what covers most."""
     open_sets = _open_sets(variables, strength)
-    blocks: list[list[int]] = []
+    subproblems: list[list[int]] = []
     while True:
         left = np.argwhere(open_sets)
         if not len(left):
-            return np.unique(np.array(blocks, dtype=np.int64), axis=0)
+            return np.unique(np.array(subproblems, dtype=np.int64), axis=0)
         tries = []
         for _ in range(16):
-            block = _grown(open_sets, [int(v) for v in left[generator.integers(len(left))]], size, generator)
-            tries.append((int(open_sets[np.ix_(*[block] * strength)].sum()), block))
-        block = max(tries)[1]
-        blocks.append(sorted(block))
-        open_sets[np.ix_(*[block] * strength)] = False
+            subproblem = _grow(open_sets, [int(v) for v in left[generator.integers(len(left))]], size, generator)
+            tries.append((int(open_sets[np.ix_(*[subproblem] * strength)].sum()), subproblem))
+        subproblem = max(tries)[1]
+        subproblems.append(sorted(subproblem))
+        open_sets[np.ix_(*[subproblem] * strength)] = False
 
 
 def _open_sets(variables: int, strength: int) -> NDArray[np.bool_]:
@@ -89,21 +89,21 @@ def _open_sets(variables: int, strength: int) -> NDArray[np.bool_]:
     return distinct
 
 
-def _grown(open_sets: NDArray[np.bool_], block: list[int], size: int, generator: np.random.Generator) -> list[int]:
-    while len(block) < size:
-        inside = open_sets[np.ix_(range(len(open_sets)), *[block] * (open_sets.ndim - 1))]
+def _grow(open_sets: NDArray[np.bool_], subproblem: list[int], size: int, generator: np.random.Generator) -> list[int]:
+    while len(subproblem) < size:
+        inside = open_sets[np.ix_(range(len(open_sets)), *[subproblem] * (open_sets.ndim - 1))]
         gains = inside.reshape(len(open_sets), -1).sum(axis=1) + generator.random(len(open_sets)) * 0.5
-        gains[block] = -1.0
-        block = [*block, int(np.argmax(gains))]
-    return block
+        gains[subproblem] = -1.0
+        subproblem = [*subproblem, int(np.argmax(gains))]
+    return subproblem
 
 
 def _sample(variables: int, size: int, share: float, generator: np.random.Generator) -> Ints:
-    """Random blocks without repetition, and a cover of the pairs that they leave out."""
+    """Random subproblems without repetition, and a cover of the pairs that they leave out."""
     total = comb(variables, size)
     wanted = max(1, round(share * total))
-    if wanted > MOST_BLOCKS:
-        raise InputError(f"a share of {share:g} is {wanted:,} blocks; at most {MOST_BLOCKS:,} are possible")
+    if wanted > MOST_SUBPROBLEMS:
+        raise InputError(f"a share of {share:g} is {wanted:,} subproblems; at most {MOST_SUBPROBLEMS:,} are possible")
     chosen: set[tuple[int, ...]] = set()
     if 2 * wanted >= total:
         every = list(combinations(range(variables), size))
@@ -111,22 +111,22 @@ def _sample(variables: int, size: int, share: float, generator: np.random.Genera
     while len(chosen) < wanted:
         chosen.add(tuple(sorted(int(v) for v in generator.choice(variables, size, replace=False))))
     together = np.eye(variables, dtype=bool)
-    for block in chosen:
-        together[np.ix_(block, block)] = True
+    for subproblem in chosen:
+        together[np.ix_(subproblem, subproblem)] = True
     while not together.all():
-        grown = _grown(~together, [int(v) for v in np.argwhere(~together)[0]], size, generator)
+        grown = _grow(~together, [int(v) for v in np.argwhere(~together)[0]], size, generator)
         chosen.add(tuple(sorted(grown)))
         together[np.ix_(grown, grown)] = True
     return np.array(sorted(chosen), dtype=np.int64)
 
 
 def count_votes(variables: int, members: Ints, adjacency: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    """C, how often each edge is in a solution, and how many blocks hold each pair.
+    """C, how often each edge is in a solution, and how many subproblems hold each pair.
 
     Args:
         variables: how many variables there are.
-        members: the blocks, one per line.
-        adjacency: their solutions, shape (blocks, parent, child).
+        members: the subproblems, one per line.
+        adjacency: their solutions, shape (subproblems, parent, child).
     """
     votes = np.zeros((variables, variables), dtype=np.int64)
     together = np.zeros((variables, variables), dtype=np.int64)
@@ -135,13 +135,13 @@ def count_votes(variables: int, members: Ints, adjacency: NDArray[np.bool_]) -> 
 
 
 def add_votes(votes: Ints, together: Ints, members: Ints, adjacency: NDArray[np.bool_]) -> None:
-    """Add the votes of some blocks to those of others, in place.
+    """Add the votes of some subproblems to those of others, in place.
 
     Args:
         votes: how often each edge is in a solution.
-        together: how many blocks hold each pair.
-        members: the blocks, one per line.
-        adjacency: their solutions, shape (blocks, parent, child).
+        together: how many subproblems hold each pair.
+        members: the subproblems, one per line.
+        adjacency: their solutions, shape (subproblems, parent, child).
     """
     for a, b in permutations(range(members.shape[1]), 2):
         np.add.at(votes, (members[:, a], members[:, b]), adjacency[:, a, b].astype(np.int64))
@@ -168,15 +168,15 @@ def small_dags(size: int, max_parents: int) -> tuple[Ints, NDArray[np.bool_]]:
 
 
 def solve_small(scores: Floats, max_parents: int) -> tuple[NDArray[np.bool_], Floats, Floats]:
-    """Solve many blocks of three or four variables exactly, by trying every DAG.
+    """Solve many subproblems of three or four variables exactly, by trying every DAG.
 
     Args:
-        scores: local scores of shape (blocks, size, parent sets), as `Subproblems` has them.
-        max_parents: the parent limit of the blocks.
+        scores: local scores of shape (subproblems, size, parent sets), as `Subproblems` has them.
+        max_parents: the parent limit of the subproblems.
 
     Returns:
-        The best adjacency matrix and its score for each block, and for each pair of its members the margin: the best score
-        with the two adjacent minus the best without.
+        The best adjacency matrix and its score for each subproblem, and for each pair of its members the margin: the best
+        score with the two adjacent minus the best without.
     """
     size = scores.shape[1]
     choices, adjacency = small_dags(size, max_parents)
@@ -188,47 +188,47 @@ def solve_small(scores: Floats, max_parents: int) -> tuple[NDArray[np.bool_], Fl
 
 @kernel
 def _enumerate(scores: Floats, choices: Ints, adjacent: NDArray[np.bool_]) -> tuple[Ints, Floats, Floats]:
-    blocks, size, _ = scores.shape
+    subproblems, size, _ = scores.shape
     pairs = adjacent.shape[1]
-    best = np.zeros(blocks, dtype=np.int64)
-    values = np.full(blocks, -np.inf)
-    margins = np.empty((blocks, pairs))
+    best = np.zeros(subproblems, dtype=np.int64)
+    values = np.full(subproblems, -np.inf)
+    margins = np.empty((subproblems, pairs))
     linked = np.empty(pairs)
     apart = np.empty(pairs)
-    for block in range(blocks):
+    for subproblem in range(subproblems):
         linked[:] = -np.inf
         apart[:] = -np.inf
         for dag in range(len(choices)):
             value = 0.0
             for child in range(size):
-                value += scores[block, child, choices[dag, child]]
-            if value > values[block] + TIE:
-                values[block] = value
-                best[block] = dag
+                value += scores[subproblem, child, choices[dag, child]]
+            if value > values[subproblem] + TIE:
+                values[subproblem] = value
+                best[subproblem] = dag
             for pair in range(pairs):
                 if adjacent[dag, pair]:
                     linked[pair] = max(linked[pair], value)
                 else:
                     apart[pair] = max(apart[pair], value)
         for pair in range(pairs):
-            margins[block, pair] = linked[pair] - apart[pair]
+            margins[subproblem, pair] = linked[pair] - apart[pair]
     return best, values, margins
 
 
 def solve_exactly(scores: Floats, masks: NDArray[np.uint64]) -> tuple[NDArray[np.bool_], Floats]:
-    """Solve many blocks of any size up to 16 exactly, by dynamic programming over subsets.
+    """Solve many subproblems of any size up to 16 exactly, by dynamic programming over subsets.
 
     Args:
-        scores: local scores of shape (blocks, size, parent sets).
+        scores: local scores of shape (subproblems, size, parent sets).
         masks: the parent sets, as bits over the other members.
 
     Returns:
-        The best adjacency matrix of each block and its score. Ties are settled so that earlier variables are parents of
+        The best adjacency matrix of each subproblem and its score. Ties are settled so that earlier variables are parents of
         later ones; a parent that gains nothing is left out.
     """
     size = scores.shape[1]
     if size > 16:
-        raise InputError(f"blocks of {size} variables are too large to be solved exactly by the thousand; at most 16")
+        raise InputError(f"subproblems of {size} variables are too large to be solved exactly by the thousand; at most 16")
     within = np.zeros((size, len(masks)), dtype=np.int64)  # the same sets as bits over all members
     for child in range(size):
         for bit, other in enumerate(v for v in range(size) if v != child):
@@ -238,20 +238,20 @@ def solve_exactly(scores: Floats, masks: NDArray[np.uint64]) -> tuple[NDArray[np
 
 @kernel
 def _solve_exactly(scores: Floats, within: Ints) -> tuple[NDArray[np.bool_], Floats]:
-    blocks, size, sets = scores.shape
+    subproblems, size, sets = scores.shape
     full = 1 << size
-    adjacency = np.zeros((blocks, size, size), dtype=np.bool_)
-    values = np.empty(blocks)
+    adjacency = np.zeros((subproblems, size, size), dtype=np.bool_)
+    values = np.empty(subproblems)
     local = np.empty((size, full))
     choice = np.empty((size, full), dtype=np.int64)
     best = np.empty(full)
     sink = np.empty(full, dtype=np.int64)
-    for block in range(blocks):
+    for subproblem in range(subproblems):
         for child in range(size):
             local[child] = -np.inf
             choice[child] = -1
             for entry in range(sets):
-                local[child, within[child, entry]] = scores[block, child, entry]
+                local[child, within[child, entry]] = scores[subproblem, child, entry]
                 choice[child, within[child, entry]] = entry
             for w in range(full):  # the best set inside w is w itself or inside w without one of its members
                 for bit in range(size):
@@ -269,12 +269,12 @@ def _solve_exactly(scores: Floats, within: Ints) -> tuple[NDArray[np.bool_], Flo
                     if value > best[w] + TIE or best[w] == -np.inf:
                         best[w] = value
                         sink[w] = child
-        values[block] = best[full - 1]
+        values[subproblem] = best[full - 1]
         w = full - 1
-        while w and values[block] > -np.inf:
+        while w and values[subproblem] > -np.inf:
             child = sink[w]
             w ^= 1 << child
             parents = within[child, choice[child, w]]
             for other in range(size):
-                adjacency[block, other, child] = parents >> other & 1
+                adjacency[subproblem, other, child] = parents >> other & 1
     return adjacency, values

@@ -1,4 +1,4 @@
-"""Votes: the paper's reconstruction of the whole from what the blocks say."""
+"""Votes: the paper's reconstruction of the whole from what the subproblems say."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from dagneal.solvers.solution import Division, Solution
 
 
 def votes_of(division: Division) -> tuple[Ints, Ints]:
-    """C and P of a division whose blocks were solved.
+    """C and P of a division whose subproblems were solved.
 
     Args:
         division: with votes.
     """
     if division.votes is None or division.against is None:
-        raise AssertionError("blocks were solved, so there are votes")
+        raise AssertionError("subproblems were solved, so there are votes")
     return division.votes, division.against
 
 
@@ -40,7 +40,7 @@ def combine_votes(
 
     Args:
         names: the variables.
-        votes: C, in how many blocks each edge (row to column) is.
+        votes: C, in how many subproblems each edge (row to column) is.
         against: P, in how many of those that hold both its ends it is not.
         combine: `penalty`, an edge with C - P > 0, or another for C > 0 and C above that of the reverse edge.
         acyclic: drop the weakest edge of each cycle.

@@ -42,7 +42,7 @@ class CloudBackend:
         self.name = f"{solver.name}-{getattr(solver, 'graph_id', None) or graph_name(self.graph)}"
 
     @classmethod
-    def connected(cls, profile: str | None, solver: str | dict[str, Any] | None) -> CloudBackend:
+    def connect(cls, profile: str | None, solver: str | dict[str, Any] | None) -> CloudBackend:
         """Connect with the user's own configuration.
 
         Args:
@@ -53,7 +53,7 @@ class CloudBackend:
 
         config = {key: value for key, value in {"profile": profile, "solver": solver}.items() if value is not None}
         wanted = "quantum annealer" if solver is None else f"quantum annealer like {solver!r}"
-        return cls(_reached(lambda: DWaveSampler(**config), wanted, profile))
+        return cls(_reach(lambda: DWaveSampler(**config), wanted, profile))
 
     def submit(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> str:
         """Send a problem; see `Backend`."""
@@ -99,7 +99,7 @@ class CloudBackend:
         self.sampler.close()
 
 
-def _reached(connect: Callable[[], Any], wanted: str, profile: str | None) -> Any:
+def _reach(connect: Callable[[], Any], wanted: str, profile: str | None) -> Any:
     """Connect, and say in one line what is in the way. Nothing of the configuration is repeated: it holds the token."""
     from dwave.cloud.exceptions import (
         ConfigFileError,
@@ -148,7 +148,7 @@ def hybrid(profile: str | None = None) -> dimod.Sampler:
     """
     from dwave.system import LeapHybridSampler
 
-    return _reached(lambda: LeapHybridSampler(**({} if profile is None else {"profile": profile})), "hybrid solver", profile)
+    return _reach(lambda: LeapHybridSampler(**({} if profile is None else {"profile": profile})), "hybrid solver", profile)
 
 
 class _translated:  # noqa: N801 - reads like a statement

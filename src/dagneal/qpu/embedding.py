@@ -99,7 +99,7 @@ def check_size(source: nx.Graph, target: nx.Graph) -> None:
 
     >>> check_size(nx.complete_graph(100), nx.grid_2d_graph(10, 10))
     Traceback (most recent call last):
-    dagneal.base.errors.InputError: 100 bits with 4950 products do not fit on this chip; choose smaller blocks
+    dagneal.base.errors.InputError: 100 bits with 4950 products do not fit on this chip; choose smaller subproblems
     """
     if not len(target):
         raise InputError("this chip has no working qubit")
@@ -111,7 +111,7 @@ def check_size(source: nx.Graph, target: nx.Graph) -> None:
 
 def _too_large(source: nx.Graph) -> InputError:
     return InputError(
-        f"{len(source)} bits with {source.number_of_edges()} products do not fit on this chip; choose smaller blocks"
+        f"{len(source)} bits with {source.number_of_edges()} products do not fit on this chip; choose smaller subproblems"
     )
 
 

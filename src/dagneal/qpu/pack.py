@@ -211,7 +211,7 @@ class Packed:
     copies: list[Copy]
     gauges: Spins
 
-    def unpacked(self, sampleset: dimod.SampleSet) -> tuple[Spins, Floats]:
+    def unpack(self, sampleset: dimod.SampleSet) -> tuple[Spins, Floats]:
         """The spins of each problem, chains by majority, and the share of broken chains.
 
         A chain with as many spins up as down takes its first.
@@ -238,7 +238,7 @@ class Packed:
         return spins, broken
 
 
-def packed(
+def pack(
     problems: Ising,
     copies: Sequence[Copy],
     ranges: Ranges,

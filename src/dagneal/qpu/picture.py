@@ -53,7 +53,7 @@ def write_picture(copies: list[Chains], system: System, plan: Plan, path: str | 
     axes.set_aspect("equal")
     figure.suptitle(
         f"{plan.system}: {plan.copies} copies of {plan.size} variables ({plan.bits} bits, {plan.qubits} qubits each), "
-        f"{plan.blocks:,} blocks in {plan.calls:,} calls",
+        f"{plan.blocks:,} subproblems in {plan.calls:,} calls",
         fontsize=11,
     )
     canvas = (FigureCanvasSVG if Path(path).suffix.lower() == ".svg" else FigureCanvasAgg)(figure)

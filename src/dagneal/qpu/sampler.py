@@ -23,7 +23,7 @@ from dagneal.qpu.backend import Backend
 from dagneal.qpu.chips import USUAL, check_installed
 from dagneal.qpu.embedding import EmbeddingCache, bit_graph, fault, graph_name
 from dagneal.qpu.finder import EmbeddingFinder
-from dagneal.qpu.pack import CHAIN_STRENGTH, Copy, Ising, Ranges, packed
+from dagneal.qpu.pack import CHAIN_STRENGTH, Copy, Ising, Ranges, pack
 from dagneal.qpu.submission import RetryPolicy, Submitter, check_call
 from dagneal.qpu.tiled_subproblems import TiledSubproblems
 from dagneal.qubo.encode import Encoding
@@ -80,7 +80,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         retry: RetryPolicy | None = None,
     ) -> None:
         self.backend = backend
-        self.chain_strength = checked_strength(chain_strength)
+        self.chain_strength = as_chain_strength(chain_strength)
         self.gauges = gauges
         self.embedding = embedding
         self.submitter = Submitter(backend, journal, retry or RetryPolicy())
@@ -164,13 +164,13 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             strength: of the chains, times the usual.
             seed: of the gauges, and of an emulator.
         """
-        number = self._drawn(problems) if seed is None else seed
+        number = self._draw_seed(problems) if seed is None else seed
         gauges = np.random.default_rng(number) if self.gauges else None
-        laid = packed(problems, copies, self.ranges, strength, gauges)
+        laid = pack(problems, copies, self.ranges, strength, gauges)
         more = {"seed": number} if "seed" in self.backend.parameters else {}
         named = {} if self.backend.emulated else {"label": LABEL}
         answer = self.submitter.answer(laid.bqm, {"answer_mode": "raw"} | named | parameters | more)
-        spins, broken = laid.unpacked(answer)
+        spins, broken = laid.unpack(answer)
         info = {key: answer.info[key] for key in ("timing", "problem_id", "parts") if key in answer.info}
         qubits = sum(len(copy.qubits) for copy in laid.copies)
         parts = answer.info.get("parts", [answer.info])
@@ -183,7 +183,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             self.used.broken += round(float(broken.sum()) * spins[0].size)
         return spins, info | {"chain_break_fraction": broken.tolist(), "qubits": qubits, "emulated": self.backend.emulated}
 
-    def _drawn(self, problems: Ising) -> int:
+    def _draw_seed(self, problems: Ising) -> int:
         """A seed where none was given: another one each time that a problem comes, but in a run that is repeated the same.
 
         So a call that was interrupted is the same call when it is made again, and its answer is fetched by its id.
@@ -278,6 +278,10 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             used.broken,
         )
 
+    def cancel(self) -> None:
+        """Give up what is pending; calls that have begun end soon."""
+        self.line.cancel()
+
     def with_journal(self, journal: Journal | None) -> QPU:
         """Return this sampler with a journal, if it has none; the sampler itself does not change.
 
@@ -291,13 +295,13 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         return other
 
 
-def checked_strength(value: Any) -> float | str:
+def as_chain_strength(value: Any) -> float | str:
     """A chain strength, or 1.414 for nothing.
 
     Args:
         value: a number above 0, `"scan"` or nothing.
 
-    >>> checked_strength(None), checked_strength("scan")
+    >>> as_chain_strength(None), as_chain_strength("scan")
     (1.414, 'scan')
     """
     if value is None:
@@ -320,6 +324,6 @@ def connect(profile: str | None = None, solver: str | dict[str, Any] | None = No
     check_installed()
     from dagneal.qpu.cloud import CloudBackend
 
-    checked_strength(options.get("chain_strength"))  # before a connection is made
+    as_chain_strength(options.get("chain_strength"))  # before a connection is made
     wanted = {"topology__type": solver} if isinstance(solver, str) and solver in USUAL else solver
-    return QPU(CloudBackend.connected(profile, wanted), **options)
+    return QPU(CloudBackend.connect(profile, wanted), **options)

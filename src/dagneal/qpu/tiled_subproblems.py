@@ -1,4 +1,4 @@
-"""Tiled blocks: many blocks of a division in one call of the QPU."""
+"""Tiled subproblems: many subproblems of a division in one call of the QPU."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TiledSubproblems:
         parameters: of `QPU.sample`.
         repair: take the best repaired read; otherwise that of lowest energy.
         seed: of the gauges, and of an emulator.
-        encoding: of the blocks.
+        encoding: of the subproblems.
     """
 
     def __init__(self, qpu: QPU, parameters: dict[str, Any], repair: bool, seed: int | None, encoding: Encoding) -> None:
@@ -50,43 +50,43 @@ class TiledSubproblems:
         """The name of the sampler."""
         return type(self.qpu).__name__
 
-    def batch_size(self, blocks: Subproblems) -> int:
-        """How many blocks go into one call.
+    def batch_size(self, subproblems: Subproblems) -> int:
+        """How many subproblems go into one call.
 
         Args:
-            blocks: the first of those that will come; a scan of chain strengths tries them.
+            subproblems: the first of those that will come; a scan of chain strengths tries them.
         """
-        self._first = blocks
-        return len(self._copies(qubos(blocks, self.encoding)))
+        self._first = subproblems
+        return len(self._copies(qubos(subproblems, self.encoding)))
 
-    def solve(self, blocks: Subproblems) -> Solutions:
-        """Solve blocks; see `SubproblemSolver`."""
-        encoded = qubos(blocks, self.encoding)
+    def solve(self, subproblems: Subproblems) -> Solutions:
+        """Solve subproblems; see `SubproblemSolver`."""
+        encoded = qubos(subproblems, self.encoding)
         copies = self._copies(encoded)
-        strength = self._scanned(blocks)
-        count, size = blocks.members.shape
+        strength = self._chain_strength(subproblems)
+        count, size = subproblems.members.shape
         adjacency = np.zeros((count, size, size), dtype=bool)
         scores = np.full(count, np.nan)
         for begin in range(0, count, len(copies)):
             lines = range(begin, min(begin + len(copies), count))
-            seed = None if self.seed is None else derive_seed(self.seed, blocks.names(begin))
+            seed = None if self.seed is None else derive_seed(self.seed, subproblems.names(begin))
             spins, info = self.qpu.reads(_problems(encoded, lines), copies, self.parameters, strength, seed)
             with self._lock:
                 self.calls += 1
                 self.access_seconds += float(info.get("timing", {}).get("qpu_access_time", 0.0)) / 1e6
             for place, line in enumerate(lines):
-                reads = decode_spins(blocks.table(line), encoded, line, spins[place])
+                reads = decode_spins(subproblems.table(line), encoded, line, spins[place])
                 adjacency[line], scores[line] = best_edges(reads, self.repair)
         return Solutions(adjacency, scores)
 
     def _copies(self, encoded: Qubos) -> list[Copy]:
         return self.qpu.copies(encoded.rows, encoded.columns, encoded.layout.bits, many=True)
 
-    def _scanned(self, blocks: Subproblems) -> float:
-        """The chain strength: as given, or found by one scan over the first blocks."""
+    def _chain_strength(self, subproblems: Subproblems) -> float:
+        """The chain strength: as given, or found by one scan over the first subproblems."""
         with self._lock:
             if self._strength is None:
-                first = blocks if self._first is None else self._first
+                first = subproblems if self._first is None else self._first
                 encoded = qubos(first, self.encoding)
                 copies = self._copies(encoded)
                 problems = _problems(encoded, range(min(len(first.members), len(copies))))

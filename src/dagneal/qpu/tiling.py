@@ -42,7 +42,7 @@ def find_copies(source: nx.Graph, target: nx.Graph, topology: str, shape: tuple[
             if together * len(source) > len(tile) or len(target) // len(source) <= len(best):
                 break
             for group in _in_tile(source, tile, together, seed):
-                copies = _moved(group, source, tile, ideal, target, topology)
+                copies = _move(group, source, tile, ideal, target, topology)
                 if len(copies) > len(best):
                     best = copies
         if best and (len(tile) >= 6 * len(source) or len(source) > _CHAINED):
@@ -73,7 +73,7 @@ def _in_tile(source: nx.Graph, tile: nx.Graph, together: int, seed: int) -> Iter
             break
 
 
-def _moved(
+def _move(
     group: list[Chains], source: nx.Graph, tile: nx.Graph, ideal: nx.Graph, target: nx.Graph, topology: str
 ) -> list[Chains]:
     """Copies of embeddings at all places of their tile, the first that fit."""

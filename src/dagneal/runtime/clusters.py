@@ -48,12 +48,12 @@ class DaskExecutor(Executor):
     @property
     def workers(self) -> int:
         """How many tasks can be done at a time."""
-        with self._reached():
+        with self._reach():
             return max(1, int(sum(self.client.nthreads().values())))
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Future[Any]:
         """Hand out a call; see `concurrent.futures.Executor`."""
-        with self._reached():
+        with self._reach():
             future: Future[Any] = self._inside.submit(function, *arguments, **keywords)
         return future
 
@@ -67,7 +67,7 @@ class DaskExecutor(Executor):
             shared: what.
         """
         if shared.key not in self._shared:
-            with self._reached(), warnings.catch_warnings():
+            with self._reach(), warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Sending large graph")  # once; the advice is to scatter it
                 keep(self._shared, shared.key, self.client.submit(_itself, shared.value, pure=False, retries=3))
         return self._shared[shared.key]
@@ -88,7 +88,7 @@ class DaskExecutor(Executor):
         self._inside.shutdown(wait=wait and not cancel_futures)
 
     @contextmanager
-    def _reached(self) -> Iterator[None]:
+    def _reach(self) -> Iterator[None]:
         """Say in one line that the scheduler is not reached any more."""
         try:
             yield

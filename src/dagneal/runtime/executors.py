@@ -8,7 +8,16 @@ and processes, Ray and MPI are equals by this. With Dask it is a task that all p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -44,7 +53,32 @@ class Shared:
         Args:
             value: what many tasks need.
         """
-        return cls(str(getattr(value, "fingerprint", "")) or uuid4().hex, value)
+        return cls(value.fingerprint if isinstance(value, Fingerprinted) else uuid4().hex, value)
+
+
+@runtime_checkable
+class Fingerprinted(Protocol):
+    """A value with a text that only equal values share."""
+
+    @property
+    def fingerprint(self) -> str:
+        """The text."""
+        ...
+
+
+@runtime_checkable
+class Submitting(Protocol):
+    """Anything that takes calls, as `concurrent.futures.Executor` does; executors of other libraries need not inherit it."""
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
+        """Take a call, and return its future.
+
+        Args:
+            function: what to call.
+            arguments: of the call.
+            keywords: of the call.
+        """
+        ...
 
 
 @runtime_checkable
@@ -66,6 +100,31 @@ class Watching(Protocol):
 
     def check(self) -> None:
         """Raise `LostError` if it has none."""
+        ...
+
+
+@runtime_checkable
+class Sized(Protocol):
+    """An executor that knows the number of its workers."""
+
+    @property
+    def workers(self) -> int:
+        """The number of tasks at a time."""
+        ...
+
+
+@runtime_checkable
+class Remote(Protocol):
+    """An executor whose workers can be lost."""
+
+    @property
+    def name(self) -> str:
+        """The name in messages."""
+        ...
+
+    @property
+    def lost(self) -> tuple[type[BaseException], ...]:
+        """The errors of tasks that were lost with a worker."""
         ...
 
 
@@ -116,10 +175,12 @@ def workers_of(executor: Executor) -> int:
     """How many workers an executor has, as far as it says.
 
     Args:
-        executor: with an attribute `workers`, or one of Python's own.
+        executor: a `Sized` one, or one of Python's own.
     """
-    said = getattr(executor, "workers", None) or getattr(executor, "_max_workers", None)
-    return int(said) if said else cores()
+    if isinstance(executor, Sized):
+        return executor.workers
+    own = isinstance(executor, ThreadPoolExecutor | ProcessPoolExecutor)
+    return int(executor._max_workers) if own else cores()  # type: ignore[attr-defined]  # Python has no public name for it
 
 
 def first_done(executor: Executor, waiting: Iterable[Future[Any]]) -> set[Future[Any]]:
@@ -139,16 +200,19 @@ def result_of(executor: Executor, future: Future[Any]) -> Any:
     """What a piece gave, or raised; `LostError` where the executor did not do it.
 
     Args:
-        executor: it may have a `name`, and in `lost` errors of its own for that.
+        executor: a `Remote` one has errors of its own for that.
         future: of a piece that nobody here gave up.
     """
+    lost: tuple[type[BaseException], ...] = (CancelledError, BrokenExecutor)
+    if isinstance(executor, Remote):
+        lost += executor.lost
     try:
         return future.result()
-    except (CancelledError, BrokenExecutor, *getattr(executor, "lost", ())) as error:
-        raise LostError(f"{_named(executor)} gave up pieces of the run", error) from error
+    except lost as error:
+        raise LostError(f"{_name_of(executor)} gave up pieces of the run", error) from error
 
 
-def submitted(executor: Executor, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+def submit_call(executor: Executor, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
     """Hand out a call; `LostError` where the executor takes no more.
 
     Args:
@@ -159,11 +223,11 @@ def submitted(executor: Executor, function: Callable[..., Any], *arguments: Any)
     try:
         return executor.submit(function, *arguments)
     except (RuntimeError, BrokenExecutor) as error:
-        raise LostError(f"{_named(executor)} takes no more work", error) from error
+        raise LostError(f"{_name_of(executor)} takes no more work", error) from error
 
 
-def _named(executor: Executor) -> str:
-    return str(getattr(executor, "name", f"the {type(executor).__name__}"))
+def _name_of(executor: Executor) -> str:
+    return executor.name if isinstance(executor, Remote) else f"the {type(executor).__name__}"
 
 
 def give_up(waiting: Iterable[Future[Any]], lost: bool) -> None:
@@ -207,16 +271,16 @@ def run_chunks(
 
     def submit(chunk: tuple[Any, Any]) -> None:
         if everywhere is None:
-            waiting[submitted(executor, _call, shared.key, function, chunk[1])] = chunk
+            waiting[submit_call(executor, _call, shared.key, function, chunk[1])] = chunk
         else:
-            waiting[submitted(executor, _call_with, shared.key, everywhere, function, chunk[1])] = chunk
+            waiting[submit_call(executor, _call_with, shared.key, everywhere, function, chunk[1])] = chunk
 
     def collect() -> None:
         for future in first_done(executor, waiting):
             chunk = waiting.pop(future)
             result = result_of(executor, future)
             if isinstance(result, Wanted):
-                waiting[submitted(executor, _call_with, shared.key, shared.value, function, chunk[1])] = chunk
+                waiting[submit_call(executor, _call_with, shared.key, shared.value, function, chunk[1])] = chunk
             else:
                 record(chunk[0], result)
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dagneal.base.defaults import SEED
 from dagneal.base.errors import InputError, OutOfTimeError, whole_number
 from dagneal.base.kernels import Progress
-from dagneal.runtime.executors import Shared, pool_of, run_chunks
+from dagneal.runtime.executors import Shared, Submitting, pool_of, run_chunks
 from dagneal.runtime.journal import NOT_OURS, Journal, SqliteJournal
 
 
@@ -160,7 +160,7 @@ class Run:
             raise InputError(f"deadline is {self.deadline!r}; give dn.Deadline.after(seconds)")
         if not callable(self.progress):
             raise InputError(f"progress is {self.progress!r}; give a function of a stage, the tasks done, and all tasks")
-        if self.executor is not None and not callable(getattr(self.executor, "submit", None)):
+        if self.executor is not None and not isinstance(self.executor, Submitting):
             raise InputError(
                 f"executor is {self.executor!r}; give a concurrent.futures.Executor, such as ThreadPoolExecutor(4)"
             )

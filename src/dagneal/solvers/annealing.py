@@ -25,7 +25,7 @@ from dagneal.scoring.orders import random_orders, score_orders
 from dagneal.scoring.table import ScoreTable, check_table
 from dagneal.solvers.exact import exact
 from dagneal.solvers.policy import EXACT_BESIDE
-from dagneal.solvers.samplers import parameters_of, takes_turns, with_defaults
+from dagneal.solvers.samplers import Embedded, parameters_of, takes_turns, with_defaults
 from dagneal.solvers.solution import BestRead, ReadSummary, Solution
 
 _TURN = RLock()  # of samplers that threads must not share
@@ -209,8 +209,9 @@ def _uses_labels(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parame
             return any(map(mentions, value))
         return isinstance(value, list | tuple | set | frozenset) and any(map(mentions, value))
 
-    own = [getattr(sampler, name, None) for name in ("embedding", "nodelist")]
-    return any(mentions(value) for value in (*own, *parameters.values()))
+    embedding = sampler.embedding if isinstance(sampler, Embedded) else None
+    nodes = sampler.nodelist if isinstance(sampler, dimod.Structured) else None
+    return any(mentions(value) for value in (embedding, nodes, *parameters.values()))
 
 
 def _relabel(sampleset: dimod.SampleSet, labels: Mapping[int, Any]) -> dimod.SampleSet:

@@ -49,8 +49,8 @@ def exact(table: ScoreTable, run: Run = DEFAULT_RUN) -> Solution:
     check_table(table)
     n = len(table.names)
     if n > MOST_VARIABLES:
-        raise InputError(f"exact search takes at most {MOST_VARIABLES} variables, not {n}; use an annealer (--solver sa)")
-    check_room(9 << n, f"exact search of {n} variables", "take fewer, or search for an order (--solver order)")
+        raise InputError(f"exact search takes at most {MOST_VARIABLES} variables, not {n}; use an annealer: solver='sa'")
+    check_room(9 << n, f"exact search of {n} variables", "take fewer, or search for an order: solver='order'")
     begun = perf_counter()
     sink = _solve(table, run.progress)
     dag = _dag(table, sink)

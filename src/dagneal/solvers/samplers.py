@@ -94,10 +94,18 @@ def takes_turns(sampler: Any) -> bool:
     return any(type(each).__module__.split(".")[0] not in _THREAD_SAFE for each in (sampler, *_inner(sampler)))
 
 
+def children_of(sampler: Any) -> list[Any]:
+    """Return the samplers that a composite consists of.
+
+    Args:
+        sampler: a dimod sampler.
+    """
+    return list(sampler.children or []) if isinstance(sampler, Composed) else []
+
+
 def _inner(sampler: Any) -> list[Any]:
-    """The samplers inside a composite."""
-    children = list(getattr(sampler, "children", None) or [])
-    return [each for child in children for each in (child, *_inner(child))]
+    """Return the samplers inside a composite, at any depth."""
+    return [each for child in children_of(sampler) for each in (child, *_inner(child))]
 
 
 def _is_a(sampler: Any, target: str) -> bool:
@@ -105,6 +113,26 @@ def _is_a(sampler: Any, target: str) -> bool:
     module, _, name = target.partition(":")
     kind = getattr(sys.modules.get(module), name, None)
     return isinstance(kind, type) and isinstance(sampler, kind)
+
+
+@runtime_checkable
+class Composed(Protocol):
+    """A sampler that consists of others, as dimod's composites do."""
+
+    @property
+    def children(self) -> Any:
+        """The samplers inside."""
+        ...
+
+
+@runtime_checkable
+class Embedded(Protocol):
+    """A sampler with an embedding, which refers to the variables of a problem by their labels."""
+
+    @property
+    def embedding(self) -> Any:
+        """The qubits of each variable."""
+        ...
 
 
 @runtime_checkable

@@ -27,10 +27,18 @@ from dagneal.scoring.scorer import MOST_CANDIDATES
 from dagneal.solvers.annealing import anneal, check_parameters
 from dagneal.solvers.policy import DIRECT_PARENTS, parent_limit
 from dagneal.solvers.problem import Problem, Solver
-from dagneal.solvers.samplers import Closing, Journalling, Metered, parameters_of, solves_directly, with_defaults
+from dagneal.solvers.samplers import (
+    Closing,
+    Journalling,
+    Metered,
+    children_of,
+    parameters_of,
+    solves_directly,
+    with_defaults,
+)
 from dagneal.solvers.solution import Division, Solution
-from dagneal.strategies.names import check_sampler_name, sampler_named
 from dagneal.strategies.classical import Exact, check_cold, check_size, solve_table
+from dagneal.strategies.names import check_sampler_name, sampler_named
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,8 +104,8 @@ class Anneal:
         """Solve a problem; see `dagneal.Solver`."""
         with open_sampler(self, run) as ready:
             if ready.is_direct:
-                return metered(ready, lambda: ready.solve_directly(problem, run))
-            return metered(ready, lambda: _divide(problem, DivisionSettings(), ready, {}, run))
+                return with_usage(ready, lambda: ready.solve_directly(problem, run))
+            return with_usage(ready, lambda: _divide(problem, DivisionSettings(), ready, {}, run))
 
     @property
     def is_direct(self) -> bool:
@@ -120,7 +128,7 @@ class Anneal:
         check_cold(problem)
         if run.deadline != NEVER:
             raise InputError(
-                "a sampler that is given the whole at once cannot be cut short; give fewer reads, not a time limit"
+                "a sampler that solves the global problem at once cannot be cut short; give fewer reads, not a time limit"
             )
         limit = parent_limit(problem.max_parents, len(problem.names), DIRECT_PARENTS)
         parameters = self.sampler_parameters
@@ -168,14 +176,14 @@ class Divide:
         settings = DivisionSettings(self.size, self.subproblems, self.combine, self.acyclic)
         if isinstance(self.solver, Anneal):
             with open_sampler(self.solver, run) as ready:
-                return metered(ready, lambda: _divide(problem, settings, ready, self.subproblem_parameters, run))
+                return with_usage(ready, lambda: _divide(problem, settings, ready, self.subproblem_parameters, run))
         n = len(problem.names)
         if n > MOST_CANDIDATES + 1:
             if settings != DivisionSettings() or not isinstance(self.solver, Exact):
                 _refuse_size(n)
             return screen(problem.scorer, parent_limit(problem.max_parents, n), problem.initial, run)
         if n < 3:
-            return _undivided(self.solver if isinstance(self.solver, Solver) else Exact(), problem, settings, run)
+            return _solve_undivided(self.solver if isinstance(self.solver, Solver) else Exact(), problem, settings, run)
         ready_solver = _ready(self.solver, run)
         return divide(problem, settings, ready_solver, ClassicalSolver(), run)
 
@@ -208,7 +216,7 @@ def _divide(problem: Problem, settings: DivisionSettings, ready: Anneal, differe
     if n > MOST_CANDIDATES + 1:
         check_size(type(sampler).__name__, MOST_CANDIDATES + 1, problem)
     if n < 3:
-        return _undivided(replace(ready, direct=True), problem, settings, run)
+        return _solve_undivided(replace(ready, direct=True), problem, settings, run)
     parameters = ready.sampler_parameters
     check_parameters(sampler, parameters)
     subproblems = with_defaults(sampler, parameters | dict(different), subproblem=True)
@@ -222,7 +230,7 @@ def _divide(problem: Problem, settings: DivisionSettings, ready: Anneal, differe
     return divide(problem, settings, solver, global_solver, run)
 
 
-def _undivided(solver: Solver, problem: Problem, settings: DivisionSettings, run: Run) -> Solution:
+def _solve_undivided(solver: Solver, problem: Problem, settings: DivisionSettings, run: Run) -> Solution:
     """Solve a problem of two variables, which make no subproblem of three."""
     default = DIRECT_PARENTS if settings.combine != "conquer" else None
     limit = parent_limit(problem.max_parents, len(problem.names), default or 4)
@@ -234,8 +242,8 @@ def _undivided(solver: Solver, problem: Problem, settings: DivisionSettings, run
 
 def _refuse_size(variables: int) -> None:
     raise InputError(
-        f"with {variables} variables only exact blocks of 3 under the rule conquer are possible; "
-        "choose fewer columns (--columns)"
+        f"with {variables} variables only exact subproblems of 3 variables with combine='conquer' are possible; "
+        "choose fewer columns with columns=[...]"
     )
 
 
@@ -260,7 +268,7 @@ def open_sampler(solver: Anneal, run: Run) -> Iterator[Anneal]:
             sampler.close()
 
 
-def metered(ready: Anneal, solve: Any) -> Solution:
+def with_usage(ready: Anneal, solve: Any) -> Solution:
     """Solve, and add the use of a quantum annealer to the solution.
 
     Args:
@@ -281,5 +289,5 @@ def describe_sampler(sampler: Any) -> str:
     Args:
         sampler: a dimod sampler.
     """
-    inner = ", ".join(describe_sampler(child) for child in getattr(sampler, "children", None) or [])
+    inner = ", ".join(describe_sampler(child) for child in children_of(sampler))
     return f"{type(sampler).__qualname__}({inner})"

@@ -61,7 +61,7 @@ class OrderSearch:
 
     def solve(self, problem: Problem, run: Run) -> Solution:
         """Solve a problem; see `dagneal.Solver`."""
-        check_size("the ordering search", MOST_CANDIDATES + 1, problem)
+        check_size("order search", MOST_CANDIDATES + 1, problem)
         names = problem.names
         initial = None
         if problem.initial is not None:
@@ -115,7 +115,7 @@ def check_size(what: str, most: int, problem: Problem) -> None:
     if len(problem.names) > most:
         raise InputError(
             f"{what} takes at most {most} variables, not {len(problem.names)}; leave the solver out, or choose fewer "
-            "columns (--columns)"
+            "columns with columns=[...]"
         )
 
 
@@ -126,4 +126,4 @@ def check_cold(problem: Problem) -> None:
         problem: with or without one.
     """
     if problem.initial is not None:
-        raise InputError("start is for the conquest and the ordering search; leave the solver or --direct out")
+        raise InputError("initial is for the candidate search and the order search; leave the solver or direct=True out")
