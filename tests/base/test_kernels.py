@@ -48,7 +48,7 @@ def test_a_change_of_an_inlined_function_reaches_kernels_of_other_modules(tmp_pa
     package = copy_package(tmp_path)
     before, value = run_sum(tmp_path)
     assert run_sum(tmp_path) == (before, value)
-    terms = package / "terms.py"
+    terms = package / "scoring" / "counting" / "terms.py"
     assert "    return total\n" in terms.read_text()
     terms.write_text(terms.read_text().replace("    return total\n", "    return total + 1000.0\n"))
     after, changed = run_sum(tmp_path)

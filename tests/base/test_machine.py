@@ -37,12 +37,12 @@ def test_what_does_not_fit_is_refused_or_done_in_another_way(monkeypatch):
     monkeypatch.setattr(machine, "used", lambda: 10**9)
     with dn.limits(memory=10**9 + 250_000):  # a table of 1,590 scores fits, 9 bytes for each of 2^15 sets do not
         with pytest.raises(dn.InputError, match=r"exact search of 15 variables needs about 295 kB .* 250 kB are left"):
-            dn.learn(data, 2, solver=dn.solvers.exact)
-        found = dn.learn(data, 2)
+            dn.learn(data, dn.Exact(), max_parents=2)
+        found = dn.learn(data, max_parents=2)
         assert found.division.global_solver == "order"
         with pytest.raises(dn.InputError, match=r"a table of [\d,]+ scores needs about .* allow more"):
             dn.scoring.Scorer(data).table(6)
-    assert found.score == pytest.approx(dn.learn(data, 2).score)
+    assert found.score == pytest.approx(dn.learn(data, max_parents=2).score)
     assert found.score <= found.bound.score
 
 

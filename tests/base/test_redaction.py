@@ -16,7 +16,7 @@ import dagneal as dn
 from dagneal.base import redaction
 from dagneal.qpu.backend import TransientError
 from dagneal.qpu.cloud import CloudBackend, hybrid
-from dagneal.qpu.sampler import qpu
+from dagneal.qpu.sampler import connect
 from support.quantum import Cloud, Future
 
 TOKENS = ("DEV-0123456789abcdef0123456789abcdef01234567", "my-own_Secret.7", "broken-secret\nwith-a-second-line")
@@ -100,7 +100,7 @@ def test_nothing_that_is_logged_or_raised_shows_the_token(token, status, service
     monkeypatch.setattr(Service, "status", status)
     said = ""
     try:
-        with CloudBackend.connected(None, None).sampler as sampler:
+        with CloudBackend.connect(None, None).sampler as sampler:
             backend = CloudBackend(sampler)
             bqm = dimod.BinaryQuadraticModel({min(backend.graph): 1.0}, {}, 0.0, "SPIN")
             backend.submit(bqm, {"num_reads": 1})
@@ -131,7 +131,7 @@ def test_output_that_cannot_be_redacted_is_refused(service, monkeypatch):
     monkeypatch.setenv("DWAVE_API_TOKEN", TOKENS[0])
     monkeypatch.setattr(http.client.HTTPConnection, "debuglevel", 1)
     with pytest.raises(dn.InputError, match="debuglevel is 1, which prints your API token; set it to 0"):
-        qpu()
+        connect()
 
 
 def test_errors_of_calls_do_not_show_the_token(monkeypatch):

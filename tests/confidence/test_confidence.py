@@ -1,7 +1,8 @@
 """Confidence measures: bootstrap, strengths, priors and rows held out."""
 
 import re
-from dataclasses import replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from math import log
 
 import networkx as nx
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import dagneal as dn
-from dagneal.confidence.bootstrap import bootstrap, resampled
+from dagneal.confidence.bootstrap import Bootstrap, bootstrap, resample
 from dagneal.confidence.measures import holdout, log_likelihood, sensitivity, side_by_side, strengths
 from dagneal.report.page import page
 from support.reference import random_data
@@ -21,7 +22,7 @@ def data():
 
 
 def test_samples_are_draws_of_as_many_rows(data):
-    drawn = [resampled(data, 1, number) for number in range(200)]
+    drawn = [resample(data, 1, number) for number in range(200)]
     assert {sample.rows for sample in drawn} == {5_000}
     commonest = int(np.argmax(data.weights))
     counts = []
@@ -32,16 +33,17 @@ def test_samples_are_draws_of_as_many_rows(data):
     spread = np.sqrt(5_000 * share * (1 - share))
     assert abs(np.mean(counts) - data.weights[commonest]) < 4 * spread / np.sqrt(200)
     assert 0.8 * spread < np.std(counts) < 1.2 * spread
-    assert np.array_equal(resampled(data, 1, 7).weights, drawn[7].weights)
+    assert np.array_equal(resample(data, 1, 7).weights, drawn[7].weights)
 
 
 def test_shares_are_those_of_learning_from_each_sample(data):
-    found = bootstrap(data, 30, seed=5, workers=2)
-    again = bootstrap(data, 30, seed=5, workers=1)
+    with ThreadPoolExecutor(2) as two, ThreadPoolExecutor(1) as one:
+        found = bootstrap(data, 30, run=dn.Run(seed=5, executor=two))
+        again = bootstrap(data, 30, run=dn.Run(seed=5, executor=one))
     assert np.array_equal(found.directions, again.directions)
     adjacent = 0
     for number in range(30):
-        dag = dn.learn(resampled(data, 5, number)).dag
+        dag = dn.learn(resample(data, 5, number)).dag
         adjacent += dag.has_edge("Pollution", "Cancer") or dag.has_edge("Cancer", "Pollution")
     assert found.of("Pollution", "Cancer")[0] == pytest.approx(adjacent / 30)
     assert np.allclose(found.edges, found.edges.T)
@@ -62,20 +64,24 @@ def test_directions_that_nothing_decides_are_half_each():
 calls = []
 
 
-def interrupted_once(sample):
-    calls.append(1)
-    if len(calls) == 8:
-        raise KeyboardInterrupt
-    return dn.learn(sample).dag
+@dataclass(frozen=True)
+class InterruptedOnce:
+    """Exact search that Ctrl-C ends at its eighth call."""
+
+    def solve(self, problem, run):
+        calls.append(1)
+        if len(calls) == 8:
+            raise KeyboardInterrupt
+        return dn.Exact().solve(problem, run)
 
 
 def test_a_bootstrap_resumes(data, tmp_path):
     calls.clear()
-    with dn.SqliteJournal(tmp_path / "run.db") as journal:
-        first = bootstrap(data, 20, learner=interrupted_once, workers=1, journal=journal)
+    with ThreadPoolExecutor(1) as pool, dn.Run(executor=pool, journal=tmp_path / "run.db") as run:
+        first = bootstrap(data, 20, InterruptedOnce(), run=run)
         assert first.interrupted
         assert 7 <= first.samples < 20  # what had begun was finished
-        found = bootstrap(data, 20, learner=interrupted_once, workers=1, journal=journal)
+        found = bootstrap(data, 20, InterruptedOnce(), run=run)
     assert len(calls) == 20 + 1
     assert np.array_equal(found.directions, bootstrap(data, 20).directions)
 
@@ -83,7 +89,7 @@ def test_a_bootstrap_resumes(data, tmp_path):
 def test_strengths_are_differences_of_scores(data):
     found = dn.learn(data)
     scorer = dn.scoring.Scorer(data)
-    for each in strengths(found):
+    for each in strengths(found.dag, data):
         without = found.dag.copy()
         without.remove_edge(each.parent, each.child)
         assert each.loss == pytest.approx(scorer.score(found.dag) - scorer.score(without))
@@ -98,15 +104,17 @@ def test_strengths_are_differences_of_scores(data):
 
 def test_the_score_of_the_network_and_knowledge_count(data):
     found = dn.learn(data, score=dn.BIC())
-    assert [each.loss for each in strengths(found)] == [each.loss for each in strengths(found, dn.BIC())]
+    assert found.strengths() == strengths(found.dag, data, dn.BIC()) == strengths(found.dag, data, "bic")
+    assert found.strengths() != strengths(found.dag, data)
     known = dn.Knowledge(required=[("Xray", "Cancer")])
     found = dn.learn(data, knowledge=known)
-    assert next(each for each in strengths(found) if each.parent == "Xray").decided
+    assert next(each for each in found.strengths() if each.parent == "Xray").decided
     assert bootstrap(data, 10, knowledge=known).of("Xray", "Cancer") == (1.0, 1.0)
 
 
 def test_a_bootstrap_ends_with_its_time(data):
-    found = bootstrap(data, 50, deadline=0.0, workers=1)
+    with ThreadPoolExecutor(1) as pool:
+        found = bootstrap(data, 50, run=dn.Run(deadline=dn.Deadline(0.0), executor=pool))
     assert found.samples == 1
 
 
@@ -127,11 +135,11 @@ def test_log_likelihood_row_by_row():
 
 
 def test_rows_held_out_are_not_learned_from(data):
-    found = holdout(data, 0.2, seed=1)
+    found = holdout(data, 0.2, run=dn.Run(1))
     assert found.rows == 1_000
     assert found.log_likelihood > found.without_edges
-    assert holdout(data, 0.2, seed=1) == found
-    assert holdout(data, 0.2, seed=2) != found
+    assert holdout(data, 0.2, run=dn.Run(1)) == found
+    assert holdout(data, 0.2, run=dn.Run(2)) != found
     truth = dn.load("lung-cancer")
     assert abs(found.log_likelihood - log_likelihood(truth, truth.sample(100_000, 9)) / 100_000) < 0.1
     for share in (0.0, 1.0, -1.0, float("nan"), 1e-9):
@@ -143,7 +151,7 @@ def test_priors_side_by_side(data):
     found = sensitivity(data, [0.1, 1, 10])
     assert list(found) == [0.1, 1.0, 10.0]
     assert found[1.0].edges == dn.learn(data).edges
-    assert found[10.0].score_name == "BDeu(10)"
+    assert found[10.0].score == dn.learn(data, score=dn.BDeu(10)).score != found[1.0].score
 
 
 def test_classes_are_set_side_by_side_not_their_members():
@@ -155,8 +163,8 @@ def test_classes_are_set_side_by_side_not_their_members():
 
 def test_an_edge_that_no_resample_has_is_weak(tmp_path):
     found = dn.learn(dn.load("lung-cancer").sample(500, 1))
-    pairs = {"samples": 5, "pairs": []}
-    text = page(replace(found, confidence={"bootstrap": pairs, "threshold": 0.5}))
+    none = Bootstrap.from_dict(list(found.dag), {"samples": 5, "pairs": []})
+    text = page(found.with_confidence(dn.Confidence(bootstrap=none, threshold=0.5)))
     assert len(re.findall(r'class="edge weak', text)) >= len(found.edges)
 
 
@@ -173,7 +181,7 @@ def test_holdout_of_very_many_rows(total):
 def test_strengths_agree_with_turning_each_edge_round():
     for seed in range(5):
         found = dn.learn(random_data(7, 300, seed), max_parents=3)
-        for each in dn.strengths(found):
+        for each in found.strengths():
             graph = found.dag.copy()
             graph.remove_edge(each.parent, each.child)
             assert (each.turned is None) == nx.has_path(graph, each.parent, each.child)

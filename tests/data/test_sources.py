@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import dagneal as dn
-from dagneal.confidence.bootstrap import weighted
+from dagneal.confidence.bootstrap import reweight
 from dagneal.data import frames
 from dagneal.data.arrays import selected
 from dagneal.data.packing import PackedRows
@@ -113,11 +113,11 @@ def test_datasets_drop_rows_of_weight_zero():
     assert data.constant == ("a", "b")
     assert dn.Dataset.merged(("a", "b"), states, codes, np.array([2, 0, 0])).codes.tolist() == [[0], [0]]
     whole = dn.Dataset.merged(("a", "b"), states, codes)
-    assert weighted(whole, np.array([0, 3, 1])).rows == 4
+    assert reweight(whole, np.array([0, 3, 1])).rows == 4
     for make in (
         lambda: dn.Dataset(("a", "b"), states, codes, np.zeros(3, dtype=int)),
         lambda: dn.Dataset.merged(("a", "b"), states, codes, np.zeros(3, dtype=int)),
-        lambda: weighted(whole, np.zeros(3, dtype=int)),
+        lambda: reweight(whole, np.zeros(3, dtype=int)),
     ):
         with pytest.raises(dn.InputError, match="no rows"):
             make()

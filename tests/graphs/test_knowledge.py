@@ -1,6 +1,7 @@
 """Background knowledge: contradictions are named, and every solver obeys it."""
 
 from contextlib import suppress
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -74,8 +75,8 @@ def test_constrained_exact_search_is_brute_force_over_the_allowed(first):
             edges = {(NAMES[p], NAMES[child]) for child, parents in enumerate(dag) for p in parents}
             if max(map(len, dag)) <= limit and obeys(edges, known):
                 best = max(best, sum(table.local(c, [p for p, child in edges if child == c]) for c in NAMES))
-        for solver in (dn.solvers.exact, dn.solvers.order_search, dn.solvers.exhaustive if limit == 2 else dn.solvers.exact):
-            found = dn.learn(data, limit, solver=solver, knowledge=known)
+        for solver in (dn.Exact(), dn.OrderSearch(), dn.Exhaustive() if limit == 2 else dn.Exact()):
+            found = dn.learn(data, solver, max_parents=limit, knowledge=known)
             assert obeys(set(found.edges), known)
             assert found.score == pytest.approx(best)
             assert plain.score(found.dag) == pytest.approx(best)
@@ -87,16 +88,17 @@ def test_annealed_and_divided_results_obey(first):
     for seed in range(first, first + 50):
         data = random_data(seed, rows=200)
         known = random_knowledge(seed, NAMES, 2)
-        few = {"num_reads": 3, "num_sweeps": 20, "seed": seed}
+        few = dn.Anneal(sampler, num_reads=3, parameters={"num_sweeps": 20})
         scorer = Scorer(data, knowledge=known)
-        results = [
-            dn.learn(data, 2, solver=sampler, direct=True, knowledge=known, **few),
-            dn.learn(data, 2, solver=sampler, direct=True, knowledge=known, encoding=dn.PAPER, **few),
-            dn.learn(data, 2, solver=sampler, knowledge=known, **few),
-            dn.learn(data, 2, divide=3, knowledge=known),
-            dn.learn(data, 2, divide=3, rule="penalty", acyclic=True, knowledge=known),
-            dn.learn(data, 2, knowledge=known),
+        solvers = [
+            replace(few, direct=True),
+            replace(few, direct=True, encoding=dn.PAPER),
+            few,
+            dn.Divide(size=3),
+            dn.Divide(size=3, combine="penalty", acyclic=True),
+            dn.Auto(),
         ]
+        results = [dn.learn(data, solver, max_parents=2, knowledge=known, seed=seed) for solver in solvers]
         for found in results:
             assert obeys(set(found.edges), known)
         assert results[0].reads.baseline <= results[5].score + 1e-9
@@ -116,7 +118,7 @@ def test_known_directions_are_decided():
     for seed in range(60):
         known = random_knowledge(seed, NAMES, 3)
         data = random_data(seed, rows=200)
-        dag = dn.learn(data, 3, knowledge=known).dag
+        dag = dn.learn(data, max_parents=3, knowledge=known).dag
         whole = dn.cpdag(dag)
         seen = set()
         for parents in all_dags(4):
@@ -167,7 +169,7 @@ def test_contradictions_are_named(words, message):
 
 def test_more_required_parents_than_a_block_has_are_for_the_whole():
     known = Knowledge(required=[("a", "d"), ("b", "d"), ("c", "d")])
-    found = dn.learn(random_data(1), 3, divide=3, knowledge=known)
+    found = dn.learn(random_data(1), dn.Divide(size=3), max_parents=3, knowledge=known)
     assert set(known.required) <= set(found.edges)
 
 
@@ -210,8 +212,8 @@ def test_the_conquest_of_a_larger_network_obeys():
         tiers=[["HREKG"], ["HR", "BP"]],
         limits={"Catechol": 1},
     )
-    for options in ({}, {"solver": SimulatedAnnealingSampler(), "num_reads": 5, "seed": 1}, {"solver": dn.solvers.order_search}):
-        assert obeys(set(dn.learn(wide, knowledge=known, **options).edges), known)
+    for solver in (dn.Auto(), dn.Anneal(SimulatedAnnealingSampler(), num_reads=5), dn.OrderSearch()):
+        assert obeys(set(dn.learn(wide, solver, knowledge=known, seed=1).edges), known)
 
 
 @given(st.text(max_size=60))

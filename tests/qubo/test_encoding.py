@@ -242,8 +242,8 @@ def test_no_slack_where_there_cannot_be_too_many_parents():
 
 
 def test_bits_of_the_papers_networks():
-    bits = {name: dn.qubo.encode(dn.scoring.score_table(dn.load(name).expected(10_000))).num_variables for name in ("waste", "alarm-15")}
-    assert bits["waste"] <= 65
+    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
+    assert dn.qubo.encode(table).num_variables <= 65
     scorer = dn.scoring.Scorer(dn.load("alarm-15").expected(10_000))
     margins, _, _ = small_evidence(scorer.table(2), np.array(list(combinations(range(15), 3))))
     candidates = named_candidates(allowed_by_margin(margins), scorer.data.names)
@@ -306,7 +306,7 @@ def test_nothing_to_learn_needs_no_bits():
     assert found.edges == []
     assert found.optimal
     assert (found.reads.bits, found.reads.reads) == (0, 1)
-    assert dn.learn(data, solver=SimulatedAnnealingSampler(), num_reads=5).edges == []
+    assert dn.learn(data, dn.Anneal(SimulatedAnnealingSampler(), num_reads=5)).edges == []
     assert dn.solvers.verify(dn.qubo.encode(table), table)
 
 

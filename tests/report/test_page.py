@@ -17,7 +17,6 @@ from dwave.samplers import SimulatedAnnealingSampler
 import dagneal as dn
 from dagneal.cli import main
 from dagneal.confidence.bootstrap import bootstrap
-from dagneal.confidence.measures import strengths
 from dagneal.report.edges import edges_of
 from dagneal.report.page import page
 from dagneal.result import Learned
@@ -51,8 +50,8 @@ def test_nothing_is_fetched():
 def test_what_the_page_tells(tmp_path):
     truth = dn.load("alarm-15")
     data = truth.sample(3_000, 1)
-    sampler = SimulatedAnnealingSampler()
-    found = dn.learn(data, solver=sampler, num_reads=20, seed=1, knowledge=dn.Knowledge(roots=["SaO2"]))
+    solver = dn.Anneal(SimulatedAnnealingSampler(), num_reads=20)
+    found = dn.learn(data, solver, seed=1, knowledge=dn.Knowledge(roots=["SaO2"]))
     text = page(found, truth.dag, "alarm.csv", "dagneal learn alarm.csv")
     for words in (
         "Reads of the annealer",
@@ -72,7 +71,7 @@ def test_what_the_page_tells(tmp_path):
 
 def bare(dag, **more):
     """A result that is a graph alone."""
-    return Learned(dag, -1.0, "BDeu(1)", 2, "exact", True, **more)
+    return Learned(dag, -1.0, 2, "exact", True, score_name="BDeu(1)", **more)
 
 
 def test_a_turned_edge_that_the_data_cannot_tell_is_equivalent():
@@ -92,7 +91,9 @@ def test_a_turned_edge_that_the_data_cannot_tell_is_equivalent():
     assert "equivalent: the data cannot tell" in text
     assert text.count('class="edge equivalent"') == 2
     assert text.count("<td>equivalent</td>") == 2
-    told = bare(found, knowledge={"required": [["c", "b"]]})  # knowledge decides the edges of the chain, so they are wrong
+    told = bare(
+        found, knowledge=dn.Knowledge(required=[("c", "b")])
+    )  # knowledge decides the edges of the chain, so they are wrong
     assert [edge["kind"] for edge in edges_of(told, truth)].count("equivalent") == 0
 
 
@@ -139,17 +140,18 @@ def test_why_there_are_no_edges():
     assert why(joined, knowledge=dn.Knowledge(limits=limits)) == "what was known before allows none"
     assert why(data, knowledge=dn.Knowledge(roots=["a"])) == "none that what was known before allows raises the score"
     assert "none was found" in page(replace(dn.learn(data), optimal=False))
-    blocks = dn.learn(data, divide=3, rule="count")
+    blocks = dn.learn(data, dn.Divide(size=3, combine="count"))
     assert not blocks.edges
     assert "the votes of the blocks leave none" in page(blocks)
 
 
 def test_strengths_that_are_known_are_not_computed_again():
     found = dn.learn(dn.load("lung-cancer").sample(1_000, 1))
-    told = [vars(each) | {"loss": 12345.0 + i} for i, each in enumerate(strengths(found))]
-    edges = edges_of(replace(found, confidence={"strengths": told}), None)
+    known = found.strengths()
+    told = [replace(each, loss=12345.0 + i) for i, each in enumerate(known)]
+    edges = edges_of(found.with_confidence(dn.Confidence(told)), None)
     assert [edge["loss"] for edge in edges] == [12345.0 + i for i in range(len(told))]
-    assert [edge["loss"] for edge in edges_of(found, None)] == [each.loss for each in strengths(found)]
+    assert [edge["loss"] for edge in edges_of(found, None)] == [each.loss for each in known]
 
 
 def test_long_names_are_shortened_and_kept():
@@ -187,7 +189,7 @@ def test_hover_sort_drag_and_zoom(shown, tmp_path):
 
     truth = dn.load("lung-cancer")
     data = truth.sample(5_000, 1)
-    found = replace(dn.learn(data), confidence={"bootstrap": bootstrap(data, 20).to_dict()})
+    found = dn.learn(data).with_confidence(dn.Confidence(bootstrap=bootstrap(data, 20)))
     window = shown(found, truth=truth.dag)
     tip = window.find_element(By.ID, "tip")
     assert not tip.is_displayed()
@@ -314,8 +316,8 @@ def long_names():
 
 def annealed():
     data = dn.load("alarm-15").sample(1_000, 1)
-    found = dn.learn(data, solver=SimulatedAnnealingSampler(), num_reads=20, seed=1)
-    return replace(found, confidence={"bootstrap": bootstrap(data, 5).to_dict()})
+    found = dn.learn(data, dn.Anneal(SimulatedAnnealingSampler(), num_reads=20), seed=1)
+    return found.with_confidence(dn.Confidence(bootstrap=bootstrap(data, 5)))
 
 
 @pytest.fixture(scope="module")

@@ -19,8 +19,7 @@ def strict(monkeypatch):
 
 def test_counting_stops_at_a_deadline(strict):
     data = random_data(12, 200, 1)
-    scorer = Scorer(data)
-    scorer.counter.deadline = 0.0
+    scorer = Scorer(data, run=dn.Run(deadline=dn.Deadline(0.0)))
     with pytest.raises(OutOfTimeError):
         scorer.table(2)
     assert count_pairs(scorer) is None
@@ -28,6 +27,5 @@ def test_counting_stops_at_a_deadline(strict):
 
 
 def test_little_work_is_done_even_after_a_deadline():
-    scorer = Scorer(random_data(12, 200, 1))
-    scorer.counter.deadline = 0.0
+    scorer = Scorer(random_data(12, 200, 1), run=dn.Run(deadline=dn.Deadline(0.0)))
     assert len(scorer.table(2).scores) == 12 * (1 + 11 + 55)
