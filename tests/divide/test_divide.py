@@ -1,7 +1,7 @@
 """Division into subproblems: votes, rules, candidate parents and the global solve."""
 
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from functools import partial
+from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 from multiprocessing import get_context
@@ -14,13 +14,15 @@ from dwave.samplers import SimulatedAnnealingSampler, TreeDecompositionSolver
 from hypothesis import given, strategies as st
 
 import dagneal as dn
-from dagneal.divide import conquer as conquering
+from dagneal.divide import conquer as conquering, solving
 from dagneal.divide.candidates import Outside
+from dagneal.divide.conquer import CandidateSearch
 from dagneal.divide.global_solve import ClassicalSolver
 from dagneal.divide.subproblem_solvers import AnnealedSubproblems, ExactSubproblems, Solutions
 from dagneal.divide.subproblems import small_dags, solve_exactly, solve_small
 from dagneal.qubo.encode import qubos as encoded
 from support.reference import all_dags, dag_scores, random_data, random_table
+from support.solving import solve
 
 
 @given(st.integers(3, 12), st.data())
@@ -46,7 +48,9 @@ def test_covers_are_small():
     """Method notes: greedy search found 19, 13, 10, 7, 6, 4 blocks for pairs of 15 variables."""
     sizes = [len(dn.divide.choose_subproblems(15, k, "cover:2")) for k in range(4, 10)]
     assert all(found <= most for found, most in zip(sizes, (23, 16, 12, 9, 7, 5), strict=True))
-    assert np.array_equal(dn.divide.choose_subproblems(15, 4, "cover:2", 3), dn.divide.choose_subproblems(15, 4, "cover:2", 3))
+    assert np.array_equal(
+        dn.divide.choose_subproblems(15, 4, "cover:2", 3), dn.divide.choose_subproblems(15, 4, "cover:2", 3)
+    )
 
 
 @pytest.mark.parametrize(("size", "limit"), [(3, 2), (4, 2), (4, 3), (3, 1)])
@@ -133,12 +137,12 @@ def test_the_papers_rules(size):
     truth = dn.load("waste")
     table = dn.scoring.score_table(truth.expected(10_000))
     count, against = votes_by_hand(table, size)
-    by_penalty = dn.divide(table, size=size, rule="penalty")
+    by_penalty = solve(table, dn.Divide(size=size, combine="penalty"))
     assert np.array_equal(by_penalty.division.votes, count)
     assert np.array_equal(by_penalty.division.against, against)
     names = table.names
     assert set(by_penalty.dag.edges) == {(names[a], names[b]) for a, b in np.argwhere(count - against > 0)}
-    by_count = dn.divide(table, size=size, rule="count")
+    by_count = solve(table, dn.Divide(size=size, combine="count"))
     assert set(by_count.dag.edges) == {(names[a], names[b]) for a, b in np.argwhere(count > count.T)}
 
 
@@ -147,11 +151,11 @@ def test_votes_add_up_to_the_blocks_that_hold_the_pair(seed, n, data):
     size = data.draw(st.integers(3, n))
     scheme = data.draw(st.sampled_from(["all", "cover:2", "sample:0.5"]))
     table = dn.scoring.score_table(random_data(n, 40, seed), max_parents=2)
-    division = dn.divide(table, size=size, blocks=scheme, rule="penalty").division
+    division = solve(table, dn.Divide(size=size, subproblems=scheme, combine="penalty")).division
     chosen = dn.divide.choose_subproblems(n, size, scheme, 0)
     held = np.array([[sum(a in b and c in b for b in chosen.tolist()) if a != c else 0 for c in range(n)] for a in range(n)])
     assert np.array_equal(division.votes + division.against, held)
-    assert division.blocks == division.finished == len(chosen)
+    assert division.subproblems == division.finished == len(chosen)
 
 
 class Circular:
@@ -159,10 +163,10 @@ class Circular:
 
     name = "circular"
 
-    def solve(self, blocks):
-        count, size = blocks.members.shape
+    def solve(self, subproblems):
+        count, size = subproblems.members.shape
         adjacency = np.zeros((count, size, size), dtype=bool)
-        for line, members in enumerate(blocks.members.tolist()):
+        for line, members in enumerate(subproblems.members.tolist()):
             for a, b in ((0, 1), (1, 2), (2, 0)):
                 if a in members and b in members and ((a, b) != (2, 0) or 3 not in members):
                     adjacency[line, members.index(a), members.index(b)] = True
@@ -174,22 +178,24 @@ class Circular:
 
 def test_cycles_are_said_and_broken_on_demand():
     scorer = dn.scoring.Scorer(random_data(5, 50, seed=1))
-    free = dn.divide(scorer, Circular(), size=3, rule="penalty")
+    free = solve(scorer, dn.Divide(Circular(), size=3, combine="penalty"))
     assert not free.division.acyclic
     assert set(free.dag.edges) == {("v0", "v1"), ("v1", "v2"), ("v2", "v0")}
     assert np.isnan(free.score)
-    assert (free.to_dict()["acyclic"], free.to_dict()["score"]) == (False, None)
-    broken = dn.divide(scorer, Circular(), size=3, rule="penalty", acyclic=True)
+    assert not free.is_dag
+    plain = dn.Learned.of(free).to_dict()
+    assert (plain["acyclic"], plain["score"]) == (False, None)
+    broken = solve(scorer, dn.Divide(Circular(), size=3, combine="penalty", acyclic=True))
     assert broken.division.acyclic
     assert set(broken.dag.edges) == {("v0", "v1"), ("v1", "v2")}  # the weakest is dropped
     assert broken.score == pytest.approx(scorer.score(broken.dag))
-    assert np.isnan(dn.divide(scorer.table(1), Circular(), size=3, rule="penalty").score)
+    assert np.isnan(solve(scorer.table(1), dn.Divide(Circular(), size=3, combine="penalty")).score)
 
 
 @given(st.integers(0, 10**6), st.integers(2, 9), st.integers(0, 6))
 def test_conquer_gives_a_dag_within_the_limit(seed, n, limit):
     data = random_data(n, 60, seed)
-    found = dn.divide(dn.scoring.Scorer(data), size=3, max_parents=min(limit, n - 1), seed=seed)
+    found = solve(dn.scoring.Scorer(data), dn.Divide(size=3), min(limit, n - 1), seed=seed)
     assert nx.is_directed_acyclic_graph(found.dag)
     assert max(degree for _, degree in found.dag.in_degree) <= limit
     assert found.score == pytest.approx(dn.scoring.Scorer(data).score(found.dag), rel=1e-12)
@@ -199,10 +205,10 @@ def test_conquer_gives_a_dag_within_the_limit(seed, n, limit):
 @pytest.mark.parametrize("solver", ["exact", "order"])
 def test_the_conquest_of_alarm_finds_its_class(solver, monkeypatch):
     if solver == "order":
-        monkeypatch.setattr("dagneal.divide.global_solve.EXACT_WHOLE", 5)
+        monkeypatch.setattr("dagneal.solvers.policy.EXACT_VARIABLES", 5)
     truth = dn.load("alarm-15")
     for seed in (1, 2, 3):
-        found = dn.divide(dn.scoring.Scorer(truth.sample(10_000, seed)), size=3, seed=seed)
+        found = solve(dn.scoring.Scorer(truth.sample(10_000, seed)), dn.Divide(size=3), seed=seed)
         assert found.division.global_solver == solver
         assert dn.compare(found.dag, truth.dag).cpdag_shd == 0
 
@@ -212,9 +218,9 @@ def test_the_conquest_mends_lost_candidates():
     truth = dn.load("lung-cancer")
     scorer = dn.scoring.Scorer(truth.expected(10_000))
     nobody = np.zeros((5, 5), dtype=bool)
-    found, conquest = conquering.conquer(scorer, 2, nobody, ClassicalSolver())
-    assert found.score == pytest.approx(dn.solvers.exact(scorer.table(2)).score)
-    assert conquest.rounds > 1
+    found = CandidateSearch(scorer, 2, ClassicalSolver()).run(nobody, dn.Run())
+    assert found.best.score == pytest.approx(dn.solvers.exact(scorer.table(2)).score)
+    assert found.rounds > 1
 
 
 def test_on_expected_data_the_score_is_at_least_the_truths():
@@ -237,10 +243,10 @@ def test_on_expected_data_the_score_is_at_least_the_truths():
 )
 def test_the_result_does_not_depend_on_the_executor(executor):
     scorer = dn.scoring.Scorer(dn.load("waste").expected(10_000))
-    options = {"size": 3, "num_reads": 5, "num_sweeps": 50, "seed": 4}
-    expected = dn.divide(scorer, SimulatedAnnealingSampler(), **options)
+    solver = dn.Divide(dn.Anneal(SimulatedAnnealingSampler(), num_reads=5, parameters={"num_sweeps": 50}), size=3)
+    expected = solve(scorer, solver, seed=4)
     with executor() as pool:
-        found = dn.divide(scorer, SimulatedAnnealingSampler(), executor=pool, **options)
+        found = solve(scorer, solver, seed=4, executor=pool)
     assert found.edges == expected.edges
     assert np.array_equal(found.division.votes, expected.division.votes)
 
@@ -261,22 +267,27 @@ def test_blocks_by_a_sampler_raw_and_repaired():
         ) == pytest.approx(raw.scores[line])
 
 
-def test_any_learner_solves_blocks_and_a_block_that_fails_is_named():
+def test_any_solver_solves_blocks_and_a_block_that_fails_is_named():
     data = dn.load("lung-cancer").expected(10_000)
 
-    def fussy(table):
-        if "Smoker" in table.names and "Xray" in table.names and "Cancer" in table.names:
-            raise RuntimeError("no smoking")
-        return dn.solvers.exhaustive(table)
+    class Fussy:
+        def solve(self, problem, run):
+            if "Smoker" in problem.names and "Xray" in problem.names and "Cancer" in problem.names:
+                raise RuntimeError("no smoking")
+            return dn.Exhaustive().solve(problem, run)
 
-    found = dn.divide(dn.scoring.score_table(data), fussy, size=3, rule="penalty")
+    class Failing:
+        def solve(self, problem, run):
+            return 1 / 0
+
+    found = solve(dn.scoring.score_table(data), dn.Divide(Fussy(), size=3, combine="penalty"))
     assert found.division.failed == {"Smoker, Cancer, Xray": "no smoking"}
     assert found.division.finished == 9
     assert found.division.subproblems == 10
     together = found.division.votes + found.division.against
     assert together[1, 3] == 2  # Smoker and Xray: one of three blocks is missing
-    with pytest.raises(dn.InputError, match="no block could be solved"):
-        dn.divide(dn.scoring.score_table(data), lambda table: 1 / 0, size=3, rule="penalty")
+    with pytest.raises(dn.InputError, match="no subproblem could be solved"):
+        solve(dn.scoring.score_table(data), dn.Divide(Failing(), size=3, combine="penalty"))
 
 
 class Counting(SimulatedAnnealingSampler):
@@ -290,23 +301,26 @@ class Counting(SimulatedAnnealingSampler):
 
 
 def test_an_interrupted_division_gives_what_is_known_and_resumes(tmp_path, monkeypatch):
-    from dagneal.divide import running as module
-
-    monkeypatch.setattr(module, "_PIECE", 4)
+    monkeypatch.setattr(solving, "_CHUNK", 4)
     table = dn.scoring.score_table(dn.load("waste").expected(10_000))
-    options = {"size": 3, "rule": "penalty", "num_reads": 3, "num_sweeps": 20, "seed": 1, "encoding": dn.PAPER}
-    whole = dn.divide(table, SimulatedAnnealingSampler(), **options)
+
+    def divided(sampler):
+        inner = dn.Anneal(sampler, num_reads=3, encoding=dn.PAPER, parameters={"num_sweeps": 20})
+        return dn.Divide(inner, size=3, combine="penalty")
+
+    whole = solve(table, divided(SimulatedAnnealingSampler()), seed=1)
     Counting.calls = 0
     with dn.SqliteJournal(tmp_path / "run.db") as journal, ThreadPoolExecutor(1) as pool:
-        part = dn.divide(table, Counting(), journal=journal, executor=pool, **options)
+        part = solve(table, divided(Counting()), seed=1, journal=journal, executor=pool)
         assert 0 < part.division.finished < 84
+        assert part.division.interrupted
     calls = Counting.calls
     with dn.SqliteJournal(tmp_path / "run.db") as journal:
-        again = dn.divide(table, Counting(), journal=journal, **options)
+        again = solve(table, divided(Counting()), seed=1, journal=journal)
     assert Counting.calls - calls == 84 - part.division.finished  # nothing is solved twice
     assert np.array_equal(again.division.votes, whole.division.votes)
-    with dn.SqliteJournal(tmp_path / "run.db") as journal:  # other parameters are other pieces
-        dn.divide(table, Counting(), journal=journal, **(options | {"seed": 2}))
+    with dn.SqliteJournal(tmp_path / "run.db") as journal:  # another seed makes other tasks
+        solve(table, divided(Counting()), seed=2, journal=journal)
     assert Counting.calls - calls == 84 - part.division.finished + 84
 
 
@@ -320,15 +334,17 @@ def test_a_journal_that_is_none(tmp_path):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda s: dn.divide(s, size=2), "give 3 to 5"),
-        (lambda s: dn.divide(s, size=6), "give 3 to 5"),
-        (lambda s: dn.divide(s, size=3, rule="vote"), "no rule 'vote'"),
-        (lambda s: dn.divide(s, size=3, blocks="half"), "no block scheme"),
-        (lambda s: dn.divide(s.table(2), size=3), "give a Scorer"),
-        (lambda s: dn.divide(s, "say", size=3), "there is no solver 'say'"),
-        (lambda s: dn.divide(s, 7, size=3), "solver is int"),
-        (lambda s: dn.divide(s, SimulatedAnnealingSampler(), size=3, num_swepes=2), "num_swepes"),
-        (lambda s: dn.solvers.order_search(s.table(2), start=[0, 1, 2, 3, 3]), "each variable once"),
+        (lambda s: solve(s, dn.Divide(size=2)), "size is 2; give 3 to 5"),
+        (lambda s: solve(s, dn.Divide(size=6)), "size is 6; give 3 to 5"),
+        (lambda s: dn.Divide(size=3, combine="vote"), "combine is 'vote'; give one of conquer, penalty, count"),
+        (lambda s: solve(s, dn.Divide(size=3, subproblems="half")), "subproblems is 'half'; give all, cover:2"),
+        (lambda s: solve(s.table(2), dn.Divide(size=3)), "give a Scorer"),
+        (lambda s: dn.Divide("say", size=3), "there is no solver 'say'"),
+        (lambda s: dn.Divide(7, size=3), "solver is int"),
+        (lambda s: dn.Divide(dn.Divide(), size=3), "cannot be divided again"),
+        (lambda s: dn.Divide(dn.Anneal(SimulatedAnnealingSampler(), parameters={"num_swepes": 2}), size=3), "num_swepes"),
+        (lambda s: dn.Divide("sa", subproblem_parameters={"num_swepes": 2}).solve(dn.Problem(s), dn.Run()), "num_swepes"),
+        (lambda s: dn.solvers.order_search(s.table(2), initial=[0, 1, 2, 3, 3]), "each variable once"),
         (lambda s: dn.solvers.order_search(s.table(2), rounds=-1), "rounds is -1"),
     ],
 )
@@ -345,8 +361,8 @@ def test_many_variables_are_screened():
     assert found.division.scheme == "screened"
     assert found.score > dn.scoring.Scorer(data).score(nx.empty_graph(data.names, create_using=nx.DiGraph))
     assert found.division.votes.sum() > 0
-    with pytest.raises(dn.InputError, match="only exact blocks of 3"):
-        dn.learn(data, divide=4)
+    with pytest.raises(dn.InputError, match=r"only exact subproblems of 3 .* columns=\[...\]"):
+        dn.learn(data, dn.Divide(size=4))
 
 
 # What `learn` does, by solver and strategy: one test per cell of the design's table.
@@ -363,7 +379,7 @@ def test_raw_reads_that_are_no_network_end_the_conquest():
         def sample(self, bqm):
             return dimod.SampleSet.from_samples_bqm(dict.fromkeys(bqm.variables, 1), bqm)
 
-    found = dn.learn(dn.load("lung-cancer").expected(10_000), solver=Everything(), repair=False)
+    found = dn.learn(dn.load("lung-cancer").expected(10_000), dn.Anneal(Everything(), repair=False))
     assert np.isnan(found.score)
     assert found.division.skipped == "in round 1 no raw read was a network"
     assert found.reads.raw is None
@@ -383,7 +399,7 @@ def test_a_later_round_without_a_network_loses_nothing():
                 return dimod.SampleSet.from_samples_bqm(dict.fromkeys(bqm.variables, 1), bqm)
             return super().sample(bqm, **options)
 
-    found = dn.learn(dn.load("waste").expected(10_000), solver=Once(), repair=False)
+    found = dn.learn(dn.load("waste").expected(10_000), dn.Anneal(Once(), repair=False))
     assert np.isfinite(found.score)
     assert "no raw read was a network" in found.division.skipped
 
@@ -393,7 +409,7 @@ def test_an_interrupt_before_the_whole_is_solved_keeps_the_votes(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(ClassicalSolver, "solve", interrupted)
-    found = dn.divide(dn.scoring.Scorer(dn.load("lung-cancer").expected(10_000)), size=3)
+    found = solve(dn.scoring.Scorer(dn.load("lung-cancer").expected(10_000)), dn.Divide(size=3))
     assert found.division.interrupted
     assert "put together from the votes" in found.division.skipped
     assert nx.is_directed_acyclic_graph(found.dag)
@@ -402,31 +418,33 @@ def test_an_interrupt_before_the_whole_is_solved_keeps_the_votes(monkeypatch):
 
 def test_the_parent_limit_of_blocks_under_the_papers_rules():
     scorer = dn.scoring.Scorer(dn.load("alarm-15").expected(10_000))
-    one = dn.divide(scorer, size=4, rule="penalty", max_parents=1)
-    assert not np.array_equal(one.division.votes, dn.divide(scorer, size=4, rule="penalty").division.votes)
-    three = dn.divide(scorer, SimulatedAnnealingSampler(), 4, "cover:2", "penalty", 3, num_reads=2, num_sweeps=20)
+    one = solve(scorer, dn.Divide(size=4, combine="penalty"), max_parents=1)
+    two = solve(scorer, dn.Divide(size=4, combine="penalty"))
+    assert not np.array_equal(one.division.votes, two.division.votes)
+    annealed = dn.Anneal(SimulatedAnnealingSampler(), num_reads=2, parameters={"num_sweeps": 20})
+    three = solve(scorer, dn.Divide(annealed, size=4, subproblems="cover:2", combine="penalty"), max_parents=3)
     assert not three.division.failed
 
 
 def test_votes_are_part_of_the_json():
-    found = dn.learn(data_of(4), divide=3, rule="penalty").to_dict()
+    found = dn.learn(data_of(4), dn.Divide(size=3, combine="penalty")).to_dict()
     assert np.array(found["votes"]["for"]).shape == (4, 4)
-    assert found["division"]["rule"] == "penalty"
-    assert found["division"]["blocks"] == 4
+    assert found["division"]["combine"] == "penalty"
+    assert found["division"]["subproblems"] == 4
 
 
 def test_a_block_solver_of_ones_own():
     class Empty:
         name = "empty"
 
-        def solve(self, blocks):
-            count, size = blocks.members.shape
+        def solve(self, subproblems):
+            count, size = subproblems.members.shape
             return Solutions(np.zeros((count, size, size), dtype=bool), np.zeros(count))
 
         def fingerprint(self):
             return "empty"
 
-    found = dn.divide(dn.scoring.score_table(data_of(5)), Empty(), size=3, rule="penalty")
+    found = solve(dn.scoring.score_table(data_of(5)), dn.Divide(Empty(), size=3, combine="penalty"))
     assert found.edges == []
     assert found.division.solver == "empty"
 
@@ -439,55 +457,78 @@ def test_samplers_without_a_seed_solve_blocks_too():
             return TreeDecompositionSolver().sample(bqm)
 
     table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
-    found = dn.divide(table, Plain(), size=4, rule="penalty", repair=False)
+    found = solve(table, dn.Divide(dn.Anneal(Plain(), repair=False), size=4, combine="penalty"))
     skeleton = {frozenset(edge) for edge in dn.load("lung-cancer").dag.edges}
     assert {frozenset(edge) for edge in found.dag.edges} == skeleton
 
 
-def quick(**more):
-    return {"size": 4, "rule": "penalty", "num_reads": 3, "num_sweeps": 20, "seed": 1} | more
+def quick(repair=True, subproblems="all"):
+    """Simulated annealing of a few reads on subproblems of four variables."""
+    annealed = dn.Anneal(SimulatedAnnealingSampler(), num_reads=3, repair=repair, parameters={"num_sweeps": 20})
+    return dn.Divide(annealed, size=4, subproblems=subproblems, combine="penalty")
+
+
+class Nameless:
+    """A solver whose repr holds an address."""
+
+    def solve(self, problem, run):
+        return dn.Exact().solve(problem, run)
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A solver that a journal tells from others by its repr."""
+
+    rounds: int
+
+    def solve(self, problem, run):
+        return dn.OrderSearch(rounds=self.rounds).solve(problem, run)
 
 
 def test_a_journal_changes_no_answer(tmp_path):
-    """Whatever was kept before: blocks of another scheme, of raw reads, of other data, of another learner."""
+    """Whatever was stored before: subproblems of another scheme, of raw reads, of other data, of another solver."""
     scorer = dn.scoring.Scorer(dn.load("waste").expected(10_000))
     other = dn.scoring.Scorer(dn.load("waste").expected(5_000))
-    sampler = SimulatedAnnealingSampler()
+
+    def ordered(rounds):
+        return dn.Divide(dn.OrderSearch(rounds=rounds), size=4, combine="penalty")
+
     runs = [
-        lambda **more: dn.divide(scorer, sampler, **quick(), **more),
-        lambda **more: dn.divide(scorer, sampler, **quick(blocks="cover:2"), **more),
-        lambda **more: dn.divide(scorer, sampler, **quick(repair=False), **more),
-        lambda **more: dn.divide(other, sampler, **quick(), **more),
-        lambda **more: dn.divide(scorer, partial(dn.solvers.order_search, rounds=0, seed=3), size=4, rule="penalty", **more),
-        lambda **more: dn.divide(scorer, partial(dn.solvers.order_search, rounds=50, seed=4), size=4, rule="penalty", **more),
+        lambda **more: solve(scorer, quick(), seed=1, **more),
+        lambda **more: solve(scorer, quick(subproblems="cover:2"), seed=1, **more),
+        lambda **more: solve(scorer, quick(repair=False), seed=1, **more),
+        lambda **more: solve(other, quick(), seed=1, **more),
+        lambda **more: solve(scorer, ordered(rounds=0), seed=3, **more),
+        lambda **more: solve(scorer, ordered(rounds=50), seed=4, **more),
+        lambda **more: solve(scorer, dn.Divide(Learner(5), size=4, combine="penalty"), **more),
     ]
     with dn.SqliteJournal(tmp_path / "run.db") as journal:
         for run in runs:
             assert np.array_equal(run(journal=journal).division.votes, run().division.votes)
-        with pytest.raises(dn.InputError, match="nameless learner"):
-            dn.divide(scorer, lambda table: dn.solvers.exact(table), size=4, rule="penalty", journal=journal)
+        with pytest.raises(dn.InputError, match=r"a journal cannot tell .*Nameless.* make it a frozen dataclass"):
+            solve(scorer, dn.Divide(Nameless(), size=4, combine="penalty"), journal=journal)
 
 
 def test_how_blocks_are_cut_into_pieces_makes_no_difference(monkeypatch):
-    from dagneal.divide import running as module
-
     table = dn.scoring.score_table(dn.load("waste").expected(10_000))
-    expected = dn.divide(table, SimulatedAnnealingSampler(), **quick())
-    monkeypatch.setattr(module, "_PIECE", 1)
-    found = dn.divide(table, SimulatedAnnealingSampler(), **quick())
+    expected = solve(table, quick(), seed=1)
+    monkeypatch.setattr(solving, "_CHUNK", 1)
+    found = solve(table, quick(), seed=1)
     assert np.array_equal(found.division.votes, expected.division.votes)
 
 
 def test_blocks_of_a_table_with_restrictions():
     table = dn.scoring.Scorer(dn.load("lung-cancer").expected(10_000)).table(2, {"Cancer": ["Smoker"]})
-    exact = dn.divide(table, size=3, rule="penalty")
+    exact = solve(table, dn.Divide(size=3, combine="penalty"))
     for encoding in (dn.TIGHT, dn.Encoding("gap", "complete", prune=False)):
-        found = dn.divide(table, SimulatedAnnealingSampler(), 3, rule="penalty", encoding=encoding, num_reads=20)
+        annealed = dn.Anneal(SimulatedAnnealingSampler(), num_reads=20, encoding=encoding)
+        found = solve(table, dn.Divide(annealed, size=3, combine="penalty"))
         assert not found.division.failed
         assert (found.division.votes[[0, 3, 4], 2] == 0).all()  # of Cancer's parents, only Smoker
         assert (found.division.votes + found.division.votes.T == exact.division.votes + exact.division.votes.T).all()
+    annealed = dn.Anneal(SimulatedAnnealingSampler(), num_reads=5, encoding=dn.PAPER)
     with pytest.raises(dn.InputError, match="every set of a child's candidate parents"):
-        dn.divide(table, SimulatedAnnealingSampler(), size=3, rule="penalty", encoding=dn.PAPER, num_reads=5)
+        solve(table, dn.Divide(annealed, size=3, combine="penalty"))
 
 
 def test_failures_are_kept_by_block():
@@ -502,16 +543,17 @@ def test_failures_are_kept_by_block():
             return super().sample(bqm, **options)
 
     class Broken(Circular):
-        def solve(self, blocks):
-            if 0 in blocks.members:
+        def solve(self, subproblems):
+            if 0 in subproblems.members:
                 raise RuntimeError
-            return super().solve(blocks)
+            return super().solve(subproblems)
 
     table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
-    found = dn.divide(table, Moody(), size=3, rule="penalty", encoding=dn.PAPER, num_reads=2, seed=1).division
+    moody = dn.Anneal(Moody(), num_reads=2, encoding=dn.PAPER)
+    found = solve(table, dn.Divide(moody, size=3, combine="penalty"), seed=1).division
     assert (found.finished, len(found.failed)) == (5, 5)
     assert set(found.failed.values()) == {"Moody returned no reads"}
-    found = dn.divide(table, Broken(), size=3, rule="penalty").division
+    found = solve(table, dn.Divide(Broken(), size=3, combine="penalty")).division
     assert (found.finished, set(found.failed.values())) == (4, {"RuntimeError"})
 
 
@@ -528,12 +570,12 @@ def test_a_variable_that_all_others_depend_on():
 
 
 def test_optimal_is_claimed_only_where_every_parent_was_allowed():
-    found = dn.divide(dn.scoring.Scorer(dn.load("alarm-15").sample(2_000, seed=1)), size=3)
+    found = solve(dn.scoring.Scorer(dn.load("alarm-15").sample(2_000, seed=1)), dn.Divide(size=3))
     assert found.division.global_solver == "exact"
     assert not found.optimal
     scorer = dn.scoring.Scorer(dn.load("lung-cancer").expected(10_000))
     everyone = ~np.eye(5, dtype=bool)
-    assert conquering.conquer(scorer, 2, everyone, ClassicalSolver())[0].optimal
+    assert CandidateSearch(scorer, 2, ClassicalSolver()).run(everyone, dn.Run()).best.proved
 
 
 def test_a_better_parent_in_place_of_another_is_found():
@@ -560,23 +602,22 @@ def test_a_better_parent_in_place_of_another_is_found():
 @pytest.mark.parametrize(
     "call",
     [
-        lambda d: dn.divide(d, rule="penalty"),
-        lambda d: dn.divide(dn.scoring.Scorer(d), size=3, blocks=0.5),
-        lambda d: dn.divide(dn.scoring.Scorer(d), size=3, num_reads=5),
-        lambda d: dn.divide(dn.scoring.Scorer(d), size=3, max_parents=50),
-        lambda d: dn.learn(d, rule="penalty"),
-        lambda d: dn.learn(d, blocks="cover:2"),
-        lambda d: dn.learn(d, solver=dn.solvers.exact, divide=3, foo=1),
+        lambda d: solve(d, dn.Divide(combine="penalty")),
+        lambda d: solve(dn.scoring.Scorer(d), dn.Divide(size=3, subproblems=0.5)),
+        lambda d: solve(dn.scoring.Scorer(d), dn.Divide(size=3, subproblem_parameters={"num_reads": 5})),
+        lambda d: solve(dn.scoring.Scorer(d), dn.Divide(size=3), max_parents=50),
+        lambda d: dn.learn(d, combine="penalty"),
+        lambda d: dn.learn(d, subproblems="cover:2"),
+        lambda d: dn.learn(d, dn.Divide(dn.Exact(), size=3), foo=1),
         lambda d: dn.learn(d, direct=True),
-        lambda d: dn.divide(dn.scoring.Scorer(d), encoding=dn.PAPER),
-        lambda d: dn.divide(dn.scoring.Scorer(d), repair=False),
-        lambda d: dn.divide(dn.scoring.Scorer(d), subproblem_parameters={}),
-        lambda d: dn.divide(dn.scoring.score_table(d), rule="penalty", max_parents=1),
-        lambda d: dn.learn(d, solver=dn.solvers.exact, encoding=dn.PAPER),
-        lambda d: dn.learn(d, solver=SimulatedAnnealingSampler(), direct=True, divide=3),
-        lambda d: dn.learn(d, solver=SimulatedAnnealingSampler(), direct=True, rule="penalty"),
-        lambda d: dn.learn(d, solver=SimulatedAnnealingSampler(), encoding=dn.PAPER, max_parents=3, num_reads=2),
-        lambda d: dn.learn(d, solver=TreeDecompositionSolver(), seed=1),
+        lambda d: dn.learn(d, encoding=dn.PAPER),
+        lambda d: dn.learn(d, repair=False),
+        lambda d: dn.Divide(subproblem_parameters={"num_reads": 2}),
+        lambda d: solve(dn.scoring.score_table(d), dn.Divide(combine="penalty"), max_parents=1),
+        lambda d: dn.learn(d, dn.Exact(), encoding=dn.PAPER),
+        lambda d: dn.Divide(dn.Anneal(SimulatedAnnealingSampler(), direct=True)),
+        lambda d: dn.learn(d, dn.Anneal(SimulatedAnnealingSampler(), encoding=dn.PAPER, num_reads=2), max_parents=3),
+        lambda d: dn.learn(d, dn.Anneal(TreeDecompositionSolver()), seed=1),
     ],
 )
 def test_nothing_is_ignored_in_silence(call):
@@ -589,6 +630,6 @@ def test_an_interrupt_in_the_conquest_keeps_what_was_found(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(conquering.Outside, "best", interrupted)
-    found = dn.divide(dn.scoring.Scorer(dn.load("lung-cancer").expected(10_000)), size=3)
+    found = solve(dn.scoring.Scorer(dn.load("lung-cancer").expected(10_000)), dn.Divide(size=3))
     assert found.division.interrupted
     assert len(found.edges) == 4

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import dagneal as dn
-from dagneal.divide.joint_gains import MOST_PAIRS, interactions, work_of
+from dagneal.divide.joint_gains import MOST_PAIRS, joint_gains, work_of
 from support.reference import random_data
 
 
@@ -34,7 +34,7 @@ def test_all_triples_as_a_plain_loop_finds_them(network, score):
     data = dn.load(network).sample(3_000, 1)
     scorer = dn.scoring.Scorer(data, score)
     near = np.random.default_rng(1).random((len(data.names),) * 2) < 0.3
-    assert np.array_equal(interactions(scorer, scorer.pair_gains(), near), plain(scorer, near))
+    assert np.array_equal(joint_gains(scorer, scorer.pair_gains(), near), plain(scorer, near))
 
 
 def test_the_number_of_threads_makes_no_difference():
@@ -43,7 +43,7 @@ def test_the_number_of_threads_makes_no_difference():
     found = []
     for workers in (1, 3):
         scorer = dn.scoring.Scorer(data, workers=workers)
-        found.append(interactions(scorer, scorer.pair_gains(), near))
+        found.append(joint_gains(scorer, scorer.pair_gains(), near))
     assert np.array_equal(*found)
 
 
@@ -69,7 +69,7 @@ def test_a_parity_is_found_among_many_coins(columns):
 def test_a_forbidden_parent_is_not_proposed():
     knowledge = dn.Knowledge(forbidden=[("c0", "c69")])
     scorer = dn.scoring.Scorer(parity(70), knowledge=knowledge)
-    found = interactions(scorer, scorer.pair_gains(), np.zeros((70, 70), dtype=bool))
+    found = joint_gains(scorer, scorer.pair_gains(), np.zeros((70, 70), dtype=bool))
     assert not found[0, 69]
     assert found[69, 0]
 

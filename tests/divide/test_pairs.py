@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+import dagneal as dn
 from dagneal.divide.pairs import count_pairs, learn_from_pairs
 from dagneal.scoring.scorer import Scorer
 from support.reference import random_data
@@ -25,6 +26,6 @@ def test_the_network_of_pairs_is_the_best_with_single_parents(seed):
         if nx.is_directed_acyclic_graph(graph):
             best = max(best, plain.score(graph))
     scorer = Scorer(data)
-    found = learn_from_pairs(scorer, count_pairs(scorer))
+    found = learn_from_pairs(scorer, count_pairs(scorer), dn.Run())
     assert found.score == pytest.approx(best)
     assert plain.score(found.dag) == pytest.approx(best)

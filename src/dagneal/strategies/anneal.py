@@ -164,6 +164,8 @@ class Divide:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "solver", _subproblem_solver(self.solver))
+        if isinstance(self.solver, Anneal) and self.solver.direct:
+            raise InputError("direct=True solves the global problem at once, and Divide in subproblems; leave one of them out")
         if self.subproblem_parameters:
             if not isinstance(self.solver, Anneal):
                 raise InputError("subproblem_parameters are for samplers; give an Anneal as solver")
