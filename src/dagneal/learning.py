@@ -75,9 +75,10 @@ def learn(
         raise InputError("seed and time_limit are shortcuts for run; give them to dn.Run, or leave run out")
     solver = as_solver(solver)
     if seed is not None:
-        _check_seed(solver)
+        check_seed(solver)
     run = Run(SEED if seed is None else seed, deadline) if run is None else run
-    _check_journal(solver, run)
+    if run.journal is not None and not uses_journal(solver):
+        raise InputError("a journal stores solved subproblems and what was sent to a QPU, and there are neither")
     score, known = as_score(score), as_knowledge(knowledge)
     data = as_dataset(data)
     found = solve_data(data, solver, score, max_parents, known, run, initial)
@@ -103,17 +104,24 @@ def _refuse(unknown: Mapping[str, Any]) -> None:
         )
 
 
-def _check_seed(solver: Solver) -> None:
-    """Refuse a seed for a sampler that takes none."""
+def check_seed(solver: Solver) -> None:
+    """Refuse a seed for a sampler that takes none.
+
+    Args:
+        solver: any solver.
+    """
     inner = solver.solver if isinstance(solver, Divide) else solver
     drawn = isinstance(solver, Divide) and solver.subproblems != "all"
     if isinstance(inner, Anneal) and not inner.takes_seed and not drawn:
         raise InputError(f"{type(inner.sampler).__name__} takes no seed")
 
 
-def _check_journal(solver: Solver, run: Run) -> None:
-    """Refuse a journal that nothing would be written to."""
-    direct = isinstance(solver, Anneal) and solver.is_direct
-    sends = isinstance(solver, Anneal) and (isinstance(solver.sampler, str | Journalling))
-    if run.journal is not None and (isinstance(solver, Auto | Exact | Exhaustive | OrderSearch) or (direct and not sends)):
-        raise InputError("a journal stores solved subproblems and what was sent to a QPU, and there are neither")
+def uses_journal(solver: Solver) -> bool:
+    """Return whether a solver stores anything in a journal: solved subproblems, or what was sent to a QPU.
+
+    Args:
+        solver: any solver.
+    """
+    if isinstance(solver, Anneal) and solver.is_direct:
+        return isinstance(solver.sampler, str | Journalling)
+    return not isinstance(solver, Auto | Exact | Exhaustive | OrderSearch)

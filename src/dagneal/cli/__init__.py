@@ -13,6 +13,7 @@ from typing import Any
 
 from dagneal.base.errors import InputError, SecondaryWarning
 from dagneal.cli.streams import discard, open_streams, write_message
+from dagneal.cli.translation import translate
 
 _ADDRESS_SPACE, _LIGHT = 2e9, 5e8  # bytes that polars and LLVM reserve, most of it never used; and without these two
 _PATIENCE = 0.3  # seconds between being told to stop and being made to
@@ -24,16 +25,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: the words after `dagneal`; those of this process by default.
     """
-    from dagneal.cli.arguments import parser
+    from dagneal.cli.configuration import parse
 
     open_streams()
     try:
-        options = parser().parse_args(arguments)
+        options = parse(list(sys.argv[1:] if arguments is None else arguments))
+    except InputError as error:
+        return _say(str(error), 2)
     except SystemExit as end:  # after --help, --version or a message
         raise SystemExit(_flush(int(end.code or 0))) from None
     except OSError as error:
         raise SystemExit(_report_output(error)) from None
-    options.words = list(sys.argv[1:] if arguments is None else arguments)
     return _flush(execute(options))
 
 
@@ -41,7 +43,7 @@ def execute(options: argparse.Namespace) -> int:
     """Run a command and return its exit status; a failure becomes one line.
 
     Args:
-        options: of the command; `words` are those of its command line.
+        options: of the command.
     """
     exceeded: list[str] = []
     failures = 0
@@ -53,6 +55,7 @@ def execute(options: argparse.Namespace) -> int:
 
     try:
         from dagneal.base import machine
+        from dagneal.cli.configuration import command_of
 
         with (
             machine.limits(options.jobs, options.memory),
@@ -64,16 +67,14 @@ def execute(options: argparse.Namespace) -> int:
             warnings.showwarning = report
             for library in ("POLARS", "OMP", "OPENBLAS") if options.jobs is not None else ():  # before they are imported
                 os.environ[f"{library}_{'MAX' if library == 'POLARS' else 'NUM'}_THREADS"] = str(options.jobs)
-            from dagneal.cli import commands
-
-            getattr(commands, options.command)(options)
+            command_of(options.command).run(options)
             sys.stdout.flush()
     except InputError as error:
-        return _say(str(error), 2)
+        return _say(translate(str(error)), 2)
     except MemoryError:
         return _say("there is not enough memory for this; use fewer variables or rows", 2)
     except KeyboardInterrupt:
-        return _say(exceeded[0], 2) if exceeded else _say("stopped", 130)
+        return _say(translate(exceeded[0]), 2) if exceeded else _say("stopped", 130)
     except BrokenPipeError as error:
         return _report_output(error) or 2 * bool(failures)
     except OSError as error:
@@ -107,7 +108,7 @@ def _stopping(told: list[str]) -> Callable[[str], None]:
         told.append(reason)
         _thread.interrupt_main()
         time.sleep(_PATIENCE)
-        os._exit(_say(reason, 2))
+        os._exit(_say(translate(reason), 2))
 
     return stop
 

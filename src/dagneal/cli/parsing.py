@@ -1,23 +1,34 @@
-"""What the commands' arguments have in common. Nothing heavy is imported here, so that --help answers at once."""
+"""The parser of the command line, and how values are written there. Nothing heavy is imported here."""
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from typing import Any, NoReturn
 
 from dagneal.cli.streams import write_message
 
+_WIDEST = 110  # columns of a help text
+_INDENT = 26  # columns left of the explanation of an option
+
+
+class Help(argparse.RawDescriptionHelpFormatter):
+    """Help text with one line for most options."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=_INDENT, width=min(shutil.get_terminal_size().columns, _WIDEST))
+
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaint is one line."""
+    """A parser that reports an error in one line."""
 
     def _print_message(self, message: str, file: Any = None) -> None:
         """Write help; unlike argparse, do not hide a failure to write it."""
         (file or sys.stdout).write(message)
 
     def error(self, message: str) -> NoReturn:
-        """Complain, and end with status 2."""
+        """Report an error, and end with status 2."""
         write_message(f"{self.prog}: {message}; see {self.prog} --help")
         raise SystemExit(2)
 
@@ -34,95 +45,85 @@ class Once(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-def command_named(commands: argparse._SubParsersAction[Parser], name: str, summary: str, epilog: str) -> Parser:
-    """A command with the options that all have."""
-    command = commands.add_parser(
-        name,
-        help=summary,
-        description=summary[0].upper() + summary[1:] + ".",
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    command.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-    command.add_argument("--quiet", action="store_true", help="no progress and no notes on standard error")
-    command.add_argument("--jobs", type=int, metavar="N", help="cores to use (default: all)")
-    command.add_argument("--memory", metavar="SIZE", help="memory to use, such as 2GB (default: what is free)")
-    return command
+def split_numbers(text: str) -> list[int]:
+    """Parse whole numbers with commas between.
 
-
-def reading_options(command: Parser) -> None:
-    """Options of every command that reads data."""
-    group = command.add_argument_group("data")
-    group.add_argument(
-        "--columns", metavar="A,B,C", type=listed, help="use only these columns (a name with a comma in quotes)"
-    )
-    group.add_argument("--drop", metavar="A,B,C", type=listed, default=[], help="leave these columns out")
-    group.add_argument(
-        "--bins",
-        action="append",
-        default=[],
-        metavar="[A=]KIND:N",
-        help="cut numbers into N states: quantile:4, uniform:5, kmeans:3 or at:18,65, for all columns with more "
-        "than 12 different numbers or for one",
-    )
-    group.add_argument(
-        "--rare", type=float, default=0.0, metavar="SHARE", help="merge states that fewer rows show (such as 0.01)"
-    )
-    group.add_argument("--weights", metavar="COLUMN", help="a column that says how often each row counts")
-    group.add_argument("--states", metavar="NETWORK", help="take the states, unseen ones too, from a .bif file or network")
-    group.add_argument(
-        "--missing", choices=("refuse", "drop", "state"), default="refuse", help="what to do with missing values"
-    )
-    group.add_argument(
-        "--merge",
-        choices=("auto", "yes", "no"),
-        default="auto",
-        help="merge equal rows; by default a sample decides where there are many",
-    )
-    group.add_argument(
-        "--score", default="bdeu:1", metavar="NAME", help="bdeu:ESS (default bdeu:1), bdeu-rows, k2, perks or bic"
-    )
-
-
-def data_options(command: Parser) -> None:
-    """The data and options of every command that learns from them."""
-    command.add_argument(
-        "data", metavar="DATA", help="a CSV, TSV or Parquet file of discrete data, with column names; - for standard input"
-    )
-    reading_options(command)
-    command.add_argument(
-        "--max-parents", type=int, metavar="M", help="most parents of a variable (default 4; encode and --direct: 2)"
-    )
-    group = command.add_argument_group("knowledge")
-    group.add_argument(
-        "--require", action="append", default=[], metavar="A:B", help="the edge from A to B is there (as often as needed)"
-    )
-    group.add_argument("--forbid", action="append", default=[], metavar="A:B", help="the edge from A to B is not there")
-    group.add_argument("--tiers", metavar="FILE", help="TOML with tiers = [[...], ...]: no edge from a later to an earlier")
-    group.add_argument(
-        "--knowledge", metavar="FILE", help="TOML with any of required, forbidden, tiers, roots, leaves, limits"
-    )
-
-
-def numbers(text: str) -> list[int]:
-    """Whole numbers with commas between."""
+    Args:
+        text: such as `3,4,5`.
+    """
     try:
         return [int(part) for part in text.split(",")]
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{text!r} is no list of whole numbers such as 3,4,5") from error
 
 
-def sizes(text: str) -> list[float]:
-    """Numbers with commas between."""
+def split_sizes(text: str) -> list[float]:
+    """Parse numbers with commas between.
+
+    Args:
+        text: such as `0.1,1,10`.
+    """
     try:
         return [float(part) for part in text.split(",")]
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers such as 0.1,1,10") from error
 
 
-def listed(text: str) -> list[str]:
-    """Names with commas between; a name with a comma in quotes. An empty text is the name of a column without one."""
+def split_names(text: str) -> list[str]:
+    """Parse names with commas between; a name with a comma is in quotes.
+
+    Args:
+        text: such as `age,"height, cm"`; an empty text is the name of a column without one.
+    """
     import csv
 
     return [part.strip() for part in next(csv.reader([text], skipinitialspace=True), None) or [""]]
+
+
+def join_names(names: list[Any]) -> str:
+    """Write names as `split_names` reads them.
+
+    Args:
+        names: the names.
+
+    >>> join_names(["age", "height, cm"])
+    'age,"height, cm"'
+    """
+    import csv
+    import io
+
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow([str(name) for name in names])
+    return line.getvalue()
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """Parse NAME=VALUE: a value of Python or TOML, or else a text.
+
+    Args:
+        text: such as `num_sweeps=5000`.
+
+    >>> parse_setting("acyclic=true"), parse_setting("encoding=paper")
+    (('acyclic', True), ('encoding', 'paper'))
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise argparse.ArgumentTypeError(f"{text!r} has no value; write NAME=VALUE, such as num_sweeps=5000")
+    return name, parse_value(value)
+
+
+def parse_value(text: str) -> Any:
+    """Parse a value of Python or TOML; anything else is a text.
+
+    Args:
+        text: such as `5000`, `true` or `paper`.
+    """
+    import ast
+    import json
+
+    try:
+        value = ast.literal_eval({"true": "True", "false": "False"}.get(text, text))
+        json.dumps(value)  # a journal stores it
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return text
+    return value

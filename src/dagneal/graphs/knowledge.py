@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -16,13 +13,11 @@ from numpy.typing import NDArray
 
 from dagneal.base.errors import InputError, hint, short, whole_number
 from dagneal.base.kernels import Floats, Ints, Masks
+from dagneal.base.toml import read_toml
 from dagneal.graphs.dags import cpdag
 
 Edge = tuple[str, str]
 _KEYS = ("required", "forbidden", "tiers", "roots", "leaves", "limits")
-_DEEPEST = 100  # parts of a dotted key; the parser takes memory with the square of their number
-_STRING = re.compile(r"""\"(?:\\.|[^"\\\n])*+"?|'[^'\n]*+'?""")
-_DOTTED = re.compile(r"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++)++")  # takes time in proportion to the text
 
 
 @dataclass(frozen=True)
@@ -254,22 +249,7 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
         path: a file with any of `required` and `forbidden` (edges as `["parent", "child"]` or `"parent -> child"`), `tiers`
             (lists of names), `roots`, `leaves` (names) and a table `limits` (name = most parents).
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-        _check_depth(text)
-        read = tomllib.loads(text)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:  # text that is not TOML or not UTF-8, numbers of thousands of digits
-        raise InputError(f"{path} is not TOML: {error}") from error
-    return _parse(read, str(path), "must be a table such as [limits], then outcome = 3")
-
-
-def _check_depth(text: str) -> None:
-    """Refuse dotted keys of very many parts before they are parsed."""
-    for match in _DOTTED.finditer(_STRING.sub("s", text)):
-        if (parts := match[0].count(".") + 1) > _DEEPEST:
-            raise ValueError(f"it has a key of {parts:,} parts")
+    return _parse(read_toml(path), str(path), "must be a table such as [limits], then outcome = 3")
 
 
 def as_knowledge(value: Any) -> Knowledge | None:

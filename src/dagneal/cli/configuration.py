@@ -1,0 +1,222 @@
+"""The configuration of a command: from words, from a file, from a journal, and back to words.
+
+A configuration holds the options that differ from their defaults, under their names in Python. `--config` reads one from a
+TOML file, and a journal stores one. Both go through the parser, so that every value is checked in the same way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from dagneal.base.errors import InputError, hint, short
+from dagneal.base.toml import read_toml
+from dagneal.base.version import __version__
+from dagneal.cli.parsing import Help, Parser, join_names, parse_value, split_names, split_numbers, split_sizes
+
+COMMANDS = (
+    *("learn", "confidence", "sample", "encode", "compare", "score", "fit", "convert"),
+    *("plan", "reproduce", "networks", "resume"),
+)
+_APART = ("help", "config")  # not part of a configuration
+
+
+def command_of(name: str) -> Any:
+    """Return the module of a command.
+
+    Args:
+        name: the command.
+    """
+    return import_module(f"dagneal.cli.{name}_command")
+
+
+def parser() -> Parser:
+    """Return the parser of the command `dagneal`."""
+    top = Parser(
+        prog="dagneal",
+        description="Learn the structure of Bayesian networks with annealers, and know how good the answer is.",
+        epilog="Start with: dagneal sample lung-cancer -o lc.csv && dagneal learn lc.csv",
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"dagneal {__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
+    for name in COMMANDS:
+        _add_command(commands, name)
+    return top
+
+
+def _add_command(commands: argparse._SubParsersAction[Parser], name: str) -> None:
+    """Add the parser of a command, with the options that all commands have."""
+    module = command_of(name)
+    command = commands.add_parser(
+        name,
+        help=module.SUMMARY,
+        description=module.SUMMARY[0].upper() + module.SUMMARY[1:] + ".",
+        usage=f"dagneal {name} {module.USAGE}",
+        epilog=module.EXAMPLES,
+        formatter_class=Help,
+        allow_abbrev=False,
+    )
+    command.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    command.add_argument("--quiet", action="store_true", help="no progress and no notes on standard error")
+    command.add_argument("--jobs", type=int, metavar="N", help="cores to use (default: all)")
+    command.add_argument("--memory", metavar="SIZE", help="memory to use, such as 2GB (default: what is free)")
+    module.add_options(command)
+
+
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """Parse the words of a command; `--config` gives the options that the words leave out.
+
+    Args:
+        words: after `dagneal`.
+
+    Returns:
+        The options, with their `configuration`.
+    """
+    words = list(words)
+    if any(word == "--config" or word.startswith("--config=") for word in words):
+        words = _add_file(words)
+    top = parser()
+    options = top.parse_args(words)
+    options.configuration = _configuration(options, top)
+    return options
+
+
+def words_of(command: str, configuration: Mapping[str, Any], where: str = "the configuration") -> list[str]:
+    """Return the words that give a command this configuration.
+
+    Args:
+        command: its name.
+        configuration: values by name.
+        where: it comes from, for errors.
+
+    >>> words_of("learn", {"data": "rows.csv", "solver": "sa", "settings": {"num_sweeps": 50}, "columns": ["a", "b"]})
+    ['learn', 'rows.csv', '--columns', 'a,b', '--solver', 'sa', '--set', 'num_sweeps=50']
+    """
+    actions = {action.dest: action for action in _actions(command) if action.dest not in _APART}
+    for name in configuration:
+        if name not in actions:
+            raise InputError(f"{where}: there is no option {name!r} of {command}{hint(str(name), actions)}")
+    places, options = list[str](), list[str]()
+    for name, action in actions.items():
+        if name in configuration:
+            for text in _texts(action, configuration[name], f"{where}: {name}"):
+                if not action.option_strings:
+                    places.append(text)
+                elif text is None:
+                    options.append(action.option_strings[0])
+                elif text.startswith("-") and text != "-":
+                    options.append(f"{action.option_strings[-1]}={text}")
+                else:
+                    options += [action.option_strings[0], text]
+    dashes = ["--"] if any(text.startswith("-") and text != "-" for text in places) else []
+    return [command, *options, *dashes, *places] if dashes else [command, *places, *options]
+
+
+def option_of(command: str, name: str) -> str:
+    """Return how an option is written on the command line.
+
+    Args:
+        command: its command.
+        name: of the option in Python.
+    """
+    for action in _actions(command):
+        if action.dest == name and action.option_strings:
+            return action.option_strings[-1]
+    return name
+
+
+def _actions(command: str, top: Parser | None = None) -> list[argparse.Action]:
+    """Return the arguments and options of a command."""
+    for action in (top or parser())._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return list(action.choices[command]._actions)
+    raise AssertionError("the parser has commands")
+
+
+def _configuration(options: argparse.Namespace, top: Parser) -> dict[str, Any]:
+    """Return the options that differ from their defaults."""
+    configuration = {}
+    for action in _actions(options.command, top):
+        if action.dest not in _APART and (value := getattr(options, action.dest)) != action.default:
+            configuration[action.dest] = dict(value) if action.dest == "settings" else value
+    return configuration
+
+
+def _add_file(words: list[str]) -> list[str]:
+    """Add the options of a configuration file that the words leave out; settings of the solver are merged."""
+    top = parser()
+    command = next((word for word in words if word in COMMANDS), COMMANDS[0])
+    for action in _actions(command, top):
+        action.default = argparse.SUPPRESS
+    given = vars(top.parse_args(words))
+    if given.get("config") is None:
+        return words
+    values = read_toml(given["config"])
+    if values.pop("command", command) != command:
+        raise InputError(f"{given['config']} is not for `dagneal {command}`; its command is another one")
+    settings = values.get("settings", {})
+    own = dict(given.get("settings", []))
+    if isinstance(settings, dict):
+        values["settings"] = {name: value for name, value in settings.items() if name not in own}
+    rest = {name: value for name, value in values.items() if name == "settings" or name not in given}
+    added = words_of(command, rest, given["config"])[1:]
+    at = words.index(command) + 1
+    return [*words[:at], *added, *words[at:]]
+
+
+def _texts(action: argparse.Action, value: Any, where: str) -> Iterator[Any]:
+    """Yield a value as the texts of an option, one for each time that the option is given; None for a flag."""
+    if isinstance(action, argparse._StoreTrueAction):
+        if not isinstance(value, bool):
+            raise InputError(f"{where} is {short(value)}; give true or false")
+        yield from [None] if value else []
+    elif action.dest == "settings":
+        yield from (f"{name}={_value_text(its)}" for name, its in _table(value, where).items())
+    elif action.dest == "knowledge" and isinstance(value, dict):
+        yield json.dumps(value)
+    elif action.dest == "bins" and isinstance(value, dict):
+        yield from (f"{name}={_text(its, where)}" if name else _text(its, where) for name, its in value.items())
+    elif action.dest == "tiers" and isinstance(value, list):
+        yield ":".join(join_names(_list(group, where)) for group in value)
+    elif isinstance(action, argparse._AppendAction) or action.nargs == "*":
+        yield from (_text(each, where) for each in (value if isinstance(value, list) else [value]))
+    elif action.type is split_names:
+        yield join_names([_text(each, where) for each in _list(value, where)])
+    elif action.type in (split_numbers, split_sizes):
+        yield ",".join(_text(each, where) for each in _list(value, where))
+    else:
+        yield _text(value, where)
+
+
+def _text(value: Any, where: str) -> str:
+    """Return a text or a number as it is written on the command line."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise InputError(f"{where} is {short(value)}; give a text or a number")
+    if isinstance(value, str) and "\0" in value:
+        raise InputError(f"{where} contains a null byte; give a text without one")
+    return str(value)
+
+
+def _value_text(value: Any) -> str:
+    """Return a setting so that `parse_value` gives the same value again."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value if isinstance(value, str) and parse_value(value) == value else repr(value)
+
+
+def _list(value: Any, where: str) -> list[Any]:
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        return [value]
+    if not isinstance(value, list):
+        raise InputError(f"{where} is {short(value)}; give a list")
+    return value
+
+
+def _table(value: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict) or not all(isinstance(name, str) and name for name in value):
+        raise InputError(f"{where} is {short(value)}; give a table such as [settings], then num_sweeps = 5000")
+    return value

@@ -1,0 +1,51 @@
+"""`dagneal convert`: write a network in another format."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from dagneal.base.errors import InputError
+from dagneal.base.files import check_format
+from dagneal.cli import show
+from dagneal.cli.inputs import NETWORK_HELP, add_safe_labels
+from dagneal.cli.parsing import Parser
+
+SUMMARY = "write a network in another format"
+USAGE = "NETWORK FILE [options]"
+EXAMPLES = """\
+examples:
+  dagneal convert network.bif network.json
+  dagneal convert child.bif safe.bif --safe-labels
+"""
+
+
+def add_options(command: Parser) -> None:
+    """Add the arguments and options of the command.
+
+    Args:
+        command: its parser.
+    """
+    command.add_argument("source", metavar="NETWORK", help=NETWORK_HELP)
+    command.add_argument("target", metavar="FILE", help="where: .bif, .json, .graphml or .dot")
+    add_safe_labels(command)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Convert a network.
+
+    Args:
+        options: of the command.
+    """
+    from dagneal.networks.formats import FORMATS, read_structure, structure_of, write_network
+
+    check_format(options.target, FORMATS)
+    if os.path.realpath(options.source) == os.path.realpath(options.target):
+        raise InputError(f"{options.target} would be written over itself; give another name")
+    network = read_structure(options.source)
+    write_network(network, options.target, options.safe_labels)
+    dag = structure_of(network)
+    edges = dag.number_of_edges()
+    report = {"file": options.target, "variables": len(dag), "edges": edges}
+    size = f"{len(dag):,} variable{'s' * (len(dag) != 1)} and {edges:,} edge{'s' * (edges != 1)}"
+    show.result(report, f"{size} written to {options.target}", options)

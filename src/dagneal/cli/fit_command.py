@@ -1,0 +1,59 @@
+"""`dagneal fit`: fit the probabilities of a structure to data."""
+
+from __future__ import annotations
+
+import argparse
+
+from dagneal.base.errors import InputError
+from dagneal.base.files import check_different, check_format
+from dagneal.cli import show
+from dagneal.cli.inputs import add_network_and_data, add_reading_options, add_safe_labels, read_data_of
+from dagneal.cli.parsing import Parser
+
+SUMMARY = "fit the probabilities of a structure to data"
+USAGE = "NETWORK DATA -o FILE [options]"
+EXAMPLES = """\
+examples:
+  dagneal fit structure.json patients.csv -o network.bif
+  dagneal fit network.bif new.csv --score bdeu:10 -o updated.bif
+"""
+
+
+def add_options(command: Parser) -> None:
+    """Add the arguments and options of the command.
+
+    Args:
+        command: its parser.
+    """
+    add_network_and_data(command)
+    add_reading_options(command)
+    add_safe_labels(command)
+    output = ".bif or .json; .graphml and .dot hold edges only (may be repeated)"
+    command.add_argument("-o", "--output", action="append", required=True, metavar="FILE", help=output)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Fit probabilities, and write the network.
+
+    Args:
+        options: of the command.
+    """
+    from dagneal.networks.formats import FORMATS, read_structure, structure_of, write_network
+    from dagneal.networks.network import fit
+    from dagneal.scoring.scores import Dirichlet, score_named
+
+    for path in options.output:
+        check_format(path, FORMATS)
+    check_different(options.output)
+    prior = score_named(options.score)
+    if not isinstance(prior, Dirichlet):
+        raise InputError(f"{options.score} has no prior to fit with; give bdeu:ESS, bdeu-rows, k2 or perks")
+    dag = structure_of(read_structure(options.network))
+    data = read_data_of(dag, options)
+    network = fit(dag, data, prior)
+    for path in options.output:
+        write_network(network, path, options.safe_labels)
+    parameters = sum(table.size - table.size // table.shape[-1] for table in network.cpts.values())
+    report = {"file": options.output[0], "files": options.output, "rows": data.rows, "parameters": parameters}
+    text = f"{parameters:,} free parameters fitted to {data.rows:,} rows, written to {', '.join(options.output)}"
+    show.result(report, text, options)

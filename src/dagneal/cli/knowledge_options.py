@@ -1,0 +1,93 @@
+"""Background knowledge on the command line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from dagneal.base.errors import InputError
+from dagneal.cli.parsing import Parser, split_names
+
+if TYPE_CHECKING:
+    from dagneal.graphs.knowledge import Edge, Knowledge
+
+
+def add_knowledge_options(command: Parser) -> None:
+    """Add the options of background knowledge.
+
+    Args:
+        command: of a parser.
+    """
+    group = command.add_argument_group("knowledge")
+    group.add_argument(
+        "--require", action="append", default=[], metavar="A:B", help="the edge from A to B exists (may be repeated)"
+    )
+    group.add_argument("--forbid", action="append", default=[], metavar="A:B", help="the edge from A to B does not exist")
+    group.add_argument("--roots", type=split_names, default=[], metavar="A,B", help="variables without parents")
+    group.add_argument("--leaves", type=split_names, default=[], metavar="A,B", help="variables without children")
+    group.add_argument("--tiers", metavar="A,B:C,D", help="groups in order; no edge leads to an earlier group")
+    group.add_argument("--knowledge", metavar="FILE", help="TOML with these and limits on parents; or JSON as a text")
+
+
+def read_knowledge_options(options: argparse.Namespace, names: Sequence[str]) -> Knowledge | None:
+    """Return all that the options say together; None where they say nothing.
+
+    Args:
+        options: of the command.
+        names: the variables.
+    """
+    from dagneal.graphs.knowledge import Knowledge, as_knowledge
+
+    known = Knowledge(
+        required=[_edge("--require", text, names) for text in options.require],
+        forbidden=[_edge("--forbid", text, names) for text in options.forbid],
+        tiers=_tiers(options.tiers, names) if options.tiers else (),
+        roots=options.roots,
+        leaves=options.leaves,
+    )
+    if options.knowledge:
+        known |= as_knowledge(_file_or_json(options.knowledge)) or Knowledge()
+    return known or None
+
+
+def _file_or_json(text: str) -> Any:
+    """Return the path of a file, or the values of a JSON object."""
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f'--knowledge is not JSON: {error}; give a file, or an object such as {{"leaves": ["a"]}}'
+        ) from error
+
+
+def _edge(option: str, text: str, names: Sequence[str]) -> Edge:
+    """Return an edge written as A:B; names may have colons too."""
+    known = set(names)
+    ends = [(text[:at].strip(), text[at + 1 :].strip()) for at, letter in enumerate(text) if letter == ":"]
+    fitting = [(parent, child) for parent, child in ends if parent in known and child in known]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise InputError(f"{option} {text} can be read in {len(fitting)} ways; use a file of knowledge")
+    for parent, child in ends[:1] if len(ends) == 1 else ():
+        missing = parent if parent not in known else child
+        raise InputError(f"{option} {text}: there is no column {missing!r} in the data")
+    raise InputError(f"{option} {text} is no edge; write PARENT:CHILD with the names of two columns")
+
+
+def _tiers(text: str, names: Sequence[str]) -> Any:
+    """Return groups of names: commas inside a group, colons between groups."""
+    if text.lower().endswith(".toml"):
+        raise InputError(f"--tiers {text}: write the groups, such as a,b:c,d; give a file with --knowledge {text}")
+    groups = [split_names(part) for part in text.split(":")]
+    known = set(names)
+    for group in groups:
+        for name in group:
+            if name not in known:
+                more = "; names with colons need a file of knowledge" if any(":" in each for each in names) else ""
+                raise InputError(f"--tiers {text}: there is no column {name!r} in the data{more}")
+    return groups

@@ -1,0 +1,180 @@
+"""`dagneal learn`: learn the structure of a Bayesian network from data."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dagneal.base.errors import InputError, secondary
+from dagneal.base.files import check_different, check_format, check_writable
+from dagneal.cli import show
+from dagneal.cli.confidence_command import Measures, measure, save
+from dagneal.cli.configuration import words_of
+from dagneal.cli.inputs import add_data, add_reading_options, add_safe_labels, read_data, read_graph
+from dagneal.cli.journal_options import add_cluster_option, add_journal_option, claim, open_run
+from dagneal.cli.knowledge_options import add_knowledge_options, read_knowledge_options
+from dagneal.cli.parsing import Parser
+from dagneal.cli.solver_options import SOLVERS, add_solver_options, open_solver
+
+if TYPE_CHECKING:
+    from dagneal.data.dataset import Dataset
+    from dagneal.result import Learned
+
+SUMMARY = "learn the structure of a Bayesian network from data"
+USAGE = "DATA [options]"
+EXAMPLES = f"""\
+{SOLVERS}
+examples:
+  dagneal learn patients.csv -o patients.html
+  dagneal learn lc.csv --solver sa --set direct=true --set num_sweeps=5000 --truth lung-cancer
+  dagneal learn alarm.csv --solver sa --set encoding=paper --set repair=false --divide 4 --rule penalty
+"""
+# Options that make no difference to what a journal stores.
+_HARMLESS = ("data", "dask", "output", "samples", "truth", "safe_labels", "bootstrap", "time_limit")
+
+
+def add_options(command: Parser) -> None:
+    """Add the arguments and options of the command.
+
+    Args:
+        command: its parser.
+    """
+    add_data(command, nargs="?")  # it may be in the file of --config
+    command.add_argument("--config", metavar="FILE", help="TOML with options under their Python names")
+    add_reading_options(command)
+    add_knowledge_options(command)
+    add_solver_options(command)
+    group = command.add_argument_group("run and results")
+    add_journal_option(group)
+    add_cluster_option(group, "compute on a Dask cluster: a scheduler, or local:4")
+    group.add_argument("--bootstrap", type=int, metavar="N", help="learn from N bootstrap samples, and count edges")
+    output = "save: .html, .json, .bif, .graphml or .dot (may be repeated)"
+    group.add_argument("-o", "--output", action="append", default=[], metavar="FILE", help=output)
+    add_safe_labels(group)
+    group.add_argument("--samples", metavar="FILE", help="save the reads of the global problem as JSON")
+    group.add_argument("--truth", metavar="NETWORK", help="compare with this network (a file or a bundled name)")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Learn, measure how sure the network is, save and print it; once there is a network, no failure can lose it.
+
+    Args:
+        options: of the command.
+    """
+    from dagneal.learning import check_seed, uses_journal
+    from dagneal.runtime.journal import SqliteJournal
+    from dagneal.runtime.run import Deadline
+    from dagneal.scoring.scores import score_named
+    from dagneal.strategies.anneal import Anneal, Divide
+
+    if options.data is None:
+        raise InputError("there are no data; give a file: dagneal learn DATA")
+    _check_outputs(options)
+    which = Measures(options.bootstrap)
+    which.check()
+    Deadline.after(options.time_limit)  # refuses an invalid limit before the work
+    score = score_named(options.score)
+    with open_solver(options) as solver:
+        if options.seed is not None:
+            check_seed(solver)
+        _check_samples(options, solver)
+        with open_run(options) as context:
+            data, truth, more = _read(options)
+            if isinstance(context.journal, SqliteJournal):
+                claim(context.journal, options, _HARMLESS, {"the fingerprint of the data": data.fingerprint})
+            context = replace(context, deadline=Deadline.after(options.time_limit))
+            for_samples_only = options.bootstrap is not None and not uses_journal(solver)
+            search = replace(context, journal=None) if for_samples_only else context
+            learned = _learn(data, solver, {"score": score, "max_parents": options.max_parents, **more, "run": search})
+            if options.bootstrap is not None:
+                _save(learned, options, truth)
+            same = not isinstance(solver, Anneal | Divide)
+            if options.bootstrap is not None and not same and not options.quiet:
+                show.note("bootstrap samples are learned by the default solver, not as the network itself")
+            learned, interrupted = measure(learned, which, solver if same else None, context)
+    saved = _save(learned, options, truth)
+    _show(learned, data, truth, options)
+    for path in saved:
+        show.saved(path, options)
+    if interrupted or (learned.division is not None and learned.division.interrupted):
+        raise KeyboardInterrupt  # what is known has been saved and shown
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Refuse files that could only fail after the work."""
+    from dagneal.networks.formats import FORMATS, PAGE
+
+    for path in options.output:
+        check_format(path, (*FORMATS, PAGE))
+    if options.samples:
+        check_writable(options.samples)
+    check_different([*options.output, *(path for path in (options.samples, options.journal) if path)])
+
+
+def _check_samples(options: argparse.Namespace, solver: Any) -> None:
+    """Refuse `--samples` where there are no reads of the global problem."""
+    from dagneal.strategies.anneal import Anneal, Divide
+
+    sampled = isinstance(solver, Anneal) or (
+        isinstance(solver, Divide) and isinstance(solver.solver, Anneal) and solver.combine == "conquer"
+    )
+    if options.samples and not sampled:
+        raise InputError("--samples: only a sampler that solves the global problem has reads to save, such as --solver sa")
+
+
+def _read(options: argparse.Namespace) -> tuple[Dataset, Any, dict[str, Any]]:
+    """Read the data, the true network, and what else `learn` needs."""
+    from dagneal.graphs.dags import check_variables
+    from dagneal.networks.bif import check_names
+    from dagneal.networks.formats import check_letters
+
+    data = read_data(options)
+    for path in options.output:
+        if path.lower().endswith(".bif") and not options.safe_labels:
+            check_names([*data.names, *(state for states in data.states for state in states)])
+        check_letters(data.names, path)
+    truth, initial = (read_graph(source) if source else None for source in (options.truth, options.initial))
+    for graph, source in ((truth, options.truth), (initial, options.initial)):
+        if graph is not None:
+            check_variables(graph, data.names, source)
+    return data, truth, {"knowledge": read_knowledge_options(options, data.names), "initial": initial}
+
+
+def _learn(data: Dataset, solver: Any, more: dict[str, Any]) -> Learned:
+    from dagneal.learning import learn
+
+    return learn(data, solver, **more)
+
+
+def _save(learned: Learned, options: argparse.Namespace, truth: Any) -> list[str]:
+    """Save all that was asked for, and return the files that were written; a file that cannot be written is reported."""
+    from dagneal.qubo.decode import write_samples
+
+    saved = []
+    if options.samples and learned.reads is not None and learned.reads.sampleset is not None:
+        with secondary(f"saving {options.samples}"):
+            write_samples(learned.reads.sampleset, options.samples)
+            saved.append(options.samples)
+    title = "standard input" if options.data == "-" else Path(options.data).name
+    command = shlex.join(["dagneal", *words_of("learn", options.configuration)])
+    return saved + [
+        path for path in options.output if save(learned, path, options, truth=truth, title=title, command=command)
+    ]
+
+
+def _show(learned: Learned, data: Dataset, truth: Any, options: argparse.Namespace) -> None:
+    """Print what was learned, how sure it is, and how it compares with the truth."""
+    from dagneal.report.summary import summarize
+
+    comparison = None
+    if truth is not None:
+        with secondary(f"the comparison with {options.truth}"):
+            comparison = learned.compare(truth)
+    report = learned.to_dict()
+    if comparison is not None:
+        report["comparison"] = comparison.to_dict()
+    lines = [f"{options.data}: {len(data.names)} variables, {data.rows:,} rows ({data.different})", ""]
+    show.result(report, "\n".join([*lines, *summarize(learned, comparison, options.truth or "")]), options)
