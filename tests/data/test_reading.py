@@ -176,7 +176,7 @@ def test_bad_weights(csv, weights, message):
 def test_missing_values(csv):
     text = "a,b,c\nx,1,no\n,2,no\nx,NA,yes\nx,?,no\n"
     with pytest.raises(
-        dn.InputError, match=r"3 missing values: 1 in 'a' .first in row 2., 2 in 'b' .first in row 3.*--missing drop"
+        dn.InputError, match=r"3 missing values: 1 in 'a' .first in row 2., 2 in 'b' .first in row 3.*missing='drop'"
     ):
         dn.read(csv(text))
     with pytest.raises(dn.InputError, match=r"1 in 'b' .first in row 2"):

@@ -186,7 +186,7 @@ def test_pandas_and_r_write_what_is_read(tmp_path):
     [
         (",a,b\nMazda,x,1\nFord,y,2\n", "column 1 of the header has no name, and it does not hold row numbers"),
         (",a,b\n0,x,1\n2,y,2\n", "column 1 of the header has no name"),
-        ("a,,b\nx,p,1\ny,q,2\n", r"column 2 of the header has no name.*drop=\[''\] \(--drop ''\)"),
+        ("a,,b\nx,p,1\ny,q,2\n", r"column 2 of the header has no name.*drop=\[''\]"),
         ("a,b\nr,x,1\nr,y,2\n", "one value more than the header has names"),
         ("a,b\n0.5,x,1\n0.7,y,2\n", "one value more than the header has names"),
         ("a,b\n1,x,1\n2,y\n", "line 3: 2 values where the first row has 3"),
@@ -301,12 +301,12 @@ COUNTED = "Class,Sex,Freq\n1st,M,62\n1st,F,141\n2nd,M,25\n2nd,F,93\n3rd,M,0\n3rd
 @pytest.mark.parametrize("name", ["Freq", "n", "N", "Count", "counts", "weight", "weights", "frequency", "COUNT(*)"])
 def test_a_table_of_counts_is_noted(name, tmp_path):
     path = write(tmp_path / "t.csv", COUNTED.replace("Freq", name))
-    hint = f"weights={name!r} (--weights {name})"
+    hint = f"give weights={name!r}"
     for given in (path, pl.read_csv(path), pd.read_csv(path)):
         assert any(hint in note for note in dn.read(given).prepared)
-        assert not any("--weights" in note for note in dn.read(given, weights=name).prepared)
-        assert not any("--weights" in note for note in dn.read(given, drop=[name]).prepared)
-        assert not any("--weights" in note for note in dn.read(given, bins={name: "quantile:2"}).prepared)
+        assert not any("give weights=" in note for note in dn.read(given, weights=name).prepared)
+        assert not any("give weights=" in note for note in dn.read(given, drop=[name]).prepared)
+        assert not any("give weights=" in note for note in dn.read(given, bins={name: "quantile:2"}).prepared)
 
 
 @pytest.mark.parametrize(
@@ -324,7 +324,7 @@ def test_a_table_of_counts_is_noted(name, tmp_path):
 def test_other_tables_are_not_noted(text, tmp_path):
     path = write(tmp_path / "t.csv", text)
     assert not any(
-        "--weights" in note for note in dn.read(path, bins={"b": "quantile:2"} if "id" in text else None).prepared
+        "give weights=" in note for note in dn.read(path, bins={"b": "quantile:2"} if "id" in text else None).prepared
     )
 
 

@@ -91,9 +91,8 @@ def test_a_turned_edge_that_the_data_cannot_tell_is_equivalent():
     assert "equivalent: the data cannot tell" in text
     assert text.count('class="edge equivalent"') == 2
     assert text.count("<td>equivalent</td>") == 2
-    told = bare(
-        found, knowledge=dn.Knowledge(required=[("c", "b")])
-    )  # knowledge decides the edges of the chain, so they are wrong
+    # Knowledge decides the edges of the chain, so they are wrong.
+    told = bare(found, knowledge=dn.Knowledge(required=[("c", "b")]))
     assert [edge["kind"] for edge in edges_of(told, truth)].count("equivalent") == 0
 
 

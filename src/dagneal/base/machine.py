@@ -84,7 +84,7 @@ def check_room(size: float, what: str, instead: str) -> None:
     if size > there:
         allowed = limit()
         whose = "are free" if allowed is None else f"are left of the {in_words(allowed)} allowed"
-        more = "" if allowed is None else "allow more (--memory), or "
+        more = "" if allowed is None else "allow more with memory=..., or "
         raise InputError(f"{what} needs about {in_words(size)} of memory, and {in_words(there)} {whose}; {more}{instead}")
 
 
@@ -99,7 +99,7 @@ def check_address_space(size: float) -> None:
         if there < least:
             raise InputError(
                 f"ulimit -{option} leaves this process {in_words(there)} of address space, and it needs {in_words(least)}, "
-                "though less memory; raise that limit, or limit the memory with --memory instead"
+                "though less memory; raise that limit, or limit the memory with memory=... instead"
             )
 
 
@@ -157,7 +157,7 @@ def watched(exceeded: Callable[[str], None], every: float = 0.02) -> Iterator[No
                 if (now := used()) > allowed and not over.is_set():
                     over.set()
                     exceeded(
-                        f"{in_words(now)} are more than the {in_words(allowed)} of --memory; allow more, or use less data"
+                        f"{in_words(now)} are more than the {in_words(allowed)} of memory=...; allow more, or use less data"
                     )
 
     thread = threading.Thread(target=watch, daemon=True)

@@ -34,7 +34,7 @@ def selected(
     if len(chosen) > MOST_COLUMNS:
         raise InputError(
             f"{where}: {len(chosen):,} columns are too many, since all pairs are looked at; at most {MOST_COLUMNS:,} are "
-            "possible: choose some with columns=[...] (--columns)"
+            "possible: choose some with columns=[...]"
         )
     if len(set(chosen)) < len(chosen):
         raise InputError(f"{where}: a column is chosen twice, or two have the same name: {some([repr(n) for n in chosen])}")

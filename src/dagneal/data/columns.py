@@ -138,24 +138,24 @@ def complaints(
         if column.name in counts and (identifies or (numbers and continuous(values, rows))):
             found.append(
                 f"column {name!r} may say how often each row occurs ({len(labels):,} numbers in {rows:,} rows); "
-                f"if so, give weights={name!r} (--weights {name}), else cut it into states with bins={{{name!r}: "
-                f"'quantile:4'}} (--bins {name}=quantile:4), or leave it out with drop=[...] (--drop)"
+                f"if so, give weights={name!r}, else cut it into states with bins={{{name!r}: 'quantile:4'}}, "
+                f"or leave it out with drop=[{name!r}]"
             )
         elif identifies:
             found.append(
                 f"column {name!r} looks like an identifier ({len(labels):,} different whole numbers in {rows:,} rows); "
-                f"leave it out with drop=[...] (--drop), or, if it is a measurement, cut it into states with "
-                f"bins={{{name!r}: 'quantile:4'}} (--bins {name}=quantile:4)"
+                f"leave it out with drop=[{name!r}], or, if it is a measurement, cut it into states with "
+                f"bins={{{name!r}: 'quantile:4'}}"
             )
         elif numbers and continuous(values, rows):
             found.append(
                 f"column {name!r} looks continuous ({len(values):,} distinct numbers in {rows:,} rows); cut it into "
-                "states with bins='quantile:4' (--bins quantile:4), or leave it out with drop=[...] (--drop)"
+                f"states with bins='quantile:4', or leave it out with drop=[{name!r}]"
             )
         elif not numbers and len(labels) > MANY_NUMBERS and 2 * len(labels) > rows:
             found.append(
                 f"column {name!r} looks like an identifier ({len(labels):,} different values in {rows:,} rows); "
-                "leave it out with drop=[...] (--drop), or merge its rare values with rare=0.01 (--rare 0.01)"
+                f"leave it out with drop=[{name!r}], or merge its rare values with rare=0.01"
             )
     return found
 
@@ -277,5 +277,5 @@ def check_states(where: str, name: str, count: int) -> None:
     if count > MOST_STATES:
         raise InputError(
             f"{where}: column {name!r} has {count:,} distinct values; at most {MOST_STATES:,} are possible: "
-            "leave it out with drop=[...] (--drop) if it is an identifier, else group or bin its values"
+            f"leave it out with drop=[{name!r}] if it is an identifier, else group or bin its values"
         )

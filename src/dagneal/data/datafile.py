@@ -167,7 +167,7 @@ def without_row_numbers(sources: Sequence[Source], keep: Collection[str]) -> lis
             elif name == "" and name in names and not first:
                 raise InputError(
                     f"{source.where}: column {at + 1} has no name, and it does not hold row numbers; name it, or leave the "
-                    "columns without names out with drop=[''] (--drop '')"
+                    "columns without names out with drop=['']"
                 )
             elif at == 0 and source.row_names and name not in keep:
                 _check_row_names(source)

@@ -95,7 +95,7 @@ def prepared(
         counts = tuple(name for name in candidates if _counts_rows(source, frame, chosen, name))
         notes += [
             f"{name}: may say how often each row occurs, since no two rows agree in all other columns; "
-            f"if so, give weights={name!r} (--weights {name})"
+            f"if so, give weights={name!r}"
             for name in counts
         ]
     frame, told = binned_frame(frame, where, chosen, bins)
@@ -118,7 +118,7 @@ def _check_names(source: datafile.Source, columns: Sequence[str] | None, drop: S
         where = source.titles[0] if source.titles else source.where
         raise InputError(
             f"{where}: column {source.names.index('') + 1} {text}has no name, and it does not hold row numbers "
-            "from 0 or 1; name it, or leave it out with drop=[''] (--drop '')"
+            "from 0 or 1; name it, or leave it out with drop=['']"
         )
 
 

@@ -64,7 +64,7 @@ def refusal(where: str, lost: Mapping[str, tuple[int, str | None]], others: Sequ
     listed = [f"{count:,} in {name!r}" + (f" (first in row {row})" if row else "") for name, (count, row) in lost.items()]
     text = (
         f"{sum(count for count, _ in lost.values()):,} missing values: {some(listed)}; drop their rows with missing='drop' "
-        "(--missing drop) or make them a state of their own with missing='state' (--missing state)"
+        "or make them a state of their own with missing='state'"
     )
     return InputError(f"{where}: {'; '.join([text, *others])}")
 

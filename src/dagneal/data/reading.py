@@ -89,7 +89,7 @@ def read(
         settled = _declared(states, given.where, list(ready.chosen))
         share = different(ready) if merge == "auto" and not ready.weighted else None
         if ready.weighted and merge == "no":
-            raise InputError("rows with weights are merged; leave merge='no' (--merge no) out")
+            raise InputError("rows with weights are merged; leave merge='no' out")
         told = "" if share is None else f"{share:.0%} of a sample of {SAMPLE:,} rows differ"
         if merge == "no" or not (share is None or merges(share)):
             notes = (f"rows kept one by one, since {told}",) if told else ()

@@ -301,6 +301,6 @@ def _quoted(name: str) -> str:
     if _PLAIN.fullmatch(name) and "//" not in name and "/*" not in name:
         return name
     if _NOT_QUOTABLE.search(name):
-        why = "it holds a quote, a line break or an invalid character; use safe labels (--safe-labels)"
+        why = "it holds a quote, a line break or an invalid character; write it with safe=True"
         raise InputError(f"the name {name!r} cannot be written in BIF: {why}")
     return f'"{name}"'

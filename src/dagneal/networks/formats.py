@@ -76,7 +76,7 @@ def check_letters(names: Iterable[Any], path: str | os.PathLike[str]) -> None:
         if odd := _NOT_XML.search(str(name)):
             raise InputError(
                 f".{ending} cannot hold the character {odd.group()!a} of the variable {fitted(str(name), _LONGEST)!a}; "
-                "rename it, or write .json and make its labels safe with `dagneal convert --safe-labels`"
+                "rename it, or write it with safe=True"
             )
 
 

@@ -348,6 +348,6 @@ def _checked_candidates(names: Sequence[str], candidates: Mapping[str, Sequence[
         if len(its_candidates) > MOST_CANDIDATES:
             raise InputError(
                 f"{child!r} has {len(its_candidates)} candidate parents; at most {MOST_CANDIDATES} are possible: "
-                "choose fewer columns (--columns), or name candidates"
+                "choose fewer variables with columns=[...], or name candidates"
             )
     return own

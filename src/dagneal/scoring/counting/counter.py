@@ -180,7 +180,7 @@ class Counter:
             key = _keys([data.codes[v] for v in family], shape, data.codes.shape[1])
             return np.bincount(key, weights=data.weights, minlength=cells).astype(np.int64)
         if cells > _PLAIN and seen_only:
-            check_room(40 * data.rows, f"counting {data.rows:,} rows by {cells:,} states", "merge states (--rare)")
+            check_room(40 * data.rows, f"counting {data.rows:,} rows by {cells:,} states", "merge states with rare=0.01")
             return np.unique(_keys([data.codes[v] for v in family], shape, data.rows), return_counts=True)[1]
         counts = np.zeros(cells, dtype=np.int64)
         for begin, end in data.codes.parts():
