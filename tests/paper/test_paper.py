@@ -12,14 +12,18 @@ from dwave.samplers import SimulatedAnnealingSampler
 
 import dagneal as dn
 from dagneal.cli import main
-from dagneal.networks.gaussian import Discrete, Gaussian, discretised
-from dagneal.paper import discretisation, evaluation, experiments, priors, published, runner as running, timing
+from dagneal.networks import Discrete, Gaussian, discretised
+from dagneal.paper import discretisation, evaluation, experiments, priors, published, runner, timing
+from dagneal.paper.annealers import Annealers
 from dagneal.paper.direct_runs import DirectRuns, unlike
-from dagneal.paper.division import Runs, run_cases, tally, told_apart
 from dagneal.paper.division_report import judged
+from dagneal.paper.division_runs import DivisionRuns, cases_of_run, tally, told_apart
 from dagneal.paper.document import parts_of, write_report
 from dagneal.paper.items import IN_SHAPE, REPRODUCED, Figure, Item, Section, Setting, Table
+from dagneal.paper.problems import make_data
 from dagneal.paper.records import Case, Record, Records
+from dagneal.paper.runner import run_cases
+from dagneal.paper.subproblem_votes import SubproblemRun
 
 QUICK = Setting()
 
@@ -75,7 +79,7 @@ def test_every_item_declares_runs_that_exist(scale):
         cases = item.cases(setting)
         assert cases
         for case in cases:
-            assert case.kind in running.KINDS
+            assert case.kind in runner.KINDS
             assert evaluation.cost(case) > 0
             json.dumps(case.inputs)
         assert "Reproduced:" in item.rule
@@ -97,24 +101,25 @@ def test_blocks_are_those_of_divide_and_parts_add_up():
     truth = dn.load("waste")
     table = dn.scoring.score_table(truth.expected(10_000))
     names = truth.names
-    whole = experiments.blocks("waste", "expected 10000", 4, "sa", seed=3, reads=10).result
-    parts = [experiments.blocks("waste", "expected 10000", 4, "sa", 3, 10, part=part, parts=3).result for part in range(3)]
+    run = SubproblemRun("waste", "expected 10000", 4, "sa", seed=3, reads=10)
+    whole = run.votes(Annealers()).result
+    parts = [replace(run, part=part, parts=3).votes(Annealers()).result for part in range(3)]
     assert sum(part["blocks"] for part in parts) == comb(9, 4)
     for kind, repair in (("raw", False), ("repaired", True)):
         assert np.array_equal(sum(np.array(part["votes"][kind]) for part in parts), whole["votes"][kind])
-        options = {"rule": "penalty", "repair": repair, "encoding": dn.PAPER, "num_reads": 10}
-        found = dn.divide(table, SimulatedAnnealingSampler(), 4, seed=3, **options)
+        solver = dn.Anneal(SimulatedAnnealingSampler(), num_reads=10, encoding=dn.PAPER, repair=repair)
+        found = dn.Divide(solver, 4, combine="penalty").solve(dn.Problem(table), dn.Run(seed=3))
         assert np.array_equal(found.division.votes, whole["votes"][kind])
         assert np.array_equal(found.division.against, np.array(whole["together"]) - whole["votes"][kind])
         assert list(found.dag) == list(names)
 
 
 def test_runs_are_tallied_once_they_are_complete(records):
-    runs = Runs("expected 10000", 4, "sa", (1, 2))
+    runs = DivisionRuns("expected 10000", 4, "sa", (1, 2))
     assert runs.graphs("lung-cancer", records) == []
-    running.run(runs.cases("lung-cancer")[:1], records)
+    run_cases(runs.cases("lung-cancer")[:1], records, Annealers())
     assert len(runs.graphs("lung-cancer", records)) == 1
-    running.run(runs.cases("lung-cancer"), records)
+    run_cases(runs.cases("lung-cancer"), records, Annealers())
     found = tally(runs.graphs("lung-cancer", records), dn.load("lung-cancer").dag)
     assert found.right == (4, 4)
     assert found.wrong == (0, 0)
@@ -129,7 +134,7 @@ def test_runs_are_tallied_once_they_are_complete(records):
 
 
 def test_long_runs_are_cut_into_parts():
-    parts = run_cases("alarm-15", "expected 10000", 8, "sa", 1)
+    parts = cases_of_run("alarm-15", "expected 10000", 8, "sa", 1)
     assert len(parts) > 10
     assert {case.inputs["parts"] for case in parts} == {len(parts)}
     assert len({case.key for case in parts}) == len(parts)
@@ -138,16 +143,18 @@ def test_long_runs_are_cut_into_parts():
 def test_direct_runs_tell_the_expected_solution_from_the_minimum(records):
     """Against the exhaustive search of the QUBO, on data whose optimum is not the truth."""
     same = DirectRuns("monty-hall", "sa", 200, (1, 2))
-    running.run(same.cases(), records)
+    run_cases(same.cases(), records, Annealers())
     found = same.summary(records)
     assert found.expected == found.optimum == 2
     assert found.ratio == pytest.approx(1.0) == found.best_ratio
     assert found.repaired_gap == pytest.approx(0.0)
-    other = experiments.direct("waste", "expected 10000", "sa", 50, 1).result
+    other = experiments.direct(Annealers(), "waste", "expected 10000", "sa", 50, 1).result
     truth = dn.load("waste")
     table = dn.scoring.score_table(truth.expected(10_000))
     bqm = dn.qubo.encode(table, dn.PAPER)
-    assert other["expected_value"] == pytest.approx(dn.qubo.result_value(bqm, dn.qubo.qubo_vector(table, truth.dag, dn.PAPER)))
+    assert other["expected_value"] == pytest.approx(
+        dn.qubo.result_value(bqm, dn.qubo.qubo_vector(table, truth.dag, dn.PAPER))
+    )
     assert other["optimum_value"] == pytest.approx(-dn.solvers.exact(table).score - bqm.offset)
     assert other["optimum_value"] < other["expected_value"]  # a child of the truth has three parents
     assert other["expected_hits"] == 0
@@ -166,7 +173,7 @@ def test_the_plain_baseline_computes_the_same_scores():
 
 def test_timed_runs_report_what_they_made():
     assert timing.construction("waste", "sampled 2000 1", 3).result == {"rows": 2000, "problems": 84}
-    both = timing.plain("monty-hall", "expected 500")
+    both = timing.plain_python("monty-hall", "expected 500")
     assert both.result["problems"] == 1
     assert both.seconds["plain"] > both.seconds["ours"] > 0
 
@@ -177,9 +184,9 @@ def test_padded_data_have_one_number_of_states():
     assert set(padded.arities) == {data.arities.max()}
     assert padded.rows == data.rows
     assert np.array_equal(padded.codes, data.codes)
-    assert experiments.dataset(dn.load("alarm-15"), "expected 1000 padded").arities.tolist() == padded.arities.tolist()
-    assert experiments.dataset(dn.load("waste"), "expected 1000 floor").rows < 1000
-    assert experiments.dataset(dn.load("waste"), "sampled 1000 4").rows == 1000
+    assert make_data(dn.load("alarm-15"), "expected 1000 padded").arities.tolist() == padded.arities.tolist()
+    assert make_data(dn.load("waste"), "expected 1000 floor").rows < 1000
+    assert make_data(dn.load("waste"), "sampled 1000 4").rows == 1000
 
 
 # The conditional-Gaussian original of the Waste network
@@ -207,7 +214,7 @@ def test_gaussian_cells_against_draws():
 
 
 def test_the_waste_network_comes_from_lauritzens():
-    found = discretisation.run().result
+    found = discretisation.discretise().result
     cells = {name: (theirs, ours) for name, theirs, ours in found["cells"]}
     assert ["WasteType", "FilterEfficiency"] in found["lost"]
     for name, value in (
@@ -264,7 +271,7 @@ def test_nothing_is_judged_before_all_runs_are_there(records, tmp_path):
         setting = Setting("paper")
         case = next(case for case in item.cases(setting) if case.kind in ("direct", "optimum"))
         small = replace(case, inputs=dict(case.inputs) | ({"reads": 20, "microseconds": 1} if case.kind == "direct" else {}))
-        records.add(Record(case, running.KINDS[small.kind](**small.inputs).result, {"sample": 0.1}))
+        records.add(Record(case, runner.CaseTask(Annealers())(None, small).result, {"sample": 0.1}))
         (part,) = parts_of([item], records, setting)
         assert part.verdict == "incomplete"
         assert part.why == ""
@@ -321,7 +328,7 @@ def test_interrupted_twice_and_resumed_the_report_is_the_same_but_for_times(tmp_
     items = evaluation.items_named(["lung-cancer", "networks", "discretisation"])
     cases = evaluation.all_cases(items, QUICK)
     steady = Records(tmp_path / "steady.jsonl", writing=True)
-    running.run(cases, steady)
+    run_cases(cases, steady, Annealers())
     steady.close()
     add = Records.add
     for stop in (20, 45, None):
@@ -334,10 +341,10 @@ def test_interrupted_twice_and_resumed_the_report_is_the_same_but_for_times(tmp_
 
         monkeypatch.setattr(Records, "add", counted)
         if stop is None:
-            running.run(cases[::-1], broken, jobs=1)
+            run_cases(cases[::-1], broken, Annealers(), jobs=1)
         else:
             with pytest.raises(KeyboardInterrupt):
-                running.run(cases, broken, jobs=2)
+                run_cases(cases, broken, Annealers(), jobs=2)
             assert len(broken) == stop
         broken.close()
         monkeypatch.setattr(Records, "add", add)
@@ -354,7 +361,7 @@ def test_a_run_that_fails_ends_the_others_and_keeps_what_is_done(records):
     good = [Case("optimum", {"network": "lung-cancer", "data": f"expected {rows}"}) for rows in (1000, 2000)]
     bad = Case("optimum", {"network": "nowhere", "data": "expected 1000"})
     with pytest.raises(dn.InputError, match="nowhere"):
-        running.run([*good, bad], records, jobs=1)
+        run_cases([*good, bad], records, Annealers(), jobs=1)
     assert all(case in records for case in good)
 
 

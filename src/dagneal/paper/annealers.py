@@ -2,59 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
-from dagneal.runtime.journal import Journal
-
-_made: dict[str, Any] = {}
-_making = Lock()
-_journals: list[Journal | None] = []
+import dagneal as dn
 
 
-def annealer(solver: str) -> Any:
-    """The sampler behind `sa` (simulated annealing), `qa` (the emulator) or `qpu` (D-Wave's).
-
-    Gauges only where blocks are tiled, since the paper had none.
+@dataclass(frozen=True, eq=False)
+class Annealers:
+    """The samplers of an evaluation, each made when it is first needed.
 
     Args:
-        solver: which.
+        journal: keeps the ids of problems that are sent to a quantum annealer, so that nobody pays twice.
     """
-    if solver == "sa":
-        from dwave.samplers import SimulatedAnnealingSampler
 
-        return SimulatedAnnealingSampler()
-    with _making:
-        if solver not in _made:
-            from dagneal.qpu.emulator import emulated_qpu
-            from dagneal.qpu.sampler import qpu
+    journal: dn.Journal | None = None
+    _made: dict[str, Any] = field(default_factory=dict)
+    _making: Any = field(default_factory=Lock)
 
-            tiled = solver.startswith("tiled")
-            _made[solver] = qpu(gauges=tiled) if "qpu" in solver else emulated_qpu("Advantage_system4", gauges=tiled)
-        if _journals and not _made[solver].backend.emulated:
-            _made[solver].line.journal = _journals[-1]
-        return _made[solver]
+    def sampler(self, solver: str) -> Any:
+        """Return a sampler.
+
+        Args:
+            solver: `sa` (simulated annealing), `qa` (the emulator), `qpu` (D-Wave's), `tiled` or `tiled-qpu` (the same for
+                many subproblems in a call).
+        """
+        if solver == "sa":
+            from dwave.samplers import SimulatedAnnealingSampler
+
+            return SimulatedAnnealingSampler()
+        with self._making:
+            if solver not in self._made:
+                self._made[solver] = _make(solver)
+        made = self._made[solver]
+        return made.with_journal(self.journal) if "qpu" in solver else made
+
+    def cancel(self) -> None:
+        """Let runs on a quantum annealer, emulated or not, end at once."""
+        for sampler in self._made.values():
+            sampler.cancel()
 
 
-def give_up() -> None:
-    """Let runs on a quantum annealer, emulated or not, end at once."""
-    for sampler in _made.values():
-        sampler.line.cancel()
-
-
-@contextmanager
-def written_down(journal: Journal | None) -> Iterator[None]:
-    """For a while keep the ids of problems that are sent to a quantum annealer, so that nobody pays twice.
-
-    Args:
-        journal: where, if anywhere.
-    """
-    _journals.append(journal)
-    try:
-        yield
-    finally:
-        _journals.pop()
-        for sampler in _made.values():
-            sampler.line.journal = None
+def _make(solver: str) -> Any:
+    """Make a quantum annealer; with gauges only where subproblems are tiled, since the paper had none."""
+    gauges = solver.startswith("tiled")
+    if "qpu" in solver:
+        return dn.qpu.connect(gauges=gauges)
+    return dn.qpu.emulated("Advantage_system4", gauges=gauges)

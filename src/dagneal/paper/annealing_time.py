@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dagneal.paper.direct_runs import DirectRuns, Summary, unlike
+from dagneal.paper.direct_runs import DirectRuns, DirectSummary, unlike
 from dagneal.paper.items import Item, Section, Setting, Table, listed, shown, verdict
 from dagneal.paper.published import CALLED, SMALL, TABLE_6
 from dagneal.paper.records import Case, Records
@@ -75,7 +75,7 @@ def section(records: Records, setting: Setting) -> Section:
     return Section(*verdict(shape, reasons), [table], notes=notes)
 
 
-def _row(network: str, time: int, s: Summary | None) -> tuple[str, ...]:
+def _row(network: str, time: int, s: DirectSummary | None) -> tuple[str, ...]:
     paper = TABLE_6[time][network]
     return (
         CALLED[network],

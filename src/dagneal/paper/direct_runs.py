@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import comb
 
-from dagneal.graphs.dags import graph_of
-from dagneal.networks.comparison import compare
-from dagneal.paper.bundled import load
+import dagneal as dn
 from dagneal.paper.items import mean
+from dagneal.paper.problems import recorded_graph, true_network
 from dagneal.paper.records import Case, Records
 
 
@@ -23,7 +22,7 @@ class DirectRuns:
         reads: of a run.
         seeds: of the runs.
         microseconds: of a read.
-        data: see `experiments.dataset`.
+        data: see `problems.make_data`.
     """
 
     network: str
@@ -39,7 +38,7 @@ class DirectRuns:
         time = {} if self.microseconds is None else {"microseconds": self.microseconds}
         return [Case("direct", inputs | time | {"seed": seed}) for seed in self.seeds]
 
-    def summary(self, records: Records) -> Summary | None:
+    def summary(self, records: Records) -> DirectSummary | None:
         """What they come to; nothing where none is finished.
 
         Args:
@@ -50,7 +49,7 @@ class DirectRuns:
             return None
         results = [record.result for record in found]
         access = [r["access_seconds"] for r in results if "access_seconds" in r]
-        return Summary(
+        return DirectSummary(
             runs=len(found),
             reads=self.reads,
             expected=sum(r["expected_hits"] > 0 for r in results),
@@ -68,7 +67,7 @@ class DirectRuns:
 
 
 @dataclass(frozen=True)
-class Summary:
+class DirectSummary:
     """What direct runs come to.
 
     Attributes:
@@ -103,8 +102,7 @@ class Summary:
 
 
 def _distance(network: str, edges: list[list[str]]) -> int | None:
-    truth = load(network).dag
-    return compare(graph_of(truth, edges), truth).cpdag_shd
+    return dn.compare(recorded_graph(network, edges), true_network(network).dag).cpdag_shd
 
 
 def _least(gaps: Iterable[float | None]) -> float | None:

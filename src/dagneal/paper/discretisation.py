@@ -6,11 +6,11 @@ from decimal import Decimal
 from itertools import product
 from time import perf_counter
 
-from dagneal.networks.gaussian import Discrete, Gaussian, discretised
-from dagneal.networks.network import BayesianNetwork
-from dagneal.paper.bundled import load
+import dagneal as dn
+from dagneal.networks import Discrete, Gaussian, discretised
 from dagneal.paper.experiments import Outcome
 from dagneal.paper.items import NOTHING, Item, Section, Setting, Table, verdict
+from dagneal.paper.problems import true_network
 from dagneal.paper.records import Case, Records
 
 LOST = "WasteType -> FilterEfficiency"
@@ -38,11 +38,11 @@ LAURITZEN: dict[str, Discrete | Gaussian] = {
 }
 
 
-def run() -> Outcome:
-    """The procedure on Lauritzen's network, beside the published tables."""
+def discretise() -> Outcome:
+    """Follow the procedure on Lauritzen's network, beside the published tables."""
     begun = perf_counter()
     network, cuts = discretised(LAURITZEN, "waste")
-    published = load("waste")
+    published = true_network("waste")
     cells = []
     for name in published.names:
         own, theirs = network.parents[name], published.parents[name]
@@ -70,7 +70,7 @@ def run() -> Outcome:
     return Outcome(result, {"discretise": perf_counter() - begun})
 
 
-def _cell(network: BayesianNetwork, name: str, state: str, given: dict[str, str]) -> float:
+def _cell(network: dn.BayesianNetwork, name: str, state: str, given: dict[str, str]) -> float:
     line = tuple(network.states[parent].index(given[parent]) for parent in network.parents[name])
     return float(network.cpts[name][line][network.states[name].index(state)])
 

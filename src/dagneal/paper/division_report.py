@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from dagneal.graphs.dags import graph_of
-from dagneal.networks.comparison import compare
-from dagneal.paper.bundled import load
-from dagneal.paper.division import Runs, all_cases, tally, told_apart
+import dagneal as dn
+from dagneal.paper.division_runs import DivisionRuns, division_cases, tally, told_apart
 from dagneal.paper.items import NOTHING, Figure, Item, Section, Setting, Table, listed, mean, shown, verdict
-from dagneal.paper.published import CALLED, Division
+from dagneal.paper.problems import recorded_graph, true_network
+from dagneal.paper.published import CALLED, DivisionRow
 from dagneal.paper.records import Case, Records
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ RULE = (
 
 
 @dataclass(frozen=True)
-class Declared:
+class DivisionTable:
     """One of the paper's tables on dividing.
 
     Attributes:
@@ -53,8 +52,8 @@ class Declared:
     number: int
     figure: int
     network: str
-    published: Mapping[tuple[int, str], Division]
-    runs: Callable[[Setting], list[Runs]]
+    published: Mapping[tuple[int, str], DivisionRow]
+    runs: Callable[[Setting], list[DivisionRuns]]
     exact: Mapping[str, tuple[int, ...]]
     main: str
     notes: tuple[str, ...] = ()
@@ -66,15 +65,15 @@ class Declared:
 
     def cases(self, setting: Setting) -> list[Case]:
         """All runs, and what stands beside them."""
-        return all_cases(self.network, self.chosen(setting), self.exact)
+        return division_cases(self.network, self.chosen(setting), self.exact)
 
-    def chosen(self, setting: Setting) -> list[Runs]:
+    def chosen(self, setting: Setting) -> list[DivisionRuns]:
         """The runs of the sizes that were asked for."""
         return [each for each in self.runs(setting) if not setting.sizes or each.k in setting.sizes]
 
     def section(self, records: Records, setting: Setting) -> Section:
         """The table, what stands beside it, and the figure."""
-        truth = load(self.network).dag
+        truth = true_network(self.network).dag
         found = [(each, tally(each.graphs(self.network, records), truth)) for each in self.chosen(setting)]
         counted = [(each, t) for each, t in found if not each.solver.startswith("tiled")]
         tables = [
@@ -90,7 +89,7 @@ class Declared:
         )
         return Section(*self._verdict(counted, setting), tables, [figure], list(self.notes))
 
-    def _main(self, found: list[tuple[Runs, Division | None]], setting: Setting) -> Table:
+    def _main(self, found: list[tuple[DivisionRuns, DivisionRow | None]], setting: Setting) -> Table:
         rows = []
         for each, t in found:
             paper = self.published.get((each.k, "sa" if each.solver == "sa" else "qa"))
@@ -119,8 +118,8 @@ class Declared:
             if each.solver.startswith("tiled"):
                 continue
             graphs = {kind: each.graphs(self.network, records, kind) for kind in ("raw", "repaired", "baseline")}
-            graphs["count"] = each.graphs(self.network, records, rule="count")
-            exactly = Runs(each.data, each.k, "exact", (0,))
+            graphs["count"] = each.graphs(self.network, records, combine="count")
+            exactly = DivisionRuns(each.data, each.k, "exact", (0,))
             graphs["exact"] = exactly.graphs(self.network, records, "exact")
             other = tiled.get((each.data, each.k)) if each.solver != "sa" else None
             graphs["tiled"] = other.graphs(self.network, records) if other else []
@@ -167,7 +166,7 @@ class Declared:
                 r = records.get(Case(kind, {"network": self.network, "data": data}))
                 if r is None:
                     continue
-                against = compare(graph_of(truth, r.result["edges"]), truth)
+                against = dn.compare(recorded_graph(self.network, r.result["edges"]), truth)
                 gap = r.result["score"] - r.result["truth_score"]
                 proved = kind == "optimum" or r.result["optimal"]
                 rows.append(
@@ -200,7 +199,7 @@ class Declared:
             rows,
         )
 
-    def _verdict(self, found: list[tuple[Runs, Division | None]], setting: Setting) -> tuple[str, str]:
+    def _verdict(self, found: list[tuple[DivisionRuns, DivisionRow | None]], setting: Setting) -> tuple[str, str]:
         rows = {(each.k, "sa" if each.solver == "sa" else "qa"): t for each, t in found if each.data == self.main}
         known = {key: t for key, t in rows.items() if t is not None and key in self.published}
         full = {key: t for key, t in known.items() if len(t.right) == len(SEEDS)}
@@ -209,7 +208,7 @@ class Declared:
             for (k, method), t in full.items()
             if judged(t, self.published[k, method]) == "yes"
         ]
-        n = len(load(self.network).names)
+        n = len(true_network(self.network).names)
         direct = known.get((n, "sa"))
         divided = [t.sensitivity + t.specificity for (k, method), t in known.items() if k < n and method == "sa"]
         shape: list[str] = []
@@ -227,9 +226,9 @@ class Declared:
         return verdict(shape, rest)
 
     def _size(self, k: int) -> str:
-        return f"{k} (direct)" if k == len(load(self.network).names) else str(k)
+        return f"{k} (direct)" if k == len(true_network(self.network).names) else str(k)
 
-    def _draw(self, canvas: Canvas, found: list[tuple[Runs, Division | None]], setting: Setting) -> None:
+    def _draw(self, canvas: Canvas, found: list[tuple[DivisionRuns, DivisionRow | None]], setting: Setting) -> None:
         axes = canvas.subplots()
         colours = {"sa": "#1f77b4", "qa": "#d62728"}
         for (k, method), row in self.published.items():
@@ -268,7 +267,7 @@ def arities(data: str) -> str:
     return "padded" if data.endswith("padded") else "true"
 
 
-def judged(ours: Division | None, paper: Division | None) -> str:
+def judged(ours: DivisionRow | None, paper: DivisionRow | None) -> str:
     """Whether our runs are told apart from the paper's, where there are five of them.
 
     Args:
@@ -286,5 +285,5 @@ def _runs(values: tuple[int, ...], unique: int) -> str:
     return f"{listed(values)}: {sum(values) / len(values):.1f} ({unique})"
 
 
-def _means(t: Division | None) -> str:
+def _means(t: DivisionRow | None) -> str:
     return NOTHING if t is None else "{:.1f} / {:.1f}".format(*t.means)

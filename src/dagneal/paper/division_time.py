@@ -6,8 +6,8 @@ from itertools import pairwise
 from math import comb
 from statistics import fmean, stdev
 
-from dagneal.paper.bundled import load
 from dagneal.paper.items import NOTHING, Item, Section, Setting, Table, verdict
+from dagneal.paper.problems import true_network
 from dagneal.paper.published import CALLED, TABLE_8
 from dagneal.paper.records import Case, Records
 
@@ -28,7 +28,7 @@ def section(records: Records, setting: Setting) -> Section:
     """Means, deviations and the time of one sub-problem."""
     rows, varied, shape = [], [], []
     for network, sizes in TABLE_8.items():
-        n = len(load(network).names)
+        n = len(true_network(network).names)
         each: list[float] = []
         for k, (paper, deviation, variation) in sizes.items():
             spent = [r.seconds["ours"] for r in records.of(_cases(network, k))]

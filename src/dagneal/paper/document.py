@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dagneal.base.files import replacing
+from dagneal.base import replacing
 from dagneal.paper.figures import rendered
 from dagneal.paper.items import NOT_REPRODUCED, NOTHING, Figure, Item, Section, Setting, Table
 from dagneal.paper.records import Record, Records

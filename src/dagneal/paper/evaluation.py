@@ -6,45 +6,40 @@ from collections.abc import Iterable, Sequence
 from math import comb
 from time import perf_counter
 
-from dagneal.base.errors import InputError
+import dagneal as dn
 from dagneal.paper import (
-    alarm,
     annealing_time,
     construction_time,
     dataset_size,
     discretisation,
+    division_items,
     division_time,
-    lung_cancer,
     network_figures,
     performance,
     priors,
     reads_and_time,
     speedup,
-    waste,
 )
-from dagneal.paper.bundled import load
-from dagneal.paper.division import block_cost
+from dagneal.paper.division_runs import block_cost
 from dagneal.paper.items import Item, Setting
+from dagneal.paper.problems import true_network
 from dagneal.paper.records import Case
 from dagneal.paper.runner import TIMED
 
-ITEMS: tuple[Item, ...] = tuple(
-    module.ITEM
-    for module in (
-        priors,
-        construction_time,
-        dataset_size,
-        reads_and_time,
-        performance,
-        annealing_time,
-        speedup,
-        division_time,
-        lung_cancer,
-        waste,
-        alarm,
-        network_figures,
-        discretisation,
-    )
+ITEMS: tuple[Item, ...] = (  # in the paper's order
+    priors.ITEM,
+    construction_time.ITEM,
+    dataset_size.ITEM,
+    reads_and_time.ITEM,
+    performance.ITEM,
+    annealing_time.ITEM,
+    speedup.ITEM,
+    division_time.ITEM,
+    division_items.LUNG_CANCER,
+    division_items.WASTE,
+    division_items.ALARM,
+    network_figures.ITEM,
+    discretisation.ITEM,
 )
 _REFERENCE = 0.49  # seconds that `speed` takes where the costs below were measured
 
@@ -64,7 +59,7 @@ def items_named(names: Iterable[str]) -> list[Item]:
         found = [item.name for item in ITEMS if plain in ("all", item.name, *_numbers(item))]
         if not found:
             known = ", ".join(f"{item.name} ({item.number})" for item in ITEMS)
-            raise InputError(f"there is no item {name!r}; give all, or some of {known}")
+            raise dn.InputError(f"there is no item {name!r}; give all, or some of {known}")
         wanted.update(found)
     return [item for item in ITEMS if item.name in wanted]
 
@@ -84,10 +79,7 @@ def speed() -> float:
     """How many times slower this machine is than that on which costs were measured, by a short run."""
     from dwave.samplers import SimulatedAnnealingSampler
 
-    from dagneal.qubo.encode import PAPER, encode
-    from dagneal.scoring.scorer import score_table
-
-    bqm = encode(score_table(load("lung-cancer").expected(1_000)), PAPER)
+    bqm = dn.qubo.encode(dn.scoring.score_table(true_network("lung-cancer").expected(1_000)), dn.PAPER)
     begun = perf_counter()
     SimulatedAnnealingSampler().sample(bqm, num_reads=800, seed=0)
     return (perf_counter() - begun) / _REFERENCE
@@ -100,7 +92,7 @@ def cost(case: Case) -> float:
         case: the run.
     """
     about = case.inputs
-    n = len(load(about["network"]).names) if "network" in about else 0
+    n = len(true_network(about["network"]).names) if "network" in about else 0
     k = int(about.get("k") or n)
     if case.kind == "direct":
         return _sampling(k, about["solver"], about["reads"], about.get("microseconds"))

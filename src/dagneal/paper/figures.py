@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from dagneal.base.errors import InputError
+import dagneal as dn
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -22,7 +22,7 @@ def check_installed() -> None:
     try:
         import matplotlib  # noqa: F401
     except ModuleNotFoundError as error:
-        raise InputError("figures need matplotlib: pip install 'dagneal[plot,qpu]'") from error
+        raise dn.InputError("figures need matplotlib: pip install 'dagneal[plot,qpu]'") from error
 
 
 def rendered(figure: Figure) -> dict[str, bytes]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from dagneal.graphs.dags import graph_of
-from dagneal.networks.comparison import compare
-from dagneal.paper.bundled import load
+import dagneal as dn
 from dagneal.paper.figures import draw_network
 from dagneal.paper.items import NOTHING, Figure, Item, Section, Setting, Table, verdict
+from dagneal.paper.problems import recorded_graph, true_network
 from dagneal.paper.published import CALLED
 from dagneal.paper.records import Case, Records
 
@@ -37,7 +36,7 @@ def section(records: Records, setting: Setting) -> Section:
     """Sizes, what is learned, and drawings."""
     rows, figures, reasons = [], [], []
     for network, (variables, edges) in SIZES.items():
-        truth = load(network).dag
+        truth = true_network(network).dag
         if (len(truth), truth.number_of_edges()) != (variables, edges):
             reasons.append(f"{CALLED[network]} has {len(truth)} variables and {truth.number_of_edges()} edges")
         r = records.get(_case(network))
@@ -52,8 +51,8 @@ def section(records: Records, setting: Setting) -> Section:
                 )
             )
             continue
-        graph = graph_of(truth, r.result["edges"])
-        against = compare(graph, truth)
+        graph = recorded_graph(network, r.result["edges"])
+        against = dn.compare(graph, truth)
         rows.append(
             (
                 CALLED[network],

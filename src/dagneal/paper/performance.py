@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dagneal.paper import annealing_time
-from dagneal.paper.direct_runs import DirectRuns, Summary
+from dagneal.paper.direct_runs import DirectRuns, DirectSummary
 from dagneal.paper.items import NOTHING, Item, Section, Setting, Table, shown, verdict
 from dagneal.paper.published import CALLED, LARGE, SMALL, TABLE_5_ES, TABLE_5_SA, TABLE_6
 from dagneal.paper.records import Case, Records
@@ -111,7 +111,9 @@ def section(records: Records, setting: Setting) -> Section:
     return Section(*found, tables, notes=notes)
 
 
-def _row(network: str, records: Records, sa: Summary | None, qa: Summary | None, reasons: list[str]) -> tuple[str, ...]:
+def _row(
+    network: str, records: Records, sa: DirectSummary | None, qa: DirectSummary | None, reasons: list[str]
+) -> tuple[str, ...]:
     paper_sa, paper_qa, paper_es = TABLE_5_SA[network], TABLE_6[99][network], TABLE_5_ES.get(network)
     es = records.get(_exhaustive(network)) if paper_es else None
     if sa and network in LARGE and sa.expected / sa.runs != paper_sa.success:
@@ -135,7 +137,7 @@ def _row(network: str, records: Records, sa: Summary | None, qa: Summary | None,
     )
 
 
-def _counted(simulated: dict[str, Summary | None]) -> Table:
+def _counted(simulated: dict[str, DirectSummary | None]) -> Table:
     """The expected solution and the global minimum told apart, with what the reads come to once repaired."""
     rows = [
         (

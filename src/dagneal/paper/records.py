@@ -11,9 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from dagneal.base.errors import InputError
-from dagneal.base.version import __version__
-from dagneal.runtime.journal import NOT_OURS, Journal
+import dagneal as dn
+from dagneal.runtime import NOT_OURS
 
 _PACKAGES = ("numpy", "numba", "dimod", "dwave-samplers", "dwave-system", "minorminer")
 
@@ -23,7 +22,7 @@ class Case:
     """One run: what kind of experiment, and its inputs.
 
     Args:
-        kind: a name in `running.KINDS`.
+        kind: a name in `runner.KINDS`.
         inputs: plain values, seeds among them.
 
     >>> Case("exact", {"network": "waste", "data": "expected 10000"}).key
@@ -79,7 +78,7 @@ class Record:
 
 def versions() -> dict[str, str]:
     """The versions of all that a result depends on."""
-    found = {"dagneal": __version__, "python": platform.python_version()}
+    found = {"dagneal": dn.__version__, "python": platform.python_version()}
     for name in _PACKAGES:
         try:
             found[name] = version(name)
@@ -112,23 +111,23 @@ class Records:
         journal: keeps what is added too, so that it survives the loss of the file.
     """
 
-    def __init__(self, path: Path, writing: bool = False, journal: Journal | None = None) -> None:
+    def __init__(self, path: Path, writing: bool = False, journal: dn.Journal | None = None) -> None:
         self.path, self.journal = path, journal
         self._found: dict[str, Record] = {}
         try:
-            self._file = _locked(path) if writing else None
+            self._file = _open_locked(path) if writing else None
             content = path.read_bytes() if path.exists() else b""
             whole = content.rfind(b"\n") + 1
             if self._file is not None and whole < len(content):
                 self._file.truncate(whole)
         except OSError as error:
-            raise InputError(f"{path} cannot be used: {error.strerror or error}") from error
+            raise dn.InputError(f"{path} cannot be used: {error.strerror or error}") from error
         for number, line in enumerate(content[:whole].splitlines(), 1):
             try:
                 record = Record.of(line)
                 self._found[record.case.key] = record
             except (ValueError, TypeError, KeyError, AttributeError) as error:
-                raise InputError(
+                raise dn.InputError(
                     f"{path}, line {number}, is no record; delete the line, or choose another folder"
                 ) from error
 
@@ -173,7 +172,7 @@ class Records:
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:
-            raise InputError(f"{self.path} cannot be written: {error.strerror or error}") from error
+            raise dn.InputError(f"{self.path} cannot be written: {error.strerror or error}") from error
         self._found[record.case.key] = record
         if self.journal is not None:
             self.journal.put({f"record:{record.case.key}": record.line().encode()})
@@ -194,7 +193,7 @@ class Records:
             except (ValueError, TypeError, KeyError, AttributeError):
                 valid = False
             if not valid:
-                raise InputError(f"the journal holds no valid record of {missing[key].key}; {NOT_OURS}")
+                raise dn.InputError(f"the journal holds no valid record of {missing[key].key}; {NOT_OURS}")
             self.add(record)
 
     def close(self) -> None:
@@ -204,7 +203,7 @@ class Records:
             self._file = None
 
 
-def _locked(path: Path) -> BinaryIO:
+def _open_locked(path: Path) -> BinaryIO:
     """A file to add to, which no other run can add to."""
     file = path.open("ab")
     try:
@@ -215,5 +214,5 @@ def _locked(path: Path) -> BinaryIO:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         file.close()
-        raise InputError(f"{path} is being written by another run; wait for it, or choose another folder") from error
+        raise dn.InputError(f"{path} is being written by another run; wait for it, or choose another folder") from error
     return file

@@ -10,12 +10,9 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.data.dataset import Dataset
-from dagneal.divide.subproblems import choose_subproblems
-from dagneal.paper.bundled import load
-from dagneal.paper.experiments import Outcome, dataset
-from dagneal.qubo.encode import PAPER, qubos
-from dagneal.scoring.scorer import Scorer
+import dagneal as dn
+from dagneal.paper.experiments import Outcome
+from dagneal.paper.problems import make_data, true_network
 
 Examples = Sequence[Sequence[int]]
 _TIMES = 7  # of which the quickest counts
@@ -26,10 +23,10 @@ def construction(network: str, data: str, k: int | None = None) -> Outcome:
 
     Args:
         network: the name of a bundled one.
-        data: see `experiments.dataset`.
+        data: see `problems.make_data`.
         k: variables in a sub-problem; nothing for the whole.
     """
-    found = dataset(load(network), data)
+    found = make_data(true_network(network), data)
     rows = np.repeat(found.codes, found.weights, axis=1)
     rows = rows[:, np.random.default_rng(0).permutation(rows.shape[1])]
     spent, problems = [], 0
@@ -40,22 +37,22 @@ def construction(network: str, data: str, k: int | None = None) -> Outcome:
     return Outcome({"rows": found.rows, "problems": problems}, {"ours": min(spent[1:])})
 
 
-def _ours(data: Dataset, rows: NDArray[np.uint8], k: int | None) -> int:
+def _ours(data: dn.Dataset, rows: NDArray[np.uint8], k: int | None) -> int:
     """Merge equal rows, score each set of parents once, encode all sub-problems."""
-    table = Scorer(Dataset.merged(data.names, data.states, rows)).table(2)
+    table = dn.scoring.Scorer(dn.Dataset.merged(data.names, data.states, rows)).table(2)
     size = len(data.names) if k is None else k
-    return len(qubos(table.gather(choose_subproblems(len(data.names), size)), PAPER).linear)
+    return len(dn.qubo.qubos(table.gather(dn.divide.choose_subproblems(len(data.names), size)), dn.PAPER).linear)
 
 
-def plain(network: str, data: str, k: int | None = None) -> Outcome:
+def plain_python(network: str, data: str, k: int | None = None) -> Outcome:
     """The same in plain Python, and ours beside it on the same rows.
 
     Args:
         network: the name of a bundled one.
-        data: see `experiments.dataset`.
+        data: see `problems.make_data`.
         k: variables in a sub-problem; nothing for the whole.
     """
-    found = dataset(load(network), data)
+    found = make_data(true_network(network), data)
     examples = np.repeat(found.codes, found.weights, axis=1).T.tolist()
     arities = found.arities.tolist()
     n = len(arities)

@@ -280,7 +280,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
 
     def cancel(self) -> None:
         """Give up what is pending; calls that have begun end soon."""
-        self.line.cancel()
+        self.submitter.cancel()
 
     def with_journal(self, journal: Journal | None) -> QPU:
         """Return this sampler with a journal, if it has none; the sampler itself does not change.

@@ -11,11 +11,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from dagneal.divide.division import Rule
-from dagneal.divide.votes import voted
-from dagneal.networks.comparison import Comparison, compare
-from dagneal.paper.bundled import load
-from dagneal.paper.published import Division
+import dagneal as dn
+from dagneal.paper.problems import true_network
+from dagneal.paper.published import DivisionRow
 from dagneal.paper.records import Case, Records
 
 _PART = 30.0  # seconds that a part of a run takes at most, about
@@ -32,14 +30,14 @@ def block_cost(k: int, reads: int = READS) -> float:
     return 1.65e-5 * reads * (3 * k * k + k) / 2
 
 
-def run_cases(network: str, data: str, k: int, solver: str, seed: int) -> list[Case]:
+def cases_of_run(network: str, data: str, k: int, solver: str, seed: int) -> list[Case]:
     """One run of a division, in parts that take some 30 seconds each.
 
     Args:
         network: the name of a bundled one.
-        data: see `experiments.dataset`.
+        data: see `problems.make_data`.
         k: variables in a block.
-        solver: see `experiments.blocks`.
+        solver: see `subproblem_votes.SubproblemRun`.
         seed: of the run.
     """
     inputs: dict[str, Any] = {"network": network, "data": data, "k": k, "solver": solver}
@@ -48,18 +46,18 @@ def run_cases(network: str, data: str, k: int, solver: str, seed: int) -> list[C
     inputs |= {"seed": seed, "reads": READS}
     if solver != "sa":
         return [Case("blocks", inputs | {"microseconds": MICROSECONDS})]
-    parts = max(1, round(comb(len(load(network).names), k) * block_cost(k) / _PART))
+    parts = max(1, round(comb(len(true_network(network).names), k) * block_cost(k) / _PART))
     return [Case("blocks", inputs | {"part": part, "parts": parts}) for part in range(parts)]
 
 
 @dataclass(frozen=True)
-class Runs:
+class DivisionRuns:
     """Runs of a division under one heading.
 
     Attributes:
-        data: see `experiments.dataset`.
+        data: see `problems.make_data`.
         k: variables in a block.
-        solver: see `experiments.blocks`.
+        solver: see `subproblem_votes.SubproblemRun`.
         seeds: of the runs.
     """
 
@@ -74,46 +72,46 @@ class Runs:
         Args:
             network: the name of a bundled one.
         """
-        return [case for seed in self.seeds for case in run_cases(network, self.data, self.k, self.solver, seed)]
+        return [case for seed in self.seeds for case in cases_of_run(network, self.data, self.k, self.solver, seed)]
 
-    def graphs(self, network: str, records: Records, kind: str = "raw", rule: Rule = "penalty") -> list[nx.DiGraph]:
+    def graphs(self, network: str, records: Records, kind: str = "raw", combine: str = "penalty") -> list[nx.DiGraph]:
         """The network that each run comes to, as far as the run is complete.
 
         Args:
             network: the name of a bundled one.
             records: what was run.
             kind: which votes: `raw`, `repaired`, `baseline` or `exact`.
-            rule: how the votes are counted.
+            combine: how the votes are counted: `penalty` or `count`.
         """
-        names = load(network).names
+        names = true_network(network).names
         found = []
         for seed in self.seeds:
-            cases = run_cases(network, self.data, self.k, self.solver, seed)
+            cases = cases_of_run(network, self.data, self.k, self.solver, seed)
             parts = records.of(cases)
             if len(parts) < len(cases) or kind not in parts[0].result["votes"]:
                 continue
             votes = np.sum([part.result["votes"][kind] for part in parts], axis=0)
             together = np.sum([part.result["together"] for part in parts], axis=0)
-            found.append(voted(names, votes, together - votes, rule)[0])
+            found.append(dn.divide.combine_votes(names, votes, together - votes, combine)[0])
         return found
 
 
-def tally(graphs: Sequence[nx.DiGraph], truth: nx.DiGraph) -> Division | None:
+def tally(graphs: Sequence[nx.DiGraph], truth: nx.DiGraph) -> DivisionRow | None:
     """Compare runs with the truth; nothing where there are none.
 
     Args:
         graphs: one for each run.
         truth: the true network.
 
-    >>> truth = load("lung-cancer").dag
+    >>> truth = true_network("lung-cancer").dag
     >>> tally([truth, truth], truth).means
     (4.0, 0.0)
     """
     if not graphs:
         return None
-    each: list[Comparison] = [compare(graph, truth) for graph in graphs]
+    each = [dn.compare(graph, truth) for graph in graphs]
     edges = set().union(*(graph.edges for graph in graphs))
-    return Division(
+    return DivisionRow(
         right=tuple(one.right for one in each),
         wrong=tuple(one.wrong for one in each),
         unique_right=len(edges & set(truth.edges)),
@@ -141,7 +139,7 @@ def told_apart(ours: Sequence[int], theirs: Sequence[int]) -> bool:
     return sum(abs(sum(split) - middle) >= seen - 1e-9 for split in splits) < 0.01 * len(splits)
 
 
-def all_cases(network: str, runs: Iterable[Runs], beside: Mapping[str, Sequence[int]]) -> list[Case]:
+def division_cases(network: str, runs: Iterable[DivisionRuns], beside: Mapping[str, Sequence[int]]) -> list[Case]:
     """All runs, and what stands beside them: exact blocks, the optimum, and what `learn` finds.
 
     Args:
@@ -151,6 +149,6 @@ def all_cases(network: str, runs: Iterable[Runs], beside: Mapping[str, Sequence[
     """
     found = [case for each in runs for case in each.cases(network)]
     for data, sizes in beside.items():
-        found += [case for k in sizes for case in run_cases(network, data, k, "exact", 0)]
+        found += [case for k in sizes for case in cases_of_run(network, data, k, "exact", 0)]
         found += [Case(kind, {"network": network, "data": data}) for kind in ("optimum", "learn", "conquer")]
     return found

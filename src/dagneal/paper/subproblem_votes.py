@@ -1,0 +1,114 @@
+"""Runs of subproblems: the votes of raw and of repaired reads, of random orders and of exact search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+import dagneal as dn
+from dagneal.paper.annealers import Annealers
+from dagneal.paper.experiments import Outcome, Plain
+from dagneal.paper.problems import scored_problem
+
+Adjacency = dict[str, NDArray[np.bool_]]  # of all subproblems, by kind of votes
+
+
+@dataclass(frozen=True)
+class SubproblemRun:
+    """A run of subproblems, or of a part of them.
+
+    Args:
+        network: the name of a bundled one.
+        data: see `problems.make_data`.
+        k: variables in a subproblem.
+        solver: `exact`, `sa`, `qa`, `qpu`, or with many subproblems in a call `tiled` (emulated) or `tiled-qpu`.
+        seed: of the sampler.
+        reads: of a subproblem.
+        microseconds: of a read of a quantum annealer.
+        part: which part of the subproblems.
+        parts: into how many they are cut.
+    """
+
+    network: str
+    data: str
+    k: int
+    solver: str
+    seed: int = 0
+    reads: int = 100
+    microseconds: float | None = None
+    part: int = 0
+    parts: int = 1
+
+    def votes(self, annealers: Annealers) -> Outcome:
+        """Solve the subproblems and count their votes: raw as in the paper, repaired, and of random orders.
+
+        Args:
+            annealers: the samplers.
+        """
+        _, _, table = scored_problem(self.network, self.data)
+        n = len(table.names)
+        chosen = dn.divide.choose_subproblems(n, self.k)[self.part :: self.parts]
+        gathered = table.gather(chosen)
+        begun = perf_counter()
+        more: Plain = {}
+        if self.solver == "exact":
+            solved = {"exact": dn.divide.ExactSubproblems().solve(gathered).adjacency}
+        elif self.solver.startswith("tiled"):
+            solved, more = self._tile(gathered, annealers)
+        else:
+            solved = self._sample(gathered, annealers)
+        votes = {kind: dn.divide.count_votes(n, chosen, adjacency)[0].tolist() for kind, adjacency in solved.items()}
+        together = dn.divide.count_votes(n, chosen, np.zeros((len(chosen), self.k, self.k), dtype=bool))[1].tolist()
+        result = {"votes": votes, "together": together, "blocks": len(chosen)} | more
+        return Outcome(result, {"blocks": perf_counter() - begun})
+
+    @property
+    def _parameters(self) -> dict[str, Any]:
+        time = {} if self.microseconds is None else {"annealing_time": float(self.microseconds)}
+        return {"num_reads": self.reads} | time
+
+    def _tile(self, gathered: dn.scoring.Subproblems, annealers: Annealers) -> tuple[Adjacency, Plain]:
+        """Solve many subproblems in a call, and return the calls too."""
+        sampler = annealers.sampler(self.solver)
+        tiles = sampler.subproblem_solver(self._parameters, False, self.seed, dn.PAPER)
+        solved = {"raw": tiles.solve(gathered).adjacency}
+        return solved, {"calls": tiles.calls, "access_seconds": tiles.access_seconds}
+
+    def _sample(self, gathered: dn.scoring.Subproblems, annealers: Annealers) -> Adjacency:
+        """Sample one subproblem after the other."""
+        sampler = annealers.sampler(self.solver)
+        annealing = dn.divide.AnnealedSubproblems(sampler, self._parameters, False, self.seed, dn.PAPER)
+        shape = (len(gathered.members), self.k, self.k)
+        solved = {kind: np.zeros(shape, dtype=bool) for kind in ("raw", "repaired", "baseline")}
+        for line, reads in enumerate(annealing.reads(gathered)):
+            names = gathered.names(line)
+            if isinstance(reads, str):
+                raise dn.InputError(f"block {', '.join(names)} failed: {reads}")
+            solved["raw"][line] = dn.divide.best_edges(reads, repair=False)[0]
+            solved["repaired"][line] = dn.divide.best_edges(reads, repair=True)[0]
+            seed = dn.Run(seed=self.seed).child(*names).seed
+            solved["baseline"][line] = _best_order(gathered.table(line), self.reads, seed)
+        return solved
+
+
+def collect_votes(annealers: Annealers, **inputs: Any) -> Outcome:
+    """Solve subproblems and count their votes.
+
+    Args:
+        annealers: the samplers.
+        **inputs: see `SubproblemRun`.
+    """
+    return SubproblemRun(**inputs).votes(annealers)
+
+
+def _best_order(table: dn.scoring.ScoreTable, count: int, seed: int) -> NDArray[np.bool_]:
+    """Return the network of the best of some random orders, as an adjacency matrix."""
+    orders = next(dn.scoring.random_orders(len(table.names), count, seed))
+    best = orders[int(np.argmax(dn.scoring.score_orders(table, orders)))]
+    adjacency: NDArray[np.bool_] = nx.to_numpy_array(dn.scoring.dag_of_order(table, best), nodelist=table.names) > 0
+    return adjacency
