@@ -2,22 +2,31 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types tests bench peers docs notebooks clean
+.PHONY: demo quick test lint types tests quick-tests bench peers docs notebooks clean
 
 demo: .venv/installed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
+# For every change while it is being made: under a minute on two cores.
+quick: lint types quick-tests
+
+# All there is; what CI runs.
 test: lint types tests
 
 lint: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python tools/structure.py --check
 
 types: .venv/dev
 	$(BIN)/mypy
 
 tests: .venv/dev
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+quick-tests: .venv/dev
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow and not browser and not cluster"
 
 bench: .venv/dev
 	$(BIN)/python benchmarks/run.py
@@ -57,4 +66,4 @@ notebooks: .venv/dev
 	@touch $@ .venv/installed
 
 clean:
-	rm -rf .venv demo site .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
+	rm -rf .venv demo site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
