@@ -1,16 +1,15 @@
 """The tables of docs/divide-et-impera.md.
 
-python benchmarks/division.py paper              the paper's rule with simulated annealing, beside its own figures
-python benchmarks/division.py networks FOLDER    standard networks (.bif or .bif.gz in a folder), default learning
-python benchmarks/division.py blocks FOLDER      the same by size and scheme of the blocks
+python benchmarks/division.py paper                   the paper's rule with simulated annealing, beside its own figures
+python benchmarks/division.py networks FOLDER         standard networks (.bif or .bif.gz in a folder), default learning
+python benchmarks/division.py subproblems [FOLDER]    the same by size and choice of the subproblems; alarm-15 alone without
 """
 
 import gzip
-import os
-import sys
 import time
 from pathlib import Path
 
+import harness
 import numpy as np
 from dwave.samplers import SimulatedAnnealingSampler
 
@@ -18,13 +17,15 @@ import dagneal as dn
 from dagneal.networks.bif import parse_bif
 from dagneal.paper.published import TABLE_9, TABLE_10, TABLE_11
 
+SCORE = dn.BDeu(1.0)
+SUBPROBLEM_PARENTS, GLOBAL_PARENTS = 2, 4
 # Right and wrong edges, simulated annealing, averages of five runs: the paper's Tables 9 to 11.
 PUBLISHED = {
     name: {k: row.means for (k, method), row in table.items() if method == "sa"}
     for name, table in {"lung-cancer": TABLE_9, "waste": TABLE_10, "alarm-15": TABLE_11}.items()
 }
 PLAN = [
-    # network, arities, reads, sizes of blocks, number of seeds
+    # network, arities, reads, sizes of subproblems, number of seeds
     ("lung-cancer", "true", "raw", (3, 4, 5), 5),
     ("waste", "true", "raw", (3, 4, 5, 6, 7, 8, 9), 5),
     ("alarm-15", "true", "raw", (3, 4), 5),
@@ -33,130 +34,121 @@ PLAN = [
     ("alarm-15", "true", "raw", (5, 6), 1),
     ("alarm-15", "padded", "raw", (5, 6), 1),
 ]
+SMALL_PLAN = [("lung-cancer", "true", "raw", (3,), 1)]
+BUNDLED = ("lung-cancer", "waste-2p-dep", "alarm-15")
+STANDARD = ("asia", "sachs", "child", "insurance", "alarm", "hailfinder")
+CHOICES = ((3, "all"), (3, "cover:2"), (4, "all"), (4, "cover:2"), (4, "cover:3"), (3, "sample:0.2"), (6, "cover:2"))
 
 
-def paper() -> None:
-    head = "network | arities | reads | k | blocks | right by seed | wrong by seed | right / wrong | the paper | acyclic | s"
-    print(f"| {head} |\n|{'---|' * 11}", flush=True)
-    for name, kind, reads, sizes, seeds in PLAN:
+def paper(bench: harness.Benchmark, folder: str | None) -> None:
+    """The paper's rule, with its encoding and raw reads."""
+    heads = ("network", "arities", "reads", "k", "subproblems", "right by seed", "wrong by seed")
+    table = harness.Table(bench, (*heads, "right / wrong", "the paper", "acyclic", "s"))
+    for name, kind, reads, sizes, seeds in SMALL_PLAN if bench.small else PLAN:
         truth = dn.load(name)
         data = truth.expected(10_000)
-        table = dn.scoring.score_table(data.padded() if kind == "padded" else data, max_parents=2)
+        scores = dn.scoring.score_table(data.padded() if kind == "padded" else data, SCORE, SUBPROBLEM_PARENTS)
         for size in sizes:
             right, wrong, acyclic, spent = [], [], [], []
             for seed in range(1, seeds + 1):
                 begun = time.perf_counter()
-                sampler = SimulatedAnnealingSampler()
-                found = dn.divide(
-                    table,
-                    sampler,
-                    size,
-                    rule="penalty",
-                    repair=reads == "repaired",
-                    encoding=dn.PAPER,
-                    seed=seed,
-                    num_reads=100,
+                annealer = dn.Anneal(
+                    SimulatedAnnealingSampler(), num_reads=100, encoding=dn.PAPER, repair=reads == "repaired"
                 )
+                solution = dn.Divide(annealer, size, combine="penalty").solve(dn.Problem(scores), dn.Run(seed))
                 spent.append(time.perf_counter() - begun)
-                against = dn.compare(found.dag, truth.dag)
+                against = dn.compare(solution.dag, truth.dag)
                 right.append(against.right)
                 wrong.append(against.wrong)
-                acyclic.append(found.division.acyclic)
+                acyclic.append(solution.division.acyclic)
+            by_seed = " ".join(map(str, right)), " ".join(map(str, wrong))
             cells = (
-                name,
-                kind,
-                reads,
-                size,
-                found.division.subproblems,
-                " ".join(map(str, right)),
-                " ".join(map(str, wrong)),
+                *(name, kind, reads, size, solution.division.subproblems, *by_seed),
                 f"{np.mean(right):.1f} / {np.mean(wrong):.1f}",
                 "{} / {}".format(*PUBLISHED[name][size]),
                 f"{sum(acyclic)} of {seeds}",
                 f"{np.mean(spent):.1f}",
             )
-            print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+            table.row(f"{name}, {kind} arities, {reads} reads, k = {size}", cells, float(np.mean(spent)), exact=by_seed)
 
 
-def read(folder: str, name: str) -> dn.BayesianNetwork:
-    plain, packed = Path(folder) / f"{name}.bif", Path(folder) / f"{name}.bif.gz"
+def read_network(folder: str | None, name: str) -> dn.BayesianNetwork:
+    """Return a network of a folder.
+
+    Args:
+        folder: with .bif or .bif.gz files.
+        name: of the network.
+    """
+    plain, packed = Path(folder or ".") / f"{name}.bif", Path(folder or ".") / f"{name}.bif.gz"
     text = plain.read_text() if plain.exists() else gzip.decompress(packed.read_bytes()).decode()
     return parse_bif(text, name)
 
 
-def warm() -> None:
+def compile_kernels() -> None:
+    """Run everything once, so that nothing is compiled while it is measured."""
     for n, rows in ((8, 100), (24, 100)):
         data = dn.read(np.random.default_rng(0).integers(0, 2, (rows, n)))
         dn.learn(data)
-        dn.divide(dn.scoring.Scorer(data), size=3)
-        dn.divide(dn.scoring.Scorer(data), size=4, blocks="cover:2")
+        dn.learn(data, dn.Divide(size=3))
+        dn.learn(data, dn.Divide(size=4, subproblems="cover:2"))
 
 
-def networks(folder: str) -> None:
-    os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[0]})
-    warm()
-    print("| network | seed | s | solver | score - true | equals exact | right | wrong | CPDAG distance |", flush=True)
-    print("|---|---|---|---|---|---|---|---|---|", flush=True)
-    for name in ("lung-cancer", "waste-2p-dep", "alarm-15", "asia", "sachs", "child", "insurance", "alarm", "hailfinder"):
-        truth = dn.load(name) if name in ("lung-cancer", "waste-2p-dep", "alarm-15") else read(folder, name)
-        for seed in range(1, 6):
+def networks(bench: harness.Benchmark, folder: str | None) -> None:
+    """Default learning, beside the truth and the optimum."""
+    harness.use_one_core()
+    compile_kernels()
+    heads = ("network", "seed", "s", "solver", "score - true", "equals exact", "right", "wrong", "CPDAG distance")
+    table = harness.Table(bench, heads)
+    for name in BUNDLED[:1] if bench.small else (*BUNDLED, *(STANDARD if folder else ())):
+        truth = dn.load(name) if name in BUNDLED else read_network(folder, name)
+        limit = min(3 if name == "child" else GLOBAL_PARENTS, len(truth.names) - 1)
+        for seed in range(1, 2 if bench.small else 6):
             data = truth.sample(10_000, seed)
-            limit = 3 if name == "child" else None
-            begun = time.perf_counter()
-            found = dn.learn(data, limit, seed=seed)
-            spent = time.perf_counter() - begun
-            scorer = dn.scoring.Scorer(data)
-            against = dn.compare(found.dag, truth.dag, scorer)
+            seconds, result = harness.time_of(
+                lambda: dn.learn(data, dn.Auto(), score=SCORE, max_parents=limit, seed=seed)  # noqa: B023
+            )
+            scorer = dn.scoring.Scorer(data, SCORE)
+            against = dn.compare(result.dag, truth.dag, scorer)
             equal = ""
             if len(truth.names) <= 20:
-                best = dn.solvers.exact(scorer.table(min(limit or 4, len(truth.names) - 1)))
-                equal = "yes" if abs(best.score - found.score) < 1e-6 else f"no, {best.score - found.score:.3f} below"
-            cells = (
-                name,
-                seed,
-                f"{spent:.2f}",
-                found.solver,
-                f"{-against.score_gap:.1f}",
-                equal,
-                against.right,
-                against.wrong,
-                against.cpdag_shd,
-            )
-            print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+                best = dn.solvers.exact(scorer.table(limit))
+                equal = "yes" if abs(best.score - result.score) < 1e-6 else f"no, {best.score - result.score:.3f} below"
+            gap = f"{-against.score_gap:.1f}"
+            distances = (against.right, against.wrong, against.cpdag_shd)
+            cells = (name, seed, f"{seconds:.2f}", result.solver, gap, equal, *distances)
+            table.row(f"{name}, seed {seed}", cells, seconds, exact=(repr(result.score), *distances))
 
 
-def blocks(folder: str) -> None:
-    os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[0]})
-    warm()
-    print("| network | k | blocks | number | s | score - true | right | wrong | CPDAG distance | rounds |", flush=True)
-    print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
-    for name in ("alarm-15", "child", "insurance", "alarm", "hailfinder"):
-        truth = dn.load(name) if name == "alarm-15" else read(folder, name)
-        for size, scheme in (
-            (3, "all"),
-            (3, "cover:2"),
-            (4, "all"),
-            (4, "cover:2"),
-            (4, "cover:3"),
-            (3, "sample:0.2"),
-            (6, "cover:2"),
-        ):
-            if scheme == "cover:3" and len(truth.names) > 40:
+def subproblems(bench: harness.Benchmark, folder: str | None) -> None:
+    """Exact subproblems of several sizes and choices."""
+    harness.use_one_core()
+    compile_kernels()
+    heads = ("network", "k", "choice", "number", "s", "score - true", "right", "wrong", "CPDAG distance", "rounds")
+    table = harness.Table(bench, heads)
+    for name in ("alarm-15", *(STANDARD[2:] if folder else ())):
+        truth = dn.load(name) if name == "alarm-15" else read_network(folder, name)
+        for size, choice in CHOICES[:1] if bench.small else CHOICES:
+            if choice == "cover:3" and len(truth.names) > 40:
                 continue
             rows = []
-            for seed in (1, 2, 3):
-                scorer = dn.scoring.Scorer(truth.sample(10_000, seed))
+            for seed in (1,) if bench.small else (1, 2, 3):
+                scorer = dn.scoring.Scorer(truth.sample(10_000, seed), SCORE)
                 begun = time.perf_counter()
-                found = dn.divide(scorer, size=size, blocks=scheme, seed=seed)
+                solver = dn.Divide(dn.Exact(), size, choice, combine="conquer")
+                solution = solver.solve(dn.Problem(scorer, GLOBAL_PARENTS), dn.Run(seed))
                 spent = time.perf_counter() - begun
-                against = dn.compare(found.dag, truth.dag, scorer)
-                rows.append(
-                    (spent, -against.score_gap, against.right, against.wrong, against.cpdag_shd, found.division.rounds)
-                )
+                against = dn.compare(solution.dag, truth.dag, scorer)
+                distances = (against.right, against.wrong, against.cpdag_shd)
+                rows.append((spent, -against.score_gap, *distances, solution.division.rounds))
             mean = np.mean(rows, axis=0)
-            figures = [f"{mean[0]:.2f}", *(f"{v:.1f}" for v in mean[1:])]
-            print("| " + " | ".join(map(str, (name, size, scheme, found.division.subproblems, *figures))) + " |", flush=True)
+            figures = [f"{mean[0]:.2f}", *(f"{value:.1f}" for value in mean[1:])]
+            cells = (name, size, choice, solution.division.subproblems, *figures)
+            table.row(f"{name}, k = {size}, {choice}", cells, float(mean[0]), exact=figures[1:])
 
+
+TABLES = {"paper": paper, "networks": networks, "subproblems": subproblems}
 
 if __name__ == "__main__":
-    {"paper": paper, "networks": networks, "blocks": blocks}[sys.argv[1]](*sys.argv[2:])
+    options = harness.parse_options(__doc__, ("table", {"choices": list(TABLES)}), ("folder", {"nargs": "?"}))
+    with harness.Benchmark(f"division-{options.table}", options) as bench:
+        TABLES[options.table](bench, options.folder)

@@ -2,7 +2,7 @@
 
 The same runs on a Dask cluster of three worker processes, where a worker is killed, and another one comes for it.
 
-Use: python durability.py [MOMENTS]   fifty by default, for each of the four
+Use: python benchmarks/durability.py [MOMENTS]   fifty by default, for each of the four
 """
 
 import json
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from measure import line
+import harness
 
 import dagneal as dn
 
@@ -24,9 +24,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from support.daskcluster import Cluster
 
 RUNS = {
-    "divided by simulated annealing": "--solver sa --divide 4 --rule penalty --reads 30 --seed 3",
+    "divided by simulated annealing": "--solver sa --divide 4 --rule penalty --reads 30 --seed 3 --set encoding=tight",
     "bootstrap": "--bootstrap 60 --max-parents 3",
 }
+SCORE = ["--score", "bdeu:1"]
 WORKERS = 3
 
 
@@ -77,7 +78,8 @@ def worker_killed(dask: Cluster, folder: Path, words: list[str], after: float) -
     return running
 
 
-def disturbed(
+def disturb_often(
+    bench: harness.Benchmark,
     name: str,
     place: Path,
     words: list[str],
@@ -102,18 +104,20 @@ def disturbed(
         folder.mkdir()
         hit += disturb(folder, words, generator.uniform(0.0, 1.0) * usual)
         same += answer(folder) == expected
-    line(f"{name}: killed {hit} times in {moments}, ended as the undisturbed run", f"{same} of {moments}", "all")
+    bench.info(f"{name}: still running when it was killed, of {moments}", hit)
+    bench.exact(f"{name}: ended as the undisturbed run, of {moments}", same, equal_to=moments)
 
 
-def main(moments: int) -> None:
+def main(bench: harness.Benchmark, moments: int) -> None:
     with tempfile.TemporaryDirectory() as place, Cluster(Path(place), WORKERS) as dask:
         rows = Path(place) / "rows.csv"
         dn.load("waste").sample(2_000, 1).frame().write_csv(rows)
         for number, (name, options) in enumerate(RUNS.items()):
-            words = ["learn", str(rows), *options.split(), "--quiet", "--journal", "run.db", "-o", "out.json"]
-            disturbed(name, Path(place) / f"{number}", words, [], killed_and_resumed, moments)
+            words = ["learn", str(rows), *SCORE, *options.split(), "--quiet", "--journal", "run.db", "-o", "out.json"]
+            disturb_often(bench, name, Path(place) / f"{number}", words, [], killed_and_resumed, moments)
             on_dask = ["--dask", dask.address]
-            disturbed(
+            disturb_often(
+                bench,
                 f"{name}, a Dask worker",
                 Path(place) / f"{number}-dask",
                 words,
@@ -124,4 +128,5 @@ def main(moments: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 50)
+    with harness.start("durability", __doc__, ("moments", {"nargs": "?", "type": int, "default": 50})) as benchmark:
+        main(benchmark, 1 if benchmark.small else benchmark.options.moments)

@@ -6,29 +6,30 @@ python benchmarks/emulator.py table4       Table 4, held out
 python benchmarks/emulator.py division     the quantum rows of Tables 9 to 11, held out
 """
 
-import sys
 import time
 from itertools import product
 from math import log
 
 import dimod
+import harness
 import numpy as np
 
 import dagneal as dn
 from dagneal.paper.published import TABLE_4, TABLE_6, TABLE_9, TABLE_10, TABLE_11
-from dagneal.qpu.emulator import COLD, NOISE, SWEEPS, emulated
+from dagneal.qpu.emulator import COLD, NOISE, SWEEPS
 
-TIMES = (1, 99)
+SCORE, MAX_PARENTS, ENCODING = dn.BDeu(1.0), 2, dn.PAPER
+TIMES = (1, 99)  # microseconds
 
 
-class Problem:
+class Case:
     """One of the paper's problems, direct, in its encoding."""
 
     def __init__(self, name: str) -> None:
         self.truth = dn.load(name)
-        self.table = dn.scoring.score_table(self.truth.expected(10_000))
-        self.bqm = dn.qubo.encode(self.table, dn.PAPER)
-        x = dn.qubo.qubo_vector(self.table, self.truth.dag, dn.PAPER)
+        self.table = dn.scoring.score_table(self.truth.expected(10_000), SCORE, MAX_PARENTS)
+        self.bqm = dn.qubo.encode(self.table, ENCODING)
+        x = dn.qubo.qubo_vector(self.table, self.truth.dag, ENCODING)
         self.value = dn.qubo.result_value(self.bqm, x)
 
     def run(self, sampler, reads: int, microseconds: float, seed: int) -> tuple[int, float, float]:
@@ -41,18 +42,21 @@ class Problem:
         return hits, float(ratio), float(decoded.raw_scores[best])
 
 
-def calibrate() -> None:
-    problems = {name: Problem(name) for name in ("monty-hall", "lung-cancer-4", "lung-cancer", "waste", "waste-2p-dep")}
-    reads, seeds = 2_000, range(4)
-    print(f"| noise | sweeps | cold | error | expected solutions in 10,000 reads; ratios |\n|{'---|' * 5}")
-    for noise, sweeps, cold in product((0.02, 0.04, 0.08), (10.0, 30.0), (2.0, 4.0, 8.0)):
-        sampler = emulated("pegasus", noise, sweeps, cold, gauges=False)
+def calibrate(bench: harness.Benchmark) -> None:
+    """A grid of the knobs against Table 6."""
+    names = ("monty-hall",) if bench.small else ("monty-hall", "lung-cancer-4", "lung-cancer", "waste", "waste-2p-dep")
+    cases = {name: Case(name) for name in names}
+    reads, seeds = (100, range(1)) if bench.small else (2_000, range(4))
+    grid = [(0.04, 30.0, 2.0)] if bench.small else list(product((0.02, 0.04, 0.08), (10.0, 30.0), (2.0, 4.0, 8.0)))
+    table = harness.Table(bench, ("noise", "sweeps", "cold", "error", "expected solutions in 10,000 reads; ratios"))
+    for noise, sweeps, cold in grid:
+        sampler = dn.qpu.emulated("pegasus", noise, sweeps, cold, gauges=False)
         error, cells = 0.0, []
-        for name, problem in problems.items():
+        for name, case in cases.items():
             for microseconds in TIMES:
                 few = name.startswith("waste")
                 runs = [
-                    problem.run(sampler, 300 if few else reads, microseconds, seed) for seed in (range(2) if few else seeds)
+                    case.run(sampler, 300 if few else reads, microseconds, seed) for seed in (range(2) if few else seeds)
                 ]
                 if few:
                     ratio = float(np.mean([run[1] for run in runs]))
@@ -63,52 +67,49 @@ def calibrate() -> None:
                     wanted = TABLE_6[microseconds][name].solutions
                     error += log((count + 0.5) / (wanted + 0.5)) ** 2
                     cells.append(f"{name} {count:.1f}")
-        print(f"| {noise} | {sweeps} | {cold} | {error:.2f} | {', '.join(cells)} |", flush=True)
+        figures = (f"{error:.2f}", ", ".join(cells))
+        table.row(f"noise {noise}, sweeps {sweeps}, cold {cold}", (noise, sweeps, cold, *figures), exact=figures)
 
 
-def table6() -> None:
-    sampler = emulated(gauges=False)
+def table6(bench: harness.Benchmark) -> None:
+    """Table 6 of the paper."""
+    sampler = dn.qpu.emulated(gauges=False)
     print(f"noise {NOISE}, sweeps {SWEEPS}, cold {COLD}, one problem and one embedding per call, no gauges; emulated\n")
-    head = "network | us | runs | success, the paper | ours | result, the paper | ours | solutions, the paper | ours | s"
-    print(f"| {head} |")
-    print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
-    for name in TABLE_6[1]:
-        problem = Problem(name)
-        runs = 2 if name.startswith("waste") else 10  # a run of 99 us and 10,000 reads takes minutes there
+    heads = ("network", "us", "runs", "success, the paper", "ours", "result, the paper", "ours")
+    table = harness.Table(bench, (*heads, "solutions, the paper", "ours", "s"))
+    for name in list(TABLE_6[1])[: 1 if bench.small else None]:
+        case = Case(name)
+        runs = 2 if name.startswith("waste") else 1 if bench.small else 10  # 99 us and 10,000 reads take minutes there
         for microseconds in TIMES:
             success, result, _, expected = TABLE_6[microseconds][name]
             begun = time.perf_counter()
-            found = [problem.run(sampler, 10_000, microseconds, seed) for seed in range(runs)]
-            hits, ratios, _ = zip(*found, strict=True)
+            reads = 100 if bench.small else 10_000
+            found = [case.run(sampler, reads, microseconds, seed) for seed in range(runs)]
             spent = time.perf_counter() - begun
-            ours = (np.mean([h > 0 for h in hits]), np.mean(ratios), np.mean(hits))
-            cells = (
-                name,
-                f"{microseconds:g}",
-                runs,
-                success,
-                f"{ours[0]:.2f}",
-                result,
-                f"{ours[1]:.4f}",
-                expected,
-                f"{ours[2]:.1f}",
-            )
-            print("| " + " | ".join(map(str, (*cells, f"{spent:.0f}"))) + " |", flush=True)
+            hits, ratios, _ = zip(*found, strict=True)
+            share, ratio, count = np.mean([h > 0 for h in hits]), np.mean(ratios), np.mean(hits)
+            ours = (f"{share:.2f}", f"{ratio:.4f}", f"{count:.1f}")
+            cells = (name, f"{microseconds:g}", runs, success, ours[0], result, ours[1], expected, ours[2], f"{spent:.0f}")
+            table.row(f"{name}, {microseconds:g} us", cells, spent, exact=ours)
 
 
-def table4(runs: int = 10) -> None:
-    sampler = emulated(gauges=False)
-    problem = Problem("lung-cancer")
-    best = dn.solvers.exact(problem.table).score
-    print("| reads | us | the paper | emulated |\n|---|---|---|---|", flush=True)
-    for (reads, microseconds), wanted in TABLE_4.items():
-        found = [problem.run(sampler, reads, microseconds, seed) for seed in range(runs)]
-        share = np.mean([abs(score - best) < 1e-6 for _, _, score in found])
-        print(f"| {reads:,} | {microseconds} | {wanted:.2f} | {share:.2f} |", flush=True)
+def table4(bench: harness.Benchmark) -> None:
+    """Table 4 of the paper."""
+    runs = 1 if bench.small else 10
+    sampler = dn.qpu.emulated(gauges=False)
+    case = Case("lung-cancer")
+    best = dn.solvers.exact(case.table).score
+    table = harness.Table(bench, ("reads", "us", "the paper", "emulated"))
+    for (reads, microseconds), wanted in list(TABLE_4.items())[: 1 if bench.small else None]:
+        found = [case.run(sampler, reads, microseconds, seed) for seed in range(runs)]
+        share = f"{np.mean([abs(score - best) < 1e-6 for _, _, score in found]):.2f}"
+        table.row(
+            f"{reads:,} reads, {microseconds} us", (f"{reads:,}", microseconds, f"{wanted:.2f}", share), exact=(share,)
+        )
 
 
 class OneByOne(dimod.Sampler):
-    """A sampler without its tiling: every block is a call of its own, as in the paper."""
+    """A sampler without its tiling: every subproblem is a call of its own, as in the paper."""
 
     parameters, properties = None, None
 
@@ -120,27 +121,41 @@ class OneByOne(dimod.Sampler):
         return self.sampler.sample(bqm, **parameters)
 
 
-def division(runs: int = 5) -> None:
-    print(f"| network | k | the paper, right / wrong | one by one | tiled with gauges | calls tiled |\n|{'---|' * 6}")
-    for name, published_rows in {"lung-cancer": TABLE_9, "waste": TABLE_10, "alarm-15": TABLE_11}.items():
-        sizes = {k: row.means for (k, method), row in published_rows.items() if method == "qa"}
+def division(bench: harness.Benchmark) -> None:
+    """The quantum rows of Tables 9 to 11."""
+    runs = 1 if bench.small else 5
+    heads = ("network", "k", "the paper, right / wrong", "one by one", "tiled with gauges", "calls tiled")
+    printed = harness.Table(bench, heads)
+    published_tables = {"lung-cancer": TABLE_9, "waste": TABLE_10, "alarm-15": TABLE_11}
+    for name, rows in list(published_tables.items())[: 1 if bench.small else None]:
+        sizes = {k: row.means for (k, method), row in rows.items() if method == "qa"}
         truth = dn.load(name)
-        table = dn.scoring.score_table(truth.expected(10_000))
-        for size, published in sizes.items():
-            cells = [name, size, "{} / {}".format(*published)]
+        table = dn.scoring.score_table(truth.expected(10_000), SCORE, MAX_PARENTS)
+        for size, published in list(sizes.items())[: 1 if bench.small else None]:
+            ours = []
             for tiled in (False, True):
-                sampler = emulated(gauges=tiled)
+                sampler = dn.qpu.emulated(gauges=tiled)
+                annealer = dn.Anneal(
+                    sampler if tiled else OneByOne(sampler),
+                    num_reads=100,
+                    encoding=ENCODING,
+                    repair=False,
+                    parameters={"annealing_time": 1.0},
+                )
                 found = []
                 for seed in range(runs):
-                    solver = sampler if tiled else OneByOne(sampler)
-                    options = {"rule": "penalty", "repair": False, "encoding": dn.PAPER, "num_reads": 100}
-                    graph = dn.divide(table, solver, size, seed=seed, annealing_time=1.0, **options).dag
-                    against = dn.compare(graph, truth.dag)
+                    solution = dn.Divide(annealer, size, combine="penalty").solve(dn.Problem(table), dn.Run(seed))
+                    against = dn.compare(solution.dag, truth.dag)
                     found.append((against.right, against.wrong))
-                cells.append("{:.1f} / {:.1f}".format(*np.mean(found, axis=0)))
-            cells.append(sampler.line.submitted // runs)
-            print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+                ours.append("{:.1f} / {:.1f}".format(*np.mean(found, axis=0)))
+            calls = sampler.usage().calls // runs
+            cells = (name, size, "{} / {}".format(*published), *ours, calls)
+            printed.row(f"{name}, k = {size}", cells, exact=(*ours, calls))
 
+
+TABLES = {"calibrate": calibrate, "table6": table6, "table4": table4, "division": division}
 
 if __name__ == "__main__":
-    {"calibrate": calibrate, "table6": table6, "table4": table4, "division": division}[sys.argv[1]]()
+    options = harness.parse_options(__doc__, ("table", {"choices": list(TABLES)}))
+    with harness.Benchmark(f"emulator-{options.table}", options) as benchmark:
+        TABLES[options.table](benchmark)

@@ -1,28 +1,23 @@
 """The table of docs/encoding.md: what simulated annealing makes of each encoding.
 
-python benchmarks/encoding.py sampling [FOLDER]    bits, gaps, hits and time to solution; asia and sachs from .bif files
+python benchmarks/encoding.py sampling [FOLDER]    variables, gaps, hits, time to solution; asia and sachs from .bif files
 python benchmarks/encoding.py pipeline             alarm-15 with four parents, by simulated annealing alone
 python benchmarks/encoding.py speed [FOLDER]       how long encoding takes; alarm and hailfinder from .bif files
 """
 
-import sys
 import time
 from math import inf, log
-from pathlib import Path
 
+import harness
 import numpy as np
-from division import read
+from division import read_network
 from dwave.samplers import SimulatedAnnealingSampler
-from measure import one_core
 
 import dagneal as dn
 from dagneal.divide.candidates import allowed_by_margin, named_candidates, small_evidence
-from dagneal.divide.subproblems import choose_subproblems
-from dagneal.scoring.orders import random_orders, score_orders
 
+SCORE = dn.BDeu(1.0)
 ENCODINGS = (dn.PAPER, dn.Encoding("tight", "complete", prune=True), dn.TIGHT, dn.Encoding("gap", "chordal", prune=True))
-SEEDS = range(1, 6)
-READS = 1000
 
 
 def interval(hits: int, reads: int) -> tuple[float, float]:
@@ -47,98 +42,111 @@ def time_to_solution(hits: int, reads: int, seconds: float) -> str:
     return f"{at(hits / reads):.2g} s ({at(high):.2g} to {at(low):.2g})"
 
 
-def sampling(folder: str | None = None) -> None:
-    one_core()
-    tables = {name: dn.scoring.score_table(dn.load(name).expected(10_000)) for name in ("waste", "waste-2p-dep", "alarm-15")}
+def sampling(bench: harness.Benchmark, folder: str | None) -> None:
+    """Reads of each encoding of the same scores."""
+    harness.use_one_core()
+    bundled = ("monty-hall",) if bench.small else ("waste", "waste-2p-dep", "alarm-15")
+    tables = {name: dn.scoring.score_table(dn.load(name).expected(10_000), SCORE, 2) for name in bundled}
     if folder:
-        tables |= {name: dn.scoring.score_table(read(folder, name).sample(10_000, 1)) for name in ("asia", "sachs")}
-    tables["alarm-15, candidates"] = with_candidates(dn.scoring.Scorer(dn.load("alarm-15").expected(10_000)), 2)
-    head = "network | encoding | bits | h / J | reads | raw gap | hits | repaired gap | hits | baseline gap | raw | repaired"
-    print(f"| {head} |\n|{'---|' * 12}", flush=True)
+        standard = {name: read_network(folder, name).sample(10_000, 1) for name in ("asia", "sachs")}
+        tables |= {name: dn.scoring.score_table(data, SCORE, 2) for name, data in standard.items()}
+    if not bench.small:
+        tables["alarm-15, candidates"] = with_candidates(dn.scoring.Scorer(dn.load("alarm-15").expected(10_000), SCORE), 2)
+    heads = ("network", "encoding", "variables", "h / J", "reads", "raw gap", "hits", "repaired gap", "hits", "baseline gap")
+    printed = harness.Table(bench, (*heads, "raw", "repaired"))
     for name, table in tables.items():
         best = dn.solvers.exact(table).score
         for encoding in ENCODINGS:
-            report(name, table, best, encoding)
+            compare_reads(printed, name, table, best, encoding)
 
 
 def with_candidates(scorer: dn.scoring.Scorer, max_parents: int) -> dn.scoring.ScoreTable:
-    """The table on the candidate parents that all triples suggest."""
+    """Return the table on the candidate parents that all triples suggest."""
     names = scorer.data.names
-    margins, _, _ = small_evidence(scorer.table(2), choose_subproblems(len(names), 3, "all", 0))
+    margins, _, _ = small_evidence(scorer.table(2), dn.divide.choose_subproblems(len(names), 3, "all", 0))
     return scorer.table(max_parents, named_candidates(allowed_by_margin(margins), names))
 
 
-def report(name: str, table: dn.scoring.ScoreTable, best: float, encoding: dn.Encoding) -> None:
+def compare_reads(
+    printed: harness.Table, name: str, table: dn.scoring.ScoreTable, best: float, encoding: dn.Encoding
+) -> None:
+    """Print the figures of one encoding."""
+    small = printed.benchmark.small
+    seeds, most = (range(1, 2), 100) if small else (range(1, 6), 1000)
     bqm = dn.qubo.encode(table, encoding)
     spins = bqm.spin
     reads, spent = [], 0.0
-    for seed in SEEDS:
+    for seed in seeds:
         begun = time.perf_counter()
-        samples = SimulatedAnnealingSampler().sample(bqm, num_reads=READS, seed=seed)
+        samples = SimulatedAnnealingSampler().sample(bqm, num_reads=most, seed=seed)
         spent += time.perf_counter() - begun
         reads.append(dn.qubo.decode(table, samples))
-    raw = np.array([r.raw_scores for r in reads])
-    repaired = np.array([r.repaired_scores for r in reads])
+    raw = np.array([each.raw_scores for each in reads])
+    repaired = np.array([each.repaired_scores for each in reads])
     solved = [
-        time_to_solution(int((np.abs(scores - best) < 1e-6).sum()), READS * len(SEEDS), spent) for scores in (raw, repaired)
+        time_to_solution(int((np.abs(scores - best) < 1e-6).sum()), most * len(seeds), spent) for scores in (raw, repaired)
     ]
-    for count in (100, READS):  # the first reads of a seed are the same however many there are
-        cells = [name, encoding.name, bqm.num_variables]
-        cells.append(f"{max(map(abs, spins.linear.values())):,.0f} / {max(map(abs, spins.quadratic.values())):,.0f}")
-        cells.append(f"{count:,}")
+    for count in sorted({100, most}):  # the first reads of a seed are the same however many there are
+        sizes = f"{max(map(abs, spins.linear.values())):,.0f} / {max(map(abs, spins.quadratic.values())):,.0f}"
+        figures = []
         for scores in (raw, repaired):
             top = np.nan_to_num(scores[:, :count], nan=-np.inf).max(axis=1)
-            gap = np.mean(best - top)
-            cells += [f"{gap:.1f}", f"{int((best - top < 1e-6).sum())} of {len(SEEDS)}"]
-        orders = [np.concatenate(list(random_orders(len(table.names), count, seed))) for seed in SEEDS]
-        cells.append(f"{np.mean([best - score_orders(table, drawn).max() for drawn in orders]):.1f}")
-        cells += solved if count == READS else ["", ""]
-        print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+            figures += [f"{np.mean(best - top):.1f}", f"{int((best - top < 1e-6).sum())} of {len(seeds)}"]
+        orders = [np.concatenate(list(dn.scoring.random_orders(len(table.names), count, seed))) for seed in seeds]
+        figures.append(f"{np.mean([best - dn.scoring.score_orders(table, drawn).max() for drawn in orders]):.1f}")
+        last = count == most
+        cells = (name, encoding.name, bqm.num_variables, sizes, f"{count:,}", *figures, *(solved if last else ("", "")))
+        exact = (bqm.num_variables, sizes, *figures)
+        printed.row(f"{name}, {encoding.name}, {count:,} reads", cells, spent if last else None, exact)
 
 
-def pipeline() -> None:
-    print(f"| seed | CPDAG distance | optimal | bits | rounds | baseline gap | raw gap | s |\n|{'---|' * 8}")
-    truth = dn.load("alarm-15")
-    for seed in SEEDS:
+def pipeline(bench: harness.Benchmark, folder: str | None) -> None:
+    """Subproblems and the global problem by simulated annealing."""
+    heads = ("seed", "CPDAG distance", "optimal", "variables", "rounds", "baseline gap", "raw gap", "s")
+    printed = harness.Table(bench, heads)
+    truth = dn.load("lung-cancer" if bench.small else "alarm-15")
+    annealer = dn.Anneal(SimulatedAnnealingSampler(), num_reads=1000, encoding=dn.TIGHT)
+    solver = dn.Divide(annealer, 3, combine="conquer", subproblem_parameters={"num_reads": 100})
+    for seed in range(1, 2 if bench.small else 6):
         data = truth.sample(10_000, seed)
-        begun = time.perf_counter()
-        found = dn.learn(
-            data, solver=SimulatedAnnealingSampler(), seed=seed, num_reads=READS, subproblem_parameters={"num_reads": 100}
+        seconds, result = harness.time_of(
+            lambda: dn.learn(data, solver, score=SCORE, max_parents=4, seed=seed)  # noqa: B023
         )
-        spent = time.perf_counter() - begun
-        figures = found.reads
-        cells = (
-            seed,
-            dn.compare(found.dag, truth.dag).cpdag_shd,
-            "yes" if found.optimal else "no",
-            figures.bits,
-            found.division.rounds,
-            f"{figures.optimum - figures.baseline:.1f}",
-            f"{figures.optimum - figures.raw.score:.1f}" if figures.raw else "none",
-            f"{spent:.1f}",
+        reads = result.reads
+        figures = (
+            dn.compare(result.dag, truth.dag).cpdag_shd,
+            "yes" if result.optimal else "no",
+            reads.bits,
+            result.division.rounds,
+            f"{reads.optimum - reads.baseline:.1f}",
+            f"{reads.optimum - reads.raw.score:.1f}" if reads.raw else "none",
         )
-        print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+        printed.row(f"seed {seed}", (seed, *figures, f"{seconds:.1f}"), seconds, exact=figures)
 
 
-def speed(folder: str | None = None) -> None:
-    one_core()
-    print(f"| network | variables | most parents | candidates | encoding | bits | interactions | s |\n|{'---|' * 8}")
-    cases = [("alarm-15", dn.load("alarm-15"), m) for m in (2, 3, 4)]
+def speed(bench: harness.Benchmark, folder: str | None) -> None:
+    """The time that encoding takes."""
+    harness.use_one_core()
+    heads = ("network", "variables", "most parents", "candidates", "encoding", "QUBO variables", "interactions", "s")
+    printed = harness.Table(bench, heads)
+    cases = [("alarm-15", dn.load("alarm-15"), limit) for limit in ((2,) if bench.small else (2, 3, 4))]
     if folder:
-        cases += [(name, read(folder, name), 3) for name in ("alarm", "hailfinder")]
+        cases += [(name, read_network(folder, name), 3) for name in ("alarm", "hailfinder")]
     for name, truth, limit in cases:
-        scorer = dn.scoring.Scorer(truth.sample(10_000, 1))
+        scorer = dn.scoring.Scorer(truth.sample(10_000, 1), SCORE)
         for kind, table in (("triples", with_candidates(scorer, limit)), ("all", scorer.table(limit))):
             if kind == "all" and len(truth.names) > 15:
                 continue
             for encoding in (dn.TIGHT, dn.Encoding("tight", "chordal", prune=False)):
-                begun = time.perf_counter()
-                bqm = dn.qubo.encode(table, encoding)
-                spent = time.perf_counter() - begun
-                cells = (name, len(truth.names), limit, kind, encoding.name, bqm.num_variables, bqm.num_interactions)
-                print("| " + " | ".join(map(str, (*cells, f"{spent:.2f}"))) + " |", flush=True)
+                seconds, bqm = harness.time_of(lambda: dn.qubo.encode(table, encoding))  # noqa: B023
+                size = (bqm.num_variables, bqm.num_interactions)
+                cells = (name, len(truth.names), limit, kind, encoding.name, *size, f"{seconds:.2f}")
+                printed.row(f"{name}, {limit} parents, {kind}, {encoding.name}", cells, seconds, exact=size)
 
+
+TABLES = {"sampling": sampling, "pipeline": pipeline, "speed": speed}
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parent))
-    {"sampling": sampling, "pipeline": pipeline, "speed": speed}[sys.argv[1]](*sys.argv[2:])
+    options = harness.parse_options(__doc__, ("table", {"choices": list(TABLES)}), ("folder", {"nargs": "?"}))
+    with harness.Benchmark(f"encoding-{options.table}", options) as bench:
+        TABLES[options.table](bench, options.folder)

@@ -1,9 +1,13 @@
-"""Exact search: alarm-15, 20 variables with three parents, 25 with two."""
+"""Exact search: alarm-15 with two parents, 20 variables with three, 25 with two."""
 
+from collections.abc import Iterator
+
+import harness
 import numpy as np
-from measure import best_of, line, peak_memory, timed
 
 import dagneal as dn
+
+SCORE = dn.BDeu(1.0)
 
 
 def chain(n: int, rows: int = 1000) -> dn.Dataset:
@@ -15,12 +19,24 @@ def chain(n: int, rows: int = 1000) -> dn.Dataset:
     return dn.read(array)
 
 
-table = dn.scoring.score_table(dn.load("alarm-15").expected(10_000))
-dn.solvers.exact(table)
-line("alarm-15, two parents", f"{best_of(lambda: dn.solvers.exact(table)):.4f} s", "at most 0.2 s")
-table = dn.scoring.score_table(chain(20), max_parents=3)
-line("20 variables, three parents", f"{best_of(lambda: dn.solvers.exact(table), 3):.2f} s", "at most 10 s")
-table = dn.scoring.score_table(chain(25), max_parents=2)
-seconds, found = timed(lambda: dn.solvers.exact(table))
-line("25 variables, two parents", f"{seconds:.1f} s", "at most 180 s")
-line("peak memory of this process", f"{peak_memory():.2f} GB", "at most 6 GB")
+def cases(small: bool) -> Iterator[tuple[str, dn.Dataset, int, int, float]]:
+    """Yield the name, the data, the parent limit, the number of repetitions and the target in seconds."""
+    yield "alarm-15", dn.load("alarm-15").expected(10_000), 2, 5, 0.2
+    if not small:
+        yield "20 variables", chain(20), 3, 3, 10
+        yield "25 variables", chain(25), 2, 2, 180
+
+
+if __name__ == "__main__":
+    with harness.start("exact", __doc__) as bench:
+        dn.solvers.exact(dn.scoring.score_table(dn.load("monty-hall").expected(10), SCORE, 1))  # compiled
+        for name, data, limit, times, most in cases(bench.small):
+            table = dn.scoring.score_table(data, SCORE, limit)
+            scores = []
+
+            def solve(table=table, scores=scores) -> None:
+                scores.append(dn.solvers.exact(table).score)
+
+            bench.time(f"{name}, {limit} parents", solve, times, most)
+            bench.exact(f"{name}, {limit} parents, score", repr(scores[-1]))
+        bench.memory("peak memory of this process", harness.peak_memory(), 6)

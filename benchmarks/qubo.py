@@ -1,41 +1,52 @@
-"""The QUBO of waste from a million rows in memory, against the paper's Algorithm 2 in plain Python."""
+"""The QUBO of waste from a million rows in memory, beside the paper's Algorithm 2 in plain Python."""
 
+import harness
 import numpy as np
-from measure import best_of, line, one_core, timed
 
 import dagneal as dn
 from dagneal.paper.timing import scores as plain_scores
 
-one_core()
-waste = dn.load("waste")
+SCORE, MAX_PARENTS, ENCODING = dn.BDeu(1.0), 2, dn.TIGHT
+WASTE = dn.load("waste")
 
 
 def rows(count: int) -> np.ndarray:
-    data = waste.expected(count)
+    data = WASTE.expected(count)
     array = np.ascontiguousarray(np.repeat(data.codes, data.weights, axis=1).T)
     return np.random.default_rng(0).permutation(array).astype(np.int64)
 
 
-def build(array: np.ndarray):
-    return dn.qubo.encode(dn.scoring.score_table(dn.read(array, names=waste.names)))
+def table_of(array: np.ndarray) -> dn.scoring.ScoreTable:
+    return dn.scoring.score_table(dn.read(array, names=WASTE.names), SCORE, MAX_PARENTS)
 
 
-million = rows(1_000_000)
-build(million[:1000])
-ours = best_of(lambda: build(million))
-small = rows(10_000)
-arities = [len(s) for s in waste.states.values()]
-theirs, scores = timed(lambda: plain_scores(arities, small.tolist()))
-table = dn.scoring.score_table(dn.read(small, names=waste.names))
-worst = max(
-    abs(value + table.local(waste.names[i], [waste.names[p] for p in parents]))
-    for i, sets in enumerate(scores)
-    for parents, value in sets.items()
-)
-assert worst < 1e-6, worst
-scaled = theirs * len(million) / len(small)
-line("10^6 x 9 array to QUBO, one core, merging included", f"{ours:.4f} s", "at most 0.1 s")
-line("plain Python, 10^4 rows (same scores)", f"{theirs:.1f} s")
-line("plain Python, scaled to 10^6 rows", f"{scaled:.0f} s", "the paper: 1010 s")
-line("ratio", f"{scaled / ours:,.0f}", "above 10,000 expected")
-line("ratio to the paper's own 1010 s, on its machine", f"{1010 / ours:,.0f}")
+def largest_difference(array: np.ndarray, scores: list[dict[tuple[int, ...], float]]) -> float:
+    """The largest difference between our scores and those of plain Python."""
+    table = table_of(array)
+    return max(
+        abs(value + table.local(WASTE.names[child], [WASTE.names[parent] for parent in parents]))
+        for child, sets in enumerate(scores)
+        for parents, value in sets.items()
+    )
+
+
+if __name__ == "__main__":
+    with harness.start("qubo", __doc__) as bench:
+        harness.use_one_core()
+        many = rows(10_000 if bench.small else 1_000_000)
+        few = rows(300 if bench.small else 10_000)
+        dn.qubo.encode(table_of(many[:1000]), ENCODING)
+        ours = bench.time(
+            f"{len(many):,} x 9 array to QUBO, one core, merging included",
+            lambda: dn.qubo.encode(table_of(many), ENCODING),
+            at_most=0.1,
+        )
+        arities = [len(states) for states in WASTE.states.values()]
+        theirs, scores = harness.time_of(lambda: plain_scores(arities, few.tolist()))
+        apart = largest_difference(few, scores)
+        bench.exact("scores that differ by more than 1e-6", int(apart >= 1e-6), equal_to=0)
+        scaled = theirs * len(many) / len(few)
+        bench.info(f"plain Python, {len(few):,} rows", theirs, "s")
+        bench.info(f"plain Python, scaled to {len(many):,} rows", scaled, "s", note="the paper: 1010 s for 10^6")
+        bench.info("ratio", scaled / ours, note="above 10,000 expected")
+        bench.info("ratio to the paper's own 1010 s, on its machine", 1010 / ours)

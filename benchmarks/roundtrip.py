@@ -1,4 +1,7 @@
-"""BIF files of a folder through our reader and writer, and pyAgrum's reader: python benchmarks/roundtrip.py FOLDER"""
+"""BIF files through our reader and writer, and pyAgrum's reader.
+
+Use: python benchmarks/roundtrip.py FOLDER   a folder with .bif or .bif.gz files
+"""
 
 import gzip
 import json
@@ -8,8 +11,10 @@ import tempfile
 import time
 from pathlib import Path
 
+import harness
 import numpy as np
 
+import dagneal as dn
 from dagneal.networks.bif import format_bif, parse_bif
 from dagneal.networks.formats import with_safe_labels
 
@@ -25,32 +30,41 @@ json.dump(found, open(f"{sys.argv[2]}/found.json", "w"))
 """
 
 
-def compared(network, folder: str) -> tuple[bool, float]:
+def compare_with_pyagrum(network: dn.BayesianNetwork, folder: str) -> tuple[bool, float]:
     """Whether pyAgrum reads the same states and parents, and the largest difference of a probability."""
     path = Path(folder) / "network.bif"
     path.write_text(format_bif(network))
     subprocess.run([sys.executable, "-c", THEIRS, str(path), folder], check=True, capture_output=True)
-    found = json.loads((Path(folder) / "found.json").read_text())
-    same, worst = set(found) == set(network.names), 0.0
-    for name, (labels, names, number) in found.items():
+    theirs = json.loads((Path(folder) / "found.json").read_text())
+    same, worst = set(theirs) == set(network.names), 0.0
+    for name, (labels, names, number) in theirs.items():
         axes, own = names[::-1], [*network.parents[name], name]
         same = same and tuple(labels) == network.states[name] and set(axes) == set(own)
-        theirs = np.transpose(np.load(f"{folder}/{number}.npy"), [axes.index(v) for v in own])
-        worst = max(worst, float(np.abs(theirs - network.cpts[name]).max()))
+        values = np.transpose(np.load(f"{folder}/{number}.npy"), [axes.index(v) for v in own])
+        worst = max(worst, float(np.abs(values - network.cpts[name]).max()))
     return same, worst
 
 
-print(
-    "| network | variables | ours again | pyAgrum: states and parents | largest difference | s |\n|---|---|---|---|---|---|"
-)
-for path in sorted(Path(sys.argv[1]).glob("*.bif*")):
-    begun = time.perf_counter()
-    content = path.read_bytes()
-    network = parse_bif((gzip.decompress(content) if path.suffix == ".gz" else content).decode(), path.name)
+def survives(network: dn.BayesianNetwork) -> bool:
+    """Whether our own reader reads what our writer writes."""
     again = parse_bif(format_bif(network), "again")
-    ours = dict(again.states) == dict(network.states) and dict(again.parents) == dict(network.parents)
-    ours = ours and all(np.array_equal(again.cpts[name], network.cpts[name]) for name in network.names)
-    with tempfile.TemporaryDirectory() as folder:
-        same, worst = compared(with_safe_labels(network), folder)
-    spent = time.perf_counter() - begun
-    print(f"| {path.name} | {len(network.names)} | {ours} | {same} | {worst:.1e} | {spent:.1f} |", flush=True)
+    same = dict(again.states) == dict(network.states) and dict(again.parents) == dict(network.parents)
+    return same and all(np.array_equal(again.cpts[name], network.cpts[name]) for name in network.names)
+
+
+if __name__ == "__main__":
+    with harness.start("roundtrip", __doc__, ("folder", {})) as bench:
+        heads = ("network", "variables", "ours again", "pyAgrum: states and parents", "largest difference", "s")
+        table = harness.Table(bench, heads)
+        for path in sorted(Path(bench.options.folder).glob("*.bif*"))[: 1 if bench.small else None]:
+            begun = time.perf_counter()
+            content = path.read_bytes()
+            network = parse_bif((gzip.decompress(content) if path.suffix == ".gz" else content).decode(), path.name)
+            ours = survives(network)
+            with tempfile.TemporaryDirectory() as folder:
+                same, worst = compare_with_pyagrum(with_safe_labels(network), folder)
+            spent = time.perf_counter() - begun
+            cells = (path.name, len(network.names), ours, same, f"{worst:.1e}", f"{spent:.1f}")
+            table.row(path.name, cells, spent, exact=(ours, same))
+            if not (ours and same):
+                bench.problems.append(f"{path.name} does not survive")

@@ -1,4 +1,9 @@
-"""All benchmarks, each in a process of its own: `make bench`, or `python benchmarks/run.py NAME ...`."""
+"""All benchmarks that need no further files, each in a process of its own.
+
+Use: python benchmarks/run.py [NAME ...] [--small] [--check] [--tolerance X] [--no-store]   see benchmarks/harness.py
+
+With `--check` the exit status is 1 if one of them fails.
+"""
 
 import subprocess
 import sys
@@ -6,8 +11,17 @@ from pathlib import Path
 
 NAMES = ("qubo", "table", "exact", "exhaustive", "subqubos", "tiles", "learn", "start")
 
+
+def main(words: list[str]) -> int:
+    """Run benchmarks; return the exit status."""
+    names = [word for word in words if word in NAMES]
+    options = [word for word in words if word not in NAMES]
+    status = 0
+    for name in names or NAMES:
+        print(name, flush=True)
+        status |= subprocess.run([sys.executable, Path(__file__).parent / f"{name}.py", *options]).returncode
+    return 1 if status else 0
+
+
 if __name__ == "__main__":
-    folder = Path(__file__).parent
-    for name in sys.argv[1:] or NAMES:
-        print(f"{name}", flush=True)
-        subprocess.run([sys.executable, folder / f"{name}.py"], check=True)
+    sys.exit(main(sys.argv[1:]))

@@ -1,9 +1,9 @@
 """Rows and columns in great number. Files are made on the way, in a temporary folder.
 
-Use: python scale.py rows              10^8 rows x 10 binary columns that merge, beside polars' own group-by
-     python scale.py unmerged          10^7 rows x 40 binary columns that do not merge
-     python scale.py columns [N...]    random networks of N variables, 10,000 rows; 50, 100, 200, 500 and 1000 by default
-     python scale.py tall [N...]       the same with 100,000 rows; 50 and 100 by default
+Use: python benchmarks/scale.py rows              10^8 rows x 10 binary columns that merge, beside polars' own group-by
+     python benchmarks/scale.py unmerged          10^7 rows x 40 binary columns that do not merge
+     python benchmarks/scale.py columns [N...]    random networks of N variables, 10,000 rows; 50 to 1000 by default
+     python benchmarks/scale.py tall [N...]       the same with 100,000 rows; 50 and 100 by default
 Each case runs in a process of its own, so that peak memory is its own.
 """
 
@@ -14,10 +14,13 @@ import tempfile
 import time
 from pathlib import Path
 
+import harness
 import numpy as np
-from measure import line, peak_memory
 
 import dagneal as dn
+
+SCORE = dn.BDeu(1.0)
+TABLE_PARENTS, GLOBAL_PARENTS = 2, 4
 
 
 def write(path: Path, rows: int, columns: int, flip: float, reach: int) -> None:
@@ -27,7 +30,7 @@ def write(path: Path, rows: int, columns: int, flip: float, reach: int) -> None:
     generator = np.random.default_rng(1)
     parts = path.with_suffix(".parts")
     parts.mkdir()
-    step = 1_000_000
+    step = min(rows, 1_000_000)
     for part in range(rows // step):
         found = np.empty((columns, step), dtype=np.uint8)
         found[0] = generator.integers(0, 2, step)
@@ -76,11 +79,11 @@ def we_score(path: str) -> dict:
     begun = time.perf_counter()
     data = dn.read(path)
     read = time.perf_counter() - begun
-    dn.scoring.Scorer(data).table(2)  # compiled
+    dn.scoring.Scorer(data, SCORE).table(TABLE_PARENTS)  # compiled
     begun = time.perf_counter()
-    dn.scoring.Scorer(data).table(2)
+    dn.scoring.Scorer(data, SCORE).table(TABLE_PARENTS)
     seconds = time.perf_counter() - begun
-    words = dn.scoring.Scorer(data).counter.planes.words
+    words = dn.scoring.Scorer(data, SCORE).counter.planes.words
     begun = time.perf_counter()
     for _ in range(5):
         words.max()
@@ -98,13 +101,20 @@ def we_score(path: str) -> dict:
 def we_learn(count: str, rows: str) -> dict:
     truth = network(int(count))
     data = truth.sample(int(rows), 1)
-    dn.learn(network(80).sample(500, 1))  # compiled
+    settings = {"score": SCORE, "max_parents": GLOBAL_PARENTS, "seed": 0}
+    dn.learn(network(80).sample(500, 1), dn.Auto(), **settings)  # compiled
     begun = time.perf_counter()
-    found = dn.learn(data)
+    found = dn.learn(data, dn.Auto(), **settings)
     seconds = time.perf_counter() - begun
     against = dn.compare(found.dag, truth.dag)
-    above = found.score - dn.scoring.Scorer(data).score(truth.dag)
-    return {"seconds": seconds, "above": above, "distance": against.cpdag_shd, "edges": truth.dag.number_of_edges()}
+    above = found.score - dn.scoring.Scorer(data, SCORE).score(truth.dag)
+    return {
+        "seconds": seconds,
+        "score": repr(found.score),
+        "above": above,
+        "distance": against.cpdag_shd,
+        "edges": truth.dag.number_of_edges(),
+    }
 
 
 def alone(case: str, *words: str) -> dict:
@@ -114,67 +124,77 @@ def alone(case: str, *words: str) -> dict:
     return json.loads(done.stdout)
 
 
-def rows_that_merge() -> None:
+def merged_rows(bench: harness.Benchmark) -> None:
+    """Rows that merge."""
+    count = 10**6 if bench.small else 10**8
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
-        write(path, 10**8, 10, 0.2, 3)
+        write(path, count, 10, 0.2, 3)
         theirs, ours = alone("polars_merges", str(path)), alone("we_read", str(path))
-        line("polars' streaming group-by of 10^8 x 10", f"{theirs['seconds']:.2f} s, {theirs['memory']:.2f} GB")
-        line("dagneal reads and merges them", f"{ours['seconds']:.2f} s, {ours['memory']:.2f} GB", "at most 3 x, 1.5 GB")
-        line("ratio", f"{ours['seconds'] / theirs['seconds']:.2f}")
+        size = f"{count:,} x 10"
+        bench.info(f"polars' streaming group-by of {size}", theirs["seconds"], "s")
+        bench.info(f"polars' streaming group-by of {size}, memory", theirs["memory"], "GB")
+        most = None if bench.small else 3 * theirs["seconds"]
+        bench.seconds(f"dagneal reads and merges {size}", ours["seconds"], most)
+        bench.memory(f"dagneal reads and merges {size}, memory", ours["memory"], 1.5)
+        bench.info("ratio of the times", ours["seconds"] / theirs["seconds"])
 
 
-def rows_that_do_not() -> None:
+def unmerged_rows(bench: harness.Benchmark) -> None:
+    """Rows that do not merge."""
+    count = 10**5 if bench.small else 10**7
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
-        write(path, 10**7, 40, 0.3, 6)
+        write(path, count, 40, 0.3, 6)
         found = alone("we_score", str(path))
         n, work = found["n"], found["rows"] / found["seconds"]
         triples = n * (n - 1) * (n - 2) // 6
-        line("dagneal reads 10^7 x 40 and packs them", f"{found['read']:.2f} s", f"{found['bytes'] / 1e6:.0f} MB of bits")
-        line("score table, at most 2 parents", f"{found['seconds']:.2f} s")
-        line("rows x triples a second", f"{triples * work:.3g}")
+        bench.seconds(f"dagneal reads {count:,} x 40 and packs them", found["read"], note=f"{found['bytes'] / 1e6:.0f} MB")
+        bench.seconds(f"score table, at most {TABLE_PARENTS} parents", found["seconds"])
+        bench.info("rows x triples a second", f"{triples * work:.3g}")
         # A triple of binary variables is four conjunctions of two planes of N / 8 bytes, which stay in the cache; memory is
         # read once for each of the sixteen pieces that the sets are cut into.
         speed = found["bandwidth"]
         cached, read = triples * work, 16 * found["bytes"] / found["seconds"]
-        line(
-            "bytes in conjunctions, a second, both cores",
-            f"{cached / 1e9:.0f} GB/s",
-            f"{cached / speed:.1f} x memory bandwidth",
-        )
-        line(
-            "bytes from memory, a second",
-            f"{read / 1e9:.1f} GB/s",
-            f"{read / speed:.0%} of one core's {speed / 1e9:.0f} GB/s",
-        )
-        line("peak memory", f"{found['memory']:.2f} GB")
+        note = f"{cached / speed:.1f} x memory bandwidth"
+        bench.info("bytes in conjunctions, a second, both cores", cached / 1e9, "GB", note=note)
+        note = f"{read / speed:.0%} of one core's {speed / 1e9:.0f} GB"
+        bench.info("bytes from memory, a second", read / 1e9, "GB", note=note)
+        bench.memory("peak memory", found["memory"])
 
 
-def columns(counts: list[str], rows: int) -> None:
-    print("| variables | rows | s | peak memory, GB | edges of the truth | score above the truth's | CPDAG distance |")
-    print("|---|---|---|---|---|---|---|")
+def learn_columns(bench: harness.Benchmark, counts: list[str], rows: int) -> None:
+    """Random networks of many variables."""
+    heads = ("variables", "rows", "s", "peak memory, GB", "edges of the truth", "score above the truth's", "CPDAG distance")
+    table = harness.Table(bench, heads)
     for count in counts:
         found = alone("we_learn", count, str(rows))
-        figures = [
-            f"{found['seconds']:.1f}",
-            f"{found['memory']:.2f}",
-            found["edges"],
-            f"{found['above']:.1f}",
-            found["distance"],
-        ]
-        print("|", " | ".join(map(str, [count, f"{rows:,}", *figures])), "|", flush=True)
+        figures = (found["edges"], f"{found['above']:.1f}", found["distance"])
+        cells = (count, f"{rows:,}", f"{found['seconds']:.1f}", f"{found['memory']:.2f}", *figures)
+        table.row(f"{count} variables, {rows:,} rows", cells, found["seconds"], exact=(found["score"], *figures))
+
+
+PARTS = {"polars_merges": polars_merges, "we_read": we_read, "we_score": we_score, "we_learn": we_learn}
+CASES = ("rows", "unmerged", "columns", "tall")
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    if sys.argv[1:2] and sys.argv[1] in PARTS:
+        print(json.dumps(PARTS[sys.argv[1]](*sys.argv[2:]) | {"memory": harness.peak_memory()}))
+        return
+    arguments = (("case", {"choices": CASES, "nargs": "?", "default": "columns"}), ("counts", {"nargs": "*"}))
+    options = harness.parse_options(__doc__, *arguments)
+    with harness.Benchmark(f"scale-{options.case}", options) as bench:
+        if options.case == "rows":
+            merged_rows(bench)
+        elif options.case == "unmerged":
+            unmerged_rows(bench)
+        else:
+            tall = options.case == "tall"
+            counts = ["50", "100"] if tall else ["50", "100", "200", "500", "1000"]
+            learn_columns(bench, options.counts or (["30"] if bench.small else counts), 100_000 if tall else 10_000)
 
 
 if __name__ == "__main__":
-    case, *more = sys.argv[1:] or ["columns"]
-    if case in ("polars_merges", "we_read", "we_score", "we_learn"):
-        found = globals()[case](*more)
-        print(json.dumps(found | {"memory": peak_memory()}))
-    elif case == "rows":
-        rows_that_merge()
-    elif case == "unmerged":
-        rows_that_do_not()
-    else:
-        tall = case == "tall"
-        columns(more or (["50", "100"] if tall else ["50", "100", "200", "500", "1000"]), 100_000 if tall else 10_000)
+    main()

@@ -3,24 +3,30 @@
 import os
 import tempfile
 
-from measure import best_of, command, dagneal, line
+import harness
 
-line("dagneal --help", f"{best_of(lambda: command(dagneal(), '--help')):.3f} s", "at most 0.5 s")
-with tempfile.TemporaryDirectory() as folder:
-    path, cache = os.path.join(folder, "lc.csv"), os.path.join(folder, "cache")
-    command(dagneal(), "sample", "lung-cancer", "-o", path)
+SETTINGS = ("--score", "bdeu:1", "--max-parents", "2")
 
-    def learn(*more: str) -> float:
-        return command(dagneal(), "learn", path, *more, NUMBA_CACHE_DIR=cache)
+if __name__ == "__main__":
+    with harness.start("start", __doc__) as bench, tempfile.TemporaryDirectory() as folder:
+        program, times = harness.dagneal_command(), 1 if bench.small else 3
+        bench.time("dagneal --help", lambda: harness.run_command(program, "--help"), times, at_most=0.5)
+        path, cache = os.path.join(folder, "lc.csv"), os.path.join(folder, "cache")
+        harness.run_command(program, "sample", "lung-cancer", "--rows", "10000", "-o", path)
 
-    first = learn()
-    second = best_of(learn, 3)
-    line("dagneal learn of a small file, nothing compiled yet", f"{first:.2f} s")
-    line("the same again", f"{second:.2f} s", "at most 2 s")
-    annealed = learn("--solver", "sa") - best_of(lambda: learn("--solver", "sa"), 2)
-    searched = learn("--solver", "exhaustive") - best_of(lambda: learn("--solver", "exhaustive"), 2)
-    line(
-        "compilation: exact, then annealing, then exhaustive search",
-        f"{first - second:.1f} + {annealed:.1f} + {searched:.1f} s",
-        "at most 20 s",
-    )
+        def learn(*more: str) -> float:
+            return harness.run_command(program, "learn", path, *SETTINGS, *more, NUMBA_CACHE_DIR=cache)
+
+        def compilation(name: str) -> float:
+            return learn("--solver", name) - harness.best_of(lambda: learn("--solver", name), times)
+
+        first = learn()
+        second = harness.best_of(learn, times)
+        bench.seconds("dagneal learn of a small file, nothing compiled yet", first)
+        bench.seconds("the same again", second, at_most=2)
+        parts = {"exact search": first - second}
+        if not bench.small:
+            parts |= {"annealing": compilation("sa"), "exhaustive search": compilation("exhaustive")}
+        for name, seconds in parts.items():
+            bench.info(f"compilation of {name}", seconds, "s")
+        bench.seconds("compilation together", sum(parts.values()), at_most=20)

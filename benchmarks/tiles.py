@@ -1,24 +1,19 @@
-"""Many blocks in one call: the client's time on Ocean's mock, and what one call for all does for simulated annealing."""
+"""Many subproblems in a call: the client's time on Ocean's mock, and what one call for all does for simulated annealing."""
 
 import tempfile
-import time
 from itertools import combinations
 from pathlib import Path
 
 import dimod
+import harness
 import numpy as np
 from dwave.samplers import SimulatedAnnealingSampler
 from dwave.system.testing import MockDWaveSampler
-from measure import line, one_core
 
 import dagneal as dn
-from dagneal.divide.subproblem_solvers import AnnealedSubproblems
 from dagneal.qpu.backend import LocalBackend
-from dagneal.qpu.sampler import QPU
-from dagneal.qubo.encode import qubos
 
-one_core()
-table = dn.scoring.score_table(dn.load("alarm-15").expected(10_000))
+UNPRUNED = dn.Encoding("tight", "complete", prune=False)
 
 
 class Instant(dimod.Sampler):
@@ -31,37 +26,48 @@ class Instant(dimod.Sampler):
         return dimod.SampleSet.from_samples((spins, bqm.variables), "SPIN", np.zeros(num_reads))
 
 
-mock = MockDWaveSampler(topology_type="pegasus", topology_shape=[16], substitute_sampler=Instant(), parameter_warnings=False)
-for size in (3, 4):
-    qpu = QPU(LocalBackend(mock, "mock"), cache=Path(tempfile.mkdtemp()))
-    blocks = table.gather(list(combinations(range(15), size)))
-    for turn in ("embedding found", "embedding known"):
-        solver = qpu.subproblem_solver({"num_reads": 100}, False, 1, dn.PAPER)
-        begun = time.perf_counter()
-        solver.solve(blocks)
-        spent = time.perf_counter() - begun
-        line(f"{len(blocks.members):,} blocks of {size} in {solver.calls} calls, client time, {turn}", f"{spent:.2f} s")
-
-blocks = table.gather(list(combinations(range(15), 3)))
-encoded = qubos(blocks, dn.Encoding("tight", "complete", prune=False))
-scale = np.abs(encoded.quadratic).max(axis=1, keepdims=True)  # one schedule for all needs problems of one scale
-count, bits = encoded.linear.shape
-begin = np.arange(count)[:, None] * bits
-together = dimod.BinaryQuadraticModel.from_numpy_vectors(
-    (encoded.linear / scale).ravel(),
-    ((begin + encoded.rows).ravel(), (begin + encoded.columns).ravel(), (encoded.quadratic / scale).ravel()),
-    0.0,
-    dimod.BINARY,
-)
-for reads in (10, 100):
-    for encoding in (dn.Encoding("tight", "complete", prune=False), dn.TIGHT):
-        begun = time.perf_counter()
-        AnnealedSubproblems(SimulatedAnnealingSampler(), {"num_reads": reads}, True, 1, encoding).solve(blocks)
-        alone = time.perf_counter() - begun
-        line(f"455 triples, simulated annealing, {reads} reads, one by one, {encoding.name}", f"{alone:.2f} s")
-    begun = time.perf_counter()
-    SimulatedAnnealingSampler().sample(together, num_reads=reads, seed=1)
-    line(
-        f"the same in one block-diagonal call, unpruned, without decoding, {reads} reads",
-        f"{time.perf_counter() - begun:.2f} s",
+def client_time(bench: harness.Benchmark, table: dn.scoring.ScoreTable, size: int) -> None:
+    """Subproblems on a mock of the chip, with the paper's encoding."""
+    mock = MockDWaveSampler(
+        topology_type="pegasus", topology_shape=[16], substitute_sampler=Instant(), parameter_warnings=False
     )
+    with tempfile.TemporaryDirectory() as cache:
+        qpu = dn.qpu.QPU(LocalBackend(mock, "mock"), cache=Path(cache))
+        subproblems = table.gather(list(combinations(range(15), size)))
+        for turn in ("embedding found", "embedding known"):
+            solver = qpu.subproblem_solver({"num_reads": 100}, False, 1, dn.PAPER)
+            seconds, _ = harness.time_of(lambda solver=solver: solver.solve(subproblems))
+            calls = f"{len(subproblems.members):,} subproblems of {size} in {solver.calls} calls"
+            bench.seconds(f"{calls}, client time, {turn}", seconds)
+
+
+def joint_model(encoded) -> dimod.BinaryQuadraticModel:
+    """All problems as one block-diagonal model."""
+    scale = np.abs(encoded.quadratic).max(axis=1, keepdims=True)  # one schedule for all needs problems of one scale
+    count, bits = encoded.linear.shape
+    begin = np.arange(count)[:, None] * bits
+    return dimod.BinaryQuadraticModel.from_numpy_vectors(
+        (encoded.linear / scale).ravel(),
+        ((begin + encoded.rows).ravel(), (begin + encoded.columns).ravel(), (encoded.quadratic / scale).ravel()),
+        0.0,
+        dimod.BINARY,
+    )
+
+
+if __name__ == "__main__":
+    with harness.start("tiles", __doc__) as bench:
+        harness.use_one_core()
+        table = dn.scoring.score_table(dn.load("alarm-15").expected(10_000), dn.BDeu(1.0), 2)
+        for size in (3,) if bench.small else (3, 4):
+            client_time(bench, table, size)
+        triples = table.gather(list(combinations(range(15), 3)))
+        together = joint_model(dn.qubo.qubos(triples, UNPRUNED))
+        for reads in (1,) if bench.small else (10, 100):
+            for encoding in (UNPRUNED, dn.TIGHT):
+                solver = dn.divide.AnnealedSubproblems(SimulatedAnnealingSampler(), {"num_reads": reads}, True, 1, encoding)
+                seconds, _ = harness.time_of(lambda solver=solver: solver.solve(triples))
+                bench.seconds(f"455 triples, simulated annealing, {reads} reads, one by one, {encoding.name}", seconds)
+            seconds, _ = harness.time_of(
+                lambda reads=reads: SimulatedAnnealingSampler().sample(together, num_reads=reads, seed=1)
+            )
+            bench.seconds(f"the same in one call, unpruned, without decoding, {reads} reads", seconds)

@@ -25,7 +25,6 @@ import numpy as np
 from verdict import Verdicts
 
 import dagneal as dn
-from dagneal.scoring.scorer import Scorer
 
 SHARES = {"scores": 0.5, "tables": 0.2, "exact search": 0.1, "knowledge": 0.1, "readers": 0.1}
 BATCH = 500
@@ -112,7 +111,7 @@ def check_scores(generator: np.random.Generator) -> Iterator[str]:
     n = int(generator.integers(2, 8))
     data, plain, name = random_problem(generator, n)
     _rounding = 1e-13 * plain.total * log(plain.total + 2)
-    scorer = Scorer(data, SCORES[name][0])
+    scorer = dn.scoring.Scorer(data, SCORES[name][0])
     for _ in range(10):
         child, *others = (int(v) for v in generator.permutation(n))
         parents = tuple(sorted(others[: generator.integers(0, min(4, n - 1) + 1)]))
@@ -229,7 +228,7 @@ def check_knowledge(generator: np.random.Generator) -> Iterator[str]:
     )
     best = best_score(plain, name, n, limit, obeys)
     try:
-        found = dn.learn(data, max_parents=limit, score=SCORES[name][0], solver=dn.solvers.exact, knowledge=known)
+        found = dn.learn(data, dn.Exact(), score=SCORES[name][0], max_parents=limit, knowledge=known)
     except dn.InputError as error:
         yield "" if best is None else f"refused ({error}), though {best} is possible"
         return

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from run import ROWS, fetched
-from tools import one_core
+from tools import harness
 
 import dagneal as dn
 
@@ -45,9 +45,9 @@ def one_by_one(score: Callable[[str, tuple[str, ...]], float], asked: Sets) -> t
 
 
 def dagneal(data: dn.Dataset, rows: pd.DataFrame, at_most: int, asked: Sets) -> tuple[dict[Any, float], float]:
-    dn.scoring.Scorer(data).table(at_most)  # compiled before
+    dn.scoring.Scorer(data, dn.BDeu(1.0)).table(at_most)  # compiled before
     begun = time.perf_counter()
-    table = dn.scoring.Scorer(data).table(at_most)
+    table = dn.scoring.Scorer(data, dn.BDeu(1.0)).table(at_most)
     seconds = time.perf_counter() - begun
     return {(child, frozenset(parents)): table.local(child, parents) for child, parents in asked}, seconds
 
@@ -107,6 +107,6 @@ def measured() -> Iterator[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    one_core()
+    harness.use_one_core()
     with dn.limits(jobs=1):
         print(json.dumps(list(measured())))

@@ -1,12 +1,12 @@
 """Side by side with the peers: every tool on the same rows, one core each, one process each; writes a page and plots.
 
-Use: python run.py [-o FOLDER] [NETWORK...]   by default all of asia, sachs, child, insurance, alarm and hailfinder
+Use: python benchmarks/peers/run.py [--output FOLDER] [NETWORK...]   all networks by default
 
 Needs pip install 'dagneal[peers]'. The networks come from pgmpy's wheel 0.1.26, which pip fetches. A finished run is a line
-in FOLDER/peers.jsonl and is not run again; delete it to begin anew. A tool that is not installed is skipped, by name.
+in FOLDER/peers.jsonl and is not run again; delete it to begin anew. A tool that is not installed is skipped, by name. The
+times and scores of dagneal are also figures of benchmarks/harness.py. `--small` takes one network and dagneal alone.
 """
 
-import argparse
 import gzip
 import json
 import os
@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import networkx as nx
-from page import page, plot
-from tools import LONGEST, TOOLS
+from page import means, page, plot
+from tools import LONGEST, TOOLS, harness
 
 import dagneal as dn
 from dagneal.networks.bif import parse_bif
@@ -82,10 +82,10 @@ def judged(found: dict[str, Any], truth: dn.BayesianNetwork, data: dn.Dataset) -
         return {"failed": "the graph has a cycle"}
     against = dn.compare(graph, truth.dag)
     figures = {"right": against.right, "wrong": against.wrong, "shd": against.shd, "cpdag": against.cpdag_shd}
-    return found | figures | {"score": dn.scoring.Scorer(data).score(graph)}
+    return found | figures | {"score": dn.scoring.Scorer(data, dn.BDeu(1.0)).score(graph)}
 
 
-def records(folder: Path, networks: list[str]) -> Iterator[dict[str, Any]]:
+def records(folder: Path, networks: list[str], seeds: tuple[int, ...], tools: list[str]) -> Iterator[dict[str, Any]]:
     """All runs, those that are on record first; what was late with one seed is not tried with another.
 
     What was not installed, or failed, is tried again.
@@ -100,12 +100,12 @@ def records(folder: Path, networks: list[str]) -> Iterator[dict[str, Any]]:
     truths = fetched()
     with tempfile.TemporaryDirectory() as place, path.open("a") as file:
         for network in networks:
-            for seed in SEEDS:
+            for seed in seeds:
                 rows = Path(place) / f"{network}-{seed}.csv"
                 sampled = truths[network].sample(ROWS, seed)
                 sampled.frame().sample(fraction=1.0, shuffle=True, seed=seed).write_csv(rows)
                 data = dn.read(rows)  # states as observed, for everybody
-                for tool in TOOLS:
+                for tool in tools:
                     if (tool, network, seed) in done:
                         continue
                     if (tool, network) in late:
@@ -122,24 +122,33 @@ def records(folder: Path, networks: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("-o", "--output", default="docs")
-    parser.add_argument("networks", nargs="*", metavar="NETWORK", help=", ".join(NETWORKS))
-    options = parser.parse_args()
+    """Run all tools, write the page, and store our own figures."""
+    folder_option = ("--output", {"default": None, "metavar": "FOLDER", "help": "docs by default"})
+    names = ("networks", {"nargs": "*", "metavar": "NETWORK", "help": ", ".join(NETWORKS)})
+    options = harness.parse_options(__doc__, folder_option, names)
     if odd := [name for name in options.networks if name not in NETWORKS]:
-        parser.error(f"there is no network {odd[0]!r}; give some of {', '.join(NETWORKS)}")
-    folder = Path(options.output)
-    folder.mkdir(exist_ok=True)
-    order = {name: place for place, name in enumerate((*NETWORKS, *TOOLS))}
-    found = sorted(
-        records(folder, options.networks or list(NETWORKS)),
-        key=lambda each: (order[each["network"]], order[each["tool"]], each["seed"]),
-    )
-    rates = own_process(str(HERE / "rates.py"))
-    if rates.returncode:
-        raise SystemExit(rates.stderr)
-    (folder / "peers.md").write_text(page(found, json.loads(rates.stdout.strip().splitlines()[-1])))
-    plot(found, folder / "peers.svg")
+        raise SystemExit(f"there is no network {odd[0]!r}; give some of {', '.join(NETWORKS)}")
+    with harness.Benchmark("peers", options) as bench, tempfile.TemporaryDirectory() as place:
+        folder = Path(options.output or (place if bench.small else "docs"))
+        folder.mkdir(exist_ok=True)
+        networks = options.networks or list(NETWORKS[: 1 if bench.small else None])
+        tools = ["dagneal"] if bench.small else list(TOOLS)
+        order = {name: number for number, name in enumerate((*NETWORKS, *TOOLS))}
+        found = sorted(
+            records(folder, networks, SEEDS[: 1 if bench.small else None], tools),
+            key=lambda each: (order[each["network"]], order[each["tool"]], each["seed"]),
+        )
+        if not bench.small:
+            rates = own_process(str(HERE / "rates.py"))
+            if rates.returncode:
+                raise SystemExit(rates.stderr)
+            (folder / "peers.md").write_text(page(found, json.loads(rates.stdout.strip().splitlines()[-1])))
+            plot(found, folder / "peers.svg")
+        for (tool, network), figures in means(found).items():
+            if tool == "dagneal" and "seconds" in figures:
+                bench.seconds(f"{network}, mean of the seeds", figures["seconds"])
+                scores = [repr(each["score"]) for each in found if (each["tool"], each["network"]) == (tool, network)]
+                bench.exact(f"{network}, scores", " ".join(scores))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ class Changes:
     """What it does to a child's score to add a parent that it lacks, or to remove one that it has."""
 
     def __init__(self, data: dagneal.Dataset) -> None:
-        self.scorer = dagneal.Scorer(data)
+        self.scorer = dagneal.scoring.Scorer(data, dagneal.BDeu(1.0))
         self.names = data.names
         self._known: dict[tuple[int, tuple[int, ...]], NDArray[np.float64]] = {}
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-from measure import one_core, peak_memory
+sys.path.append(str(Path(__file__).parent.parent))
+import harness
 
 LONGEST = 300.0  # seconds of a search
 Edges = list[tuple[str, str]]
@@ -44,10 +44,11 @@ def dagneal(path: str, seed: int) -> tuple[Edges, float]:
     import dagneal as dn
 
     data = dn.read(path)
-    dn.learn(dn.load("alarm-15").sample(200, 1))  # compiled before
-    dn.learn(data, max_parents=1)
+    score = dn.BDeu(1.0)
+    dn.learn(dn.load("alarm-15").sample(200, 1), dn.Auto(), score=score, max_parents=4)  # compiled before
+    dn.learn(data, dn.Auto(), score=score, max_parents=1)
     begun = time.perf_counter()
-    found = dn.learn(data, seed=seed)
+    found = dn.learn(data, dn.Auto(), score=score, max_parents=min(4, len(data.names) - 1), seed=seed)
     return found.edges, time.perf_counter() - begun
 
 
@@ -59,12 +60,12 @@ def sa_alone(path: str, seed: int) -> tuple[Edges, float]:
     import dagneal as dn
 
     data = dn.read(path)
-    dn.solvers.anneal(
-        dn.scoring.score_table(dn.load("lung-cancer").expected(100)), SimulatedAnnealingSampler(), num_reads=1
-    )  # compiled before
+    score, sampler = dn.BDeu(1.0), SimulatedAnnealingSampler()
+    small = dn.scoring.score_table(dn.load("lung-cancer").expected(100), score, 2)
+    dn.solvers.anneal(small, sampler, encoding=dn.TIGHT, num_reads=1)  # compiled before
     begun = time.perf_counter()
-    table = dn.scoring.score_table(data, max_parents=2)
-    found = dn.solvers.anneal(table, SimulatedAnnealingSampler(), num_reads=200, seed=seed, repair=False)
+    table = dn.scoring.score_table(data, score, 2)
+    found = dn.solvers.anneal(table, sampler, repair=False, encoding=dn.TIGHT, num_reads=200, seed=seed)
     if found.score != found.score:
         raise SystemExit("no read is a network")
     return found.edges, time.perf_counter() - begun
@@ -168,7 +169,7 @@ def documented_tabu(path: str, seed: int) -> tuple[Edges, float]:
     import dagneal as dn
 
     data = dn.read(path)
-    dn.scoring.score_table(data, max_parents=1)  # compiled before
+    dn.scoring.score_table(data, dn.BDeu(1.0), 1)  # compiled before
     begun = time.perf_counter()
     found = tabu_search(data, 100)
     return list(found.edges), time.perf_counter() - begun
@@ -230,13 +231,13 @@ def directed(names: list[str], matrix: Any) -> Edges:
 
 
 def main(name: str, path: str, seed: int) -> None:
-    one_core()
+    harness.use_one_core()
     try:
         edges, seconds = TOOLS[name](path, seed)
     except ImportError as error:
         print(f"{name}: {error}", file=sys.stderr)
         raise SystemExit(3) from error
-    memory = peak_memory(children=name in IN_R)
+    memory = harness.peak_memory(children=name in IN_R)
     print("\n" + json.dumps({"edges": [list(edge) for edge in edges], "seconds": seconds, "memory": memory}))
 
 

@@ -1,6 +1,6 @@
 """Many variables: dagneal's command line beside pybnesian's hill climb, on the same 10,000 rows of a random sparse network.
 
-Use: python wide.py [N...]   1000 variables by default
+Use: python benchmarks/peers/wide.py [N...]   1000 variables by default
 """
 
 import json
@@ -13,19 +13,22 @@ from pathlib import Path
 from typing import Any
 
 from run import HERE, ROWS, judged
+from tools import harness
 
 import dagneal as dn
 
-sys.path.insert(0, str(HERE.parent))
-from measure import dagneal, line
+sys.path.append(str(HERE.parent))
 from scale import network
+
+SETTINGS = ("--score", "bdeu:1", "--max-parents", "4", "--quiet")
 
 
 def ours(rows: Path) -> dict[str, Any]:
     """All of `dagneal learn`, from the file to the result."""
     found = rows.with_name("out.json")
     begun = time.perf_counter()
-    process = subprocess.Popen([dagneal(), "learn", str(rows), "-o", str(found), "--quiet"], stdout=subprocess.DEVNULL)
+    words = [harness.dagneal_command(), "learn", str(rows), "-o", str(found), *SETTINGS]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     assert status == 0
     seconds = time.perf_counter() - begun
@@ -40,22 +43,26 @@ def theirs(rows: Path) -> dict[str, Any]:
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-def main(counts: list[int]) -> None:
+def main(bench: harness.Benchmark, counts: list[int]) -> None:
+    """Compare both on networks of so many variables."""
+    tools = {"dagneal learn": ours} if bench.small else {"dagneal learn": ours, "pybnesian climb": theirs}
     for count in counts:
         truth = network(count)
         with tempfile.TemporaryDirectory() as folder:
             rows = Path(folder) / "rows.csv"
             truth.sample(ROWS, 1).frame().write_csv(rows)
             data = dn.read(rows)
-            both = {
-                name: judged(run(rows), truth, data) for name, run in (("dagneal learn", ours), ("pybnesian climb", theirs))
-            }
+            both = {name: judged(run(rows), truth, data) for name, run in tools.items()}
         for name, found in both.items():
-            figures = f"{found['seconds']:.1f} s, {found['memory']:.2f} GB"
-            line(f"{count} variables, {name}", figures, f"score {found['score']:,.1f}, CPDAG distance {found['cpdag']}")
-        apart = both["dagneal learn"]["score"] - both["pybnesian climb"]["score"]
-        line("dagneal's score above pybnesian's", f"{apart:,.1f} nats", "at least 0")
+            note = f"score {found['score']:,.1f}, CPDAG distance {found['cpdag']}"
+            bench.seconds(f"{count} variables, {name}", found["seconds"], note=note)
+            bench.memory(f"{count} variables, {name}, memory", found["memory"])
+        bench.exact(f"{count} variables, score", repr(both["dagneal learn"]["score"]))
+        if "pybnesian climb" in both:
+            apart = both["dagneal learn"]["score"] - both["pybnesian climb"]["score"]
+            bench.gain(f"{count} variables, dagneal's log score above pybnesian's", apart, at_least=0)
 
 
 if __name__ == "__main__":
-    main([int(word) for word in sys.argv[1:]] or [1000])
+    with harness.start("wide", __doc__, ("counts", {"nargs": "*", "type": int})) as benchmark:
+        main(benchmark, benchmark.options.counts or [30 if benchmark.small else 1000])
