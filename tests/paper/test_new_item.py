@@ -14,7 +14,7 @@ NETWORKS = ("monty-hall", "lung-cancer")
 
 
 def cases(setting):
-    return [Case("optimum", {"network": network, "data": "expected 1000"}) for network in NETWORKS]
+    return [Case("optimum", {"network": network, "data": "expected 10000"}) for network in NETWORKS]
 
 
 def section(records, setting):
@@ -44,5 +44,5 @@ def test_a_new_item_is_run_and_reported(tmp_path, monkeypatch, capsys):
     report = (tmp_path / "reproduction" / "report.md").read_text()
     assert "## Table 12: Optima of small problems (`optima`)" in report
     truth = dn.load("lung-cancer")
-    score = dn.scoring.Scorer(truth.expected(1000)).score(truth.dag)
+    score = dn.scoring.Scorer(truth.expected(10_000)).score(truth.dag)
     assert f"| lung-cancer | {score:.3f} |" in report

@@ -16,8 +16,8 @@ from dagneal.networks import Discrete, Gaussian, discretised
 from dagneal.paper import discretisation, evaluation, experiments, priors, published, runner, timing
 from dagneal.paper.annealers import Annealers
 from dagneal.paper.direct_runs import DirectRuns, unlike
-from dagneal.paper.division_report import judged
-from dagneal.paper.division_runs import DivisionRuns, cases_of_run, tally, told_apart
+from dagneal.paper.division_report import judge
+from dagneal.paper.division_runs import DivisionRuns, cases_of_run, means_differ, tally
 from dagneal.paper.document import parts_of, write_report
 from dagneal.paper.items import IN_SHAPE, REPRODUCED, Figure, Item, Section, Setting, Table
 from dagneal.paper.problems import make_data
@@ -126,10 +126,10 @@ def test_runs_are_tallied_once_they_are_complete(records):
     assert (found.unique_right, found.unique_wrong) == (4, 0)
     assert found.cpdag == (0, 0)
     five = found._replace(right=(4,) * 5, wrong=(0,) * 5)
-    assert judged(found, published.TABLE_9[4, "sa"]) == "only 2 runs"
-    assert judged(five, published.TABLE_9[4, "sa"]) == "no"
-    assert judged(five, published.TABLE_9[5, "qa"]) == "yes"
-    assert judged(None, published.TABLE_9[5, "qa"]) == ""
+    assert judge(found, published.TABLE_9[4, "sa"]) == "only 2 runs"
+    assert judge(five, published.TABLE_9[4, "sa"]) == "no"
+    assert judge(five, published.TABLE_9[5, "qa"]) == "yes"
+    assert judge(None, published.TABLE_9[5, "qa"]) == ""
     assert tally([], dn.load("lung-cancer").dag) is None
 
 
@@ -180,7 +180,7 @@ def test_timed_runs_report_what_they_made():
 
 def test_padded_data_have_one_number_of_states():
     data = dn.load("alarm-15").expected(1_000)
-    padded = data.padded()
+    padded = data.with_equal_arities()
     assert set(padded.arities) == {data.arities.max()}
     assert padded.rows == data.rows
     assert np.array_equal(padded.codes, data.codes)
@@ -254,7 +254,7 @@ def test_runs_are_told_apart_as_a_permutation_test_does():
         draws = np.array([generator.permutation(pooled)[:5].sum() for _ in range(4000)])
         share = (np.abs(draws - pooled.sum() / 2) >= abs(ours.sum() - pooled.sum() / 2)).mean()
         if abs(share - 0.01) > 0.005:
-            assert told_apart(ours.tolist(), theirs.tolist()) == (share < 0.01)
+            assert means_differ(ours.tolist(), theirs.tolist()) == (share < 0.01)
 
 
 def test_only_the_sizes_that_were_asked_for_are_run():

@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> None:
     if options.list:
         _list(items, Records(folder / "records.jsonl"), setting, options)
         return
-    figures.check_installed()
+    figures.check_matplotlib()
     check_installed()
     if options.report and not (folder / "records.jsonl").exists():
         raise InputError(f"there are no records in {folder}; run something first, or name another folder with -o")

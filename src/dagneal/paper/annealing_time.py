@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dagneal.paper.direct_runs import DirectRuns, DirectSummary, unlike
-from dagneal.paper.items import Item, Section, Setting, Table, listed, shown, verdict
+from dagneal.paper.items import Item, Section, Setting, Table, format_number, format_numbers, verdict
 from dagneal.paper.published import CALLED, SMALL, TABLE_6
 from dagneal.paper.records import Case, Records
 
@@ -80,14 +80,14 @@ def _row(network: str, time: int, s: DirectSummary | None) -> tuple[str, ...]:
     return (
         CALLED[network],
         str(time),
-        f"{paper.success:.2f} / {shown(s.expected / s.runs if s else None, '.2f')}",
-        f"{shown(paper.result, '.4f')} / {shown(s.ratio if s else None, '.4f')}",
-        f"{paper.seconds:.2f} / {shown(s.seconds if s else None, '.2f')}",
-        f"{shown(paper.solutions, '.2f')} / {shown(s.solutions if s else None, '.2f')}",
-        shown(s.best_ratio if s else None, ".4f"),
-        shown(s.repaired_gap if s else None, ".1f"),
-        shown(s.baseline_gap if s else None, ".1f"),
-        listed(s.cpdag) if s else listed(()),
+        f"{paper.success:.2f} / {format_number(s.expected / s.runs if s else None, '.2f')}",
+        f"{format_number(paper.result, '.4f')} / {format_number(s.ratio if s else None, '.4f')}",
+        f"{paper.seconds:.2f} / {format_number(s.seconds if s else None, '.2f')}",
+        f"{format_number(paper.solutions, '.2f')} / {format_number(s.solutions if s else None, '.2f')}",
+        format_number(s.best_ratio if s else None, ".4f"),
+        format_number(s.repaired_gap if s else None, ".1f"),
+        format_number(s.baseline_gap if s else None, ".1f"),
+        format_numbers(s.cpdag) if s else format_numbers(()),
         f"{s.runs} of {s.reads:,} reads" if s else "0",
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dagneal.paper.items import NOTHING, Figure, Item, Section, Setting, Table, mean, shown, verdict
+from dagneal.paper.items import NOTHING, Figure, Item, Section, Setting, Table, format_number, mean, verdict
 from dagneal.paper.published import CALLED, LARGE, SMALL, TABLE_2
 from dagneal.paper.records import Case, Records
 
@@ -45,7 +45,7 @@ def section(records: Records, setting: Setting) -> Section:
     }
     rows = []
     for network, published in TABLE_2.items():
-        cells = [f"{paper:g} / {shown(means[network, n], '.4f')}" for n, paper in zip(ROWS, published, strict=True)]
+        cells = [f"{paper:g} / {format_number(means[network, n], '.4f')}" for n, paper in zip(ROWS, published, strict=True)]
         million = means[network, ROWS[-1]]
         rows.append((CALLED[network], *cells, NOTHING if not million else f"{published[-1] / million:,.0f}"))
     compared: list[tuple[str, ...]] = []
@@ -94,7 +94,7 @@ def section(records: Records, setting: Setting) -> Section:
     figure = Figure(
         "construction-time",
         "Seconds to construct the QUBO of Waste against rows: the paper, plain Python here, ours",
-        lambda canvas: draw(canvas, means, records, setting),
+        lambda canvas: _draw(canvas, means, records, setting),
     )
     notes = [
         "Equal rows are merged first, and each local score is computed once from the counts; so our time hardly grows "
@@ -103,7 +103,7 @@ def section(records: Records, setting: Setting) -> Section:
     return Section(*found, tables, [figure], notes)
 
 
-def draw(canvas: Canvas, means: dict[tuple[str, int], float | None], records: Records, setting: Setting) -> None:
+def _draw(canvas: Canvas, means: dict[tuple[str, int], float | None], records: Records, setting: Setting) -> None:
     """Time against rows on logarithmic scales."""
     axes = canvas.subplots()
     axes.loglog(ROWS, TABLE_2["waste"], "o--", color="#7f7f7f", label="the paper, Waste")

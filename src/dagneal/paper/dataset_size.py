@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dagneal.paper.direct_runs import DirectRuns
-from dagneal.paper.items import Item, Section, Setting, Table, listed, shown, verdict
+from dagneal.paper.items import Item, Section, Setting, Table, format_number, format_numbers, verdict
 from dagneal.paper.published import TABLE_3
 from dagneal.paper.records import Case, Records
 
@@ -28,11 +28,11 @@ def section(records: Records, setting: Setting) -> Section:
         (
             f"{n:,}",
             f"{TABLE_3[n]:.3f}",
-            shown(s.ratio if s else None, ".4f"),
-            shown(s.best_ratio if s else None, ".4f"),
-            shown(s.repaired_gap if s else None, ".1f"),
-            shown(s.baseline_gap if s else None, ".1f"),
-            listed(s.cpdag) if s else listed(()),
+            format_number(s.ratio if s else None, ".4f"),
+            format_number(s.best_ratio if s else None, ".4f"),
+            format_number(s.repaired_gap if s else None, ".1f"),
+            format_number(s.baseline_gap if s else None, ".1f"),
+            format_numbers(s.cpdag) if s else format_numbers(()),
             f"{s.runs} of {s.reads:,} reads" if s else "0",
         )
         for n, s in found.items()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import networkx as nx
 
 import dagneal as dn
-from dagneal.paper.division_runs import DivisionRuns, division_cases, tally, told_apart
-from dagneal.paper.items import NOTHING, Figure, Item, Section, Setting, Table, listed, mean, shown, verdict
+from dagneal.paper.division_runs import DivisionRuns, division_cases, means_differ, tally
+from dagneal.paper.items import NOTHING, Figure, Item, Section, Setting, Table, format_number, format_numbers, mean, verdict
 from dagneal.paper.problems import recorded_graph, true_network
 from dagneal.paper.published import CALLED, DivisionRow
 from dagneal.paper.records import Case, Records
@@ -102,9 +102,9 @@ class DivisionTable:
                     _runs(t.right, t.unique_right) if t else NOTHING,
                     _runs(paper.wrong, paper.unique_wrong) if paper else NOTHING,
                     _runs(t.wrong, t.unique_wrong) if t else NOTHING,
-                    f"{shown(paper.sensitivity if paper else None)} / {shown(t.sensitivity if t else None)}",
-                    f"{shown(paper.specificity if paper else None)} / {shown(t.specificity if t else None)}",
-                    judged(t, paper),
+                    f"{format_number(paper.sensitivity if paper else None)} / {format_number(t.sensitivity if t else None)}",
+                    f"{format_number(paper.specificity if paper else None)} / {format_number(t.specificity if t else None)}",
+                    judge(t, paper),
                 )
             )
         head = ("k", "method", "arities", "right, the paper", "right, ours", "wrong, the paper", "wrong, ours")
@@ -133,9 +133,9 @@ class DivisionTable:
                     "SA" if each.solver == "sa" else setting.annealer,
                     arities(each.data),
                     *(_means(tallies[kind]) for kind in order),
-                    shown(mean(calls), "g"),
-                    listed(raw.cpdag) if raw else NOTHING,
-                    listed(tallies["repaired"].cpdag) if tallies["repaired"] else NOTHING,
+                    format_number(mean(calls), "g"),
+                    format_numbers(raw.cpdag) if raw else NOTHING,
+                    format_numbers(tallies["repaired"].cpdag) if tallies["repaired"] else NOTHING,
                 )
             )
         label = "tiled, with gauges" + (", emulated" if setting.quantum == "qa" else "")
@@ -206,7 +206,7 @@ class DivisionTable:
         apart = [
             f"k = {k} {method.upper()} ({_means(t)}, the paper {_means(self.published[k, method])})"
             for (k, method), t in full.items()
-            if judged(t, self.published[k, method]) == "yes"
+            if judge(t, self.published[k, method]) == "yes"
         ]
         n = len(true_network(self.network).names)
         direct = known.get((n, "sa"))
@@ -267,7 +267,7 @@ def arities(data: str) -> str:
     return "padded" if data.endswith("padded") else "true"
 
 
-def judged(ours: DivisionRow | None, paper: DivisionRow | None) -> str:
+def judge(ours: DivisionRow | None, paper: DivisionRow | None) -> str:
     """Whether our runs are told apart from the paper's, where there are five of them.
 
     Args:
@@ -278,11 +278,11 @@ def judged(ours: DivisionRow | None, paper: DivisionRow | None) -> str:
         return ""
     if len(ours.right) < len(paper.right):
         return f"only {len(ours.right)} runs" if len(ours.right) > 1 else "only 1 run"
-    return "yes" if told_apart(ours.right, paper.right) or told_apart(ours.wrong, paper.wrong) else "no"
+    return "yes" if means_differ(ours.right, paper.right) or means_differ(ours.wrong, paper.wrong) else "no"
 
 
 def _runs(values: tuple[int, ...], unique: int) -> str:
-    return f"{listed(values)}: {sum(values) / len(values):.1f} ({unique})"
+    return f"{format_numbers(values)}: {sum(values) / len(values):.1f} ({unique})"
 
 
 def _means(t: DivisionRow | None) -> str:

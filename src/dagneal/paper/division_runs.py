@@ -122,14 +122,14 @@ def tally(graphs: Sequence[nx.DiGraph], truth: nx.DiGraph) -> DivisionRow | None
     )
 
 
-def told_apart(ours: Sequence[int], theirs: Sequence[int]) -> bool:
+def means_differ(ours: Sequence[int], theirs: Sequence[int]) -> bool:
     """Whether an exact permutation test tells the means of two sets of runs apart at 1%.
 
     Args:
         ours: one figure for each run.
         theirs: likewise.
 
-    >>> told_apart((21, 22, 22, 23, 23), (16, 16, 17, 17, 16)), told_apart((4, 2, 4, 1, 3), (1, 4, 4, 1, 2))
+    >>> means_differ((21, 22, 22, 23, 23), (16, 16, 17, 17, 16)), means_differ((4, 2, 4, 1, 3), (1, 4, 4, 1, 2))
     (True, False)
     """
     together = (*ours, *theirs)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from dagneal.base import replacing
-from dagneal.paper.figures import rendered
+from dagneal.paper.figures import render_figure
 from dagneal.paper.items import NOT_REPRODUCED, NOTHING, Figure, Item, Section, Setting, Table
 from dagneal.paper.records import Record, Records
 
@@ -81,7 +81,7 @@ def write_report(items: Sequence[Item], records: Records, setting: Setting, fold
         folder: where; it is made if it is not there.
     """
     parts = parts_of(items, records, setting)
-    drawn = {f.name: rendered(f) for part in parts if part.finished for f in part.section.figures}
+    drawn = {f.name: render_figure(f) for part in parts if part.finished for f in part.section.figures}
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     for name, files in drawn.items():
         for ending, content in files.items():
@@ -142,31 +142,31 @@ def _words(part: Part) -> list[str]:
 
 def _markdown(parts: Sequence[Part], about: Sequence[str]) -> str:
     lines = ["# The paper, reproduced", "", f"{PAPER}. {_READ}", ""]
-    lines += [f"- {_escaped(line)}" for line in about]
+    lines += [f"- {_escape(line)}" for line in about]
     lines += ["", *_table_lines(_summary(parts))]
     for part in parts:
         lines += ["", f"## {part.item.number}: {part.item.title} (`{part.item.name}`)"]
         for words in _words(part):
             kind, _, rest = words.partition(": ")
-            lines += ["", f"**{kind}:** {_escaped(rest)}"]
+            lines += ["", f"**{kind}:** {_escape(rest)}"]
         if not part.finished:
             continue
         for table in part.section.tables:
             lines += ["", *_table_lines(table)]
         for figure in part.section.figures:
-            lines += ["", f"![{_escaped(figure.caption)}](figures/{figure.name}.svg)", "", f"*{_escaped(figure.caption)}*"]
+            lines += ["", f"![{_escape(figure.caption)}](figures/{figure.name}.svg)", "", f"*{_escape(figure.caption)}*"]
         for note in part.section.notes:
-            lines += ["", _escaped(note)]
+            lines += ["", _escape(note)]
     return "\n".join(lines) + "\n"
 
 
 def _table_lines(table: Table) -> list[str]:
-    head = "| " + " | ".join(map(_escaped, table.head)) + " |"
-    rows = ["| " + " | ".join(map(_escaped, row)) + " |" for row in table.rows]
-    return [f"{_escaped(table.caption)}:", "", head, "|" + "---|" * len(table.head), *rows]
+    head = "| " + " | ".join(map(_escape, table.head)) + " |"
+    rows = ["| " + " | ".join(map(_escape, row)) + " |" for row in table.rows]
+    return [f"{_escape(table.caption)}:", "", head, "|" + "---|" * len(table.head), *rows]
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;")
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 RIGHT, TURNED, WRONG, MISSING = "#222222", "#e69f00", "#d62728", "#999999"
 
 
-def check_installed() -> None:
+def check_matplotlib() -> None:
     """Say how to install what figures need, if it is not there."""
     try:
         import matplotlib  # noqa: F401
@@ -25,7 +25,7 @@ def check_installed() -> None:
         raise dn.InputError("figures need matplotlib: pip install 'dagneal[plot,qpu]'") from error
 
 
-def rendered(figure: Figure) -> dict[str, bytes]:
+def render_figure(figure: Figure) -> dict[str, bytes]:
     """A figure as SVG and PNG; the same figure gives the same bytes.
 
     Args:

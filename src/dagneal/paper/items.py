@@ -179,24 +179,24 @@ def mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def shown(value: float | None, form: str = ".2f") -> str:
+def format_number(value: float | None, form: str = ".2f") -> str:
     """A number as text, or a dash where there is none.
 
     Args:
         value: the number.
         form: how it is written.
 
-    >>> shown(1.5), shown(None)
+    >>> format_number(1.5), format_number(None)
     ('1.50', '—')
     """
     return NOTHING if value is None else format(value, form)
 
 
-def listed(values: Sequence[float | None], form: str = "") -> str:
+def format_numbers(values: Sequence[float | None], form: str = "") -> str:
     """Numbers as text, one after the other.
 
     Args:
         values: the numbers.
         form: how each is written.
     """
-    return " ".join(shown(value, form) for value in values) if values else NOTHING
+    return " ".join(format_number(value, form) for value in values) if values else NOTHING

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dagneal.paper import annealing_time
 from dagneal.paper.direct_runs import DirectRuns, DirectSummary
-from dagneal.paper.items import NOTHING, Item, Section, Setting, Table, shown, verdict
+from dagneal.paper.items import NOTHING, Item, Section, Setting, Table, format_number, verdict
 from dagneal.paper.published import CALLED, LARGE, SMALL, TABLE_5_ES, TABLE_5_SA, TABLE_6
 from dagneal.paper.records import Case, Records
 
@@ -13,7 +13,7 @@ NEAR = 0.005  # in result values of simulated annealing
 EXTRA = "waste-2p-dep"  # which the paper also ran with 10^5 and 10^6 reads
 
 
-def annealed(setting: Setting) -> dict[str, DirectRuns]:
+def simulated_runs(setting: Setting) -> dict[str, DirectRuns]:
     """Simulated annealing on all problems."""
     found = {}
     for network in TABLE_5_SA:
@@ -22,13 +22,13 @@ def annealed(setting: Setting) -> dict[str, DirectRuns]:
     return found
 
 
-def pooled(setting: Setting) -> dict[str, DirectRuns]:
+def pooled_runs(setting: Setting) -> dict[str, DirectRuns]:
     """Further runs, which together have 10^5 reads, and at the paper's scale also 10^6."""
     found = {"10^5": DirectRuns(EXTRA, "sa", READS, tuple(range(11, 21)))}
     return found if setting.scale == "quick" else found | {"10^6": DirectRuns(EXTRA, "sa", READS, tuple(range(11, 111)))}
 
 
-def sampled(setting: Setting) -> DirectRuns:
+def sampled_data_runs(setting: Setting) -> DirectRuns:
     """Simulated annealing on sampled data."""
     return DirectRuns(EXTRA, "sa", READS, tuple(range(1, setting.choose(3, 11))), data="sampled 10000 1")
 
@@ -44,9 +44,9 @@ def _exhaustive(network: str) -> Case:
 def cases(setting: Setting) -> list[Case]:
     """All of these, the quantum runs of Table 6, and the optima."""
     runs = [
-        *annealed(setting).values(),
-        *pooled(setting).values(),
-        sampled(setting),
+        *simulated_runs(setting).values(),
+        *pooled_runs(setting).values(),
+        sampled_data_runs(setting),
         *annealing_time.runs(setting)[99].values(),
     ]
     found = [case for each in runs for case in each.cases()] + [_exhaustive(network) for network in SMALL]
@@ -55,7 +55,7 @@ def cases(setting: Setting) -> list[Case]:
 
 def section(records: Records, setting: Setting) -> Section:
     """The table, counts of the expected solution and of the global minimum, more reads, and other data."""
-    simulated = {network: each.summary(records) for network, each in annealed(setting).items()}
+    simulated = {network: each.summary(records) for network, each in simulated_runs(setting).items()}
     quantum = {network: each.summary(records) for network, each in annealing_time.runs(setting)[99].items()}
     reasons: list[str] = []
     rows = [_row(network, records, simulated[network], quantum[network], reasons) for network in TABLE_5_SA]
@@ -79,7 +79,7 @@ def section(records: Records, setting: Setting) -> Section:
             ),
             rows,
         ),
-        _counted(simulated),
+        _count_solutions(simulated),
         _more(records, setting),
         _roundings(records),
     ]
@@ -120,7 +120,7 @@ def _row(
         reasons.append(f"{CALLED[network]}: SA finds the expected solution in {sa.expected} of {sa.runs} runs")
 
     def both(paper: float | None, ours: float | None, form: str) -> str:
-        return f"{shown(paper, form)} / {shown(ours, form)}"
+        return f"{format_number(paper, form)} / {format_number(ours, form)}"
 
     return (
         CALLED[network],
@@ -137,7 +137,7 @@ def _row(
     )
 
 
-def _counted(simulated: dict[str, DirectSummary | None]) -> Table:
+def _count_solutions(simulated: dict[str, DirectSummary | None]) -> Table:
     """The expected solution and the global minimum told apart, with what the reads come to once repaired."""
     rows = [
         (
@@ -146,7 +146,7 @@ def _counted(simulated: dict[str, DirectSummary | None]) -> Table:
             f"{s.optimum} of {s.runs}",
             f"{s.solutions:g}",
             f"{s.optima:g}",
-            shown(s.raw_gap, ".2f"),
+            format_number(s.raw_gap, ".2f"),
             f"{s.repaired_gap:.2f}",
             f"{s.baseline_gap:.2f}",
             f"{s.ratio:.6f}",
@@ -179,9 +179,9 @@ def _more(records: Records, setting: Setting) -> Table:
     """More reads, and other data, for waste-2p-dep."""
     rows = []
     for label, runs in (
-        ("10^4, expected data", annealed(setting)[EXTRA]),
-        *((f"{reads}, expected data (runs pooled)", runs) for reads, runs in pooled(setting).items()),
-        ("10^4, sampled data", sampled(setting)),
+        ("10^4, expected data", simulated_runs(setting)[EXTRA]),
+        *((f"{reads}, expected data (runs pooled)", runs) for reads, runs in pooled_runs(setting).items()),
+        ("10^4, sampled data", sampled_data_runs(setting)),
     ):
         s = runs.summary(records)
         if s is None:
@@ -196,7 +196,7 @@ def _more(records: Records, setting: Setting) -> Table:
                 f"{s.best_ratio:.4f}",
                 str(sum(r["expected_hits"] for r in results)),
                 str(sum(r["optimum_hits"] for r in results)),
-                shown(s.raw_gap, ".2f"),
+                format_number(s.raw_gap, ".2f"),
                 f"{min(r['repaired_gap'] for r in results) if together else s.repaired_gap:.2f}",
                 str(s.runs),
             )

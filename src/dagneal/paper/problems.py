@@ -40,7 +40,7 @@ def make_data(network: dn.BayesianNetwork, data: str) -> dn.Dataset:
         made = network.expected(int(rows), "floor" if rest == ["floor"] else "nearest")
     else:
         made = network.sample(int(rows), int(rest[0]))
-    return made.padded() if padded else made
+    return made.with_equal_arities() if padded else made
 
 
 @lru_cache(maxsize=64)

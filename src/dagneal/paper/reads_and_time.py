@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dagneal.paper.direct_runs import DirectRuns, unlike
-from dagneal.paper.items import Item, Section, Setting, Table, listed, share, shown, verdict
+from dagneal.paper.items import Item, Section, Setting, Table, format_number, format_numbers, share, verdict
 from dagneal.paper.published import TABLE_4
 from dagneal.paper.records import Case, Records
 
@@ -31,11 +31,11 @@ def section(records: Records, setting: Setting) -> Section:
             str(time),
             f"{TABLE_4[reads, time]:.2f}",
             share(s.optimum, s.runs) if s else share(0, 0),
-            shown(s.ratio if s else None, ".4f"),
+            format_number(s.ratio if s else None, ".4f"),
             str(s.runs if s else 0),
-            shown(s.repaired_gap if s else None, ".1f"),
-            shown(s.baseline_gap if s else None, ".1f"),
-            listed(s.cpdag) if s else listed(()),
+            format_number(s.repaired_gap if s else None, ".1f"),
+            format_number(s.baseline_gap if s else None, ".1f"),
+            format_numbers(s.cpdag) if s else format_numbers(()),
         )
         for (reads, time), s in found.items()
     ]

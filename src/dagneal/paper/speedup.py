@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import comb
 from statistics import fmean
 
-from dagneal.paper.items import Item, Section, Setting, Table, shown, verdict
+from dagneal.paper.items import Item, Section, Setting, Table, format_number, verdict
 from dagneal.paper.problems import true_network
 from dagneal.paper.published import CALLED, TABLE_7
 from dagneal.paper.records import Case, Records
@@ -46,9 +46,9 @@ def section(records: Records, setting: Setting) -> Section:
                     f"{quick:g}",
                     f"{slow / quick:.1f}",
                     f"{_rows(network, setting):,}",
-                    shown(r.seconds["plain"] if r else None, ".2f"),
-                    shown(r.seconds["ours"] if r else None, ".4f"),
-                    shown(ratio, ",.0f"),
+                    format_number(r.seconds["plain"] if r else None, ".2f"),
+                    format_number(r.seconds["ours"] if r else None, ".4f"),
+                    format_number(ratio, ",.0f"),
                 )
             )
     table = Table(

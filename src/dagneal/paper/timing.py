@@ -39,7 +39,7 @@ def construction(network: str, data: str, k: int | None = None) -> Outcome:
 
 def _ours(data: dn.Dataset, rows: NDArray[np.uint8], k: int | None) -> int:
     """Merge equal rows, score each set of parents once, encode all sub-problems."""
-    table = dn.scoring.Scorer(dn.Dataset.merged(data.names, data.states, rows)).table(2)
+    table = dn.scoring.Scorer(dn.Dataset.from_codes(data.names, data.states, rows)).table(2)
     size = len(data.names) if k is None else k
     return len(dn.qubo.qubos(table.gather(dn.divide.choose_subproblems(len(data.names), size)), dn.PAPER).linear)
 
