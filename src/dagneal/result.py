@@ -22,11 +22,11 @@ from dagneal.confidence.finding import Confidence, Finding
 from dagneal.confidence.measures import Strength, strengths
 from dagneal.data.dataset import Dataset
 from dagneal.graphs.dags import graph_of
-from dagneal.graphs.knowledge import as_knowledge, class_of
+from dagneal.graphs.knowledge import as_knowledge, equivalence_class
 from dagneal.networks.comparison import Comparison, compare
 from dagneal.networks.formats import FORMATS, PAGE, network_dict, read_structure, write_network
 from dagneal.networks.network import BayesianNetwork, fit
-from dagneal.report.page import draw, write_page
+from dagneal.report.page import draw_html, write_page
 from dagneal.runtime.run import DEFAULT_RUN, Run
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.scores import BDeu, Dirichlet, as_score, name_of
@@ -85,7 +85,7 @@ class Learned(Finding):
 
     def _repr_html_(self) -> str:
         """Return the drawing, for notebooks."""
-        return draw(self)
+        return draw_html(self)
 
     @property
     def gap(self) -> float | None:
@@ -98,7 +98,7 @@ class Learned(Finding):
     def cpdag(self) -> nx.DiGraph:
         """The equivalence class; edges that are reversible are there both ways."""
         self._check_network("equivalence class")
-        return class_of(self.dag, self.knowledge)
+        return equivalence_class(self.dag, self.knowledge)
 
     @cached_property
     def network(self) -> BayesianNetwork:

@@ -22,19 +22,19 @@ def test_cores_are_those_allowed():
 
     with dn.limits(jobs=3):
         assert machine.cores() == 3
-        kernels.run(work, range(30))
+        kernels.run_threads(work, range(30))
     assert len(seen) <= 3
     assert {count for _, count in seen} == {1}  # two levels of threads never fight for the cores
     with dn.limits(jobs=1):
         here = []
-        kernels.run(lambda _: here.append(threading.get_ident()), range(5))
+        kernels.run_threads(lambda _: here.append(threading.get_ident()), range(5))
         assert set(here) == {threading.get_ident()}
     assert machine.cores() == len(os.sched_getaffinity(0))
 
 
 def test_what_does_not_fit_is_refused_or_done_in_another_way(monkeypatch):
     data = dn.load("alarm-15").sample(500, 1)
-    monkeypatch.setattr(machine, "used", lambda: 10**9)
+    monkeypatch.setattr(machine, "memory_use", lambda: 10**9)
     with dn.limits(memory=10**9 + 250_000):  # a table of 1,590 scores fits, 9 bytes for each of 2^15 sets do not
         with pytest.raises(dn.InputError, match=r"exact search of 15 variables needs about 295 kB .* 250 kB are left"):
             dn.learn(data, dn.Exact(), max_parents=2)
@@ -62,7 +62,7 @@ def test_a_system_without_proc_and_resource_is_no_obstacle(monkeypatch):
     monkeypatch.setattr(machine.Path, "read_text", missing)
     monkeypatch.delattr(machine.os, "sched_getaffinity", raising=False)
     monkeypatch.delattr(machine.os, "sysconf", raising=False)
-    assert machine.used() == 0
+    assert machine.memory_use() == 0
     assert machine.cores() >= 1
     assert machine.room() > 1 << 40
     machine.check_address_space(1e15)

@@ -11,7 +11,7 @@ import pytest
 
 import dagneal as dn
 from dagneal.confidence.bootstrap import Bootstrap, bootstrap, resample
-from dagneal.confidence.measures import holdout, log_likelihood, sensitivity, side_by_side, strengths
+from dagneal.confidence.measures import compare_classes, holdout, log_likelihood, sensitivity, strengths
 from dagneal.report.page import page
 from support.reference import random_data
 
@@ -55,7 +55,7 @@ def test_shares_are_those_of_learning_from_each_sample(data):
 def test_directions_that_nothing_decides_are_half_each():
     """Two variables: the equivalence class has one undirected edge."""
     codes = np.repeat(np.array([[0, 0, 1, 1], [0, 1, 0, 1]]), [40, 10, 10, 40], axis=1)
-    data = dn.Dataset.merged(["a", "b"], [("0", "1")] * 2, codes)
+    data = dn.Dataset.from_codes(["a", "b"], [("0", "1")] * 2, codes)
     found = bootstrap(data, 20)
     assert found.of("a", "b") == (1.0, 0.5)
     assert found.of("b", "a") == (1.0, 0.5)
@@ -156,9 +156,9 @@ def test_priors_side_by_side(data):
 
 def test_classes_are_set_side_by_side_not_their_members():
     chain, turned = nx.DiGraph([("a", "b"), ("b", "c")]), nx.DiGraph([("c", "b"), ("b", "a")])
-    assert side_by_side([chain, turned]) == {("a", "b"): ["open", "open"], ("b", "c"): ["open", "open"]}
+    assert compare_classes([chain, turned]) == {("a", "b"): ["open", "open"], ("b", "c"): ["open", "open"]}
     known = dn.Knowledge(roots=["a"])
-    assert side_by_side([chain], known)["a", "b"] == ["->"]
+    assert compare_classes([chain], known)["a", "b"] == ["->"]
 
 
 def test_an_edge_that_no_resample_has_is_weak(tmp_path):

@@ -267,7 +267,7 @@ def test_too_many_states(csv):
     with pytest.raises(dn.InputError, match="'a' has 65,536 distinct values"):
         dn.read(pd.DataFrame({"a": many["a"].to_list(), "b": "x"}))
     with pytest.raises(dn.InputError, match="65,536 states"):
-        dn.Dataset.merged(["a", "b"], [many["a"].to_list(), ["x"]], np.array([[0], [0]]))
+        dn.Dataset.from_codes(["a", "b"], [many["a"].to_list(), ["x"]], np.array([[0], [0]]))
     data = dn.read(pl.concat([many.head(65_535)] * 2))
     assert (data.codes.dtype, data.arities[0]) == (np.uint16, 65_535)
 
@@ -321,7 +321,7 @@ def test_rows_too_many_for_one_number_are_merged_by_rank():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 60_000, (8, 50))
     codes = np.concatenate([codes, codes], axis=1)
-    data = dn.Dataset.merged([f"v{i}" for i in range(8)], [[str(s) for s in range(60_000)]] * 8, codes)
+    data = dn.Dataset.from_codes([f"v{i}" for i in range(8)], [[str(s) for s in range(60_000)]] * 8, codes)
     assert data.weights.tolist() == [2] * 50
     rows = {tuple(row) for row in data.codes.T.tolist()}
     assert rows == {tuple(row) for row in codes.T.tolist()}
@@ -397,7 +397,7 @@ def test_numbers_that_do_not_fit():
 @pytest.mark.parametrize("code", [-1, 2, 300])
 def test_codes_outside_the_states_never_reach_a_kernel(code):
     with pytest.raises(dn.InputError, match="'a' has a code that is none of its 2 states"):
-        dn.Dataset.merged(["a", "b"], [["x", "y"], ["x", "y"]], np.array([[code], [0]]))
+        dn.Dataset.from_codes(["a", "b"], [["x", "y"], ["x", "y"]], np.array([[code], [0]]))
     with pytest.raises(dn.InputError, match="weight is negative"):
         dn.Dataset(("a", "b"), (("x",), ("x",)), np.zeros((2, 1), dtype=np.uint8), np.array([-1]))
     with pytest.raises(dn.InputError, match="same name"):

@@ -15,7 +15,7 @@ import pytest
 import dagneal as dn
 from dagneal.confidence.bootstrap import reweight
 from dagneal.data import frames
-from dagneal.data.arrays import selected
+from dagneal.data.arrays import select_columns
 from dagneal.data.packing import PackedRows
 
 
@@ -111,12 +111,12 @@ def test_datasets_drop_rows_of_weight_zero():
     data = dn.Dataset(("a", "b"), states, codes, np.array([2, 0, 0]))
     assert (data.rows, data.codes.shape, data.weights.tolist()) == (2, (2, 1), [2])
     assert data.constant == ("a", "b")
-    assert dn.Dataset.merged(("a", "b"), states, codes, np.array([2, 0, 0])).codes.tolist() == [[0], [0]]
-    whole = dn.Dataset.merged(("a", "b"), states, codes)
+    assert dn.Dataset.from_codes(("a", "b"), states, codes, np.array([2, 0, 0])).codes.tolist() == [[0], [0]]
+    whole = dn.Dataset.from_codes(("a", "b"), states, codes)
     assert reweight(whole, np.array([0, 3, 1])).rows == 4
     for make in (
         lambda: dn.Dataset(("a", "b"), states, codes, np.zeros(3, dtype=int)),
-        lambda: dn.Dataset.merged(("a", "b"), states, codes, np.zeros(3, dtype=int)),
+        lambda: dn.Dataset.from_codes(("a", "b"), states, codes, np.zeros(3, dtype=int)),
         lambda: reweight(whole, np.zeros(3, dtype=int)),
     ):
         with pytest.raises(dn.InputError, match="no rows"):
@@ -129,7 +129,7 @@ def test_datasets_drop_rows_of_weight_zero():
 )
 def test_bad_weights_of_a_dataset(weights, message):
     with pytest.raises(dn.InputError, match=message):
-        dn.Dataset.merged(("a", "b"), (("x",), ("y",)), np.zeros((2, 3), dtype=int), np.array(weights))
+        dn.Dataset.from_codes(("a", "b"), (("x",), ("y",)), np.zeros((2, 3), dtype=int), np.array(weights))
 
 
 # Row numbers and row names
@@ -513,7 +513,7 @@ def test_many_columns_are_checked_without_comparing_all_pairs():
     codes = np.broadcast_to(np.array([0, 1], dtype=np.uint8), (len(names), 2))
     states = (("0", "1"),) * len(names)
     assert dn.Dataset(tuple(names), states, codes, np.array([1, 1])).rows == 2
-    assert len(selected("here", names, "v3", names[::-1], names[:190_000])) == 10_000
+    assert len(select_columns("here", names, "v3", names[::-1], names[:190_000])) == 10_000
     with pytest.raises(dn.InputError, match="two columns are named 'v0'"):
         dn.Dataset((*names[:-1], "v0"), states, codes, np.array([1, 1]))
 

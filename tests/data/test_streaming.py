@@ -201,6 +201,6 @@ def test_more_columns_than_an_array_has_dimensions():
 def test_too_many_rows_for_the_memory_are_refused(wide, monkeypatch):
     from dagneal.base import machine
 
-    monkeypatch.setattr(machine, "used", lambda: 10**9)
+    monkeypatch.setattr(machine, "memory_use", lambda: 10**9)
     with dn.limits(memory=10**9 + 10_000), pytest.raises(dn.InputError, match="keeping 5,000 rows of 5 columns needs about"):
         dn.read(wide, merge="no")

@@ -10,7 +10,7 @@ from dwave.samplers import SimulatedAnnealingSampler
 from hypothesis import given, strategies as st
 
 import dagneal as dn
-from dagneal.graphs.knowledge import Knowledge, class_of, read_knowledge
+from dagneal.graphs.knowledge import Knowledge, equivalence_class, read_knowledge
 from dagneal.scoring.scorer import Scorer
 from support.reference import all_dags
 
@@ -35,7 +35,7 @@ def random_data(seed: int, n: int = 4, rows: int = 60) -> dn.Dataset:
     for column in range(1, n):  # some dependence
         same = generator.random(rows) < 0.7
         codes[column, same] = codes[generator.integers(0, column), same]
-    return dn.Dataset.merged(NAMES[:n] if n <= 4 else [f"v{i}" for i in range(n)], [("0", "1")] * n, codes)
+    return dn.Dataset.from_codes(NAMES[:n] if n <= 4 else [f"v{i}" for i in range(n)], [("0", "1")] * n, codes)
 
 
 def random_knowledge(seed: int, names: tuple, max_parents: int) -> Knowledge:
@@ -132,7 +132,7 @@ def test_known_directions_are_decided():
                 and set(dn.cpdag(graph).edges) == set(whole.edges)
             ):
                 seen |= edges
-        assert set(class_of(dag, known).edges) == seen
+        assert set(equivalence_class(dag, known).edges) == seen
 
 
 def test_many_variables_are_screened_with_knowledge():
@@ -140,7 +140,7 @@ def test_many_variables_are_screened_with_knowledge():
     codes = generator.integers(0, 2, (70, 300))
     codes[1:, :200] = codes[:-1, :200]
     names = tuple(f"v{i}" for i in range(70))
-    data = dn.Dataset.merged(names, [("0", "1")] * 70, codes)
+    data = dn.Dataset.from_codes(names, [("0", "1")] * 70, codes)
     known = Knowledge(required=[("v60", "v3")], forbidden=[("v1", "v2"), ("v2", "v1")], roots=["v10"])
     assert obeys(set(dn.learn(data, knowledge=known).edges), known)
 

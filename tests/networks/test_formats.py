@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 
 import dagneal as dn
 from dagneal.networks.bundled import NAMES
-from dagneal.networks.formats import _safe, graphml, read_structure, with_safe_labels, write_network
+from dagneal.networks.formats import _safe, graphml, make_labels_safe, read_structure, write_network
 from support.networks import odd_network, same
 
 WORDS = ["Asy/Patch", "a b", "1", "x,y", "ä", "if", "-", "a_b"]
@@ -75,7 +75,7 @@ def test_safe_labels_are_plain_and_different(labels):
 def test_safe_networks_are_read_by_another_tool(tmp_path):
     network = odd_network()
     write_network(network, tmp_path / "safe.bif", safe=True)
-    write_network(with_safe_labels(network), tmp_path / "same.bif")
+    write_network(make_labels_safe(network), tmp_path / "same.bif")
     assert (tmp_path / "safe.bif").read_bytes() == (tmp_path / "same.bif").read_bytes()
     program = (
         "import json, sys, pyagrum as gum\n"
@@ -91,7 +91,7 @@ def test_safe_networks_are_read_by_another_tool(tmp_path):
         [sys.executable, "-c", program, str(tmp_path / "safe.bif")], capture_output=True, text=True, check=True
     )
     theirs = json.loads(ran.stdout)
-    ours = with_safe_labels(network)
+    ours = make_labels_safe(network)
     assert set(theirs) == set(ours.names)
     for name, (labels, parents, values) in theirs.items():
         assert tuple(labels) == ours.states[name]

@@ -270,7 +270,7 @@ def test_bad_sampling(call):
 
 
 def test_fit_adds_the_pseudo_counts():
-    data = dn.Dataset.merged(["a", "b"], [["x", "y"], ["x", "y", "z"]], np.array([[0, 0, 0, 1], [0, 0, 1, 1]]))
+    data = dn.Dataset.from_codes(["a", "b"], [["x", "y"], ["x", "y", "z"]], np.array([[0, 0, 0, 1], [0, 0, 1, 1]]))
     import networkx as nx
 
     dag = nx.DiGraph([("a", "b")])

@@ -9,7 +9,7 @@ import pytest
 
 import dagneal as dn
 from dagneal.networks.bundled import NAMES
-from dagneal.networks.formats import with_safe_labels
+from dagneal.networks.formats import make_labels_safe
 
 PROGRAM = """
 import json, sys
@@ -34,7 +34,7 @@ def binned() -> dn.BayesianNetwork:
     states = {"age": ("below 35.5", "35.5 to 50", "50 and above"), "Asy/Patch": ("1", "<0.4", "(missing)")}
     tables = np.random.default_rng(5)
     cpts = {"age": tables.dirichlet([1] * 3), "Asy/Patch": tables.dirichlet([1] * 3, 3)}
-    return with_safe_labels(dn.BayesianNetwork(states, {"age": (), "Asy/Patch": ("age",)}, cpts))
+    return make_labels_safe(dn.BayesianNetwork(states, {"age": (), "Asy/Patch": ("age",)}, cpts))
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ GENERAL = [
 PAPERS = [dn.PAPER, dn.Encoding("paper", "complete", prune=True)]
 
 
-def drawn(seed: int) -> dn.scoring.ScoreTable:
+def draw_table(seed: int) -> dn.scoring.ScoreTable:
     """One of the random tables: 3 to 6 variables, 1 to 4 parents, four kinds."""
     n = 3 + seed % 4
     limit = min(1 + seed // 4 % 4, n - 1)
@@ -47,7 +47,7 @@ def test_ground_state_is_exact_for_every_setting(chunk):
     """500 tables in all; nine tenths of the weights are not enough for some, so these can fail."""
     failed_below = dict.fromkeys(GENERAL, 0)
     for seed in range(50 * chunk, 50 * (chunk + 1)):
-        table = drawn(seed)
+        table = draw_table(seed)
         best = dn.solvers.exact(table).score
         for encoding in [*GENERAL, *(PAPERS if table.max_parents <= 2 else [])]:
             bqm = dn.qubo.encode(table, encoding)
@@ -294,7 +294,7 @@ def test_families_of_sets():
     inside = sets.masks[None, :] & ~sets.masks[:, None] == 0
     assert sets.sums(values) == pytest.approx(values @ inside.T)
     assert sets.smallest(values) == pytest.approx(np.where(inside, values[:, None, :], np.inf).min(axis=2))
-    assert sets.sums(sets.inverted(values)) == pytest.approx(values)
+    assert sets.sums(sets.invert(values)) == pytest.approx(values)
 
 
 def test_nothing_to_learn_needs_no_bits():

@@ -14,8 +14,8 @@ import dagneal as dn
 from dagneal.base.text import cells, columns
 from dagneal.report.drawing import energies_svg, network_svg, picture_of
 from dagneal.report.layers import _crossings, layers
-from dagneal.report.layout import _spread, layered
-from dagneal.report.terminal import drawn
+from dagneal.report.layout import _spread, arrange
+from dagneal.report.terminal import draw_text
 
 
 def random_dag(seed, variables=None, edges=None):
@@ -34,7 +34,7 @@ def random_dag(seed, variables=None, edges=None):
 def test_layers_put_parents_above_children_and_boxes_apart(seed):
     dag = random_dag(seed)
     widths = {name: 40.0 + 5 * len(name) for name in dag}
-    place = layered(dag, widths).place
+    place = arrange(dag, widths).place
     assert list(place) == list(dag)
     assert all(place[a][1] < place[b][1] for a, b in dag.edges)
     for a in dag:
@@ -75,12 +75,12 @@ def test_edges_run_between_boxes(seed):
 
 
 def test_long_edges_bend_only_where_they_must():
-    beside = layered(nx.DiGraph([("a", "b"), ("b", "c"), ("a", "c")]), dict.fromkeys("abc", 40.0))
+    beside = arrange(nx.DiGraph([("a", "b"), ("b", "c"), ("a", "c")]), dict.fromkeys("abc", 40.0))
     assert list(beside.bends) == [("a", "c")]
     assert abs(beside.bends["a", "c"][0][0] - beside.place["b"][0]) > 20
     dag = dn.load("alarm-15").dag
     assert len(layers(dag).passed) == 2
-    assert layered(dag, dict.fromkeys(dag, 80.0)).bends == {}  # nothing is in the way
+    assert arrange(dag, dict.fromkeys(dag, 80.0)).bends == {}  # nothing is in the way
 
 
 def test_crossings_are_taken_away():
@@ -96,7 +96,7 @@ def test_crossings_are_taken_away():
 
 def test_a_graph_with_a_cycle_is_drawn_too():
     graph = nx.DiGraph([("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), ("b", "a")])
-    found = layered(graph, dict.fromkeys("abcd", 40.0))
+    found = arrange(graph, dict.fromkeys("abcd", 40.0))
     heights = [found.place[name][1] for name in "abcd"]
     assert heights == sorted(set(heights))  # only the edges that close cycles lead upwards
     down = [y for _, y in found.bends["d", "a"]]
@@ -116,7 +116,7 @@ def test_lone_variables_are_put_into_a_grid(joined):
 
 def test_parts_lie_side_by_side():
     dag = nx.DiGraph([(f"a{i}", f"b{i}") for i in range(20)])
-    place = layered(dag, dict.fromkeys(dag, 60.0)).place
+    place = arrange(dag, dict.fromkeys(dag, 60.0)).place
     across, down = zip(*place.values(), strict=True)
     assert 0.6 < (max(across) - min(across)) / (max(down) - min(down)) < 4
     assert len(set(place.values())) == 40
@@ -125,9 +125,9 @@ def test_parts_lie_side_by_side():
 def test_the_layout_is_the_same_in_every_process():
     program = (
         "import networkx as nx\n"
-        "from dagneal.report.layout import layered\n"
+        "from dagneal.report.layout import arrange\n"
         "dag = nx.DiGraph([(f'v{a}', f'v{b}') for a, b in nx.gnp_random_graph(30, 0.1, 1, True).edges if a < b])\n"
-        "print(layered(dag, dict.fromkeys(dag, 50.0)))"
+        "print(arrange(dag, dict.fromkeys(dag, 50.0)))"
     )
     first, second = (
         subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
@@ -160,17 +160,17 @@ def test_places_on_a_row_are_the_nearest_that_are_far_enough_apart(row):
 def test_small_networks_are_drawn_with_letters():
     for name in ("monty-hall", "lung-cancer-4", "lung-cancer"):
         dag = dn.load(name).dag
-        lines = drawn(dag, 120)
+        lines = draw_text(dag, 120)
         row = {variable: next(i for i, line in enumerate(lines) if variable in line) for variable in dag}
         assert all(row[parent] < row[child] for parent, child in dag.edges)
         assert max(map(len, lines)) <= 120
-    assert drawn(dn.load("lung-cancer").dag, 10) == []
-    assert drawn(dn.load("alarm-15").dag) == []
-    assert drawn(nx.DiGraph([("a", "b"), ("b", "a")])) == []
+    assert draw_text(dn.load("lung-cancer").dag, 10) == []
+    assert draw_text(dn.load("alarm-15").dag) == []
+    assert draw_text(nx.DiGraph([("a", "b"), ("b", "a")])) == []
 
 
 def test_a_long_edge_runs_beside_a_name():
-    lines = drawn(nx.DiGraph([("first", "second"), ("second", "third"), ("first", "third")]))
+    lines = draw_text(nx.DiGraph([("first", "second"), ("second", "third"), ("first", "third")]))
     at = next(line for line in lines if "second" in line)
     assert re.fullmatch(r" *second +[|/\\]", at)
 
@@ -187,7 +187,7 @@ def test_wide_letters_take_two_columns():
         7,
     ]
     assert cells("x\u0301東\u0301y") == ["x\u0301", "東\u0301", "", "y"]
-    lines = drawn(nx.DiGraph([("東京", "雨"), ("大阪城公園", "雨")]))
+    lines = draw_text(nx.DiGraph([("東京", "雨"), ("大阪城公園", "雨")]))
     assert lines[0] == "東京   大阪城公園"
     heads = [at for at, letter in enumerate(lines[-2]) if letter == "v"]
     begin = columns(lines[-1]) - 2

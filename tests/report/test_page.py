@@ -27,7 +27,7 @@ HOSTILE = ['<script>alert("x")</script>', "'\"&<>", "=1+1", "العربية", "�
 def hostile_network():
     codes = np.random.default_rng(0).integers(0, 2, (len(HOSTILE), 300))
     codes[1:, :250] = codes[:-1, :250]
-    data = dn.Dataset.merged(HOSTILE, [("</script>", "<b>")] * len(HOSTILE), codes)
+    data = dn.Dataset.from_codes(HOSTILE, [("</script>", "<b>")] * len(HOSTILE), codes)
     return dn.learn(data)
 
 
@@ -125,7 +125,7 @@ def test_equivalent_edges_are_those_that_an_equivalent_network_has():
 
 
 def test_why_there_are_no_edges():
-    data = dn.Dataset.merged(["a", "b", "c"], [("0", "1")] * 3, np.random.default_rng(1).integers(0, 2, (3, 400)))
+    data = dn.Dataset.from_codes(["a", "b", "c"], [("0", "1")] * 3, np.random.default_rng(1).integers(0, 2, (3, 400)))
     joined = dn.load("lung-cancer").sample(1_000, 1)
     every = [(a, b) for a in joined.names for b in joined.names if a != b]
 
@@ -222,7 +222,7 @@ def test_hover_sort_drag_and_zoom(shown, tmp_path):
 def test_line_breaks_in_names_do_no_harm(shown):
     codes = np.random.default_rng(0).integers(0, 2, (3, 100))
     codes[1] = codes[0]
-    data = dn.Dataset.merged(["a\r\nb", "c\rd", "e"], [("0", "1")] * 3, codes)
+    data = dn.Dataset.from_codes(["a\r\nb", "c\rd", "e"], [("0", "1")] * 3, codes)
     window = shown(dn.learn(data))
     assert window.execute_script("return document.querySelectorAll('.edge .line[d]').length") == 1
 
@@ -310,7 +310,7 @@ def long_names():
     names = [f"{'a rather long name ' * 3}{i}" for i in range(8)]
     codes = np.random.default_rng(0).integers(0, 3, (8, 500))
     codes[1:, :400] = codes[:-1, :400]
-    return dn.learn(dn.Dataset.merged(names, [("some state", "another state", "y" * 300)] * 8, codes), max_parents=2)
+    return dn.learn(dn.Dataset.from_codes(names, [("some state", "another state", "y" * 300)] * 8, codes), max_parents=2)
 
 
 def annealed():

@@ -21,7 +21,7 @@ def tables(draw):
     generator = np.random.default_rng(seed)
     codes = np.array([generator.integers(0, arity, rows) for arity in arities])
     states = [list(map(str, range(arity))) for arity in arities]
-    return dn.Dataset.merged([f"v{i}" for i in range(len(arities))], states, codes), codes
+    return dn.Dataset.from_codes([f"v{i}" for i in range(len(arities))], states, codes), codes
 
 
 def histogram(codes, arities, members):

@@ -126,7 +126,7 @@ def test_bad_candidates(candidates):
 
 
 def test_too_many_scores_or_candidates_are_refused_before_the_work():
-    wide = dn.Dataset.merged([f"v{i}" for i in range(66)], [["0", "1"]] * 66, np.zeros((66, 1), dtype=int))
+    wide = dn.Dataset.from_codes([f"v{i}" for i in range(66)], [["0", "1"]] * 66, np.zeros((66, 1), dtype=int))
     with pytest.raises(dn.InputError, match="65 candidate parents"):
         dn.scoring.score_table(wide)
     with pytest.raises(dn.InputError, match="allow fewer parents"):

@@ -40,7 +40,7 @@ def test_scores_stay_accurate_at_a_billion_rows(name):
     rng = np.random.default_rng(5)
     codes = np.array(list(np.ndindex(3, 2, 4))).T
     weights = rng.integers(1, 10**8, codes.shape[1])
-    data = dn.Dataset.merged(["a", "b", "c"], [["0", "1", "2"], ["0", "1"], ["0", "1", "2", "3"]], codes, weights)
+    data = dn.Dataset.from_codes(["a", "b", "c"], [["0", "1", "2"], ["0", "1"], ["0", "1", "2", "3"]], codes, weights)
     assert data.rows > 10**9
     with mpmath.workdps(50):
         a = mpmath.mpf(alpha(data.rows)(4, 6))
@@ -66,15 +66,15 @@ def test_merged_rows_and_weights_make_no_difference(seed):
     data = random_data(4, 50, seed)
     order = np.random.default_rng(seed).permutation(data.rows)
     rows = np.repeat(data.codes, data.weights, axis=1)[:, order]
-    again = dn.Dataset.merged(data.names, data.states, rows)
+    again = dn.Dataset.from_codes(data.names, data.states, rows)
     assert np.array_equal(again.codes, data.codes)
     assert np.array_equal(again.weights, data.weights)
 
 
 def test_unseen_states_count():
     codes = np.array([[0, 1, 0, 1], [0, 1, 1, 0]])
-    two = dn.Dataset.merged(["a", "b"], [["x", "y"], ["x", "y"]], codes)
-    three = dn.Dataset.merged(["a", "b"], [["x", "y", "z"], ["x", "y"]], codes)
+    two = dn.Dataset.from_codes(["a", "b"], [["x", "y"], ["x", "y"]], codes)
+    three = dn.Dataset.from_codes(["a", "b"], [["x", "y", "z"], ["x", "y"]], codes)
     assert three.arities.tolist() == [3, 2]
     assert dn.scoring.Scorer(two).local("a") != dn.scoring.Scorer(three).local("a")
     assert dn.scoring.Scorer(three).local("a") == pytest.approx(local_score(three, "a", [], lambda r, q: 1 / (r * q)))
@@ -84,7 +84,7 @@ def test_many_states_take_the_hashed_path():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 300, (4, 500))
     codes[3] = codes[0] // 2
-    data = dn.Dataset.merged(list("abcd"), [[str(i) for i in range(300)]] * 4, codes)
+    data = dn.Dataset.from_codes(list("abcd"), [[str(i) for i in range(300)]] * 4, codes)
     assert data.codes.dtype == np.uint16
     table = dn.scoring.score_table(data, max_parents=3)
     for child, parents in [("a", ["d"]), ("a", ["b", "d"]), ("d", ["a", "b", "c"])]:

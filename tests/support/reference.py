@@ -21,7 +21,7 @@ def random_data(n: int, rows: int, seed: int, arities: list[int] | None = None) 
         parents = [int(p) for p in rng.permutation(i)[: rng.integers(0, 3)]]
         mixed = sum((codes[p] * (k + 1) for k, p in enumerate(parents)), np.zeros(rows, dtype=np.int64))
         codes[i] = np.where(rng.random(rows) < 0.6, mixed % arity, noise)
-    return Dataset.merged([f"v{i}" for i in range(n)], [[f"s{k}" for k in range(a)] for a in arities], codes)
+    return Dataset.from_codes([f"v{i}" for i in range(n)], [[f"s{k}" for k in range(a)] for a in arities], codes)
 
 
 def random_table(n: int, max_parents: int, seed: int, spread: float = 100.0) -> ScoreTable:

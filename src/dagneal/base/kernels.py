@@ -1,7 +1,7 @@
 """How kernels are compiled, and how they are run in threads.
 
 Kernels are cached on disk, release the GIL and never start threads of their own: a caller that has many pieces of
-work hands them to `run`, so that two levels of threads never fight for the cores.
+work hands them to `run_threads`, so that two levels of threads never fight for the cores.
 
 A kernel inlines functions and constants of other modules, but Numba's own cache only checks the file that defines it. So the
 cache folder is named after the text of all kernel modules: after any change to them, all kernels are compiled anew. A kernel
@@ -149,7 +149,7 @@ def on_first_compilation(say: Callable[[], None]) -> None:
     event.register("numba:compile", Once())
 
 
-def run(
+def run_threads(
     work: Callable[[T], Any],
     pieces: Sequence[T],
     workers: int | None = None,
@@ -166,7 +166,7 @@ def run(
         progress: told after each result how many there are.
     """
 
-    def told(results: Iterable[Any]) -> list[Any]:
+    def collect(results: Iterable[Any]) -> list[Any]:
         collected = []
         for result in results:
             collected.append(result)
@@ -176,6 +176,6 @@ def run(
 
     workers = min(workers or machine.cores(), len(pieces))
     if workers <= 1:
-        return told(map(work, pieces))
+        return collect(map(work, pieces))
     with ThreadPoolExecutor(workers, initializer=machine.one_of_many) as pool:
-        return told(pool.map(work, pieces))
+        return collect(pool.map(work, pieces))

@@ -68,8 +68,8 @@ def room() -> int:
     """How many bytes this process may still take: what the user allows less what is used, or what is free."""
     allowed = limit()
     if allowed is not None:
-        return max(allowed - used(), 0)
-    return max(min(_free(), _address_space()[0] - _addresses_used()) - _SPARE, 0)
+        return max(allowed - memory_use(), 0)
+    return max(min(_free(), _address_space()[0] - _address_use()) - _SPARE, 0)
 
 
 def check_room(size: float, what: str, instead: str) -> None:
@@ -114,7 +114,7 @@ def _address_space() -> tuple[int, int]:
     return 1 << 62 if space == endless else space, 1 << 62 if data == endless else data
 
 
-def _addresses_used() -> int:
+def _address_use() -> int:
     """The address space that this process uses now, in bytes; 0 where that is not known."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
@@ -122,7 +122,7 @@ def _addresses_used() -> int:
         return 0
 
 
-def used() -> int:
+def memory_use() -> int:
     """The memory that this process holds now, in bytes."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -136,7 +136,7 @@ def used() -> int:
 
 
 @contextmanager
-def watched(exceeded: Callable[[str], None], every: float = 0.02) -> Iterator[None]:
+def watch_memory(exceeded: Callable[[str], None], every: float = 0.02) -> Iterator[None]:
     """Look at the memory of this process now and then, and call `exceeded` once if it holds more than the user allows.
 
     Estimates come first, see `check_room`; this is for what they do not foresee, such as a sampler from elsewhere.
@@ -154,7 +154,7 @@ def watched(exceeded: Callable[[str], None], every: float = 0.02) -> Iterator[No
     def watch() -> None:
         while not over.wait(every):
             with ending:  # never after the work has ended
-                if (now := used()) > allowed and not over.is_set():
+                if (now := memory_use()) > allowed and not over.is_set():
                     over.set()
                     exceeded(
                         f"{in_words(now)} are more than the {in_words(allowed)} of memory=...; allow more, or use less data"

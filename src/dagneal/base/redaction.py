@@ -39,10 +39,10 @@ def redact(text: str) -> str:
     >>> redact("GET /problems with {'X-Auth-Token': 'DEV-0123'}, token=abc")
     "GET /problems with {'X-Auth-Token': [hidden]}, token=[hidden]"
     """
-    return _TOKENS.sub(HIDDEN, _MARKED.sub(rf"\g<1>{HIDDEN}", _without_secrets(text)))
+    return _TOKENS.sub(HIDDEN, _MARKED.sub(rf"\g<1>{HIDDEN}", _hide_secrets(text)))
 
 
-def _without_secrets(text: str) -> str:
+def _hide_secrets(text: str) -> str:
     for secret in sorted(_secrets, key=len, reverse=True):  # one may be part of another
         text = text.replace(secret, HIDDEN).replace(repr(secret)[1:-1], HIDDEN)
     return text
@@ -55,7 +55,7 @@ def safe_cause(error: BaseException) -> BaseException | None:
         error: what another error is raised from.
     """
     shown = "".join(traceback.format_exception(error))
-    return error if _TOKENS.sub(HIDDEN, _without_secrets(shown)) == shown else None
+    return error if _TOKENS.sub(HIDDEN, _hide_secrets(shown)) == shown else None
 
 
 def redact_logs() -> None:
@@ -64,9 +64,9 @@ def redact_logs() -> None:
     if getattr(make, "redacts", False):
         return
 
-    def redacted(*arguments: Any, **keywords: Any) -> logging.LogRecord:
+    def make_redacted_record(*arguments: Any, **keywords: Any) -> logging.LogRecord:
         record = make(*arguments, **keywords)
-        clean = redact if record.name.split(".")[0] in _CLIENTS else _without_secrets
+        clean = redact if record.name.split(".")[0] in _CLIENTS else _hide_secrets
         try:
             message = record.getMessage()
         except Exception:  # arguments that do not fit: logging reports them itself
@@ -79,5 +79,5 @@ def redact_logs() -> None:
                 record.exc_text, record.exc_info = safe, None
         return record
 
-    redacted.redacts = True  # type: ignore[attr-defined]
-    logging.setLogRecordFactory(redacted)
+    make_redacted_record.redacts = True  # type: ignore[attr-defined]
+    logging.setLogRecordFactory(make_redacted_record)

@@ -56,14 +56,14 @@ def columns(text: str) -> int:
     return len(cells(text))
 
 
-def fitted(text: str, most: int) -> str:
+def fit_text(text: str, most: int) -> str:
     """A text that takes no more columns than these: its beginning and its end, by which long names often differ.
 
     Args:
         text: the text.
         most: columns, at least one.
 
-    >>> fitted("systolic blood pressure, day 7", 20), fitted("東京都の天気", 9), fitted("short", 5)
+    >>> fit_text("systolic blood pressure, day 7", 20), fit_text("東京都の天気", 9), fit_text("short", 5)
     ('systolic bloo… day 7', '東京都…気', 'short')
     """
     taken = cells(text)
@@ -76,14 +76,14 @@ def fitted(text: str, most: int) -> str:
     return "".join(first) + "…" + "".join(last[1:] if last and not last[0] else last)
 
 
-def padded(text: str, width: int) -> str:
+def pad_text(text: str, width: int) -> str:
     """A text with spaces behind it, up to a number of columns.
 
     Args:
         text: the text.
         width: in columns.
 
-    >>> padded("東京", 6) + "|"
+    >>> pad_text("東京", 6) + "|"
     '東京  |'
     """
     return text + " " * (width - columns(text))

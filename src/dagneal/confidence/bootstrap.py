@@ -16,7 +16,7 @@ from dagneal.base.kernels import Floats
 from dagneal.base.version import __version__
 from dagneal.data.dataset import Dataset
 from dagneal.divide.subproblem_solvers import fingerprint_of
-from dagneal.graphs.knowledge import Knowledge, as_knowledge, class_of
+from dagneal.graphs.knowledge import Knowledge, as_knowledge, equivalence_class
 from dagneal.runtime.run import DEFAULT_RUN, Run
 from dagneal.scoring.scores import Score, as_score
 from dagneal.solvers.problem import Solver
@@ -200,5 +200,5 @@ def reweight(data: Dataset, weights: np.ndarray) -> Dataset:
 
 def _directions(dag: nx.DiGraph, names: Sequence[str], knowledge: Knowledge | None) -> np.ndarray:
     """Twice the directed edges of an equivalence class, and once each way those that are open."""
-    both = nx.to_numpy_array(class_of(dag, knowledge), nodelist=names) > 0
+    both = nx.to_numpy_array(equivalence_class(dag, knowledge), nodelist=names) > 0
     return np.where(both, np.where(both.T, 1, 2), 0).astype(np.uint8)

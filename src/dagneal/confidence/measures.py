@@ -13,7 +13,7 @@ from dagneal.base.errors import InputError
 from dagneal.confidence.bootstrap import reweight
 from dagneal.data.dataset import Dataset, spell_truth
 from dagneal.graphs.dags import graph_of, ordered_parents
-from dagneal.graphs.knowledge import Knowledge, as_knowledge, class_of
+from dagneal.graphs.knowledge import Knowledge, as_knowledge, equivalence_class
 from dagneal.networks.network import BayesianNetwork, fit
 from dagneal.runtime.run import DEFAULT_RUN, Run
 from dagneal.scoring.counting.counter import Counter
@@ -62,7 +62,7 @@ def strengths(
     ('Pollution', 'Cancer', True)
     """
     scorer = Scorer(data, score)
-    open_both_ways = class_of(dag, knowledge)
+    open_both_ways = equivalence_class(dag, knowledge)
     parents = {name: set(dag.predecessors(name)) for name in dag}
     local = {name: scorer.local(name, parents[name]) for name in dag}
     listed = []
@@ -208,17 +208,17 @@ def sensitivity(
     return {float(size): solve_data(data, solver, BDeu(float(size)), max_parents, known, run) for size in sizes}
 
 
-def side_by_side(graphs: Sequence[nx.DiGraph], knowledge: Knowledge | None = None) -> dict[tuple[str, str], list[str]]:
+def compare_classes(graphs: Sequence[nx.DiGraph], knowledge: Knowledge | None = None) -> dict[tuple[str, str], list[str]]:
     """Pairs of variables that some network joins, and how each network does: by its equivalence class, not by one member.
 
     Args:
         graphs: networks over the same variables.
         knowledge: what was known before.
 
-    >>> side_by_side([nx.DiGraph([("a", "b")]), nx.DiGraph([("b", "a")]), nx.DiGraph([("a", "b"), ("c", "b")])])
+    >>> compare_classes([nx.DiGraph([("a", "b")]), nx.DiGraph([("b", "a")]), nx.DiGraph([("a", "b"), ("c", "b")])])
     {('a', 'b'): ['open', 'open', '->'], ('c', 'b'): ['-', '-', '->']}
     """
-    classes = [class_of(graph, knowledge) for graph in graphs]
+    classes = [equivalence_class(graph, knowledge) for graph in graphs]
     found: dict[tuple[str, str], list[str]] = {}
     for graph in graphs:
         for a, b in graph.edges:

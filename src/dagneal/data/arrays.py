@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 10_000  # their pairs take about 5 GB and some minutes
 
 
-def selected(
+def select_columns(
     where: str, names: Sequence[str], weights: str | None, columns: Sequence[str] | None, drop: Sequence[str]
 ) -> list[str]:
     """The columns to learn from: those chosen, without the weights and those left out."""
@@ -154,9 +154,9 @@ def array_source(
     counts = None
     places = list(range(len(names)))
     if merge:
-        chosen = set(selected(where, names, None, columns, drop))
+        chosen = set(select_columns(where, names, None, columns, drop))
         places = [at for at, name in enumerate(names) if name in chosen]
-        array, counts = _merged_array(array if len(places) == len(names) else array[:, places])
+        array, counts = _merge_array(array if len(places) == len(names) else array[:, places])
     series = [_numeric_series(line.astype(np.bool_) if truth else line) for line in array.T]
     parts = [each.alias(str(at)) for at, each in zip(places, series, strict=True)]
     if counts is not None:
@@ -164,7 +164,7 @@ def array_source(
     return Source(where, names, (pl.DataFrame(parts).lazy(),), counted=counts is not None)
 
 
-def _merged_array(array: NDArray[Any]) -> tuple[NDArray[Any], Ints | None]:
+def _merge_array(array: NDArray[Any]) -> tuple[NDArray[Any], Ints | None]:
     """Merge equal rows of an integer array before anything else looks at it, where a histogram can do it."""
 
     if array.dtype not in (np.uint8, np.int64):  # the two types that the kernels are compiled for

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dagneal.base.errors import InputError
 from dagneal.data.columns import decimal
 from dagneal.data.dataset import SPACES
-from dagneal.data.discretize import EVERY, Bins, state_names, told
+from dagneal.data.discretize import EVERY, Bins, describe_cuts, state_names
 from dagneal.data.missing import MISSING_MARKS
 from dagneal.data.roles import is_identifier
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _FEW = 12  # different numbers that are left as they are where all columns are to be cut
 
 
-def binned_frame(
+def bin_columns(
     frame: polars.LazyFrame, where: str, chosen: Mapping[str, str], bins: Mapping[str, Bins]
 ) -> tuple[polars.LazyFrame, tuple[str, ...]]:
     """A frame with columns of numbers cut into states, and what was done.
@@ -69,7 +69,7 @@ def binned_frame(
         above = pl.sum_horizontal([pl.lit(0), *((number >= cut).cast(pl.Int64) for cut in cuts)])
         state = above.replace_strict(list(range(len(labels))), labels, return_dtype=pl.Enum(labels))
         frame = frame.with_columns(pl.when(number.is_not_null()).then(state).alias(place))
-        notes.append(told(name, how, cuts, values) + (" (decimal commas)" if commas else ""))
+        notes.append(describe_cuts(name, how, cuts, values) + (" (decimal commas)" if commas else ""))
     return frame, tuple(notes)
 
 

@@ -48,19 +48,19 @@ class Raw:
         return [column.name for column in self.columns]
 
 
-def checked(raw: Raw, declared: Mapping[str, Sequence[str]]) -> Dataset:
+def to_dataset(raw: Raw, declared: Mapping[str, Sequence[str]]) -> Dataset:
     """The dataset that a table without missing values makes, its states declared or found."""
     rows = len(raw.columns[0].codes) if raw.weights is None else int(raw.weights.sum())
     filled = [rows_with_value(column, raw.weights) for column in raw.columns]
     if wrong := complaints(raw.columns, rows, filled, declared, raw.counts):
         raise InputError(f"{raw.where}: {'; '.join(wrong)}")
-    tidy = [tidied(raw.where, column, declared) for column in raw.columns]
+    tidy = [tidy_labels(raw.where, column, declared) for column in raw.columns]
     codes = np.array([column.codes for column in tidy])
-    found = Dataset.merged(raw.names, [column.labels for column in tidy], codes, raw.weights)
-    return noted(found, raw.notes)
+    found = Dataset.from_codes(raw.names, [column.labels for column in tidy], codes, raw.weights)
+    return add_notes(found, raw.notes)
 
 
-def noted(found: Dataset, notes: Sequence[str]) -> Dataset:
+def add_notes(found: Dataset, notes: Sequence[str]) -> Dataset:
     """The dataset with what was done to it, and what should be known of its columns.
 
     Args:
@@ -74,7 +74,7 @@ def noted(found: Dataset, notes: Sequence[str]) -> Dataset:
     return replace(found, prepared=(*notes, *told))
 
 
-def _recoded(where: str, column: Column, labels: Sequence[str]) -> Column:
+def _recode(where: str, column: Column, labels: Sequence[str]) -> Column:
     """The column with these labels, in this order; every value must be among them.
 
     A truth value may be spelled otherwise than the label that stands for it.
@@ -160,7 +160,7 @@ def complaints(
     return found
 
 
-def tidied(where: str, column: Column, declared: Mapping[str, Sequence[str]]) -> Column:
+def tidy_labels(where: str, column: Column, declared: Mapping[str, Sequence[str]]) -> Column:
     """The column with its labels stripped and in order: the declared one, else sorted, numbers as numbers.
 
     Args:
@@ -172,14 +172,14 @@ def tidied(where: str, column: Column, declared: Mapping[str, Sequence[str]]) ->
         labels = list(declared[column.name])
         if MISSING_STATE in column.labels and MISSING_STATE not in labels:
             labels.append(MISSING_STATE)
-        return _recoded(where, column, labels)
+        return _recode(where, column, labels)
     if column.declared:
         return column
     labels = sorted({label.strip() for label in column.labels} - {MISSING_STATE})
     values = [value for value in map(_number, labels) if value is not None]
     if len(values) == len(labels):
         labels = [label for _, label in sorted(zip(values, labels, strict=True))]
-    return _recoded(where, column, [*labels, MISSING_STATE] if MISSING_STATE in column.labels else labels)
+    return _recode(where, column, [*labels, MISSING_STATE] if MISSING_STATE in column.labels else labels)
 
 
 def decimal(labels: Collection[str]) -> Collection[str]:
@@ -216,7 +216,7 @@ def _number(label: str) -> float | None:
     return value if isfinite(value) else None
 
 
-def _stripped(column: Column) -> Column:
+def _strip(column: Column) -> Column:
     """The column with labels that differ only in surrounding spaces made one."""
     if column.declared:
         return column
@@ -226,7 +226,7 @@ def _stripped(column: Column) -> Column:
     return replace(column, labels=tuple(labels), codes=new[column.codes])
 
 
-def with_truth_spelled(column: Column, declared: Collection[str]) -> Column:
+def unify_truth(column: Column, declared: Collection[str]) -> Column:
     """Return the column with truth values in one spelling, if it holds nothing else.
 
     Args:
@@ -239,7 +239,7 @@ def with_truth_spelled(column: Column, declared: Collection[str]) -> Column:
     return column if None in spelled else replace(column, labels=tuple(map(str, spelled)))
 
 
-def without_rare(raw: Raw, share: float, declared: Collection[str]) -> Raw:
+def merge_rare(raw: Raw, share: float, declared: Collection[str]) -> Raw:
     """Merge the states of a column that fewer rows show than a share of them; a single one stays as it is.
 
     Args:
@@ -253,7 +253,7 @@ def without_rare(raw: Raw, share: float, declared: Collection[str]) -> Raw:
         return raw
     rows = np.ones(len(raw.columns[0].codes)) if raw.weights is None else raw.weights.astype(np.float64)
     columns, told = [], []
-    for column in map(_stripped, raw.columns):
+    for column in map(_strip, raw.columns):
         counts = np.bincount(column.codes, rows, len(column.labels))
         rare = (counts < share * rows.sum()) & (counts > 0)
         if MISSING_STATE in column.labels:

@@ -106,7 +106,7 @@ def scan(paths: Sequence[Path], where: str, keep: Collection[str], temporary: Ex
     """
     import polars as pl
 
-    sources = without_row_numbers([_scan(path, temporary) for path in paths], keep)
+    sources = drop_row_numbers([_scan(path, temporary) for path in paths], keep)
     first = sources[0]
     parts, kinds = list(first.parts), first.kinds if len(sources) > 1 else {}
     for source in sources[1:]:
@@ -140,7 +140,7 @@ def _flags(source: Source) -> list[str]:
     return ["empty", "short"] if source.texts else ["count"] if source.counted else []
 
 
-def without_row_numbers(sources: Sequence[Source], keep: Collection[str]) -> list[Source]:
+def drop_row_numbers(sources: Sequence[Source], keep: Collection[str]) -> list[Source]:
     """Leave out columns without a name that hold row numbers, and say so.
 
     Each file has numbers of its own, from 0 or from 1, or goes on where another ends. Only as many rows are looked at as a
@@ -175,11 +175,11 @@ def without_row_numbers(sources: Sequence[Source], keep: Collection[str]) -> lis
                     "the header has no name for the first value of each row; it was taken as a row name and left out"
                 )
                 out.append(at)
-        found.append(_without(source, out, notes) if out else source)
+        found.append(_drop_columns(source, out, notes) if out else source)
     return found
 
 
-def _without(source: Source, out: Collection[int], notes: Sequence[str]) -> Source:
+def _drop_columns(source: Source, out: Collection[int], notes: Sequence[str]) -> Source:
     """Return the source without some of its columns."""
     import polars as pl
 
@@ -315,7 +315,7 @@ def _copy_of_text(path: Path, temporary: ExitStack) -> Path:
 
 
 @contextmanager
-def regular(source: str | os.PathLike[str]) -> Iterator[list[Path]]:
+def regular_files(source: str | os.PathLike[str]) -> Iterator[list[Path]]:
     """The files of a source, which can be read more than once: those of a folder, or that a pattern matches.
 
     A pipe, or `-` for standard input, is copied to a temporary file.
@@ -326,7 +326,7 @@ def regular(source: str | os.PathLike[str]) -> Iterator[list[Path]]:
     path = Path(source)
     piped = str(source) == "-"
     if not piped and (path.is_dir() or (not path.exists() and glob.has_magic(str(source)))):
-        yield _listed(path)
+        yield _list_files(path)
         return
     if not piped and (path.is_file() or not path.exists()):
         yield [path]
@@ -341,7 +341,7 @@ def regular(source: str | os.PathLike[str]) -> Iterator[list[Path]]:
         yield [copy]
 
 
-def _listed(path: Path) -> list[Path]:
+def _list_files(path: Path) -> list[Path]:
     """The data files of a folder, or those that a pattern matches, in the order of their names."""
     if not path.is_dir():
         found = sorted(each for each in map(Path, glob.glob(str(path), recursive=True)) if each.is_file())
@@ -359,7 +359,7 @@ def _listed(path: Path) -> list[Path]:
 
 
 @contextmanager
-def diagnosed(paths: Sequence[Path], where: str) -> Iterator[None]:
+def diagnose(paths: Sequence[Path], where: str) -> Iterator[None]:
     """Turn what goes wrong while files are read into one line that says where in which file.
 
     Args:
@@ -426,7 +426,7 @@ def _check_file(path: Path) -> bytes:
     return start
 
 
-def compressed(path: Path) -> bool:
+def is_compressed(path: Path) -> bool:
     """Return whether a file is compressed with gzip, by its name or its first bytes.
 
     Args:
@@ -490,7 +490,7 @@ def _lines(path: Path) -> Iterator[str]:
     import gzip
 
     try:
-        with gzip.open(path) if compressed(path) else path.open("rb") as file:
+        with gzip.open(path) if is_compressed(path) else path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
                 if "\0" in text:

@@ -40,7 +40,7 @@ class Dataset:
         prepared: what was done to the data while they were read, in words.
 
     >>> import numpy as np
-    >>> data = Dataset.merged(["a", "b"], [["no", "yes"], ["0", "1", "2"]], np.array([[0, 0, 1], [2, 2, 0]]))
+    >>> data = Dataset.from_codes(["a", "b"], [["no", "yes"], ["0", "1", "2"]], np.array([[0, 0, 1], [2, 2, 0]]))
     >>> data
     Dataset(2 columns, 3 rows, 2 distinct)
     >>> data.weights
@@ -99,7 +99,7 @@ class Dataset:
         object.__setattr__(self, "weights", self.weights[counted])
 
     @classmethod
-    def merged(
+    def from_codes(
         cls,
         names: Sequence[str],
         states: Sequence[Sequence[str]],
@@ -160,7 +160,7 @@ class Dataset:
             return tuple(n for n, line in zip(self.names, codes, strict=True) if (line == line[0]).all())
         return tuple(name for column, name in enumerate(self.names) if codes.constant(column))
 
-    def padded(self) -> Dataset:
+    def with_equal_arities(self) -> Dataset:
         """The data with as many states for every column as the one with most has.
 
         The paper's published runs counted states in this way, which makes priors with r_i or q_i weaker.
@@ -178,7 +178,7 @@ class Dataset:
         if weights in self.names:
             raise InputError(f"the data have a column {weights!r} already; name the weights differently")
         codes = np.asarray(self.codes) if weights else np.repeat(np.asarray(self.codes), self.weights, axis=1)
-        table = decoded(self.names, self.states, codes)
+        table = decode_frame(self.names, self.states, codes)
         if weights:
             import polars
 
@@ -199,7 +199,7 @@ def spell_truth(states: Sequence[str]) -> tuple[str, ...]:
     return tuple(states) if None in spelled else tuple(map(str, spelled))
 
 
-def decoded(names: Sequence[str], states: Sequence[Sequence[str]], codes: NDArray[Any]) -> polars.DataFrame:
+def decode_frame(names: Sequence[str], states: Sequence[Sequence[str]], codes: NDArray[Any]) -> polars.DataFrame:
     """Codes of shape (columns, rows) as a polars frame, each column an Enum with its states in order."""
     import polars
 

@@ -31,7 +31,7 @@ class Bins:
         at: where, if the user says so.
         implied: the cuts are those of declared states; a column that has no numbers may hold the states themselves.
 
-    >>> Bins.named("quantile:4").count, Bins.named("at:18,65").at
+    >>> Bins.parse("quantile:4").count, Bins.parse("at:18,65").at
     (4, (18.0, 65.0))
     """
 
@@ -41,7 +41,7 @@ class Bins:
     implied: bool = False
 
     @classmethod
-    def named(cls, text: str) -> Bins:
+    def parse(cls, text: str) -> Bins:
         """Bins from a few letters, such as `quantile:4`.
 
         Args:
@@ -168,14 +168,14 @@ def state_names(cuts: Floats) -> list[str]:
     >>> state_names(np.array([2.5, 10.0]))
     ['below 2.5', '2.5 to 10', '10 and above']
     """
-    texts = written(cuts)
+    texts = format_cuts(cuts)
     if not texts:
         return ["any"]
     between = [f"{low} to {high}" for low, high in pairwise(texts)]
     return [f"below {texts[0]}", *between, f"{texts[-1]} and above"]
 
 
-def written(cuts: Floats) -> list[str]:
+def format_cuts(cuts: Floats) -> list[str]:
     """Cuts as text, all their digits, without exponents where that is readable."""
     return [
         np.format_float_positional(cut, trim="-") if cut == 0 or 1e-5 <= abs(cut) < 1e15 else repr(float(cut))
@@ -192,10 +192,10 @@ def bins_of(given: str | Bins | Mapping[str, str | Bins] | None) -> dict[str, Bi
     if given is None:
         return {}
     named: Mapping[str, str | Bins] = given if isinstance(given, Mapping) else {EVERY: given}
-    return {name: bins if isinstance(bins, Bins) else Bins.named(bins) for name, bins in named.items()}
+    return {name: bins if isinstance(bins, Bins) else Bins.parse(bins) for name, bins in named.items()}
 
 
-def told(name: str, bins: Bins, cuts: Floats, values: Floats) -> str:
+def describe_cuts(name: str, bins: Bins, cuts: Floats, values: Floats) -> str:
     """What was done to a column, in words; states that no row shows are named, unless they are those of a network.
 
     Args:
@@ -204,14 +204,14 @@ def told(name: str, bins: Bins, cuts: Floats, values: Floats) -> str:
         cuts: where it was cut.
         values: its numbers.
 
-    >>> told("age", Bins("quantile", 2), np.array([0.5]), np.array([0.0, 1.0]))
+    >>> describe_cuts("age", Bins("quantile", 2), np.array([0.5]), np.array([0.0, 1.0]))
     'age: 2 states (quantile), cut at 0.5'
-    >>> told("age", Bins("at", 2), np.array([18.0]), np.array([20.0, 30.0]))
+    >>> describe_cuts("age", Bins("at", 2), np.array([18.0]), np.array([20.0, 30.0]))
     "age: 2 states (at), cut at 18; no row shows 'below 18'"
     """
     shown = np.bincount(np.searchsorted(cuts, values, side="right"), minlength=len(cuts) + 1) > 0
     unseen = [repr(state) for state, seen in zip(state_names(cuts), shown, strict=True) if not seen]
-    text = f"{name}: {len(cuts) + 1} states ({bins.kind}), cut at {', '.join(written(cuts))}"
+    text = f"{name}: {len(cuts) + 1} states ({bins.kind}), cut at {', '.join(format_cuts(cuts))}"
     return f"{text}; no row shows {some(unseen)}" if unseen and not bins.implied else text
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from dagneal.base.errors import InputError
 from dagneal.data import datafile
-from dagneal.data.arrays import as_weights, selected
-from dagneal.data.binning import binned_frame
+from dagneal.data.arrays import as_weights, select_columns
+from dagneal.data.binning import bin_columns
 from dagneal.data.columns import Column, Raw, check_states
 from dagneal.data.dataset import SPACES
 from dagneal.data.discretize import Bins, check_columns
@@ -51,7 +51,7 @@ class Prepared:
     counts: tuple[str, ...] = ()
 
 
-def prepared(
+def prepare_frame(
     source: datafile.Source,
     weights: str | None,
     columns: Sequence[str] | None,
@@ -74,7 +74,7 @@ def prepared(
     where = source.where
     _check_names(source, columns, drop)
     place = {name: str(at) for at, name in enumerate(source.names)}
-    chosen = {name: place[name] for name in selected(where, source.names, weights, columns, drop)}
+    chosen = {name: place[name] for name in select_columns(where, source.names, weights, columns, drop)}
     check_columns(where, bins, chosen)
     kinds = source.kinds
     for name in chosen:
@@ -98,7 +98,7 @@ def prepared(
             f"if so, give weights={name!r}"
             for name in counts
         ]
-    frame, told = binned_frame(frame, where, chosen, bins)
+    frame, told = bin_columns(frame, where, chosen, bins)
     notes += told
     if len(source.parts) > 1:
         states = frame.collect_schema()
@@ -172,7 +172,7 @@ def _counts_rows(source: datafile.Source, frame: polars.LazyFrame, chosen: Mappi
     return bool(whole.all()) and bool((numbers != 1).any())
 
 
-def different(ready: Prepared) -> float | None:
+def different_share(ready: Prepared) -> float | None:
     """The share of different rows in a sample; None where there are so few rows that it does not matter.
 
     Args:
@@ -200,7 +200,7 @@ def _few(source: datafile.Source) -> bool:
     return plain and sum(path.stat().st_size for path in source.texts) < SAMPLE * len(source.names)
 
 
-def merges(share: float) -> bool:
+def worth_merging(share: float) -> bool:
     """Whether merging is worth it.
 
     Args:
@@ -209,7 +209,7 @@ def merges(share: float) -> bool:
     return share <= _DIFFERENT
 
 
-def merged(ready: Prepared) -> Raw:
+def merge_rows(ready: Prepared) -> Raw:
     """Merge equal rows in polars, in one streaming pass, then code the few that are left.
 
     Args:
@@ -226,7 +226,7 @@ def merged(ready: Prepared) -> Raw:
     if source.texts and table["short"].sum():
         source.check_rectangular()
     if source.texts and table["empty"].sum():
-        table = _without_blank_lines(table, source, places)
+        table = _drop_blank_lines(table, source, places)
     if not table.height:
         raise InputError(f"{source.where}: there are no rows")
     parts = tuple(series_column(source.where, name, table[place]) for name, place in chosen.items())
@@ -271,7 +271,7 @@ def _weight(source: datafile.Source, name: str) -> polars.Expr:
     return pl.col(place)
 
 
-def _without_blank_lines(table: polars.DataFrame, source: datafile.Source, chosen: list[str]) -> polars.DataFrame:
+def _drop_blank_lines(table: polars.DataFrame, source: datafile.Source, chosen: list[str]) -> polars.DataFrame:
     """Take blank lines off the weight of the group that they were merged into, and the group if nothing is left."""
     import polars as pl
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.errors import InputError, some
-from dagneal.data.columns import Column, Raw, complaints, rows_with_value, with_truth_spelled
+from dagneal.data.columns import Column, Raw, complaints, rows_with_value, unify_truth
 from dagneal.data.dataset import MISSING_STATE
 
 if TYPE_CHECKING:
@@ -21,24 +21,24 @@ Missing = Literal["refuse", "drop", "state"]
 MISSING_MARKS = frozenset(["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"])
 
 
-def without_missing(raw: Raw, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float = 0.0) -> Raw:
+def handle_missing(raw: Raw, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float = 0.0) -> Raw:
     """Mark what stands for a missing value, then refuse it, drop its rows or make it a state.
 
     A mark such as `NA` that is declared as a state of its column, or is one of its categories, is no mark there. What is
     refused is told with all else that is wrong, unless rare states will be merged, which may put it right.
     """
-    columns = [marked(column, declared) for column in raw.columns]
+    columns = [mark_missing(column, declared) for column in raw.columns]
     lost = {column.name: column.codes < 0 for column in columns}
     lost = {name: rows for name, rows in lost.items() if rows.any()}
     if not lost:
-        return replace(raw, columns=tuple(settled(c, declared) for c in columns))
+        return replace(raw, columns=tuple(settle_labels(c, declared) for c in columns))
     anywhere = np.logical_or.reduce(list(lost.values()))
     if missing == "refuse":
         found = raw.first_missing or (lambda name, _: f"{int(np.argmax(lost[name])) + 1:,}")
         first = {c.name: found(c.name, marks_of(c, declared)) for c in raw.columns if c.name in lost}
         total = len(anywhere) if raw.weights is None else int(raw.weights.sum())
         filled = [rows_with_value(c, raw.weights) for c in columns]
-        shown = [without_unused(known(c)) for c in columns]
+        shown = [drop_unused(known_values(c)) for c in columns]
         others = [] if rare else complaints(shown, total, filled, declared, raw.counts)
         raise refusal(raw.where, {name: (_total(rows, raw.weights), first[name]) for name, rows in lost.items()}, others)
     if missing == "drop":
@@ -47,10 +47,10 @@ def without_missing(raw: Raw, missing: Missing, declared: Mapping[str, Sequence[
         weights = None if raw.weights is None else raw.weights[~anywhere]
         columns = [replace(c, codes=c.codes[~anywhere]) for c in columns]
         notes = (*raw.notes, f"{_total(anywhere, raw.weights):,} rows with missing values left out")
-        return replace(raw, columns=tuple(settled(c, declared) for c in columns), weights=weights, notes=notes)
+        return replace(raw, columns=tuple(settle_labels(c, declared) for c in columns), weights=weights, notes=notes)
     columns = [as_state(c) for c in columns]
     told = [f"{name}: {_total(rows, raw.weights):,} missing values made a state" for name, rows in lost.items()]
-    return replace(raw, columns=tuple(settled(c, declared) for c in columns), notes=(*raw.notes, *told))
+    return replace(raw, columns=tuple(settle_labels(c, declared) for c in columns), notes=(*raw.notes, *told))
 
 
 def refusal(where: str, lost: Mapping[str, tuple[int, str | None]], others: Sequence[str]) -> InputError:
@@ -79,7 +79,7 @@ def marks_of(column: Column, declared: Mapping[str, Sequence[str]]) -> list[str]
     return [] if column.declared else sorted(MISSING_MARKS - set(declared.get(column.name, ())))
 
 
-def marked(column: Column, declared: Mapping[str, Sequence[str]]) -> Column:
+def mark_missing(column: Column, declared: Mapping[str, Sequence[str]]) -> Column:
     """The column with -1 as the code of every missing value, or that of a declared state for them.
 
     Args:
@@ -105,7 +105,7 @@ def as_state(column: Column) -> Column:
     return replace(column, labels=(*column.labels, MISSING_STATE), codes=codes)
 
 
-def known(column: Column) -> Column:
+def known_values(column: Column) -> Column:
     """The values of a column that are not missing.
 
     Args:
@@ -114,17 +114,17 @@ def known(column: Column) -> Column:
     return replace(column, codes=column.codes[column.codes >= 0])
 
 
-def settled(column: Column, declared: Mapping[str, Sequence[str]]) -> Column:
+def settle_labels(column: Column, declared: Mapping[str, Sequence[str]]) -> Column:
     """Return the column with the labels that rows show, truth values in one spelling.
 
     Args:
         column: without missing values.
         declared: states by column.
     """
-    return with_truth_spelled(without_unused(column), declared)
+    return unify_truth(drop_unused(column), declared)
 
 
-def without_unused(column: Column) -> Column:
+def drop_unused(column: Column) -> Column:
     """Labels that no row shows, such as a mark for missing values, are not states unless they were declared.
 
     Args:

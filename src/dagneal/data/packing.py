@@ -84,7 +84,7 @@ class Packer:
     >>> packer = Packer(np.array([2, 300]), 3)
     >>> packer.add([np.array([0, 1]), np.array([299, 0])])
     >>> packer.add([np.array([1]), np.array([7])])
-    >>> [line.tolist() for line in packer.finished()]
+    >>> [line.tolist() for line in packer.finish()]
     [[0, 1, 1], [299, 0, 7]]
     """
 
@@ -113,7 +113,7 @@ class Packer:
                 self.planes.fill(column, self.rows, line)
         self.rows += len(codes[0])
 
-    def finished(self) -> PackedRows:
+    def finish(self) -> PackedRows:
         """All that was taken in."""
         words = self.planes.words[:, : -(-self.rows // 64)]
         return PackedRows(

@@ -14,11 +14,11 @@ import numpy as np
 from dagneal.base.errors import InputError, short
 from dagneal.data import datafile
 from dagneal.data.arrays import array_source, pandas_source
-from dagneal.data.columns import Raw, checked, without_rare
+from dagneal.data.columns import Raw, merge_rare, to_dataset
 from dagneal.data.dataset import Dataset
 from dagneal.data.discretize import Bins, bins_of
-from dagneal.data.frames import SAMPLE, different, merged, merges, prepared
-from dagneal.data.missing import Missing, without_missing
+from dagneal.data.frames import SAMPLE, different_share, merge_rows, prepare_frame, worth_merging
+from dagneal.data.missing import Missing, handle_missing
 
 
 class HasStates(Protocol):
@@ -76,7 +76,7 @@ def read(
     if merge not in ("auto", "yes", "no"):
         raise InputError(f"merge={merge!r} is unknown; give 'auto', 'yes' or 'no'")
     _check_types(weights, columns, drop, states, rare)
-    cut = _implied(states) | bins_of(bins)
+    cut = _implied_bins(states) | bins_of(bins)
     if isinstance(source, np.ma.MaskedArray):
         raise InputError("masked arrays are not read; give a frame with missing values")
 
@@ -85,29 +85,29 @@ def read(
     keep = {*(columns or ()), *drop, *cut, *named, *([weights] if weights is not None else [])}
 
     def frame(given: datafile.Source) -> Dataset:
-        ready = prepared(given, weights, columns, drop, cut, named)
-        settled = _declared(states, given.where, list(ready.chosen))
-        share = different(ready) if merge == "auto" and not ready.weighted else None
+        ready = prepare_frame(given, weights, columns, drop, cut, named)
+        settled = _declared_states(states, given.where, list(ready.chosen))
+        share = different_share(ready) if merge == "auto" and not ready.weighted else None
         if ready.weighted and merge == "no":
             raise InputError("rows with weights are merged; leave merge='no' out")
         told = "" if share is None else f"{share:.0%} of a sample of {SAMPLE:,} rows differ"
-        if merge == "no" or not (share is None or merges(share)):
+        if merge == "no" or not (share is None or worth_merging(share)):
             notes = (f"rows kept one by one, since {told}",) if told else ()
-            from dagneal.data.streaming import packed
+            from dagneal.data.streaming import pack_rows
 
-            return packed(replace(ready, notes=(*ready.notes, *notes)), missing, settled, rare)
-        raw = merged(replace(ready, notes=(*ready.notes, *((f"equal rows merged; {told}",) if told else ()))))
-        return _finished(raw, missing, settled, rare)
+            return pack_rows(replace(ready, notes=(*ready.notes, *notes)), missing, settled, rare)
+        raw = merge_rows(replace(ready, notes=(*ready.notes, *((f"equal rows merged; {told}",) if told else ()))))
+        return _finish(raw, missing, settled, rare)
 
     if isinstance(source, str | os.PathLike):
         with (
             ExitStack() as temporary,
-            datafile.regular(source) as paths,
-            datafile.diagnosed(paths, str(source)),
+            datafile.regular_files(source) as paths,
+            datafile.diagnose(paths, str(source)),
         ):
             return frame(datafile.scan(paths, str(source), keep, temporary))
     package = type(source).__module__.split(".")[0]
-    with datafile.diagnosed((), "the array" if isinstance(source, np.ndarray) else "the frame"):
+    with datafile.diagnose((), "the array" if isinstance(source, np.ndarray) else "the frame"):
         if package == "polars" and hasattr(source, "lazy"):
             given = datafile.from_frame(source.lazy())
         elif isinstance(source, np.ndarray):
@@ -120,7 +120,7 @@ def read(
             raise InputError(
                 f"cannot read data from {type(source).__name__}; give a path, a pandas or polars frame or a NumPy array"
             )
-        return frame(datafile.without_row_numbers([given], keep)[0])
+        return frame(datafile.drop_row_numbers([given], keep)[0])
 
 
 def _check_types(weights: Any, columns: Any, drop: Any, states: Any, rare: Any) -> None:
@@ -138,18 +138,18 @@ def _check_types(weights: Any, columns: Any, drop: Any, states: Any, rare: Any) 
             raise InputError(f"the states of {name!r} are {short(its)}; give a list of states")
 
 
-def _finished(raw: Raw, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float) -> Dataset:
-    return checked(without_rare(without_missing(raw, missing, declared, rare), rare, declared), declared)
+def _finish(raw: Raw, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float) -> Dataset:
+    return to_dataset(merge_rare(handle_missing(raw, missing, declared, rare), rare, declared), declared)
 
 
-def _implied(states: Any) -> dict[str, Bins]:
+def _implied_bins(states: Any) -> dict[str, Bins]:
     """The cuts that declared states tell by their names."""
     given = getattr(states, "states", states)
     found = {name: Bins.of_states(its) for name, its in given.items()} if isinstance(given, Mapping) else {}
     return {str(name): how for name, how in found.items() if how is not None}
 
 
-def _declared(states: Any, where: str, names: Sequence[str]) -> dict[str, list[str]]:
+def _declared_states(states: Any, where: str, names: Sequence[str]) -> dict[str, list[str]]:
     """Declared states by column; a network declares those of its variables, and may have more of them than the data."""
     if hasattr(states, "states"):
         if not set(states.states) & set(names):

@@ -38,13 +38,13 @@ _MEASURED = (
 _ROW_NUMBERS = re.compile(r"|Unnamed: \d+(\.\d+)*|__index_level_\d+__|\.\.\.\d+")
 
 
-def words_of(name: str) -> list[str]:
+def split_words(name: str) -> list[str]:
     """Split the name of a column into lower-case words.
 
     Args:
         name: the name.
 
-    >>> words_of("PatientID"), words_of("row_no."), words_of("COUNT(*)")
+    >>> split_words("PatientID"), split_words("row_no."), split_words("COUNT(*)")
     (['patient', 'id'], ['row', 'no'], ['count'])
     """
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
@@ -60,7 +60,7 @@ def may_be_counts(name: str) -> bool:
     >>> may_be_counts("Freq"), may_be_counts("COUNT(*)"), may_be_counts("n_obs"), may_be_counts("country")
     (True, True, True, False)
     """
-    return "".join(words_of(name)) in _COUNTS.split()
+    return "".join(split_words(name)) in _COUNTS.split()
 
 
 def may_be_row_numbers(name: str) -> bool:
@@ -97,7 +97,7 @@ def is_identifier(name: str, values: Floats, rows: int, distinct: int | None = N
     distinct = len(values) if distinct is None else distinct
     if distinct <= _FEW or not (values == np.floor(values)).all():
         return False
-    words = words_of(name)
+    words = split_words(name)
     if _names_identifier(words):
         return distinct >= rows if distinct <= MANY_NUMBERS else 20 * distinct > rows
     if distinct < rows or distinct <= MANY_NUMBERS:

@@ -50,13 +50,13 @@ def different_spellings(
     for name, place in chosen.items():
         shown = {at: _states(sample[place]) for at, sample in samples.items()}
         if pair := _commas_and_points(shown):
-            one, other = (_titled(titles, at) for at in pair)
+            one, other = (_file_name(titles, at) for at in pair)
             notes.append(f"{name}: {one} has decimal commas, and {other} has decimal points; write both alike")
         elif name not in cut and (pair := _disjoint(shown)):
             apart[name] = pair
-    for name, pair in _confirmed(parts, chosen, apart, {at for at in files if samples[at].height >= rows}):
+    for name, pair in _confirm(parts, chosen, apart, {at for at in files if samples[at].height >= rows}):
         first, second = (
-            f"{_titled(titles, at)} has {some([repr(state) for state in sorted(_states(samples[at][chosen[name]]))])}"
+            f"{_file_name(titles, at)} has {some([repr(state) for state in sorted(_states(samples[at][chosen[name]]))])}"
             for at in pair
         )
         notes.append(f"{name}: {first}, and {second}; if these are the same states, spell them alike")
@@ -101,7 +101,7 @@ def _disjoint(shown: Mapping[int, frozenset[str]]) -> tuple[int, int] | None:
     return None
 
 
-def _confirmed(
+def _confirm(
     parts: Sequence[polars.LazyFrame],
     chosen: Mapping[str, str],
     apart: Mapping[str, tuple[int, int]],
@@ -123,5 +123,5 @@ def _confirmed(
     ]
 
 
-def _titled(titles: Sequence[str], at: int) -> str:
+def _file_name(titles: Sequence[str], at: int) -> str:
     return Path(titles[at]).name

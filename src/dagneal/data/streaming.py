@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagneal.base.errors import InputError
-from dagneal.base.kernels import Codes, Ints, run
-from dagneal.data.columns import Column, Raw, check_states, complaints, noted, rows_with_value, tidied, without_rare
+from dagneal.base.kernels import Codes, Ints, run_threads
+from dagneal.data.columns import Column, Raw, add_notes, check_states, complaints, merge_rare, rows_with_value, tidy_labels
 from dagneal.data.dataset import SPACES, Dataset
 from dagneal.data.frames import Prepared, first_missing, series_column
-from dagneal.data.missing import Missing, as_state, known, marked, marks_of, refusal, settled, without_unused
+from dagneal.data.missing import Missing, as_state, drop_unused, known_values, mark_missing, marks_of, refusal, settle_labels
 from dagneal.data.packing import Packer
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _MANY = 1 << 20  # different values of a column that are held before equal ones 
 _RANGE = 1 << 16  # of numbers that are looked up in a plain table
 
 
-def packed(ready: Prepared, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float) -> Dataset:
+def pack_rows(ready: Prepared, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float) -> Dataset:
     """A dataset of rows as they are, kept as bits.
 
     Args:
@@ -36,12 +36,12 @@ def packed(ready: Prepared, missing: Missing, declared: Mapping[str, Sequence[st
     import polars as pl
 
     where, chosen = ready.source.where, ready.chosen
-    frame, values, rows, blank = _looked_at(ready)
+    frame, values, rows, blank = _survey(ready)
     if not rows:
         raise InputError(f"{where}: there are no rows")
 
     def coded() -> dict[str, Column]:
-        return {name: marked(series_column(where, name, values[name]["value"]), declared) for name in chosen}
+        return {name: mark_missing(series_column(where, name, values[name]["value"]), declared) for name in chosen}
 
     columns = coded()
     lost = {name: int(values[name]["count"].filter(pl.Series(c.codes < 0)).sum()) for name, c in columns.items()}
@@ -49,7 +49,7 @@ def packed(ready: Prepared, missing: Missing, declared: Mapping[str, Sequence[st
     notes = list(ready.notes)
     if lost and missing == "refuse":
         first = {name: first_missing(ready, name, marks_of(columns[name], declared)) for name in lost}
-        shown = [without_unused(known(c)) for c in columns.values()]
+        shown = [drop_unused(known_values(c)) for c in columns.values()]
         filled = [rows - lost.get(name, 0) for name in chosen]
         others = [] if rare else complaints(shown, rows, filled, declared, ready.counts)
         raise refusal(where, {name: (count, first[name]) for name, count in lost.items()}, others)
@@ -67,14 +67,14 @@ def packed(ready: Prepared, missing: Missing, declared: Mapping[str, Sequence[st
     final: list[Column] = []
     filled = []
     for name, column in columns.items():
-        raw = Raw(where, (settled(column, declared),), values[name]["count"].to_numpy().astype(np.int64))
+        raw = Raw(where, (settle_labels(column, declared),), values[name]["count"].to_numpy().astype(np.int64))
         filled.append(rows_with_value(raw.columns[0], raw.weights))
-        merged = without_rare(raw, rare, declared)
+        merged = merge_rare(raw, rare, declared)
         notes += merged.notes
         final += merged.columns
     if wrong := complaints(final, rows, filled, declared, ready.counts):
         raise InputError(f"{where}: {'; '.join(wrong)}")
-    final = [tidied(where, column, declared) for column in final]
+    final = [tidy_labels(where, column, declared) for column in final]
     packer = Packer(np.array([len(column.labels) for column in final]), rows)
     coders = [Coder(values[name]["value"], column.codes) for name, column in zip(chosen, final, strict=True)]
     for batch in frame.select(*chosen.values(), *(["empty"] if blank else [])).collect_batches(
@@ -85,13 +85,13 @@ def packed(ready: Prepared, missing: Missing, declared: Mapping[str, Sequence[st
             here = batch["empty"].arg_true().head(blank)
             blank -= len(here)
             kept = batch.with_row_index("row").filter(~pl.col("row").is_in(here.implode())).drop("row")
-        lines = run(lambda at, kept=kept: coders[at](kept.to_series(at)), range(len(coders)))  # type: ignore[misc]
+        lines = run_threads(lambda at, kept=kept: coders[at](kept.to_series(at)), range(len(coders)))  # type: ignore[misc]
         if packer.rows + kept.height > rows:
             raise InputError(f"{where} changed while it was read")
         packer.add(lines)
     weights = np.broadcast_to(np.int64(1), packer.rows)
     states = tuple(column.labels for column in final)
-    return noted(Dataset(tuple(chosen), states, packer.finished(), weights), notes)
+    return add_notes(Dataset(tuple(chosen), states, packer.finish(), weights), notes)
 
 
 def _present(kind: polars.DataType, place: str, marks: Sequence[str]) -> polars.Expr:
@@ -103,7 +103,7 @@ def _present(kind: polars.DataType, place: str, marks: Sequence[str]) -> polars.
     return text.is_not_null() & ~text.is_in(list(marks))
 
 
-def _looked_at(ready: Prepared) -> tuple[polars.LazyFrame, dict[str, polars.DataFrame], int, int]:
+def _survey(ready: Prepared) -> tuple[polars.LazyFrame, dict[str, polars.DataFrame], int, int]:
     """The frame, the different values of each column with how often they occur, the rows, and how many lines are blank."""
     import polars as pl
 
@@ -139,7 +139,7 @@ def _marginals(
         if text:
             empty, short = empty + int(batch["empty"].sum()), short + int(batch["short"].sum())
 
-        parts = run(lambda place, batch=batch: _counted(batch[place]), list(chosen.values()))  # type: ignore[misc]
+        parts = run_threads(lambda place, batch=batch: _count_values(batch[place]), list(chosen.values()))  # type: ignore[misc]
         for name, part in zip(chosen, parts, strict=True):
             found[name].append(part)
             if sum(each.height for each in found[name]) > _MANY:
@@ -155,7 +155,7 @@ def _rows(columns: int) -> int:
     return max(64, min(_BATCH, _CELLS // columns // 64 * 64))
 
 
-def _counted(values: polars.Series) -> polars.DataFrame:
+def _count_values(values: polars.Series) -> polars.DataFrame:
     """The different values of a series, and how often they occur."""
     import polars as pl
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.base.kernels import Floats, Ints, kernel, run as run_threads
+from dagneal.base.kernels import Floats, Ints, kernel, run_threads
 from dagneal.scoring.counting.bitwise import count_sets
 from dagneal.scoring.counting.terms import sum_of, terms_of
 from dagneal.scoring.scorer import Scorer

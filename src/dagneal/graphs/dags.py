@@ -113,7 +113,7 @@ def cpdag(graph: nx.DiGraph, known: Iterable[tuple[str, str]] = ()) -> nx.DiGrap
     undirected |= {(b, a) for a, b in undirected}
     found = True
     while found:
-        forced = {(a, b) for a, b in undirected if _forced(a, b, adjacent, directed, undirected)}
+        forced = {(a, b) for a, b in undirected if _is_forced(a, b, adjacent, directed, undirected)}
         found = bool(forced)
         directed |= forced
         undirected -= forced | {(b, a) for a, b in forced}
@@ -126,7 +126,7 @@ def cpdag(graph: nx.DiGraph, known: Iterable[tuple[str, str]] = ()) -> nx.DiGrap
 Edges = set[tuple[str, str]]
 
 
-def _forced(a: str, b: str, adjacent: Mapping[str, set[str]], directed: Edges, undirected: Edges) -> bool:
+def _is_forced(a: str, b: str, adjacent: Mapping[str, set[str]], directed: Edges, undirected: Edges) -> bool:
     """Whether Meek's rules turn a - b into a -> b."""
     into_b = {c for c in adjacent[b] if (c, b) in directed}
     chains_of_one = any((c, a) in directed and c not in adjacent[b] for c in adjacent[a])

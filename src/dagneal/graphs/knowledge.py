@@ -91,7 +91,7 @@ class Knowledge:
             max_parents: the most parents of any variable.
         """
         self._check_names(names)
-        allowed = self._allowed(names)
+        allowed = self._allowed_edges(names)
         place = {name: i for i, name in enumerate(names)}
         for parent, child in self.required:
             if not allowed[place[parent], place[child]]:
@@ -140,7 +140,7 @@ class Knowledge:
             return f"{parent!r} is a leaf"
         return f"{parent!r} is in a later tier than {child!r}"
 
-    def _allowed(self, names: Sequence[str]) -> NDArray[np.bool_]:
+    def _allowed_edges(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """`allowed[parent, child]`: the edges that nothing forbids."""
         place = {name: i for i, name in enumerate(names)}
         allowed = ~np.eye(len(names), dtype=bool)
@@ -168,7 +168,7 @@ class Knowledge:
         for parent, child in self.required:
             required[place[parent], place[child]] = True
         limits = np.array([min(max_parents, self.limits.get(name, max_parents)) for name in names], dtype=np.int64)
-        return Constraints(self._allowed(names), required, limits)
+        return Constraints(self._allowed_edges(names), required, limits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,14 +216,8 @@ class Constraints:
         over: Floats = np.maximum(parents - self.limits[child], 0.0)
         return count + over
 
-    def obeyed_by(self, edges: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Whether graphs, shape (..., parent, child), obey them."""
-        fine = ~((edges & ~self.allowed) | (self.required & ~edges)).any(axis=(-1, -2))
-        found: NDArray[np.bool_] = fine & (edges.sum(axis=-2) <= self.limits).all(axis=-1)
-        return found
 
-
-def class_of(dag: nx.DiGraph, knowledge: Knowledge | None) -> nx.DiGraph:
+def equivalence_class(dag: nx.DiGraph, knowledge: Knowledge | None) -> nx.DiGraph:
     """The networks that are equivalent to a DAG and obey what is known, as a partially directed graph.
 
     Args:
@@ -231,7 +225,7 @@ def class_of(dag: nx.DiGraph, knowledge: Knowledge | None) -> nx.DiGraph:
         knowledge: what is known.
 
     >>> chain = nx.DiGraph([("a", "b"), ("b", "c")])
-    >>> sorted(class_of(chain, Knowledge(roots=["a"])).edges)
+    >>> sorted(equivalence_class(chain, Knowledge(roots=["a"])).edges)
     [('a', 'b'), ('b', 'c')]
     """
     if not knowledge:
@@ -286,7 +280,8 @@ def _parse(values: Mapping[str, Any], where: str, limits_are: str) -> Knowledge:
     limits = values.get("limits", {})
     if not isinstance(limits, Mapping):
         raise InputError(f"{where}: limits {limits_are}")
-    edges = {name: [_edge(where, name, each) for each in _listed(where, name, values)] for name in ("required", "forbidden")}
+    kinds = ("required", "forbidden")
+    edges = {name: [_edge(where, name, each) for each in _edge_list(where, name, values)] for name in kinds}
     return Knowledge(**edges, tiers=tiers, roots=values.get("roots", []), leaves=values.get("leaves", []), limits=limits)
 
 
@@ -294,7 +289,7 @@ def _names(value: Any) -> bool:
     return isinstance(value, list | tuple | set | frozenset) and all(isinstance(name, str) for name in value)
 
 
-def _listed(where: str, name: str, values: Mapping[str, Any]) -> Iterable[Any]:
+def _edge_list(where: str, name: str, values: Mapping[str, Any]) -> Iterable[Any]:
     value = values.get(name, [])
     if not isinstance(value, list | tuple | set | frozenset):
         raise InputError(f"{where}: {name} must be a list of edges")

@@ -67,14 +67,14 @@ class _Parser:
 
     def __init__(self, text: str, where: str) -> None:
         self.where = where
-        self.tokens = list(self._tokenised(text))
+        self.tokens = list(self._tokenise(text))
         self.next = 0
         self.states: dict[str, tuple[str, ...]] = {}
         self.tables: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
         self.title = ""
         self.rows: set[tuple[int, ...]] = set()  # of the table that is being read
 
-    def _tokenised(self, text: str) -> Iterator[tuple[str, str, int]]:
+    def _tokenise(self, text: str) -> Iterator[tuple[str, str, int]]:
         position, line = 0, 1
         while position < len(text):
             match = _TOKEN.match(text, position)
@@ -182,10 +182,10 @@ class _Parser:
 
     def probability(self) -> None:
         self.expect("(")
-        child = self.known(self.name("a variable"))
+        child = self.check_known(self.name("a variable"))
         if self.at("|"):  # older files have no bar: the first variable is the child all the same
             self.expect("|")
-        parents = tuple(self.known(p) for p in self.names_until(")"))
+        parents = tuple(self.check_known(p) for p in self.names_until(")"))
         self.expect(")")
         line = self.tokens[self.next - 1][2]
         if child in self.tables:
@@ -245,7 +245,7 @@ class _Parser:
         self.expect(";")
         return values
 
-    def known(self, name: str) -> str:
+    def check_known(self, name: str) -> str:
         if name not in self.states:
             raise self.error(f"the variable {name!r} is not declared")
         return name
@@ -274,16 +274,16 @@ def format_bif(network: BayesianNetwork) -> str:
     >>> parse_bif(format_bif(load("waste"))).dag.edges == load("waste").dag.edges
     True
     """
-    lines = [f"network {_quoted(network.name)} {{", "}"]
+    lines = [f"network {_quote(network.name)} {{", "}"]
     for name, states in network.states.items():
-        listed = ", ".join(map(_quoted, states))
-        lines += [f"variable {_quoted(name)} {{", f"  type discrete [ {len(states)} ] {{ {listed} }};", "}"]
+        listed = ", ".join(map(_quote, states))
+        lines += [f"variable {_quote(name)} {{", f"  type discrete [ {len(states)} ] {{ {listed} }};", "}"]
     for name, table in network.cpts.items():
         parents = network.parents[name]
-        condition = f" | {', '.join(map(_quoted, parents))}" if parents else ""
-        lines.append(f"probability ( {_quoted(name)}{condition} ) {{")
+        condition = f" | {', '.join(map(_quote, parents))}" if parents else ""
+        lines.append(f"probability ( {_quote(name)}{condition} ) {{")
         for row in product(*(range(len(network.states[p])) for p in parents)):
-            given = ", ".join(_quoted(network.states[p][i]) for p, i in zip(parents, row, strict=True))
+            given = ", ".join(_quote(network.states[p][i]) for p, i in zip(parents, row, strict=True))
             head = f"({given})" if parents else "table"
             lines.append(f"  {head} {', '.join(repr(float(v)) for v in table[row])};")
         lines.append("}")
@@ -293,10 +293,10 @@ def format_bif(network: BayesianNetwork) -> str:
 def check_names(names: Iterable[str]) -> None:
     """Refuse names that BIF cannot hold."""
     for name in names:
-        _quoted(name)
+        _quote(name)
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     """A name as BIF wants it; what is not a plain word goes into quotes."""
     if _PLAIN.fullmatch(name) and "//" not in name and "/*" not in name:
         return name

@@ -12,10 +12,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from dagneal.base import files
 from dagneal.base.errors import InputError, check_text
-from dagneal.base.files import replacing
-from dagneal.base.text import fitted
+from dagneal.base.files import check_format, replacing
+from dagneal.base.text import fit_text
 from dagneal.graphs.dags import check_acyclic
 from dagneal.networks.network import BayesianNetwork
 
@@ -23,11 +22,6 @@ FORMATS = (".json", ".bif", ".graphml", ".dot")
 PAGE = ".html"  # of a result
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 has no letter for
 _LONGEST = 60  # columns of a name in an error
-
-
-def check_format(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that a network cannot be written to, before the work is done."""
-    files.check_format(path, FORMATS)
 
 
 def graphml(dag: nx.DiGraph) -> str:
@@ -56,11 +50,11 @@ def dot(dag: nx.DiGraph) -> str:
 
     check_letters(dag, ".dot")
 
-    def quoted(name: Any) -> str:
+    def quote(name: Any) -> str:
         return '"' + str(name).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
-    lines = [f"  {quoted(name)};" for name in dag]
-    lines += [f"  {quoted(a)} -> {quoted(b)};" for a, b in dag.edges]
+    lines = [f"  {quote(name)};" for name in dag]
+    lines += [f"  {quote(a)} -> {quote(b)};" for a, b in dag.edges]
     return "\n".join(["digraph learned {", *lines, "}"]) + "\n"
 
 
@@ -75,7 +69,7 @@ def check_letters(names: Iterable[Any], path: str | os.PathLike[str]) -> None:
     for name in names if ending in ("graphml", "dot") else ():
         if odd := _NOT_XML.search(str(name)):
             raise InputError(
-                f".{ending} cannot hold the character {odd.group()!a} of the variable {fitted(str(name), _LONGEST)!a}; "
+                f".{ending} cannot hold the character {odd.group()!a} of the variable {fit_text(str(name), _LONGEST)!a}; "
                 "rename it, or write it with safe=True"
             )
 
@@ -104,9 +98,9 @@ def write_network(found: BayesianNetwork | nx.DiGraph, path: str | os.PathLike[s
         path: a name ending in .json, .bif (with probabilities), .graphml or .dot.
         safe: make names and states plain words first, for tools that take no others.
     """
-    check_format(path)
+    check_format(path, FORMATS)
     if safe:
-        found = with_safe_labels(found) if isinstance(found, BayesianNetwork) else nx.relabel_nodes(found, _safe(found))
+        found = make_labels_safe(found) if isinstance(found, BayesianNetwork) else nx.relabel_nodes(found, _safe(found))
     suffix = Path(path).suffix.lower()
     dag = found.dag if isinstance(found, BayesianNetwork) else found
     if suffix == ".bif":
@@ -124,7 +118,7 @@ def write_network(found: BayesianNetwork | nx.DiGraph, path: str | os.PathLike[s
         file.write(text.encode())
 
 
-def with_safe_labels(network: BayesianNetwork) -> BayesianNetwork:
+def make_labels_safe(network: BayesianNetwork) -> BayesianNetwork:
     """A network whose names and states are plain words: letters, digits and underscores, none beginning with a digit.
 
     Args:

@@ -74,7 +74,7 @@ class BayesianNetwork:
             shape = tuple(len(self.states[v]) for v in (*self.parents[name], name))
             if table.shape != shape:
                 raise InputError(f"{self.name}: the table of {name!r} has shape {table.shape} where {shape} is needed")
-            tables[name] = _normalised(self, name, table)
+            tables[name] = _normalise(self, name, table)
         object.__setattr__(self, "cpts", tables)
         check_acyclic(self.dag, self.name)
 
@@ -99,7 +99,7 @@ class BayesianNetwork:
             seed: the same seed gives the same rows.
         """
         blocks = list(self.sample_codes(rows, seed))
-        return Dataset.merged(self.names, list(self.states.values()), np.concatenate(blocks, axis=1))
+        return Dataset.from_codes(self.names, list(self.states.values()), np.concatenate(blocks, axis=1))
 
     def sample_codes(self, rows: int, seed: int | None = None) -> Iterator[NDArray[np.uint16]]:
         """Draw independent rows in the order drawn, as blocks of codes of shape (variables, rows of the block)."""
@@ -149,10 +149,10 @@ class BayesianNetwork:
         if not len(count):
             raise InputError(f"no combination of states is expected even once in {rows} rows; give more")
         codes = np.array([found[name] for name in self.names])
-        return Dataset.merged(self.names, list(self.states.values()), codes, whole(count).astype(np.int64))
+        return Dataset.from_codes(self.names, list(self.states.values()), codes, whole(count).astype(np.int64))
 
 
-def _normalised(network: BayesianNetwork, name: str, table: Floats) -> Floats:
+def _normalise(network: BayesianNetwork, name: str, table: Floats) -> Floats:
     """The table with rows that sum to 1 exactly; rows that are far from it are refused."""
     sums = table.sum(axis=-1)
     bad = ~(np.abs(sums - 1) <= _SUM_TOLERANCE) | (table < 0).any(axis=-1)

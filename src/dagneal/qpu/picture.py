@@ -5,18 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from dagneal.base import files
 from dagneal.base.files import replacing
 from dagneal.qpu.chips import System, chip_graph
 from dagneal.qpu.embedding import Chains
 from dagneal.qpu.plan import Plan
 
 FORMATS = (".png", ".svg")
-
-
-def check_format(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that a picture cannot be written to, before the work is done."""
-    files.check_format(path, FORMATS)
 
 
 def write_picture(copies: list[Chains], system: System, plan: Plan, path: str | os.PathLike[str]) -> None:

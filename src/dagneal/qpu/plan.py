@@ -21,7 +21,7 @@ from dagneal.qpu.embedding import Chains, EmbeddingCache, bit_graph
 from dagneal.qpu.finder import EmbeddingFinder
 from dagneal.qpu.submission import check_call, split_reads
 from dagneal.qubo.encode import TIGHT, Encoding, qubos
-from dagneal.scoring.scorer import Scorer, checked_max_parents
+from dagneal.scoring.scorer import Scorer, check_max_parents
 from dagneal.scoring.sets import bounded_masks
 from dagneal.scoring.table import ScoreTable, Subproblems
 from dagneal.solvers.policy import parent_limit
@@ -156,7 +156,7 @@ def plan(
     if k > variables:
         raise InputError(f"size is {k}; subproblems have at most {variables} variables, as many as there are")
     default = min(SUBPROBLEM_PARENTS, variables - 1)
-    limit = default if settings.max_parents is None else checked_max_parents(settings.max_parents, variables)
+    limit = default if settings.max_parents is None else check_max_parents(settings.max_parents, variables)
     max_parents = whole_number("max_parents", limit, least=1)
     call = settings.call(SUBPROBLEM_READS)
     everything = comb(variables, k)

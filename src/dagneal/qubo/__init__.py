@@ -18,4 +18,4 @@ from dagneal.qubo.encode import (
     result_value as result_value,
 )
 from dagneal.qubo.export import write_model as write_model
-from dagneal.qubo.statistics import figures as figures, side_by_side as side_by_side, treewidth as treewidth
+from dagneal.qubo.statistics import compare_encodings as compare_encodings, figures as figures, treewidth as treewidth

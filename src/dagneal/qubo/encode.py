@@ -21,7 +21,7 @@ import numpy as np
 from dagneal.base.errors import InputError
 from dagneal.base.kernels import Floats, Ints
 from dagneal.graphs.dags import check_dag, topological_order
-from dagneal.qubo.hamiltonian import Qubos, assembled
+from dagneal.qubo.hamiltonian import Qubos, assemble
 from dagneal.qubo.order_variables import Order, ordering
 from dagneal.qubo.penalties import Weights, oversize_gain, penalties
 from dagneal.qubo.polynomial import ROUNDING, Child, polynomials
@@ -163,12 +163,12 @@ def qubos(problem: ScoreTable | Subproblems, encoding: Encoding = TIGHT) -> Qubo
     order = ordering(edges, encoding.order)
     limited = np.array([paper or _needs_limit(child, limit, encoding.prune) for child in children])
     slack = np.where(limited, limit.bit_length() if paper else (limit // 2).bit_length(), 0)
-    reductions = [_reduced(child, encoding.prune) for child in children]
+    reductions = [_reduce(child, encoding.prune) for child in children]
     weights = penalties(encoding.penalties, children, limit, order, reductions).each(lambda values: values * encoding.scale)
     layout = Layout.of(children, slack, order, reductions)
     ordered = (layout.r >= 0) | (layout.r >= 0).T
     weights = replace(weights, maximum=weights.maximum * limited, consistency=weights.consistency * (ordered & edges))
-    return assembled(layout, children, limit, np.flatnonzero(limited), order, reductions, weights, squared=paper)
+    return assemble(layout, children, limit, np.flatnonzero(limited), order, reductions, weights, squared=paper)
 
 
 def check_paper(problem: ScoreTable | Subproblems) -> None:
@@ -196,7 +196,7 @@ def _needs_limit(child: Child, limit: int, prune: bool) -> bool:
     return len(child.parents) > limit and not (prune and bool((oversize_gain(child, limit) < -rounding).all()))
 
 
-def _reduced(child: Child, prune: bool) -> Reduction:
+def _reduce(child: Child, prune: bool) -> Reduction:
     high = child.sets.sizes > 2
     if prune:
         high &= child.weights[0] != 0

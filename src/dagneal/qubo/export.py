@@ -10,15 +10,9 @@ from pathlib import Path
 import dimod
 import numpy as np
 
-from dagneal.base import files
-from dagneal.base.files import replacing
+from dagneal.base.files import check_format, replacing
 
 FORMATS = (".bqm", ".coo", ".npz")
-
-
-def check_format(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that a model cannot be written to, before the work is done."""
-    files.check_format(path, FORMATS)
 
 
 def write_model(bqm: dimod.BinaryQuadraticModel, path: str | os.PathLike[str]) -> None:
@@ -42,7 +36,7 @@ def write_model(bqm: dimod.BinaryQuadraticModel, path: str | os.PathLike[str]) -
     1 1 0.0
     <BLANKLINE>
     """
-    check_format(path)
+    check_format(path, FORMATS)
     suffix = Path(path).suffix.lower()
     with replacing(path) as file:
         if suffix == ".bqm":

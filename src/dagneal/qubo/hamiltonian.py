@@ -78,7 +78,7 @@ class Qubos:
         return np.stack([hot, cold], axis=1)
 
 
-def assembled(
+def assemble(
     layout: Layout,
     children: list[Child],
     limit: int,
@@ -107,7 +107,7 @@ def assembled(
         _maximum(terms, layout, int(place), limit, penalties.maximum[:, place, None], squared)
     _consistency(terms, layout, order, penalties)
     _transitivity(terms, layout, order, penalties)
-    rows, columns, quadratic = terms.merged()
+    rows, columns, quadratic = terms.merge()
     return Qubos(layout, terms.linear, rows, columns, quadratic, terms.offset, penalties)
 
 
@@ -125,7 +125,7 @@ class _Terms:
         self.products.append(np.minimum(rows, columns) * self.linear.shape[1] + np.maximum(rows, columns))
         self.values.append(np.broadcast_to(values, (len(self.offset), len(rows))))
 
-    def merged(self) -> tuple[Ints, Ints, Floats]:
+    def merge(self) -> tuple[Ints, Ints, Floats]:
         """Rows, columns and values, equal products added up."""
         products, place = np.unique(np.concatenate(self.products), return_inverse=True)
         values = np.zeros((len(products), len(self.offset)))

@@ -41,17 +41,17 @@ class Family:
 
     def smallest(self, values: Floats) -> Floats:
         """The smallest value over all subsets of each set; the last axis is over the sets."""
-        return self._swept(values, lambda whole, part: np.minimum(whole, part))
+        return self._sweep(values, lambda whole, part: np.minimum(whole, part))
 
     def sums(self, values: Floats) -> Floats:
         """The sum over all subsets of each set."""
-        return self._swept(values, lambda whole, part: whole + part)
+        return self._sweep(values, lambda whole, part: whole + part)
 
-    def inverted(self, values: Floats) -> Floats:
+    def invert(self, values: Floats) -> Floats:
         """The Moebius inversion: what must be summed over subsets to give these values."""
-        return self._swept(values, lambda whole, part: whole - part)
+        return self._sweep(values, lambda whole, part: whole - part)
 
-    def _swept(self, values: Floats, combine: Callable[[Floats, Floats], Floats]) -> Floats:
+    def _sweep(self, values: Floats, combine: Callable[[Floats, Floats], Floats]) -> Floats:
         result = values.copy()
         for having, lacking in self.steps:
             result[..., having] = combine(result[..., having], result[..., lacking])
@@ -143,7 +143,7 @@ def polynomials(problem: ScoreTable | Subproblems, prune: bool) -> list[Child]:
         if not np.isfinite(costs[:, 0]).all():
             name = problem.names[place] if isinstance(problem, ScoreTable) else f"member {place} of the blocks"
             raise InputError(f"{name!r} may not be without parents; such a table cannot be encoded")
-        found.append(_pruned(parents, sets, costs) if prune else _complete(parents, sets, costs))
+        found.append(_prune(parents, sets, costs) if prune else _complete(parents, sets, costs))
     return found
 
 
@@ -167,13 +167,13 @@ def _costs(problem: ScoreTable | Subproblems) -> Iterator[tuple[Ints, Family, Fl
 def _complete(parents: Ints, sets: Family, costs: Floats) -> Child:
     """The polynomial that equals the cost of every allowed set."""
     allowed = np.isfinite(costs)
-    weights = sets.inverted(costs) if allowed.all() else _level_by_level(sets, costs, allowed)
+    weights = sets.invert(costs) if allowed.all() else _level_by_level(sets, costs, allowed)
     return Child(parents, sets, costs, weights)
 
 
-def _pruned(parents: Ints, sets: Family, costs: Floats) -> Child:
+def _prune(parents: Ints, sets: Family, costs: Floats) -> Child:
     """The polynomial over the edges that some undominated set has, exact at the undominated sets."""
-    needed = undominated(sets, costs)[0]
+    needed = undominated_sets(sets, costs)[0]
     kept = np.flatnonzero([needed[having].any() for having, _ in sets.steps])
     fewer = family(len(kept), min(int(sets.sizes.max()), len(kept)))
     spread = np.zeros(len(fewer.masks), dtype=np.uint64)  # the sets that are left, over all candidates
@@ -186,7 +186,7 @@ def _pruned(parents: Ints, sets: Family, costs: Floats) -> Child:
     return Child(parents[kept], fewer, costs, weights)
 
 
-def undominated(sets: Family, costs: Floats) -> NDArray[np.bool_]:
+def undominated_sets(sets: Family, costs: Floats) -> NDArray[np.bool_]:
     """Which sets are better than all their subsets, and so may be in a best network."""
     lowest = sets.smallest(costs)
     needed = np.isfinite(costs)
@@ -231,5 +231,5 @@ def moebius(table: ScoreTable) -> Floats:
             raise InputError(
                 f"{table.names[child]!r} may not have all sets of its candidate parents: the paper's encoding needs them"
             )
-        weights.append(sets.inverted(costs)[0])
+        weights.append(sets.invert(costs)[0])
     return np.concatenate(weights)

@@ -90,7 +90,7 @@ def treewidth(bqm: dimod.BinaryQuadraticModel) -> int:
     return int(treewidth_min_degree(dimod.to_networkx_graph(bqm))[0]) if bqm.num_interactions else 0
 
 
-def side_by_side(table: ScoreTable, ising: bool = False) -> dict[Encoding, Figures | str]:
+def compare_encodings(table: ScoreTable, ising: bool = False) -> dict[Encoding, Figures | str]:
     """The figures of a table's QUBO under each encoding; where one cannot hold the table, why.
 
     Args:

@@ -59,8 +59,8 @@ class Layout:
         ]
         has_slack = np.arange(slack.max(initial=0)) < slack[:, None]
         return cls(
-            d=_numbered(edge, 0),
-            y=_numbered(has_slack, int(edge.sum())),
+            d=_number(edge, 0),
+            y=_number(has_slack, int(edge.sum())),
             r=r,
             a=begin + np.cumsum([0, *sizes[:-1]]),
             products=products,
@@ -83,6 +83,6 @@ class Layout:
         return found + [("a", names[child], *(names[p] for p in parents)) for child, parents in self.products]
 
 
-def _numbered(present: np.ndarray, begin: int) -> Ints:
+def _number(present: np.ndarray, begin: int) -> Ints:
     """Numbers from `begin` for what is present, row by row; -1 elsewhere."""
     return np.where(present, begin + np.cumsum(present).reshape(present.shape) - 1, -1)

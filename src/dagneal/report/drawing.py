@@ -12,8 +12,8 @@ import networkx as nx
 import numpy as np
 
 from dagneal.base.kernels import Floats, Ints
-from dagneal.base.text import columns, fitted
-from dagneal.report.layout import layered
+from dagneal.base.text import columns, fit_text
+from dagneal.report.layout import arrange
 
 _LETTER, _CAPITAL, _PAD, _HEIGHT, _LONGEST = 7.6, 1.6, 22.0, 30.0, 26
 _MARGIN, _LEAST = 24.0, (420.0, 240.0)  # around the boxes; a smaller drawing would have giant letters
@@ -54,8 +54,8 @@ def picture_of(dag: nx.DiGraph) -> Picture:
     Args:
         dag: the graph.
     """
-    widths = {name: _wide(shortened(name)) + _PAD for name in dag}
-    found = layered(dag, widths)
+    widths = {name: _wide(shorten_name(name)) + _PAD for name in dag}
+    found = arrange(dag, widths)
     across, down = ([point[side] for point in found.place.values()] or [0.0] for side in (0, 1))
     height = max(down) - min(down)
     rows = min(max((max(across) - min(across)) / (_SHAPE * height), 1.0), _STRETCH) if height else 1.0
@@ -65,13 +65,13 @@ def picture_of(dag: nx.DiGraph) -> Picture:
     )
 
 
-def shortened(name: str) -> str:
+def shorten_name(name: str) -> str:
     """A name that fits into a box; the whole one is in its title.
 
     Args:
         name: the name.
     """
-    return fitted(name, _LONGEST)
+    return fit_text(name, _LONGEST)
 
 
 def _wide(text: str) -> float:
@@ -99,15 +99,16 @@ def network_svg(picture: Picture, edges: list[dict[str, Any]]) -> str:
             f'data-tip="{escape(edge["tip"])}" aria-label="{escape(edge["label"])}">'
             f'<path class="hit" d="{line}"/><path class="line" d="{line}"/>{arrow}</g>'
         )
-    joined = _joined(boxes, edges)
+    joined = _neighbour_text(boxes, edges)
     for name, box in boxes.items():
         lines.append(
             f'<g class="node" tabindex="0" role="img" data-i="{number[name]}" data-name="{escape(name)}" '
-            f'data-tip="{escape(shortened(name) + joined[name])}" aria-label="{escape("variable " + name + joined[name])}" '
+            f'data-tip="{escape(shorten_name(name) + joined[name])}" '
+            f'aria-label="{escape("variable " + name + joined[name])}" '
             f'transform="translate({box.x:.1f} {box.y:.1f})">'
             f"<title>{escape(name)}</title>"
             f'<rect x="{-box.w / 2:.1f}" y="{-box.h / 2:.1f}" width="{box.w:.1f}" height="{box.h:.1f}" rx="7"/>'
-            f'<text text-anchor="middle" dy=".35em">{escape(shortened(name))}</text></g>'
+            f'<text text-anchor="middle" dy=".35em">{escape(shorten_name(name))}</text></g>'
         )
     return "\n".join([*lines, "</svg>"])
 
@@ -124,14 +125,14 @@ def _view(picture: Picture) -> str:
     return f"{left:.1f} {top:.1f} {width:.1f} {height:.1f}"
 
 
-def _joined(boxes: Mapping[str, Box], edges: list[dict[str, Any]]) -> dict[str, str]:
+def _neighbour_text(boxes: Mapping[str, Box], edges: list[dict[str, Any]]) -> dict[str, str]:
     """The neighbours of each variable, in words; edges that are only in a truth are left out."""
     parents: dict[str, list[str]] = {name: [] for name in boxes}
     children: dict[str, list[str]] = {name: [] for name in boxes}
     for edge in edges:
         if edge["kind"] != "missing":
-            parents[edge["to"]].append(shortened(edge["from"]))
-            children[edge["from"]].append(shortened(edge["to"]))
+            parents[edge["to"]].append(shorten_name(edge["from"]))
+            children[edge["from"]].append(shorten_name(edge["to"]))
     sides = (("parents", parents), ("children", children))
     return {name: "".join(f"; {side} {', '.join(of[name])}" for side, of in sides if of[name]) for name in boxes}
 

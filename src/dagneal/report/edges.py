@@ -7,11 +7,11 @@ from typing import Any
 
 import networkx as nx
 
-from dagneal.base.text import fitted
+from dagneal.base.text import fit_text
 from dagneal.confidence.finding import Confidence, Finding
 from dagneal.confidence.measures import Strength, strengths
 from dagneal.graphs.dags import cpdag
-from dagneal.graphs.knowledge import class_of
+from dagneal.graphs.knowledge import equivalence_class
 
 _NAME = 40  # columns of a name where an edge is pointed at
 _UNKNOWN = dict.fromkeys(("loss", "turned", "share", "forward", "votes", "against"))
@@ -26,7 +26,7 @@ def edges_of(found: Finding, truth: nx.DiGraph | None) -> list[dict[str, Any]]:
         truth: to compare with.
     """
     known = _strengths(found)
-    class_ = class_of(found.dag, found.knowledge) if nx.is_directed_acyclic_graph(found.dag) else None
+    class_ = equivalence_class(found.dag, found.knowledge) if nx.is_directed_acyclic_graph(found.dag) else None
     confidence = found.confidence or Confidence()
     resampled, threshold = confidence.bootstrap, confidence.threshold
     kinds = {} if truth is None else against(found.dag, truth, class_)
@@ -58,7 +58,7 @@ def edges_of(found: Finding, truth: nx.DiGraph | None) -> list[dict[str, Any]]:
         words = ["edge", str(edge["kind"]), "weak" if edge["weak"] else ""]
         edge["class"] = " ".join(word for word in words if word)
         edge["label"] = _label(edge, str)
-        edge["tip"] = _label(edge, lambda name: fitted(name, _NAME))
+        edge["tip"] = _label(edge, lambda name: fit_text(name, _NAME))
     return listed
 
 

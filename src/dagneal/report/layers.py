@@ -64,7 +64,7 @@ def layers(graph: nx.DiGraph) -> Layers:
         for edge, points in (((parent, child), chain[1:-1]), ((child, parent), chain[-2:0:-1])):
             if points and graph.has_edge(*edge):
                 passed[edge] = points
-    return Layers(_untangled(rows, above, below), above, below, passed)
+    return Layers(_untangle(rows, above, below), above, below, passed)
 
 
 def sweeps(points: int, most: int) -> int:
@@ -113,7 +113,7 @@ def _depths(dag: nx.DiGraph) -> dict[str, int]:
     return {name: depth[name] - top for name in dag}
 
 
-def _untangled(rows: list[list[int]], above: Sequence[list[int]], below: Sequence[list[int]]) -> list[list[int]]:
+def _untangle(rows: list[list[int]], above: Sequence[list[int]], below: Sequence[list[int]]) -> list[list[int]]:
     """The rows sorted so that few lines cross: by the mean of the row before, many times, then by swaps of neighbours."""
     rows = [list(row) for row in rows]
     best, fewest = [list(row) for row in rows], _crossings(rows, below)
@@ -152,7 +152,7 @@ def _swap(rows: Sequence[list[int]], above: Sequence[Sequence[int]], below: Sequ
     """Swap neighbours of a row while that takes crossings away, for a number of times."""
     place = {point: at for row in rows for at, point in enumerate(row)}
 
-    def crossed(left: int, right: int) -> int:
+    def crossings_of(left: int, right: int) -> int:
         return sum(place[a] > place[b] for near in (above, below) for a in near[left] for b in near[right])
 
     for _ in range(times):
@@ -160,7 +160,7 @@ def _swap(rows: Sequence[list[int]], above: Sequence[Sequence[int]], below: Sequ
         for row in rows:
             for at in range(len(row) - 1):
                 left, right = row[at], row[at + 1]
-                if crossed(left, right) > crossed(right, left):
+                if crossings_of(left, right) > crossings_of(right, left):
                     row[at], row[at + 1] = right, left
                     place[left], place[right] = at + 1, at
                     swapped = True

@@ -24,7 +24,7 @@ Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Layout:
+class Arrangement:
     """Where a graph is drawn.
 
     Attributes:
@@ -36,7 +36,7 @@ class Layout:
     bends: dict[tuple[str, str], list[Point]]
 
 
-def layered(graph: nx.DiGraph, widths: Mapping[str, float], wide: float | None = None) -> Layout:
+def arrange(graph: nx.DiGraph, widths: Mapping[str, float], wide: float | None = None) -> Arrangement:
     """The layout of a graph; the same for the same graph.
 
     Args:
@@ -44,7 +44,7 @@ def layered(graph: nx.DiGraph, widths: Mapping[str, float], wide: float | None =
         widths: how wide each box is.
         wide: how wide the drawing should be where its parts can be put below each other; by its area if not given.
 
-    >>> place = layered(nx.DiGraph([("a", "b"), ("a", "c")]), dict.fromkeys("abc", 40.0)).place
+    >>> place = arrange(nx.DiGraph([("a", "b"), ("a", "c")]), dict.fromkeys("abc", 40.0)).place
     >>> place["a"][1] < place["b"][1] == place["c"][1]
     True
     """
@@ -57,16 +57,16 @@ def layered(graph: nx.DiGraph, widths: Mapping[str, float], wide: float | None =
     area = sum((w + _BETWEEN) * (h + ROW) for w, h in sizes) + sum((widths[name] + GAP) * _LONE for name in lone)
     squares = [(area * _SHAPE * more) ** 0.5 for more in (1.0, 1.5, 2.2)]
     tried = [*squares, *accumulate(w + _BETWEEN for w, _ in sizes)] if wide is None else [wide]
-    packed = [_packed(sizes, lone, widths, max([each, *(w for w, _ in sizes)])) for each in tried]
+    packed = [_pack(sizes, lone, widths, max([each, *(w for w, _ in sizes)])) for each in tried]
     corners, place, _ = min(packed, key=lambda each: each[2])
     bends: dict[tuple[str, str], list[Point]] = {}
     for part, (left, top) in zip(drawn, corners, strict=True):
         place |= {name: (x + left, y + top) for name, (x, y) in part.place.items()}
         bends |= {edge: [(x + left, y + top) for x, y in points] for edge, points in part.bends.items()}
-    return Layout({name: place[name] for name in graph}, bends)
+    return Arrangement({name: place[name] for name in graph}, bends)
 
 
-def _packed(
+def _pack(
     sizes: Sequence[Point], lone: Sequence[str], widths: Mapping[str, float], wide: float
 ) -> tuple[list[Point], dict[str, Point], float]:
     """Parts on shelves and lone variables below them, in the middle: corners of parts, lone variables, room taken."""
@@ -89,7 +89,7 @@ def _packed(
     return corners, place, max(2 * max(across, default=0.0) / _SHAPE, height)
 
 
-def _part(graph: nx.DiGraph, names: Sequence[str], widths: Mapping[str, float]) -> Layout:
+def _part(graph: nx.DiGraph, names: Sequence[str], widths: Mapping[str, float]) -> Arrangement:
     """The layout of a connected part."""
     found = layers(graph_of(names, ((name, child) for name in names for child in graph[name] if child != name)))
     sizes = [widths[name] for name in names] + [_LANE] * (len(found.above) - len(names))
@@ -102,8 +102,8 @@ def _part(graph: nx.DiGraph, names: Sequence[str], widths: Mapping[str, float]) 
     for (parent, child), points in found.passed.items():
         rooms = {y[point]: (free[point][0] - left, free[point][1] - left) for point in points}
         line = (place[parent], *((x[point] - left, y[point]) for point in points), place[child])
-        bends[parent, child] = _straightened(line, rooms)
-    return Layout(place, {edge: points for edge, points in bends.items() if points})
+        bends[parent, child] = _straighten(line, rooms)
+    return Arrangement(place, {edge: points for edge, points in bends.items() if points})
 
 
 def _free(found: Layers, x: Sequence[float], sizes: Sequence[float], variables: int) -> dict[int, Point]:
@@ -122,7 +122,7 @@ def _free(found: Layers, x: Sequence[float], sizes: Sequence[float], variables: 
     return free
 
 
-def _straightened(points: Sequence[Point], rooms: Mapping[float, Point]) -> list[Point]:
+def _straighten(points: Sequence[Point], rooms: Mapping[float, Point]) -> list[Point]:
     """The bends that a line needs to run between the boxes that it ran between: as few as straight pieces allow."""
 
     def clear(a: Point, b: Point, row: float) -> bool:
@@ -193,7 +193,7 @@ def _spread(wanted: Sequence[float], weights: Sequence[float], apart: Sequence[f
     return [mean + room for mean, room in zip(means, rooms, strict=True)]
 
 
-def _size(layout: Layout, widths: Mapping[str, float]) -> tuple[float, float]:
+def _size(layout: Arrangement, widths: Mapping[str, float]) -> tuple[float, float]:
     """How wide a part is, boxes and bends, and how far its last row is from its first."""
     right = max(x + widths[name] / 2 for name, (x, _) in layout.place.items())
     bends = [x for points in layout.bends.values() for x, _ in points]

@@ -14,7 +14,7 @@ import networkx as nx
 from dagneal.base.files import replacing
 from dagneal.base.version import __version__
 from dagneal.confidence.finding import Confidence, Finding
-from dagneal.confidence.measures import side_by_side
+from dagneal.confidence.measures import compare_classes
 from dagneal.graphs.dags import graph_of
 from dagneal.networks.comparison import compare
 from dagneal.report.drawing import energies_svg, network_svg, picture_of
@@ -94,7 +94,7 @@ def page(found: Finding, truth: nx.DiGraph | None = None, title: str = "", comma
     )
 
 
-def draw(found: Finding) -> str:
+def draw_html(found: Finding) -> str:
     """Return the drawing of a learned network with its styles, as HTML for a notebook.
 
     Args:
@@ -191,7 +191,7 @@ def _confidence(found: Finding) -> list[str]:
         )
         parts.append(f"<p>{escape(text)}</p>")
     if others := sure.sensitivity:
-        ways = side_by_side([graph_of(found.dag, edges) for edges in others.values()], found.knowledge)
+        ways = compare_classes([graph_of(found.dag, edges) for edges in others.values()], found.knowledge)
         head = [("of", False), ("and", False), *((f"equivalent sample size {size:g}", False) for size in others)]
         rows = [[*pair, *its] for pair, its in ways.items()]
         parts.append(table(head, rows, "priors", "edges with other priors"))

@@ -8,20 +8,20 @@ from collections.abc import Mapping, Sequence
 import networkx as nx
 
 from dagneal.base.errors import secondary
-from dagneal.base.text import columns, fitted, padded
+from dagneal.base.text import columns, fit_text, pad_text
 from dagneal.confidence.bootstrap import Bootstrap
 from dagneal.confidence.finding import Confidence, Edges, Finding
-from dagneal.confidence.measures import Strength, side_by_side
+from dagneal.confidence.measures import Strength, compare_classes
 from dagneal.graphs.dags import graph_of, ordered_parents
 from dagneal.graphs.knowledge import Knowledge
 from dagneal.networks.comparison import Comparison
-from dagneal.report.terminal import drawn
+from dagneal.report.terminal import draw_text
 from dagneal.solvers.solution import Division, Hardware, ReadSummary
 
 _LONGEST = 60  # columns of a name that are printed
 
 
-def summarize(found: Finding, comparison: Comparison | None = None, truth: str = "the truth") -> list[str]:
+def summary_lines(found: Finding, comparison: Comparison | None = None, truth: str = "the truth") -> list[str]:
     """Return a learned network as lines: the structure, how sure it is, its score, and how it was found.
 
     Args:
@@ -32,7 +32,7 @@ def summarize(found: Finding, comparison: Comparison | None = None, truth: str =
     lines = structure_lines(found.dag)
     picture: list[str] = []
     with secondary("the drawing"):
-        picture = drawn(found.dag, shutil.get_terminal_size((100, 24)).columns - 2)
+        picture = draw_text(found.dag, shutil.get_terminal_size((100, 24)).columns - 2)
     if picture:
         lines += ["", *(f"  {line}".rstrip() for line in picture)]
     if found.confidence is not None and (table := confidence_lines(found)):
@@ -89,7 +89,7 @@ def shorten(name: str) -> str:
         name: any name.
     """
     shown = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name)
-    return fitted(shown, _LONGEST)
+    return fit_text(shown, _LONGEST)
 
 
 def structure_lines(dag: nx.DiGraph) -> list[str]:
@@ -102,7 +102,7 @@ def structure_lines(dag: nx.DiGraph) -> list[str]:
     width = max(columns(shorten(name)) for name in names)
     parents = {name: [shorten(p) for p in its] for name, its in ordered_parents(dag, names).items()}
     return [
-        f"  {padded(shorten(name), width)} <- {', '.join(parents[name])}" if parents[name] else f"  {shorten(name)}"
+        f"  {pad_text(shorten(name), width)} <- {', '.join(parents[name])}" if parents[name] else f"  {shorten(name)}"
         for name in names
     ]
 
@@ -223,7 +223,7 @@ def _edge_lines(strengths: Sequence[Strength], resampled: Bootstrap | None, thre
     lines = [head + ("" if resampled is None else f"  {'resamples':>9} {'this way':>9}")]
     for name, each in zip(names, strengths, strict=True):
         turned = "a cycle" if each.turned is None else f"{each.turned:.2f}"
-        line = f"  {padded(name, width)} {each.loss:10.2f} {turned:>10}  {'decided' if each.decided else 'open':9}"
+        line = f"  {pad_text(name, width)} {each.loss:10.2f} {turned:>10}  {'decided' if each.decided else 'open':9}"
         if resampled is not None:
             share, this_way = resampled.of(each.parent, each.child)
             line += f"  {share:9.2f} {this_way:9.2f}" + ("  weak" if share < threshold else "")
@@ -233,10 +233,10 @@ def _edge_lines(strengths: Sequence[Strength], resampled: Bootstrap | None, thre
 
 def _sensitivity_lines(names: Sequence[str], others: Mapping[float, Edges], knowledge: Knowledge | None) -> list[str]:
     """Return a table of which edges there are with which equivalent sample size, and in which direction."""
-    rows = side_by_side([graph_of(names, edges) for edges in others.values()], knowledge)
+    rows = compare_classes([graph_of(names, edges) for edges in others.values()], knowledge)
     pairs = [f"{shorten(one)} - {shorten(other)}" for one, other in rows]
     width = max([len("equivalent sample size"), *map(columns, pairs)])
     lines = [f"  {'equivalent sample size':{width}} " + " ".join(f"{size:>7g}" for size in others)]
     for name, ways in zip(pairs, rows.values(), strict=True):
-        lines.append(f"  {padded(name, width)} " + " ".join(f"{way:>7}" for way in ways))
+        lines.append(f"  {pad_text(name, width)} " + " ".join(f"{way:>7}" for way in ways))
     return lines

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from dagneal.base.text import fitted
+from dagneal.base.text import fit_text
 
 _NAME, _LIST = 40, 160  # columns beyond which a name or a list of states is shortened
 _DARKEST = 45  # percent of the colour; the figures stay readable on it, light and dark
@@ -32,7 +32,7 @@ def text_of(value: str, most: int = _NAME) -> str:
     >>> text_of("a<b")
     'a&lt;b'
     """
-    short = fitted(value, most)
+    short = fit_text(value, most)
     if short == value:
         return escape(value)
     whole = escape(value)

@@ -7,21 +7,21 @@ from itertools import pairwise
 import networkx as nx
 
 from dagneal.base.text import cells
-from dagneal.report.layout import GAP, ROW, layered
+from dagneal.report.layout import GAP, ROW, arrange
 
 MOST = 12  # variables beyond which a drawing is no help
 _LINES = 4  # between two rows of variables
 _LETTER = GAP / 3  # of the layout, so that boxes lie three letters apart
 
 
-def drawn(dag: nx.DiGraph, width: int = 100) -> list[str]:
+def draw_text(dag: nx.DiGraph, width: int = 100) -> list[str]:
     """A graph as lines of text, parents above children; nothing where it is too large or has a cycle or no edges.
 
     Args:
         dag: the graph.
         width: of the terminal.
 
-    >>> print("\\n".join(drawn(nx.DiGraph([("rain", "wet"), ("sprinkler", "wet")]))))
+    >>> print("\\n".join(draw_text(nx.DiGraph([("rain", "wet"), ("sprinkler", "wet")]))))
     rain    sprinkler
        \\       /
         \\     /
@@ -31,7 +31,7 @@ def drawn(dag: nx.DiGraph, width: int = 100) -> list[str]:
     if len(dag) > MOST or not dag.number_of_edges() or not nx.is_directed_acyclic_graph(dag):
         return []
     names = {name: cells(name) for name in dag}
-    layout = layered(dag, {name: _LETTER * len(names[name]) for name in dag}, _LETTER * width)
+    layout = arrange(dag, {name: _LETTER * len(names[name]) for name in dag}, _LETTER * width)
     left = min(x - _LETTER * len(names[name]) / 2 for name, (x, _) in layout.place.items())
 
     def cell(point: tuple[float, float]) -> tuple[int, int]:

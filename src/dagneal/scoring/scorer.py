@@ -88,8 +88,8 @@ class Scorer:
                 the same sets, as blocks need.
         """
         names = self.data.names
-        limit = checked_max_parents(max_parents, len(names))
-        own = _checked_candidates(names, candidates)
+        limit = check_max_parents(max_parents, len(names))
+        own = _check_candidates(names, candidates)
         if self.knowledge is not None and self.rules is not None and not complete:
             self.knowledge.check(names, limit)
             own = [self.rules.candidates(child, its) for child, its in enumerate(own)]
@@ -307,7 +307,7 @@ def score_table(
     return Scorer(data, score).table(max_parents, candidates)
 
 
-def checked_max_parents(max_parents: int | None, variables: int) -> int:
+def check_max_parents(max_parents: int | None, variables: int) -> int:
     """The limit as given, or the default, lowered where there are too few variables for it."""
     if max_parents is None:
         return min(DEFAULT_PARENTS, variables - 1)
@@ -327,7 +327,7 @@ def check_width(parents: int, variables: int) -> None:
         )
 
 
-def _checked_candidates(names: Sequence[str], candidates: Mapping[str, Sequence[str]] | None) -> list[Ints]:
+def _check_candidates(names: Sequence[str], candidates: Mapping[str, Sequence[str]] | None) -> list[Ints]:
     """The candidates of each child as ascending positions."""
     position = {name: i for i, name in enumerate(names)}
     given = dict(candidates or {})

@@ -200,7 +200,7 @@ def name_of(score: Score) -> str | None:
         score: the score.
 
     >>> name_of(BDeu(10)), name_of(K2())
-    ('bdeu:10.0', 'k2')
+    ('bdeu:10', 'k2')
     """
     if type(score) is BDeu:
         return f"bdeu:{score.ess!r}"

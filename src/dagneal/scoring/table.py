@@ -81,7 +81,7 @@ class ScoreTable:
         Bounds of each child's sets, the sets, and their scores.
         """
         masks, scores = self.best_first
-        keep = _undominated(self.start, masks)
+        keep = _undominated_sets(self.start, masks)
         kept = np.concatenate([[0], np.cumsum(keep)])
         return kept[self.start], masks[keep], scores[keep]
 
@@ -214,11 +214,11 @@ class ScoreTable:
             order = np.argsort(members[:, place], kind="stable")
             children, begins = np.unique(members[order, place], return_index=True)
             for child, lines in zip(children, np.split(order, begins[1:]), strict=False):
-                scores[lines, place] = self._looked_up(int(child), others[lines], masks)
+                scores[lines, place] = self._look_up(int(child), others[lines], masks)
         limit = min(self.max_parents, size - 1)
         return Subproblems(self.names, self.score_name, limit, members, masks, scores, self.required)
 
-    def _looked_up(self, child: int, others: Ints, masks: Masks) -> Floats:
+    def _look_up(self, child: int, others: Ints, masks: Masks) -> Floats:
         """Scores of a child in several blocks: `others[b]` are the other members, `masks` choose among them."""
         bits = self.local_bits[child][others]
         wanted = np.zeros((len(others), len(masks)), dtype=np.uint64)
@@ -289,7 +289,7 @@ class Subproblems:
 
 
 @kernel
-def _undominated(start: Ints, masks: Masks) -> NDArray[np.bool_]:
+def _undominated_sets(start: Ints, masks: Masks) -> NDArray[np.bool_]:
     keep = np.zeros(len(masks), dtype=np.bool_)
     for child in range(len(start) - 1):
         kept = np.empty(start[child + 1] - start[child], dtype=np.uint64)

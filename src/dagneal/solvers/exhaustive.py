@@ -14,7 +14,7 @@ from time import perf_counter
 import numpy as np
 
 from dagneal.base.errors import InputError
-from dagneal.base.kernels import Floats, Ints, kernel, run as run_threads
+from dagneal.base.kernels import Floats, Ints, kernel, run_threads
 from dagneal.graphs.dags import dag_from_parents
 from dagneal.qubo.encode import PAPER, qubos
 from dagneal.qubo.polynomial import moebius

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.errors import InputError, whole_number
-from dagneal.base.kernels import Floats, Ints, Masks, kernel, run as run_threads
+from dagneal.base.kernels import Floats, Ints, Masks, kernel, run_threads
 from dagneal.runtime.run import DEFAULT_RUN, NEVER, Run
 from dagneal.scoring.orders import dag_of_order, keeping
 from dagneal.scoring.table import ScoreTable, check_table

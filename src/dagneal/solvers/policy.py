@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import comb
 
 from dagneal.base.machine import room
-from dagneal.scoring.scorer import Scorer, check_width, checked_max_parents
+from dagneal.scoring.scorer import Scorer, check_max_parents, check_width
 from dagneal.solvers.exact import fits
 
 EXACT_VARIABLES = 22  # exact search solves so many in a second or two
@@ -49,6 +49,6 @@ def parent_limit(max_parents: int | None, variables: int, default: int = GLOBAL_
         variables: the number of variables.
         default: the default.
     """
-    limit = min(default, variables - 1) if max_parents is None else checked_max_parents(max_parents, variables)
+    limit = min(default, variables - 1) if max_parents is None else check_max_parents(max_parents, variables)
     check_width(limit, variables)
     return limit

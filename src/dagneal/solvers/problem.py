@@ -9,7 +9,7 @@ import networkx as nx
 
 from dagneal.base.errors import InputError
 from dagneal.graphs.dags import check_dag
-from dagneal.scoring.scorer import Scorer, checked_max_parents
+from dagneal.scoring.scorer import Scorer, check_max_parents
 from dagneal.scoring.table import ScoreTable
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Problem:
         if self.max_parents is not None:
             if isinstance(self.source, ScoreTable):
                 raise InputError("max_parents is settled by the table; give a Scorer to choose it")
-            checked_max_parents(self.max_parents, len(self.names))
+            check_max_parents(self.max_parents, len(self.names))
         if self.initial is not None:
             if not isinstance(self.initial, nx.DiGraph):
                 raise InputError(f"initial is {self.initial!r}; give a networkx.DiGraph, such as dn.load('lung-cancer').dag")
@@ -66,7 +66,7 @@ class Problem:
             return self.source
         limit = self.max_parents if self.max_parents is not None else max_parents
         if self.source.knowledge is not None:
-            self.source.knowledge.check(self.names, checked_max_parents(limit, len(self.names)))
+            self.source.knowledge.check(self.names, check_max_parents(limit, len(self.names)))
         return self.source.table(limit, complete=complete)
 
     def with_limit(self, max_parents: int | None) -> Problem:

@@ -31,7 +31,7 @@ def _ones(_: Any, word: Any) -> Any:
 
 
 @kernel
-def _joined(left: Masks, right: Masks, result: Masks) -> Any:
+def _join(left: Masks, right: Masks, result: Masks) -> Any:
     """The conjunction, and how many bits of it are set."""
     total = np.uint64(0)
     for word in range(len(result)):
@@ -50,7 +50,7 @@ def _common(left: Masks, right: Masks) -> Any:
 
 
 @kernel
-def _without(left: Masks, right: Masks) -> None:
+def _remove(left: Masks, right: Masks) -> None:
     for word in range(len(left)):
         left[word] &= ~right[word]
 
@@ -120,10 +120,10 @@ def count_sets(
                         for state in range(1, arity):
                             plane = words[first[variable] + state - 1, begin : begin + here]
                             into = cell * arity + state
-                            found = _joined(kept[level, cell, :here], plane, kept[level + 1, into, :here])
+                            found = _join(kept[level, cell, :here], plane, kept[level + 1, into, :here])
                             held[level + 1, into] = found
                             left -= found
-                            _without(rest, plane)
+                            _remove(rest, plane)
                         held[level + 1, cell * arity] = left
                 cells *= arity
             for level in range(size - 1, widest):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.base.kernels import Floats, Ints, run as run_threads
+from dagneal.base.kernels import Floats, Ints, run_threads as run_threads
 from dagneal.base.machine import check_room, room
 from dagneal.data import planes as bit_planes
 from dagneal.data.packing import PackedRows

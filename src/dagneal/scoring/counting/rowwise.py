@@ -70,7 +70,7 @@ def set_sums(
                 for row in range(rows):
                     prefix[level + 1, row] = prefix[level, row] * arity + codes[variable, row]
             else:  # too many combinations for a table: number those that occur
-                count = _ranked(prefix[level], codes[variable], arity, prefix[level + 1], keys, ranks, touched, shift)
+                count = _rank(prefix[level], codes[variable], arity, prefix[level + 1], keys, ranks, touched, shift)
                 span[level + 1] = count
         for level in range(max(size - 1, 0), widest + 1):
             current[level] = -1
@@ -89,7 +89,7 @@ def set_sums(
                     table[np.int64(before[row]) * arity + np.int64(line[row])] += weights[row]
             else:
                 before = prefix[widest]  # scratch: the deepest level is no prefix of a set of this size
-                cells = _ranked(prefix[size - 1], codes[variable], arity, before, keys, ranks, touched, shift)
+                cells = _rank(prefix[size - 1], codes[variable], arity, before, keys, ranks, touched, shift)
                 table[:cells] = 0
                 for row in range(rows):
                     table[before[row]] += weights[row]
@@ -99,7 +99,7 @@ def set_sums(
 
 
 @kernel
-def _ranked(
+def _rank(
     before: Codes,
     line: Codes,
     arity: int,
