@@ -71,6 +71,8 @@ def learn(
     """
     _refuse(unknown)
     deadline = Deadline.after(time_limit)
+    if run is not None and not isinstance(run, Run):
+        raise InputError(f"run is {type(run).__name__}; give dn.Run(...)")
     if run is not None and (seed is not None or time_limit is not None):
         raise InputError("seed and time_limit are shortcuts for run; give them to dn.Run, or leave run out")
     solver = as_solver(solver)
@@ -92,11 +94,13 @@ def _refuse(unknown: Mapping[str, Any]) -> None:
     for name in unknown:
         if name in signature(read).parameters:
             raise InputError(f"{name} is an option of dn.read; call dn.learn(dn.read(data, {name}=...))")
-        for kind in (Anneal, Divide):
+        for kind in (Anneal, Divide, OrderSearch, Auto):
             if name in kind.__dataclass_fields__:
                 raise InputError(
                     f"{name} is a setting of a solver; call dn.learn(data, dn.{kind.__name__}(..., {name}=...))"
                 )
+        if name in Run.__dataclass_fields__:
+            raise InputError(f"{name} is a setting of a run; call dn.learn(data, run=dn.Run({name}=...))")
         known = [*signature(learn).parameters]
         raise InputError(
             f"{name} is no argument of learn{hint(name, known)}; parameters of a sampler belong to "

@@ -13,6 +13,7 @@ from dwave.samplers import (
 
 import dagneal as dn
 from support.samplers import Recorder
+from support.solving import solve
 
 
 @pytest.fixture(scope="module")
@@ -27,33 +28,33 @@ def table(data):
 
 def test_samplers_get_default_reads_everywhere(data, table):
     sampler = SimulatedAnnealingSampler()
-    assert dn.learn(data, solver=sampler, direct=True).reads.reads == 1000
-    assert dn.learn(data, solver=sampler).reads.reads == 1000
+    assert dn.learn(data, dn.Anneal(sampler, direct=True)).reads.reads == 1000
+    assert dn.learn(data, sampler).reads.reads == 1000
     assert dn.solvers.anneal(table, sampler).reads.reads == 1000
-    assert dn.divide(dn.scoring.Scorer(data), sampler).reads.reads == 1000
+    assert solve(dn.scoring.Scorer(data), dn.Divide(sampler)).reads.reads == 1000
     assert dn.StructureLearner(solver=sampler).fit(data.frame()).result_.reads.reads == 1000
-    assert dn.learn(data, solver=sampler, direct=True, num_reads=7).reads.reads == 7
+    assert dn.learn(data, dn.Anneal(sampler, num_reads=7, direct=True)).reads.reads == 7
 
 
-@pytest.mark.parametrize(("given", "blocks", "whole"), [({}, 100, 1000), ({"num_reads": 9}, 9, 9)])
-def test_reads_of_blocks_and_of_the_global_problem(data, given, blocks, whole):
+@pytest.mark.parametrize(("given", "few", "many"), [(None, 100, 1000), (9, 9, 9)])
+def test_reads_of_blocks_and_of_the_global_problem(data, given, few, many):
     sampler = Recorder()
-    given = given | {"encoding": "tight,unpruned"}  # a pruned subproblem may have nothing to sample
-    found = dn.learn(data, solver=sampler, **given)
+    unpruned = "tight,unpruned"  # a pruned subproblem may have nothing to sample
+    found = dn.learn(data, dn.Anneal(sampler, num_reads=given, encoding=unpruned))
     reads = [call["num_reads"] for call in sampler.calls]
-    assert reads[:10] == [blocks] * 10
-    assert set(reads[10:]) == {whole}
+    assert reads[:10] == [few] * 10
+    assert set(reads[10:]) == {many}
     assert len(reads) > 10
     assert found.division.failed == {}
     sampler = Recorder()
-    dn.learn(data, solver=sampler, subproblem_parameters={"num_reads": 5}, **given)
+    solver = dn.Divide(dn.Anneal(sampler, num_reads=given, encoding=unpruned), subproblem_parameters={"num_reads": 5})
+    dn.learn(data, solver)
     assert [call["num_reads"] for call in sampler.calls[:10]] == [5] * 10
 
 
 def test_a_direct_sampler_has_the_seed_zero_by_default(data, table):
-    first, again = (
-        dn.learn(data, solver=SimulatedAnnealingSampler(), direct=True, num_reads=20, num_sweeps=2) for _ in "ab"
-    )
+    solver = dn.Anneal(SimulatedAnnealingSampler(), num_reads=20, direct=True, parameters={"num_sweeps": 2})
+    first, again = (dn.learn(data, solver) for _ in "ab")
     assert np.array_equal(first.reads.sampleset.record.sample, again.reads.sampleset.record.sample)
     assert first.seed == again.seed == 0
     sampler = Recorder()
@@ -71,10 +72,10 @@ def test_the_hybrid_sampler_solves_the_global_problem_at_once(data, monkeypatch)
 
     monkeypatch.setattr(dwave.system, "LeapHybridSampler", Hybrid)
     sampler = Hybrid()
-    assert dn.learn(data, solver=sampler).division is None
+    assert dn.learn(data, sampler).division is None
     assert len(sampler.calls) == 1
-    assert dn.learn(data, solver=sampler, divide=3).division is not None
-    assert dn.learn(data, solver=sampler, direct=False).division is not None
+    assert dn.learn(data, dn.Divide(sampler, size=3)).division is not None
+    assert dn.learn(data, dn.Anneal(sampler, direct=False)).division is not None
 
 
 # Labels
@@ -82,10 +83,11 @@ def test_the_hybrid_sampler_solves_the_global_problem_at_once(data, monkeypatch)
 
 def test_samplers_see_integers_and_reads_have_names(data, table):
     sampler = Recorder()
-    found = dn.learn(data, solver=sampler, direct=True, num_reads=30, seed=2)
+    found = dn.learn(data, dn.Anneal(sampler, num_reads=30, direct=True), seed=2)
     assert set(found.reads.sampleset.variables) == set(dn.qubo.encode(table).variables)
     assert sorted(sampler.labels[0]) == list(range(len(sampler.labels[0])))
-    plain = dn.learn(data, solver=SimulatedAnnealingSampler(), direct=True, num_reads=30, num_sweeps=50, seed=2)
+    solver = dn.Anneal(SimulatedAnnealingSampler(), num_reads=30, direct=True, parameters={"num_sweeps": 50})
+    plain = dn.learn(data, solver, seed=2)
     assert np.array_equal(plain.reads.sampleset.record.sample, found.reads.sampleset.record.sample)
     assert plain.score == found.score
 
@@ -96,7 +98,7 @@ def test_identical_reads_are_counted(data, tmp_path):
             read = super().sample(bqm, 1, seed=1).record.sample
             return dimod.SampleSet.from_samples_bqm((np.repeat(read, num_reads, axis=0), list(bqm.variables)), bqm)
 
-    found = dn.learn(data, solver=Stuck(), direct=True, num_reads=100)
+    found = dn.learn(data, dn.Anneal(Stuck(), num_reads=100, direct=True))
     assert (found.reads.reads, found.reads.distinct) == (100, 1)
     assert found.reads.summary()["distinct"] == found.to_dict()["annealed"]["distinct"] == 1
     found.save(tmp_path / "page.html")
@@ -120,14 +122,17 @@ def test_names_and_plain_values_work(data, table, tmp_path):
     assert dn.learn(data, score="bdeu:10").score == dn.learn(data, score=dn.BDeu(10)).score
     assert dn.scoring.Scorer(data, "k2").rule == dn.K2()
     assert dn.scoring.score_table(data, "bic").score_name == "BIC"
-    assert dn.learn(data, solver="exact").solver == "exact"
+    assert dn.learn(data, "exact").solver == "exact"
     assert dn.learn(data, solver="auto").to_dict()["edges"] == dn.learn(data).to_dict()["edges"]
-    assert dn.learn(data, solver="order", rounds=5).solver == "order"
+    assert dn.learn(data, "order").solver == "order"
     assert dn.learn(dn.load("lung-cancer-4").expected(500), solver="exhaustive").solver == "exhaustive"
-    assert dn.solvers.anneal(table, "sa", num_reads=5).solver == "SimulatedAnnealingSampler"
-    assert dn.divide(dn.scoring.Scorer(data), "tree").division.solver == "TreeDecompositionSolver"
-    assert dn.learn(data, solver="sa", encoding="paper", direct=True, num_reads=5).reads.encoding.startswith("paper")
-    assert dn.divide(table, "sa", rule="penalty", encoding="paper", num_reads=5).division.subproblems == 10
+    assert dn.learn(data, "tabu").solver == "TabuSampler"
+    assert dn.learn(data, dn.Anneal("sa", num_reads=5)).solver == "SimulatedAnnealingSampler"
+    assert solve(dn.scoring.Scorer(data), dn.Divide("tree")).division.solver == "TreeDecompositionSolver"
+    paper = dn.Anneal("sa", num_reads=5, encoding="paper", direct=True)
+    assert dn.learn(data, paper).reads.encoding.startswith("paper")
+    paper = dn.Anneal("sa", num_reads=5, encoding="paper")
+    assert solve(table, dn.Divide(paper, combine="penalty")).division.subproblems == 10
     assert dn.bootstrap(data, 3, score="bic", solver="exact").samples == 3
     assert dn.bootstrap(frame, 3).samples == 3
     assert dn.holdout(frame, score="bic").rows == 400
@@ -145,6 +150,7 @@ def test_knowledge_as_plain_values_or_a_file(data, tmp_path):
         found = dn.learn(data, knowledge=given)
         assert (found.edges, found.score, found.knowledge) == (want.edges, want.score, want.knowledge)
     assert dn.scoring.Scorer(data, knowledge=plain).knowledge == known
+    assert want.knowledge == known
     assert dn.learn(data, knowledge={}).knowledge is None
     assert (
         dn.StructureLearner(knowledge=plain, solver="exact", criterion=dn.BIC())
@@ -155,8 +161,8 @@ def test_knowledge_as_plain_values_or_a_file(data, tmp_path):
 
 
 def test_the_emulated_annealer_by_name(data):
-    found = dn.learn(data, solver="qpu-emulated", num_reads=20)
-    assert found.hardware["emulated"]
+    found = dn.learn(data, dn.Anneal("qpu-emulated", num_reads=20))
+    assert found.hardware.emulated
     assert found.solver == "EmulatedQPU"
 
 
@@ -171,39 +177,34 @@ SA = SimulatedAnnealingSampler()
         ({"bins": "quantile:4"}, r"bins is an option of dn.read; call dn.learn\(dn.read\(data, bins=...\)\)"),
         ({"missing": "drop", "solver": SA}, "missing is an option of dn.read"),
         ({"weights": "count", "solver": "exact"}, "weights is an option of dn.read"),
-        ({"size": 4, "solver": SA}, "size is not an argument of learn; give divide=4"),
-        ({"size": 4}, "give divide=4"),
+        ({"size": 4, "solver": SA}, r"size is a setting of a solver; call dn.learn\(data, dn.Divide\(..., size=...\)\)"),
+        ({"size": 4}, r"dn.Divide\(..., size=...\)"),
+        ({"num_reads": 4}, r"num_reads is a setting of a solver; call dn.learn\(data, dn.Anneal\(..., num_reads=...\)\)"),
         ({"max_parent": 3}, "did you mean 'max_parents'"),
         ({"max_parent": 3, "solver": SA}, "did you mean 'max_parents'"),
-        ({"num_read": 3, "solver": SA}, "does not take the parameter 'num_read'; it takes .*; did you mean 'num_reads'"),
-        ({"round": 3, "solver": dn.solvers.order_search}, "round is no argument of learn, nor of its solver; did you mean 'rounds'"),
-        ({"num_reads": 3}, "num_reads is no argument of learn; .*name the solver too"),
+        ({"num_sweeps": 3, "solver": SA}, r"belong to dn.Anneal\(sampler, parameters=\{'num_sweeps': ...\}\)"),
+        ({"rounds": 3}, r"rounds is a setting of a solver; call dn.learn\(data, dn.OrderSearch\(..., rounds=...\)\)"),
+        ({"journal": "run.db"}, r"journal is a setting of a run; call dn.learn\(data, run=dn.Run\(journal=...\)\)"),
         ({"solver": "simulated"}, "there is no solver 'simulated'; give one of auto, exact"),
         ({"solver": "exat"}, "did you mean 'exact'"),
         ({"solver": SimulatedAnnealingSampler}, r"solver is the class SimulatedAnnealingSampler; give an instance"),
-        ({"solver": 7}, "solver is int; give a dimod sampler"),
+        ({"solver": 7}, r"solver is int; give a solver such as dn.Exact\(\), a dimod sampler, or a name"),
         ({"score": "bix"}, "there is no score 'bix'"),
         ({"score": 3}, "score is 3; give a score such as"),
         ({"score": dn.BIC}, r"score is the class BIC; give an instance: BIC\(\)"),
         ({"max_parents": "3"}, "max_parents is '3'; give a whole number"),
         ({"max_parents": 2.5}, "max_parents is 2.5"),
         ({"seed": "x"}, "seed is 'x'; give a whole number"),
-        ({"seed": "x", "solver": SA, "direct": True}, "seed is 'x'"),
+        ({"seed": "x", "solver": SA}, "seed is 'x'"),
+        ({"seed": 1, "run": dn.Run()}, "seed and time_limit are shortcuts for run"),
+        ({"time_limit": 1, "run": dn.Run()}, "seed and time_limit are shortcuts for run"),
+        ({"run": 7}, r"run is int; give dn.Run\(...\)"),
         ({"time_limit": "60"}, "time_limit is '60'; give seconds above 0"),
         ({"time_limit": True}, "time_limit is True"),
-        ({"executor": 3}, "executor is 3; give a concurrent.futures.Executor"),
-        ({"journal": "run.db", "divide": 3}, r"journal is 'run.db'; give dn.SqliteJournal\('run.db'\)"),
-        ({"journal": 3, "divide": 3}, "journal is 3; give a journal"),
-        ({"start": "lung-cancer"}, "start is 'lung-cancer'; give a networkx.DiGraph"),
-        ({"start": nx.Graph()}, "start is .*; give a networkx.DiGraph"),
-        ({"encoding": "papyrus", "solver": SA}, "the encoding 'papyrus'"),
-        ({"encoding": 3, "solver": SA}, "encoding is 3; give an Encoding"),
-        ({"direct": "yes", "solver": SA}, "direct is 'yes'; give True or False"),
-        ({"acyclic": 1, "divide": 3}, "acyclic is 1; give True or False"),
-        ({"progress": 5}, "progress is 5"),
-        ({"divide": "3"}, "is '3'; give a whole number"),
-        ({"divide": 3, "blocks": 7}, "blocks is 7"),
-        ({"divide": 3, "rule": "vote"}, "there is no rule 'vote'"),
+        ({"initial": "lung-cancer"}, "initial is 'lung-cancer'; give a networkx.DiGraph"),
+        ({"initial": nx.Graph()}, "initial is .*; give a networkx.DiGraph"),
+        ({"solver": dn.Divide(size="3")}, "size is '3'; give a whole number"),
+        ({"solver": dn.Divide(subproblems=7)}, "subproblems is 7"),
         ({"knowledge": 5}, "knowledge is 5; give a Knowledge, a dict"),
         ({"knowledge": {"leafs": ["Xray"]}}, "knowledge: there is no 'leafs' in knowledge; .* did you mean 'leaves'"),
         ({"knowledge": {"leaves": "Xray"}}, "knowledge: leaves must be a list of names"),
@@ -220,24 +221,56 @@ def test_arguments_that_cannot_be_used(options, words, data):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: dn.Run(seed="x"), "seed is 'x'; give a whole number"),
+        (lambda: dn.Run(executor=3), "executor is 3; give a concurrent.futures.Executor"),
+        (lambda: dn.Run(journal=3), "journal is 3; give the path of a file"),
+        (lambda: dn.Run(progress=5), "progress is 5"),
+        (lambda: dn.Run(deadline=60), r"deadline is 60; give dn.Deadline.after\(seconds\)"),
+        (
+            lambda: dn.Anneal(SA, parameters={"num_read": 3}),
+            "parameter 'num_read'; it takes .*; did you mean 'num_reads'",
+        ),
+        (lambda: dn.Anneal(SA, num_reads=3, parameters={"num_reads": 3}), "num_reads is given twice"),
+        (lambda: dn.Anneal(SA, num_reads=0), "num_reads is 0; give a whole number from 1"),
+        (lambda: dn.Anneal(SA, encoding="papyrus"), "the encoding 'papyrus'"),
+        (lambda: dn.Anneal(SA, encoding=3), "encoding is 3; give an Encoding"),
+        (lambda: dn.Anneal(SA, direct="yes"), "direct is 'yes'; give True or False"),
+        (lambda: dn.Anneal(SA, repair=1), "repair is 1; give True or False"),
+        (
+            lambda: dn.Anneal(SimulatedAnnealingSampler),
+            r"class .*; give an instance: SimulatedAnnealingSampler\(\)",
+        ),
+        (lambda: dn.Anneal(7), "sampler is int; give a dimod sampler, or a name such as 'sa'"),
+        (lambda: dn.Anneal("exact"), "there is no sampler 'exact'; give one of sa, sqa"),
+        (lambda: dn.Anneal("tabou"), "did you mean 'tabu'"),
+        (lambda: dn.Divide(acyclic=1), "acyclic is 1; give True or False"),
+        (lambda: dn.Divide(combine="vote"), "combine is 'vote'; give one of conquer, penalty, count"),
+        (lambda: dn.Divide("exat"), "did you mean 'exact'"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_settings_that_cannot_be_used(call, words):
+    with pytest.raises(dn.InputError, match=words) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
 def test_relatives_refuse_clearly(data, table):
     cases = [
         (lambda: dn.learn(5), "cannot read data from int"),
-        (lambda: dn.solvers.anneal(data, "sa"), "a ScoreTable is needed, not Dataset"),
-        (lambda: dn.solvers.anneal(table, 5), "int is not a dimod.Sampler; give one, or a name"),
-        (lambda: dn.solvers.anneal(table, "sa", sede=3), "did you mean 'seed'"),
-        (lambda: dn.divide(table, "sa", divide=4, rule="penalty"), "divide is not an argument of divide; give size=4"),
-        (lambda: dn.divide(data), "a Scorer or a ScoreTable is divided, not Dataset; dn.learn takes data"),
-        (lambda: dn.divide(table, rule="penalty", sise=3), "did you mean 'size'"),
+        (lambda: dn.solvers.anneal(data, SA), "a ScoreTable is needed, not Dataset"),
+        (lambda: dn.solvers.anneal(table, 5), "int is not a dimod.Sampler; give one"),
+        (lambda: dn.solvers.anneal(table, SA, sede=3), "did you mean 'seed'"),
+        (lambda: dn.Problem(data), "a problem is made of a Scorer or a ScoreTable, not Dataset"),
+        (lambda: dn.Problem(table, max_parents=2), "max_parents is settled by the table"),
         (lambda: dn.solvers.exact(data), "a ScoreTable is needed, not Dataset"),
         (lambda: dn.solvers.order_search(data), "a ScoreTable is needed, not Dataset"),
         (lambda: dn.solvers.exhaustive(data), "a ScoreTable is needed, not Dataset"),
-        (lambda: dn.bootstrap(data, 2, bins=3), r"call dn.bootstrap\(dn.read\(data, bins=...\)\)"),
-        (lambda: dn.bootstrap(data, 2, max_parent=3), "did you mean 'max_parents'"),
         (lambda: dn.bootstrap(data, 2, knowledge={"leaf": []}), "there is no 'leaf' in knowledge"),
         (lambda: dn.holdout(data, score="bix"), "there is no score 'bix'"),
-        (lambda: dn.holdout(data, sore="bic"), "did you mean 'score'"),
-        (lambda: dn.sensitivity(data, [1], score="bic"), "score is not an argument of sensitivity"),
         (lambda: dn.scoring.Scorer(data, score="bix"), "there is no score 'bix'"),
         (lambda: dn.scoring.Scorer(data, knowledge={"leaf": []}), "there is no 'leaf' in knowledge"),
         (lambda: dn.scoring.score_table(data, 7), "score is 7"),
@@ -253,5 +286,6 @@ def test_relatives_refuse_clearly(data, table):
 
 def test_usable_executors_and_journals_are_taken(data, tmp_path):
     with ThreadPoolExecutor(2) as executor, dn.SqliteJournal(tmp_path / "run.db") as journal:
-        found = dn.learn(data, divide=3, executor=executor, journal=journal, time_limit=np.float64(600), seed=np.int64(3))
+        run = dn.Run(np.int64(3), dn.Deadline.after(np.float64(600)), executor=executor, journal=journal)
+        found = dn.learn(data, dn.Divide(size=3), run=run)
     assert found.seed == 3

@@ -28,7 +28,7 @@ def test_saving(tmp_path, ending):
 
 
 def test_saving_what_cannot_be_saved(tmp_path):
-    found = dn.solvers.exact(random_table(3, 2, seed=0))
+    found = dn.Learned.of(dn.solvers.exact(random_table(3, 2, seed=0)))
     with pytest.raises(dn.InputError, match="need the data"):
         found.save(tmp_path / "found.bif")
     with pytest.raises(dn.InputError, match="end the name in"):
@@ -41,7 +41,7 @@ def test_saving_what_cannot_be_saved(tmp_path):
 def test_probabilities_are_fitted_only_when_asked_for():
     """Two columns of 11,000 names: a network, but not one whose table fits anywhere."""
     codes = np.arange(11_000)
-    data = dn.Dataset.merged(["a", "b"], [[f"s{i}" for i in range(11_000)]] * 2, np.array([codes, codes]))
+    data = dn.Dataset.from_codes(["a", "b"], [[f"s{i}" for i in range(11_000)]] * 2, np.array([codes, codes]))
     found = dn.learn(data)
     assert found.optimal
     if found.edges:

@@ -18,13 +18,14 @@ from dagneal.qpu import chips
 from dagneal.qpu.backend import LocalBackend
 from dagneal.qpu.embedding import bit_graph, clique_embedding, fault, find_embedding
 from dagneal.qpu.emulator import emulated
-from dagneal.qpu.pack import Copy, Ising, Ranges, packed, zephyr_halves
+from dagneal.qpu.pack import Copy, Ising, Ranges, pack, zephyr_halves
 from dagneal.qpu.plan import block_graph
 from dagneal.qpu.sampler import QPU
 from dagneal.qpu.tiling import check_copies, find_copies
 from dagneal.qubo.decode import decode_spins
 from dagneal.qubo.encode import qubos
 from support.quantum import AT_ONCE, small_chip
+from support.solving import solve
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +132,7 @@ def test_embeddings_are_valid_and_faults_are_named():
 def test_a_stale_or_damaged_embedding_is_noticed_named_and_replaced(tmp_path):
     table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
     bqm = dn.qubo.encode(table)
-    first = QPU(LocalBackend(small_chip(), "chip"), cache=tmp_path, patience=AT_ONCE)
+    first = QPU(LocalBackend(small_chip(), "chip"), cache=tmp_path, retry=AT_ONCE)
     first.sample(bqm, num_reads=5, seed=1)
     assert first.notes == []
     (path,) = (tmp_path / "embeddings").iterdir()
@@ -187,7 +188,7 @@ def test_packed_problems_are_the_problems_scaled(seed, count, gauged):
     copies = copies[:count]
     problems = Ising(rng.normal(size=(count, 6)), rng.normal(size=(count, len(rows))), rows, columns)
     ranges = Ranges()
-    laid = packed(problems, copies, ranges, gauges=np.random.default_rng(seed) if gauged else None)
+    laid = pack(problems, copies, ranges, gauges=np.random.default_rng(seed) if gauged else None)
     linear, quadratic = laid.bqm.linear, laid.bqm.quadratic
     assert max(map(abs, linear.values())) <= ranges.field + 1e-9
     assert all(-ranges.chain - 1e-9 <= value <= ranges.coupling + 1e-9 for value in quadratic.values())
@@ -198,7 +199,7 @@ def test_packed_problems_are_the_problems_scaled(seed, count, gauged):
             physical[int(qubit)] = states[number, :, copy.owner[place]] * laid.gauges[number, copy.owner[place]]
     qubits = list(physical)
     samples = dimod.SampleSet.from_samples_bqm((np.array([physical[q] for q in qubits]).T.astype(np.int8), qubits), laid.bqm)
-    spins, broken = laid.unpacked(samples)
+    spins, broken = laid.unpack(samples)
     assert np.array_equal(spins, states)
     assert not broken.any()
     for number, copy in enumerate(copies):
@@ -242,7 +243,7 @@ def test_couplings_stay_within_the_range_of_a_group(sign, limits):
     copy = Copy.of({bit: (qubit,) for bit, qubit in enumerate(nodes)}, *edges.T, graph)
     properties = small_chip().properties | {"topology": {"type": "zephyr", "shape": [2]}}
     problem = Ising(np.zeros((1, len(nodes))), np.full((1, len(edges)), sign), *edges.T)
-    laid = packed(problem, [copy], Ranges.of(properties | {"per_group_coupling_range": limits}))
+    laid = pack(problem, [copy], Ranges.of(properties | {"per_group_coupling_range": limits}))
     sums = [sum(laid.bqm.quadratic.get(edge, 0.0) for edge in group) for group in coupling_groups(graph)]
     largest = max(map(abs, laid.bqm.quadratic.values()))
     if limits[1] < 1:  # the group is what limits them, exactly
@@ -262,9 +263,9 @@ def test_broken_chains_are_mended_by_majority():
     target = chips.chip_graph("chimera", (2,))
     chains = {0: (0, 4, 1), 1: (5,)}
     copy = Copy.of(chains, np.array([0]), np.array([1]), target)
-    laid = packed(Ising(np.zeros((1, 2)), np.ones((1, 1)), np.array([0]), np.array([1])), [copy], Ranges())
+    laid = pack(Ising(np.zeros((1, 2)), np.ones((1, 1)), np.array([0]), np.array([1])), [copy], Ranges())
     samples = dimod.SampleSet.from_samples_bqm({0: 1, 4: -1, 1: 1, 5: -1}, laid.bqm)
-    spins, broken = laid.unpacked(samples)
+    spins, broken = laid.unpack(samples)
     assert spins[0, 0].tolist() == [1, -1]
     assert broken[0] == pytest.approx(0.5)
 
@@ -301,9 +302,10 @@ def test_copies_are_disjoint_valid_and_avoid_dead_qubits():
 @pytest.mark.parametrize(("size", "most"), [(3, 3), (4, 13)])
 def test_all_blocks_of_alarm_in_a_few_calls(size, most, alarm, mock, embeddings):
     qpu = QPU(LocalBackend(mock, "mock P16"), cache=embeddings)
-    found = dn.divide(alarm, qpu, size, rule="penalty", encoding=dn.PAPER, num_reads=20, seed=1)
+    annealed = dn.Anneal(qpu, num_reads=20, encoding=dn.PAPER)
+    found = solve(alarm, dn.Divide(annealed, size=size, combine="penalty"), seed=1)
     assert found.division.finished == comb(15, size)
-    assert qpu.line.submitted <= most
+    assert qpu.submitter.submitted <= most
     assert found.division.solver == "QPU"
 
 

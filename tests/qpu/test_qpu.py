@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from concurrent.futures import CancelledError
+from dataclasses import replace
 from itertools import combinations
 from math import isclose
 
@@ -22,12 +23,13 @@ from dagneal.qpu.backend import LocalBackend, RefusedError, UnknownProblemError
 from dagneal.qpu.cloud import CloudBackend
 from dagneal.qpu.embedding import fault
 from dagneal.qpu.emulator import EmulatedChip, EmulatedQPU, emulated
-from dagneal.qpu.pack import Copy, Ising, Ranges, packed
-from dagneal.qpu.plan import block_graph, plan
+from dagneal.qpu.pack import Copy, Ising, Ranges, pack
+from dagneal.qpu.plan import PlanSettings, block_graph, plan
 from dagneal.qpu.sampler import QPU
-from dagneal.qpu.submission import Line, split_reads
+from dagneal.qpu.submission import Submitter, split_reads
 from dagneal.qpu.tiled_subproblems import TiledSubproblems
 from support.quantum import AT_ONCE, Cloud, Flaky, Future, small_chip
+from support.solving import solve
 from support.waiting import PATIENCE, wait_for_file
 
 # The sampler
@@ -49,10 +51,10 @@ def test_what_was_asked_of_the_chip_is_in_the_result(embeddings):
     truth = dn.load("lung-cancer")
     sampler = emulated("Advantage2_system4", cache=embeddings)
     sampler.sample(dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN"))  # not of this run
-    found = dn.learn(truth.expected(10_000), solver=sampler, num_reads=20, seed=1)
+    found = dn.learn(truth.expected(10_000), dn.Anneal(sampler, num_reads=20), seed=1)
     used = found.to_dict()["hardware"]
     assert used["emulated"] is True
-    assert used["calls"] == sampler.line.submitted - 1 >= 2
+    assert used["calls"] == sampler.submitter.submitted - 1 >= 2
     timing = chips.SYSTEMS["Advantage2_system4"].timing
     assert used["access_seconds"] > used["calls"] * timing.access_time(9, 20) / 1e6
     assert 0 <= used["chain_break_fraction"] < 1
@@ -63,12 +65,12 @@ def test_chain_strengths_are_scanned_once_for_all_blocks(embeddings):
     sampler = emulated("Advantage2_system4", cache=embeddings, chain_strength="scan")
     solver = sampler.subproblem_solver({"num_reads": 10}, True, 1, dn.PAPER)
     blocks = table.gather(np.array(list(combinations(range(9), 5))))
-    piece = solver.piece(blocks)
+    batch = solver.batch_size(blocks)
     solver.solve(blocks)
-    calls = -(-len(blocks.members) // piece)
-    assert sampler.line.submitted == calls + 5  # strengths
+    calls = -(-len(blocks.members) // batch)
+    assert sampler.submitter.submitted == calls + 5  # strengths
     solver.solve(blocks)
-    assert sampler.line.submitted == 2 * calls + 5
+    assert sampler.submitter.submitted == 2 * calls + 5
 
 
 @pytest.mark.parametrize(
@@ -85,7 +87,8 @@ def test_what_no_chip_takes_is_refused_by_name(parameters, message, embeddings):
     sampler = emulated("Advantage2_system4", cache=embeddings)
     bqm = dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN")
     table = dn.scoring.score_table(dn.load("lung-cancer").expected(100))
-    for call in (lambda: sampler.sample(bqm, **parameters), lambda: dn.divide(table, sampler, rule="count", **parameters)):
+    solver = dn.Divide(dn.Anneal(sampler, parameters=parameters), combine="count")
+    for call in (lambda: sampler.sample(bqm, **parameters), lambda: solve(table, solver)):
         with pytest.raises(dn.InputError) as caught:
             call()
         assert str(caught.value) == message
@@ -95,7 +98,7 @@ def test_a_model_without_bits_costs_nothing(embeddings):
     sampler = emulated("Advantage2_system4", cache=embeddings)
     found = sampler.sample(dimod.BinaryQuadraticModel({}, {}, 1.5, "BINARY"), num_reads=3)
     assert found.record.energy.tolist() == [1.5] * 3
-    assert sampler.line.submitted == 0
+    assert sampler.submitter.submitted == 0
 
 
 def test_a_chip_without_qubits_is_said_to_be_one(embeddings):
@@ -106,7 +109,7 @@ def test_a_chip_without_qubits_is_said_to_be_one(embeddings):
 
 def test_what_can_never_fit_is_refused_at_once():
     with pytest.raises(dn.InputError, match="do not fit on this chip"):
-        plan(40, None, chips.system_named("pegasus"), dn.PAPER)
+        plan(40, None, PlanSettings("pegasus", dn.PAPER))
 
 
 def test_a_cache_that_cannot_be_written_is_no_reason_to_stop(tmp_path):
@@ -122,12 +125,13 @@ def test_the_whole_at_once_is_journaled_too(tmp_path, embeddings):
     found = []
     for _ in range(2):
         with dn.SqliteJournal(tmp_path / "run.db") as journal:
-            sampler = QPU(backend, cache=embeddings, patience=AT_ONCE)
-            found.append(dn.learn(data, solver=sampler, direct=True, journal=journal, num_reads=10, seed=1).edges)
+            sampler = QPU(backend, cache=embeddings, retry=AT_ONCE)
+            solver = dn.Anneal(sampler, num_reads=10, direct=True)
+            found.append(dn.learn(data, solver, run=dn.Run(1, journal=journal)).edges)
     assert found[0] == found[1]
     assert len(backend.paid) == 1
     with pytest.raises(dn.InputError, match="there are neither"), dn.SqliteJournal(tmp_path / "run.db") as journal:
-        dn.learn(data, solver=SimulatedAnnealingSampler(), direct=True, journal=journal)
+        dn.learn(data, dn.Anneal(SimulatedAnnealingSampler(), direct=True), run=dn.Run(journal=journal))
 
 
 def test_after_a_final_error_no_call_is_left_behind(embeddings):
@@ -156,8 +160,9 @@ def test_after_a_final_error_no_call_is_left_behind(embeddings):
 
     backend = Refusing(LocalBackend(small_chip(), "chip"))
     table = dn.scoring.score_table(dn.load("waste").expected(10_000))
+    sampler = Few(backend, cache=embeddings, retry=AT_ONCE)
     with pytest.raises(dn.InputError, match="refused"):
-        dn.divide(table, Few(backend, cache=embeddings, patience=AT_ONCE), 3, rule="penalty", num_reads=5)
+        solve(table, dn.Divide(dn.Anneal(sampler, num_reads=5), size=3, combine="penalty"))
     assert set(backend.cancelled) == set(backend.paid[1:])
 
 
@@ -165,7 +170,7 @@ def test_the_emulator_stops_when_a_call_is_given_up(embeddings):
     class Watched(EmulatedChip):
         def sample(self, bqm, interrupt_function, **options):
             def ask():
-                sampler.line.cancel()  # while it samples
+                sampler.submitter.cancel()  # while it samples
                 return interrupt_function()
 
             found = super().sample(bqm, interrupt_function=ask, **options)
@@ -205,7 +210,8 @@ def test_ctrl_c_stops_the_emulator_in_the_main_thread(tmp_path):
     )
     environment = os.environ | {"DAGNEAL_CACHE": str(tmp_path / "embeddings")}
     dn.load("lung-cancer").sample(10_000, 1).frame().write_csv(tmp_path / "lc.csv")
-    words = "learn lc.csv --solver qpu-emulated --system Advantage2_system4 --direct --reads 40000 --annealing-time 1900"
+    settings = "--set system=Advantage2_system4 --set direct=true --set annealing_time=1900"
+    words = f"learn lc.csv --solver qpu-emulated --reads 40000 {settings}"
     with subprocess.Popen(
         [sys.executable, "-c", script, *words.split()], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -226,18 +232,18 @@ def test_an_expired_token_does_not_lose_what_was_paid_for(tmp_path):
     answer = dimod.SampleSet.from_samples_bqm({node: -1}, bqm)
     with dn.SqliteJournal(tmp_path / "run.db") as journal:
         cloud = Cloud([Future(error=SolverAuthenticationError()), Future(answer)])
-        line = Line(CloudBackend(cloud), journal, AT_ONCE)
+        submitter = Submitter(CloudBackend(cloud), journal, AT_ONCE)
         with pytest.raises(dn.InputError, match="refused the call"):
-            line.answer(bqm, {"num_reads": 1})
-        again = Line(CloudBackend(cloud), journal, AT_ONCE).answer(bqm, {"num_reads": 1})
+            submitter.answer(bqm, {"num_reads": 1})
+        again = Submitter(CloudBackend(cloud), journal, AT_ONCE).answer(bqm, {"num_reads": 1})
         assert again.info["sent_now"] is False
         assert len(cloud.sent) == 1
         assert cloud.asked == ["id-1"]
     with dn.SqliteJournal(tmp_path / "other.db") as journal:  # one that the solver failed on is sent again
         cloud = Cloud([Future(error=SolverFailureError("no")), Future(answer)])
         with pytest.raises(RefusedError, match="refused the problem"):
-            Line(CloudBackend(cloud), journal, AT_ONCE).answer(bqm, {"num_reads": 1})
-        assert Line(CloudBackend(cloud), journal, AT_ONCE).answer(bqm, {"num_reads": 1}).info["sent_now"] is True
+            Submitter(CloudBackend(cloud), journal, AT_ONCE).answer(bqm, {"num_reads": 1})
+        assert Submitter(CloudBackend(cloud), journal, AT_ONCE).answer(bqm, {"num_reads": 1}).info["sent_now"] is True
         assert len(cloud.sent) == 2
 
 
@@ -254,12 +260,12 @@ def test_a_problem_that_cannot_be_written_down_is_cancelled():
             self.answers.pop(ident)
 
     backend = Counting(LocalBackend(small_chip(), "chip"), 0, share=0.0)
-    line = Line(backend, Full(), AT_ONCE)
+    submitter = Submitter(backend, Full(), AT_ONCE)
     with pytest.raises(dn.InputError, match="disk is full"):
-        line.answer(dimod.BinaryQuadraticModel({min(backend.graph): 1.0}, {}, 0.0, "SPIN"), {"num_reads": 2})
+        submitter.answer(dimod.BinaryQuadraticModel({min(backend.graph): 1.0}, {}, 0.0, "SPIN"), {"num_reads": 2})
     assert len(backend.paid) == 1
     assert backend.answers == {}
-    assert line._pending == set()
+    assert submitter.state.pending == set()
 
 
 def test_after_a_final_error_nothing_new_is_sent_even_with_a_journal(tmp_path, embeddings):
@@ -274,11 +280,11 @@ def test_after_a_final_error_nothing_new_is_sent_even_with_a_journal(tmp_path, e
     submit = backend.submit
     backend.submit = lambda *args: (tries.append(1), submit(*args))[1]
     table = dn.scoring.score_table(dn.load("waste").expected(10_000))
-    options = {"rule": "penalty", "num_reads": 30_000, "encoding": dn.PAPER, "annealing_time": 1.0}
     with dn.SqliteJournal(tmp_path / "run.db") as journal:
-        qpu = QPU(backend, cache=embeddings, journal=journal, patience=AT_ONCE, chain_strength="scan")
+        qpu = QPU(backend, cache=embeddings, journal=journal, retry=AT_ONCE, chain_strength="scan")
+        annealed = dn.Anneal(qpu, num_reads=30_000, encoding=dn.PAPER, parameters={"annealing_time": 1.0})
         with pytest.raises(dn.InputError, match="refused"):
-            dn.divide(table, qpu, 5, journal=journal, **options)
+            solve(table, dn.Divide(annealed, size=5, combine="penalty"), journal=journal)
     assert len(tries) == 2
 
 
@@ -288,10 +294,10 @@ def test_a_sampler_can_be_used_with_one_journal_after_another(tmp_path, embeddin
     found = []
     for name in ("a.db", "b.db"):
         with dn.SqliteJournal(tmp_path / name) as journal:
-            found.append(dn.learn(data, solver=sampler, journal=journal, num_reads=10, seed=1).edges)
-    found.append(dn.learn(data, solver=sampler, num_reads=10, seed=1, direct=True).edges)
+            found.append(dn.learn(data, dn.Anneal(sampler, num_reads=10), run=dn.Run(1, journal=journal)).edges)
+    found.append(dn.learn(data, dn.Anneal(sampler, num_reads=10, direct=True), seed=1).edges)
     assert found[0] == found[1]
-    assert sampler.line.journal is None
+    assert sampler.submitter.journal is None
 
 
 def test_answers_of_an_earlier_run_are_not_charged_again(tmp_path, embeddings):
@@ -300,10 +306,11 @@ def test_answers_of_an_earlier_run_are_not_charged_again(tmp_path, embeddings):
     used = []
     for _ in range(2):
         with dn.SqliteJournal(tmp_path / "run.db") as journal:
-            sampler = QPU(backend, cache=embeddings, patience=AT_ONCE)
-            used.append(dn.learn(data, solver=sampler, direct=True, journal=journal, num_reads=10, seed=1).hardware)
-    assert [(each["calls"], each["fetched"]) for each in used] == [(1, 0), (0, 1)]
-    assert used[0]["access_seconds"] > 0 == used[1]["access_seconds"]
+            sampler = QPU(backend, cache=embeddings, retry=AT_ONCE)
+            solver = dn.Anneal(sampler, num_reads=10, direct=True)
+            used.append(dn.learn(data, solver, run=dn.Run(1, journal=journal)).hardware)
+    assert [(each.calls, each.fetched) for each in used] == [(1, 0), (0, 1)]
+    assert used[0].access_seconds > 0 == used[1].access_seconds
 
 
 def test_couplings_of_a_qubit_stay_within_what_the_chip_allows():
@@ -313,7 +320,7 @@ def test_couplings_of_a_qubit_stay_within_what_the_chip_allows():
     target = nx.complete_graph(5)
     copy = Copy.of(chains, rows, columns, target)
     problem = Ising(np.zeros((1, 4)), np.ones((1, 4)), rows, columns)
-    tight = packed(problem, [copy], Ranges(per_qubit=(-1.0, 0.5)), 3.0).bqm
+    tight = pack(problem, [copy], Ranges(per_qubit=(-1.0, 0.5)), 3.0).bqm
     sums = [sum(tight.get_quadratic(q, other) for other in tight.adj[q]) for q in tight.variables]
     assert min(sums) >= -1.0 - 1e-12
     assert max(sums) <= 0.5 + 1e-12
@@ -355,43 +362,45 @@ def test_chain_strength_can_be_scanned(embeddings):
     bqm = dn.qubo.encode(dn.scoring.score_table(dn.load("waste-2p-dep").expected(10_000)))
     sampler = emulated("Advantage2_system1", chain_strength="scan", cache=embeddings)
     assert sampler.sample(bqm, num_reads=20, seed=1).info["chain_strength"] in (0.7, 1.0, 1.414, 2.0, 3.0)
-    assert sampler.line.submitted == 6
+    assert sampler.submitter.submitted == 6
     with pytest.raises(dn.InputError, match="or 'scan'"):
         emulated("Advantage2_system4", chain_strength="strong", cache=embeddings)
 
 
 def test_learn_with_an_emulated_annealer(embeddings):
     truth = dn.load("lung-cancer")
-    found = dn.learn(
-        truth.expected(10_000), solver=emulated("Advantage2_system4", cache=embeddings), num_reads=100, seed=1
-    )
+    sampler = emulated("Advantage2_system4", cache=embeddings)
+    found = dn.learn(truth.expected(10_000), dn.Anneal(sampler, num_reads=100), seed=1)
     assert found.division.solver == found.division.global_solver == "EmulatedQPU"
     assert found.reads.optimum is not None
-    assert isinstance(EmulatedQPU(LocalBackend(small_chip(), "c")).subproblem_solver({}, True, 1, dn.TIGHT), TiledSubproblems)
+    assert isinstance(
+        EmulatedQPU(LocalBackend(small_chip(), "c")).subproblem_solver({}, True, 1, dn.TIGHT), TiledSubproblems
+    )
 
 
 # Plans
 
 
 def test_plans(tmp_path):
-    found, copies = plan(15, 3, chips.system_named("pegasus"), dn.PAPER, cache=tmp_path)
+    settings = PlanSettings("pegasus", dn.PAPER, cache=tmp_path)
+    found, copies = plan(15, 3, settings)
     assert (found.bits, found.interactions, found.blocks) == (15, 27, 455)
     assert found.copies == len(copies) >= 225
     assert found.calls <= 3
     assert found.longest_chain == 1
     assert found.fits_directly == 10  # the largest clique has 180, and 10 variables 155 bits
     assert found.seconds < 0.2 < 10 < found.seconds_one_by_one
-    again, _ = plan(15, 3, chips.system_named("pegasus"), dn.PAPER, scheme="cover:2", cache=tmp_path)
+    again, _ = plan(15, 3, settings, scheme="cover:2")
     assert again.blocks < 50
     assert again.calls == 1
     for reads, microseconds, calls in ((20_000, 20.0, 2), (10_000, 99.0, 1), (1000, 2000.0, 3)):  # a second in a call
-        long, _ = plan(15, 3, chips.system_named("pegasus"), dn.PAPER, "cover:2", 2, reads, microseconds, cache=tmp_path)
+        long, _ = plan(15, 3, replace(settings, reads=reads, annealing_time=microseconds), "cover:2")
         assert long.calls == calls
         properties = chips.SYSTEMS["Advantage_system4"].properties
         call = {"num_reads": reads, "annealing_time": microseconds}
         assert long.calls == len(split_reads(properties, call))
-    with pytest.raises(dn.InputError, match="do not go into"):
-        plan(3, 4, chips.system_named("pegasus"), dn.PAPER, cache=tmp_path)
+    with pytest.raises(dn.InputError, match="size is 4; subproblems have at most 3 variables"):
+        plan(3, 4, settings)
 
 
 def test_the_graph_of_a_block_depends_on_its_size_alone():

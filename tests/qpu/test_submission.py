@@ -15,7 +15,7 @@ from dagneal.qpu import chips
 from dagneal.qpu.backend import LocalBackend, TransientError, UnknownProblemError
 from dagneal.qpu.cloud import CloudBackend
 from dagneal.qpu.sampler import QPU
-from dagneal.qpu.submission import Line, Patience, most_reads, split_reads
+from dagneal.qpu.submission import RetryPolicy, Submitter, most_reads, split_reads
 from support.quantum import AT_ONCE, Cloud, Flaky, Future, run, small_chip
 from support.waiting import PATIENCE, wait_for_file
 
@@ -35,7 +35,7 @@ def test_failures_lose_nothing_and_nobody_pays_twice(seed, tmp_path, embeddings)
     assert found.edges == steady.edges
     assert np.array_equal(found.division.votes, steady.division.votes)
     assert found.division.finished == 84
-    assert len(backend.paid) == qpu.line.submitted <= 2
+    assert len(backend.paid) == qpu.submitter.submitted <= 2
 
 
 def test_an_answer_that_was_paid_for_is_fetched_by_its_id_after_a_crash(tmp_path, embeddings):
@@ -60,32 +60,32 @@ def test_an_answer_that_was_paid_for_is_fetched_by_its_id_after_a_crash(tmp_path
         found, _ = run(healthy, table, journal, embeddings)
     steady, qpu = run(LocalBackend(small_chip(), "chip"), table, None, embeddings)
     assert found.edges == steady.edges
-    assert len(paid) + len(healthy.paid) == qpu.line.submitted  # nothing was sent twice
+    assert len(paid) + len(healthy.paid) == qpu.submitter.submitted  # nothing was sent twice
     forgetful = Flaky(inner, 0, share=0.0)  # the service has forgotten them all: they are sent again
     with dn.SqliteJournal(tmp_path / "ids.db") as journal:
-        line = Line(forgetful, journal, AT_ONCE)
+        submitter = Submitter(forgetful, journal, AT_ONCE)
         bqm = dimod.BinaryQuadraticModel({inner.graph.nodes and min(inner.graph): 1.0}, {}, 0.0, "SPIN")
-        line.answer(bqm, {"num_reads": 2, "seed": 1})
+        submitter.answer(bqm, {"num_reads": 2, "seed": 1})
         forgetful.answers.clear()
-        line.answer(bqm, {"num_reads": 2, "seed": 1})
-    assert line.submitted == 2
+        submitter.answer(bqm, {"num_reads": 2, "seed": 1})
+    assert submitter.submitted == 2
 
 
 def test_a_service_that_never_answers_is_given_up_with_the_reason():
     backend = Flaky(LocalBackend(small_chip(), "chip"), 0, share=1.0)
-    line = Line(backend, patience=Patience(attempts=4, pause=0.0, sleep=lambda _: None))
+    submitter = Submitter(backend, retry=RetryPolicy(attempts=4, pause=0.0, sleep=lambda _: None))
     bqm = dimod.BinaryQuadraticModel({min(backend.graph): 1.0}, {}, 0.0, "SPIN")
     with pytest.raises(dn.InputError, match="no answer in 4 attempts; the last: the server has a cold"):
-        line.answer(bqm, {"num_reads": 2})
+        submitter.answer(bqm, {"num_reads": 2})
     assert backend.failures == 4
 
 
 def test_pauses_grow():
     slept = []
     backend = Flaky(LocalBackend(small_chip(), "chip"), 0, share=1.0)
-    line = Line(backend, patience=Patience(attempts=9, pause=1.0, sleep=slept.append))
+    submitter = Submitter(backend, retry=RetryPolicy(attempts=9, pause=1.0, sleep=slept.append))
     with pytest.raises(dn.InputError):
-        line.answer(dimod.BinaryQuadraticModel({min(backend.graph): 1.0}, {}, 0.0, "SPIN"), {"num_reads": 2})
+        submitter.answer(dimod.BinaryQuadraticModel({min(backend.graph): 1.0}, {}, 0.0, "SPIN"), {"num_reads": 2})
     assert slept == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]
 
 
@@ -100,10 +100,10 @@ def test_ctrl_c_cancels_what_is_pending():
             self.cancelled = (*self.cancelled, ident)
 
     backend = Slow(LocalBackend(small_chip(), "chip"), 0, share=0.0)
-    line = Line(backend, patience=AT_ONCE)
+    submitter = Submitter(backend, retry=AT_ONCE)
     bqm = dimod.BinaryQuadraticModel({min(backend.graph): 1.0}, {}, 0.0, "SPIN")
     with pytest.raises(KeyboardInterrupt):
-        line.answer(bqm, {"num_reads": 2})
+        submitter.answer(bqm, {"num_reads": 2})
     assert list(backend.cancelled) == backend.paid
 
 
@@ -155,7 +155,7 @@ def test_split_reads_come_together(embeddings):
     half = len(found.record.sample) // 2
     assert not np.array_equal(found.record.sample[:half], found.record.sample[half:])  # other reads, not the same again
     assert found.info["timing"]["qpu_access_time"] > 1e6
-    assert qpu.line.submitted > 1
+    assert qpu.submitter.submitted > 1
 
 
 @pytest.mark.parametrize("calls_before", [0, 2, 6])
@@ -183,8 +183,10 @@ def test_killed_and_restarted_it_ends_with_the_same_network(calls_before, tmp_pa
         "with dn.SqliteJournal(sys.argv[1]) as journal:\n"
         "    chip = LocalBackend(Slow('Advantage2_system4'), 'slow')\n"
         f"    qpu = Few(chip, cache=Path({str(embeddings)!r}), journal=journal)\n"
-        "    found = dn.divide(table, qpu, 3, rule='penalty', num_reads=5, seed=1, journal=journal)\n"
-        "print(found.edges, qpu.line.submitted)\n"
+        "    found = dn.Divide(dn.Anneal(qpu, num_reads=5), size=3, combine='penalty').solve(\n"
+        "        dn.Problem(table), dn.Run(1, journal=journal)\n"
+        "    )\n"
+        "print(found.edges, qpu.submitter.submitted)\n"
     )
 
     def run_to_the_end(journal):
@@ -219,11 +221,11 @@ def test_the_cloud_is_asked_again_by_id():
     cloud = Cloud([slow, Future(error=PollingTimeout()), last])
     backend = CloudBackend(cloud)
     assert backend.name == "Advantage2_system4.1-abc"
-    line = Line(backend, patience=AT_ONCE)
+    submitter = Submitter(backend, retry=AT_ONCE)
     slow_then_lost = iter([False, True])
     slow.wait = lambda timeout=None: next(slow_then_lost)
     slow.error = PollingTimeout()
-    assert line.answer(bqm, {"num_reads": 1}).first.energy == -1.0
+    assert submitter.answer(bqm, {"num_reads": 1}).first.energy == -1.0
     assert cloud.sent == [{"auto_scale": False, "num_reads": 1}]  # sent once
     assert cloud.asked == ["id-1", "id-1"]
     assert last.solver is cloud  # decodes the answer
@@ -243,9 +245,9 @@ def test_a_submission_that_failed_has_no_id(tmp_path):
     failed._set_exception(InternalServerError())
     cloud.futures = [failed, Future(dimod.SampleSet.from_samples_bqm({node: -1}, bqm))]
     with dn.SqliteJournal(tmp_path / "ids.db") as journal:
-        line = Line(CloudBackend(cloud), journal, AT_ONCE)
-        assert line.answer(bqm, {"num_reads": 1}).first.energy == -1.0
-    assert (line.submitted, len(cloud.sent), cloud.asked) == (1, 2, [])
+        submitter = Submitter(CloudBackend(cloud), journal, AT_ONCE)
+        assert submitter.answer(bqm, {"num_reads": 1}).first.energy == -1.0
+    assert (submitter.submitted, len(cloud.sent), cloud.asked) == (1, 2, [])
 
 
 def test_what_is_waited_for_can_be_cancelled_from_another_thread():
@@ -267,12 +269,12 @@ def test_what_is_waited_for_can_be_cancelled_from_another_thread():
 
     future = Endless()
     cloud = Cloud([future])
-    line = Line(CloudBackend(cloud), patience=AT_ONCE)
+    submitter = Submitter(CloudBackend(cloud), retry=AT_ONCE)
     bqm = dimod.BinaryQuadraticModel({cloud.nodelist[0]: 1.0}, {}, 0.0, "SPIN")
     with ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(line.answer, bqm, {"num_reads": 1})
+        answer = pool.submit(submitter.answer, bqm, {"num_reads": 1})
         waiting.wait(PATIENCE)
-        line.cancel()
+        submitter.cancel()
         with pytest.raises(CancelledError):
             answer.result(PATIENCE)
     assert future.cancelled
@@ -286,8 +288,10 @@ def test_a_cancelled_problem_is_sent_again_when_the_run_goes_on(tmp_path):
     bqm = dimod.BinaryQuadraticModel({small_chip().nodelist[0]: 1.0}, {}, 0.0, "SPIN")
     with dn.SqliteJournal(tmp_path / "ids.db") as journal:
         with pytest.raises(KeyboardInterrupt):
-            Line(Interrupted(LocalBackend(small_chip(), "chip"), 0, 0.0), journal, AT_ONCE).answer(bqm, {"num_reads": 2})
-        again = Line(Flaky(LocalBackend(small_chip(), "chip"), 0, 0.0), journal, AT_ONCE)
+            Submitter(Interrupted(LocalBackend(small_chip(), "chip"), 0, 0.0), journal, AT_ONCE).answer(
+                bqm, {"num_reads": 2}
+            )
+        again = Submitter(Flaky(LocalBackend(small_chip(), "chip"), 0, 0.0), journal, AT_ONCE)
         again.answer(bqm, {"num_reads": 2})
     assert again.submitted == 1
 
@@ -297,7 +301,7 @@ def test_the_knobs_of_the_emulator_are_part_of_what_a_journal_keeps(tmp_path, em
     with dn.SqliteJournal(tmp_path / "run.db") as journal:
         calm, _ = run(LocalBackend(small_chip(noise=0.0), "chip"), table, journal, embeddings)
         wild, qpu = run(LocalBackend(small_chip(noise=5.0), "chip"), table, journal, embeddings)
-    assert qpu.line.submitted > 0
+    assert qpu.submitter.submitted > 0
     assert not np.array_equal(calm.division.votes, wild.division.votes)
 
 
@@ -351,7 +355,7 @@ def test_no_token_is_ever_shown_and_what_is_wrong_is_said(solver, tmp_path):
     assert len(lines) == 1
     assert "D-Wave" in lines[0]
     assert token not in ran.stderr
-    emulated = [*run, "learn", "lc.csv", "--solver", "qpu-emulated", "--system", "Advantage2_system4", "--reads", "20"]
+    emulated = [*run, "learn", "lc.csv", "--solver", "qpu-emulated", "--set", "system=Advantage2_system4", "--reads", "20"]
     more = subprocess.run(
         [*emulated, "--journal", "run2.db", "-o", "found.json", "--json"],
         cwd=tmp_path,
@@ -371,24 +375,24 @@ def test_what_the_cloud_is_asked_for(monkeypatch):
 
     asked = []
 
-    def connected(profile, solver):
+    def connect(profile, solver):
         asked.append((profile, solver))
         return LocalBackend(small_chip(), "chip")
 
-    monkeypatch.setattr(CloudBackend, "connected", connected)
+    monkeypatch.setattr(CloudBackend, "connect", connect)
     for wanted in ("zephyr", "Advantage_system4.1", {"num_qubits__gt": 5000}, None):
-        sampler.qpu("mine", wanted).close()
+        sampler.connect("mine", wanted).close()
     topology = {"topology__type": "zephyr"}
     assert asked == [("mine", s) for s in (topology, "Advantage_system4.1", {"num_qubits__gt": 5000}, None)]
 
 
 def test_an_unknown_profile_is_named(monkeypatch, tmp_path):
-    from dagneal.qpu.sampler import qpu
+    from dagneal.qpu.sampler import connect
 
     for name in [name for name in os.environ if name.startswith("DWAVE")]:
         monkeypatch.delenv(name)
     (tmp_path / "dwave.conf").write_text("[defaults]\ntoken = secret\n")
     monkeypatch.setenv("DWAVE_CONFIG_FILE", str(tmp_path / "dwave.conf"))
     with pytest.raises(dn.InputError, match="with the profile 'nowhere'") as caught:
-        qpu("nowhere")
+        connect("nowhere")
     assert "secret" not in str(caught.value)

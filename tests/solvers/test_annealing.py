@@ -45,7 +45,7 @@ def test_any_sampler(sampler):
     again = dn.solvers.anneal(table, sampler, num_reads=50, seed=3)
     if not isinstance(sampler, TabuSampler):  # tabu search stops by the clock
         assert np.array_equal(again.reads.sampleset.record, figures.sampleset.record)
-        assert again.to_dict()["annealed"] == found.to_dict()["annealed"]
+        assert again.reads.summary() == found.reads.summary()
 
 
 def test_the_tree_solver_finds_the_ground_state():
@@ -80,10 +80,11 @@ def test_reads_that_are_no_network_are_said_to_be_none():
     assert not found.optimal
     assert found.reads.raw is None
     assert found.reads.feasible == 0
-    assert found.to_dict()["score"] is None
+    assert not found.is_dag
+    assert dn.Learned.of(found).to_dict()["score"] is None
     assert dn.solvers.anneal(table, Full()).score <= found.reads.optimum
     with pytest.raises(dn.InputError, match="not a network"):
-        _ = dn.learn(random_data(3, 50, seed=0), solver=Full(), repair=False).network
+        _ = dn.learn(random_data(3, 50, seed=0), dn.Anneal(Full(), repair=False)).network
 
 
 def test_occurrences_are_counted():
@@ -123,7 +124,7 @@ class Given(dimod.Sampler):
 def test_a_near_miss_is_not_optimal_however_many_rows_there_are():
     codes = np.array([[0, 0, 1, 1], [0, 1, 0, 1]])
     weights = [500_000_000, 500_000_000, 500_000_000, 500_000_000 + 200_000]
-    data = dn.Dataset.merged(["a", "b"], [["0", "1"], ["0", "1"]], codes, np.array(weights))
+    data = dn.Dataset.from_codes(["a", "b"], [["0", "1"], ["0", "1"]], codes, np.array(weights))
     table = dn.scoring.score_table(data)
     gain = table.local("b", ["a"]) - table.local("b")
     empty = nx.empty_graph(["a", "b"], create_using=nx.DiGraph)
@@ -187,7 +188,7 @@ def test_an_exact_search_that_fails_does_not_lose_the_reads(monkeypatch):
     monkeypatch.setattr("dagneal.solvers.annealing.exact", fail)
     table = dn.scoring.score_table(dn.load("lung-cancer").expected(1000))
     with pytest.warns(SecondaryWarning, match="exact search beside the annealer failed: MemoryError"):
-        found = dn.solvers.anneal(table, "sa", num_reads=5)
+        found = dn.solvers.anneal(table, SimulatedAnnealingSampler(), num_reads=5)
     assert found.reads.reads == 5
     assert found.reads.optimum is None
     assert not found.optimal

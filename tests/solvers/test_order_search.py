@@ -16,16 +16,20 @@ def test_ordering_search_finds_the_optimum_of_small_tables(seed, n, limit):
     rng = np.random.default_rng(seed)
     candidates = {name: [o for o in data.names if o != name and rng.random() < 0.8] for name in data.names}
     table = dn.scoring.Scorer(data).table(min(limit, n - 1), candidates)
-    found = dn.solvers.order_search(table, seed=seed, rounds=100)
+    found = dn.solvers.order_search(table, rounds=100, run=dn.Run(seed))
     assert found.score == pytest.approx(dn.solvers.exact(table).score, rel=1e-12)
     assert not found.optimal
 
 
 def test_ordering_search_is_the_same_for_any_number_of_threads_and_begins_where_told():
     table = dn.scoring.score_table(random_data(14, 100, seed=1))
-    one, two = (search(table, seed=3, rounds=20, workers=w) for w in (1, 2))
+    found = []
+    for jobs in (1, 2):
+        with dn.limits(jobs=jobs):
+            found.append(search(table, rounds=20, run=dn.Run(3)))
+    one, two = found
     assert np.array_equal(one[0], two[0])
     assert one[1] == two[1]
     best = dn.solvers.exact(table)
-    start = np.array([table.position[name] for name in nx.topological_sort(best.dag)])
-    assert search(table, seed=1, rounds=0, start=start)[1] == pytest.approx(best.score)
+    order = np.array([table.position[name] for name in nx.topological_sort(best.dag)])
+    assert search(table, rounds=0, initial=order, run=dn.Run(1))[1] == pytest.approx(best.score)

@@ -15,6 +15,7 @@ import dagneal as dn
 from dagneal.qpu.backend import LocalBackend
 from dagneal.qpu.sampler import QPU
 from dagneal.solvers.samplers import default_parameters, with_defaults
+from dagneal.strategies.names import sampler_named
 from support.quantum import small_chip
 from support.samplers import Recorder
 
@@ -43,9 +44,12 @@ def test_defaults_by_class():
     assert default_parameters(Recorder()) == {"num_reads": 1000}
     assert default_parameters(dimod.ExactSolver()) == {}
     assert default_parameters(dimod.TruncateComposite(TabuSampler(), 10)) == tabu
-    assert with_defaults(TabuSampler(), {"num_reads": 3, "timeout": 5}, blocks=True) == tabu | {"num_reads": 3, "timeout": 5}
-    assert with_defaults(SimulatedAnnealingSampler(), {}, blocks=True) == {"num_reads": 100}
-    assert with_defaults(TreeDecompositionSolver(), {}, blocks=True) == {"num_reads": 1}
+    assert with_defaults(TabuSampler(), {"num_reads": 3, "timeout": 5}, subproblem=True) == tabu | {
+        "num_reads": 3,
+        "timeout": 5,
+    }
+    assert with_defaults(SimulatedAnnealingSampler(), {}, subproblem=True) == {"num_reads": 100}
+    assert with_defaults(TreeDecompositionSolver(), {}, subproblem=True) == {"num_reads": 1}
     states = dimod.SampleSet.from_samples({0: 1}, "BINARY", 0.0)
     assert with_defaults(SimulatedAnnealingSampler(), {"initial_states": states}) == {"initial_states": states}
 
@@ -53,9 +57,9 @@ def test_defaults_by_class():
 @pytest.mark.parametrize("name", ["sa", "sqa", "tabu", "greedy", "random"])
 def test_integers_in_place_of_names_change_no_read(name, table):
     """The numbers sort as the names do: some samplers sort the variables of a model."""
-    found = dn.solvers.anneal(table, name, num_reads=20, seed=3)
+    sampler = sampler_named(name)
+    found = dn.solvers.anneal(table, sampler, num_reads=20, seed=3)
     bqm = dn.qubo.encode(table)
-    sampler = dn.samplers.solver_named(name)
     direct = sampler.sample(bqm, **with_defaults(sampler, {"num_reads": 20, "seed": 3}))
     reads = found.reads.sampleset
     assert list(reads.variables) == list(direct.variables)

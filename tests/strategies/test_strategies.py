@@ -29,38 +29,41 @@ def test_learn_auto_is_the_conquest_beyond():
 def test_learn_auto_takes_triples_where_all_sets_cost_too_much(monkeypatch):
     import importlib
 
-    monkeypatch.setattr(importlib.import_module("dagneal.divide.conquer"), "COMPLETE_WORK", 1e4)
+    monkeypatch.setattr(importlib.import_module("dagneal.solvers.policy"), "COMPLETE_WORK", 1e4)
     found = dn.learn(data_of(24), seed=1)
     assert (found.division.size, found.division.scheme, found.division.subproblems) == (3, "all", comb(24, 3))
 
 
 def test_learn_exact():
-    assert dn.learn(data_of(8), solver=dn.solvers.exact).optimal
+    assert dn.learn(data_of(8), dn.Exact()).optimal
     with pytest.raises(dn.InputError, match="at most 28 variables"):
-        dn.learn(data_of(29), solver=dn.solvers.exact, max_parents=1)
+        dn.learn(data_of(29), dn.Exact(), max_parents=1)
 
 
 def test_learn_directly_with_a_sampler_solves_the_whole_qubo():
-    found = dn.learn(data_of(4), solver=SimulatedAnnealingSampler(), direct=True, encoding=dn.PAPER, num_reads=20, seed=1)
+    solver = dn.Anneal(SimulatedAnnealingSampler(), num_reads=20, direct=True, encoding=dn.PAPER)
+    found = dn.learn(data_of(4), solver, seed=1)
     assert found.reads.bits == 26
     assert found.division is None
     assert found.max_parents == 2
 
 
 def test_learn_with_a_sampler_solves_blocks_and_the_whole_with_it():
-    found = dn.learn(data_of(6), solver=SimulatedAnnealingSampler(), num_reads=20, seed=1)
+    found = dn.learn(data_of(6), dn.Anneal(SimulatedAnnealingSampler(), num_reads=20), seed=1)
     assert (found.division.combine, found.division.size, found.division.subproblems) == ("conquer", 3, 20)
     assert found.division.solver == found.division.global_solver == "SimulatedAnnealingSampler"
     assert found.max_parents == 4
     assert found.reads.encoding == dn.TIGHT.name
-    assert found.reads.optimum == dn.solvers.exact(dn.scoring.score_table(data_of(6), max_parents=4)).score  # over all parents
+    assert (
+        found.reads.optimum == dn.solvers.exact(dn.scoring.score_table(data_of(6), max_parents=4)).score
+    )  # over all parents
     assert found.reads.raw is not None
     assert found.reads.baseline <= found.reads.optimum + 1e-9
     assert found.optimal == (abs(found.score - found.reads.optimum) < 1e-6)
 
 
 def test_two_variables_are_solved_by_the_sampler_too():
-    found = dn.learn(data_of(2), solver=SimulatedAnnealingSampler(), num_reads=20, seed=1)
+    found = dn.learn(data_of(2), dn.Anneal(SimulatedAnnealingSampler(), num_reads=20), seed=1)
     assert found.division.global_solver == "SimulatedAnnealingSampler"
     assert "solved directly" in found.division.skipped
     assert found.reads is not None
@@ -69,13 +72,9 @@ def test_two_variables_are_solved_by_the_sampler_too():
 def test_the_whole_pipeline_by_annealing_alone():
     truth = dn.load("alarm-15")
     for seed in (1, 2):
-        found = dn.learn(
-            truth.sample(10_000, seed),
-            solver=SimulatedAnnealingSampler(),
-            seed=seed,
-            num_reads=200,
-            subproblem_parameters={"num_reads": 20},
-        )
+        annealed = dn.Anneal(SimulatedAnnealingSampler(), num_reads=200)
+        solver = dn.Divide(annealed, subproblem_parameters={"num_reads": 20})
+        found = dn.learn(truth.sample(10_000, seed), solver, seed=seed)
         assert dn.compare(found.dag, truth.dag).cpdag_shd == 0
         assert found.optimal
         assert found.reads.bits <= 140
@@ -83,11 +82,12 @@ def test_the_whole_pipeline_by_annealing_alone():
 
 @pytest.mark.parametrize("rule", ["penalty", "count", "conquer"])
 def test_learn_divided(rule):
-    found = dn.learn(data_of(5), solver=SimulatedAnnealingSampler(), divide=3, rule=rule, num_reads=5, num_sweeps=50, seed=1)
+    annealed = dn.Anneal(SimulatedAnnealingSampler(), num_reads=5, parameters={"num_sweeps": 50})
+    found = dn.learn(data_of(5), dn.Divide(annealed, size=3, combine=rule), seed=1)
     assert (found.division.combine, found.division.subproblems) == (rule, 10)
     assert found.division.solver == "SimulatedAnnealingSampler"
     assert found.division.global_solver == ("SimulatedAnnealingSampler" if rule == "conquer" else None)
 
 
 def test_learn_exhaustive():
-    assert dn.learn(data_of(5), solver=dn.solvers.exhaustive).solver == "exhaustive"
+    assert dn.learn(data_of(5), dn.Exhaustive()).solver == "exhaustive"

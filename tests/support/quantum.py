@@ -6,9 +6,10 @@ import dagneal as dn
 from dagneal.qpu.backend import TransientError, UnknownProblemError
 from dagneal.qpu.emulator import EmulatedChip
 from dagneal.qpu.sampler import QPU
-from dagneal.qpu.submission import Patience
+from dagneal.qpu.submission import RetryPolicy
+from support.solving import solve
 
-AT_ONCE = Patience(pause=0.0, sleep=lambda _: None)
+AT_ONCE = RetryPolicy(pause=0.0, sleep=lambda _: None)
 
 
 def small_chip(**options):
@@ -53,10 +54,11 @@ class Flaky:
         pass
 
 
-def run(backend, table, journal, embeddings, **more):
-    qpu = QPU(backend, cache=embeddings, journal=journal, patience=AT_ONCE)
-    options = {"rule": "penalty", "repair": False, "num_reads": 10, "seed": 3, "journal": journal} | more
-    return dn.divide(table, qpu, 3, **options), qpu
+def run(backend, table, journal, embeddings):
+    """Solve all subproblems of three variables with raw reads of a backend; return the network and the sampler."""
+    qpu = QPU(backend, cache=embeddings, journal=journal, retry=AT_ONCE)
+    solver = dn.Divide(dn.Anneal(qpu, num_reads=10, repair=False), size=3, combine="penalty")
+    return solve(table, solver, seed=3, journal=journal), qpu
 
 
 class Future:

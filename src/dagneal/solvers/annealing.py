@@ -227,7 +227,7 @@ def _relabel(sampleset: dimod.SampleSet, labels: Mapping[int, Any]) -> dimod.Sam
 def check_parameters(sampler: dimod.Sampler, parameters: dict[str, Any]) -> None:
     """Refuse keywords that the sampler does not take; dimod would only warn, and go on without them."""
     if not isinstance(sampler, dimod.Sampler):
-        raise InputError(f"{type(sampler).__name__} is not a dimod.Sampler; give one, or a name such as 'sa'")
+        raise InputError(f"{type(sampler).__name__} is not a dimod.Sampler; give one such as SimulatedAnnealingSampler()")
     known = parameters_of(sampler)
     for name in parameters:
         if name not in known:

@@ -74,6 +74,8 @@ class Anneal:
             raise InputError(f"sampler is the class {name}; give an instance: {name}()")
         if isinstance(self.sampler, str):
             check_sampler_name(self.sampler)
+        elif not isinstance(self.sampler, dimod.Sampler):
+            raise InputError(f"sampler is {type(self.sampler).__name__}; give a dimod sampler, or a name such as 'sa'")
         object.__setattr__(self, "encoding", as_encoding(self.encoding))
         for name in ("direct", "repair", "bound"):
             if getattr(self, name) is not None and not isinstance(getattr(self, name), bool):
@@ -165,7 +167,7 @@ class Divide:
     def __post_init__(self) -> None:
         object.__setattr__(self, "solver", _subproblem_solver(self.solver))
         if isinstance(self.solver, Anneal) and self.solver.direct:
-            raise InputError("direct=True solves the global problem at once, and Divide in subproblems; leave one of them out")
+            raise InputError("direct=True solves the global problem at once, Divide in subproblems; leave one of them out")
         if self.subproblem_parameters:
             if not isinstance(self.solver, Anneal):
                 raise InputError("subproblem_parameters are for samplers; give an Anneal as solver")
