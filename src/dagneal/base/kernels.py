@@ -135,7 +135,7 @@ def on_first_compilation(say: Callable[[], None]) -> None:
     """Call `say` once, when a kernel is about to be compiled and not merely loaded from the cache."""
     from numba.core import event
 
-    class Once(event.Listener):  # type: ignore[misc]
+    class FirstCompilation(event.Listener):  # type: ignore[misc]
         said = False
 
         def on_start(self, _: Any) -> None:
@@ -146,7 +146,7 @@ def on_first_compilation(say: Callable[[], None]) -> None:
         def on_end(self, _: Any) -> None:
             pass
 
-    event.register("numba:compile", Once())
+    event.register("numba:compile", FirstCompilation())
 
 
 def run_threads(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dagneal.base.errors import InputError
@@ -14,6 +14,8 @@ from dagneal.data.roles import is_identifier
 
 if TYPE_CHECKING:
     import polars
+
+    from dagneal.base.kernels import Floats
 
 _FEW = 12  # different numbers that are left as they are where all columns are to be cut
 
@@ -35,12 +37,8 @@ def bin_columns(
     kinds = frame.collect_schema()
     for name, place in chosen.items() if bins else ():
         how = bins.get(name, bins.get(EVERY))
-        if how is None:
-            continue
-        if not kinds[place].is_numeric() and kinds[place] not in (pl.String, pl.Null):
-            if name in bins and not how.implied:
-                held = "categories" if kinds[place] == pl.Enum else kinds[place]
-                raise InputError(f"{where}: column {name!r} cannot be cut: it holds {held}, not numbers")
+        named = name in bins
+        if how is None or not _may_hold_numbers(where, name, kinds[place], named and not how.implied):
             continue
         given = pl.col(place).str.strip_chars(SPACES) if kinds[place] == pl.String else pl.col(place)
         number, found = _numbers(frame, given)
@@ -49,28 +47,48 @@ def bin_columns(
         if commas:
             number, found = _numbers(frame, given.str.replace(",", ".", literal=True))
             wrong = _not_numbers(found)
-        if wrong and not how.implied and (name in bins or 20 * len(wrong) < len(found)):
-            more = {1: "", 2: ", nor is one other value"}.get(len(wrong), f", nor are {len(wrong) - 1:,} other values")
-            some = f"{wrong[0]!r} is not a number{more}"
-            raise InputError(f"{where}: column {name!r} cannot be cut: {some}; correct it, or declare states")
         if wrong:
+            if not how.implied and (named or 20 * len(wrong) < len(found)):
+                raise InputError(f"{where}: column {name!r} cannot be cut: {_complaint(wrong)}")
             continue
         found = found.drop_nulls("value")
         totals = found.group_by("value").agg(pl.col("weight").sum()).sort("value")
         values, weights = totals["value"].to_numpy(), totals["weight"].to_numpy()
-        if name not in bins and (
-            len(values) <= _FEW or is_identifier(name, values, int(found["weight"].sum()), found.height)
-        ):
+        if not named and (len(values) <= _FEW or is_identifier(name, values, int(found["weight"].sum()), found.height)):
             continue
         cuts = how.cuts(values, weights)
-        if not len(cuts):  # a constant has nothing to cut
-            continue
-        labels = state_names(cuts)
-        above = pl.sum_horizontal([pl.lit(0), *((number >= cut).cast(pl.Int64) for cut in cuts)])
-        state = above.replace_strict(list(range(len(labels))), labels, return_dtype=pl.Enum(labels))
-        frame = frame.with_columns(pl.when(number.is_not_null()).then(state).alias(place))
-        notes.append(describe_cuts(name, how, cuts, values) + (" (decimal commas)" if commas else ""))
+        if len(cuts):  # a constant has nothing to cut
+            frame = frame.with_columns(_states(number, cuts).alias(place))
+            notes.append(describe_cuts(name, how, cuts, values) + (" (decimal commas)" if commas else ""))
     return frame, tuple(notes)
+
+
+def _may_hold_numbers(where: str, name: str, kind: polars.DataType, wanted: bool) -> bool:
+    """Return whether a column holds numbers or text; refuse others that the user wants cut."""
+    import polars as pl
+
+    if kind.is_numeric() or kind in (pl.String, pl.Null):
+        return True
+    if wanted:
+        held = "categories" if kind == pl.Enum else kind
+        raise InputError(f"{where}: column {name!r} cannot be cut: it holds {held}, not numbers")
+    return False
+
+
+def _complaint(wrong: Sequence[str]) -> str:
+    """Return what is wrong with a column of numbers, and what to do."""
+    more = {1: "", 2: ", nor is one other value"}.get(len(wrong), f", nor are {len(wrong) - 1:,} other values")
+    return f"{wrong[0]!r} is not a number{more}; correct it, or declare states"
+
+
+def _states(number: polars.Expr, cuts: Floats) -> polars.Expr:
+    """Return the state of each number; missing ones stay missing."""
+    import polars as pl
+
+    labels = state_names(cuts)
+    above = pl.sum_horizontal([pl.lit(0), *((number >= cut).cast(pl.Int64) for cut in cuts)])
+    state = above.replace_strict(list(range(len(labels))), labels, return_dtype=pl.Enum(labels))
+    return pl.when(number.is_not_null()).then(state)
 
 
 def _numbers(frame: polars.LazyFrame, given: polars.Expr) -> tuple[polars.Expr, polars.DataFrame]:

@@ -152,31 +152,42 @@ def drop_row_numbers(sources: Sequence[Source], keep: Collection[str]) -> list[S
     """
     names = {name for source in sources for name in source.names if may_be_row_numbers(name) and name not in keep}
     numbered = {name for name in names if _holds_row_numbers([s for s in sources if name in s.names], name)}
-    found = []
+    kept = []
     for source in sources:
-        out, notes = [], []
-        for at, name in enumerate(source.names):
-            first = source.names.index(name) == at if name in names else False
-            what = f"column {name!r}" if name else f"column {at + 1} has no name and"
-            if first and name in numbered:
-                notes.append(f"{what} holds row numbers; it was left out")
-                out.append(at)
-            elif name == "" and name in names and _first_values(source, at).is_null().all():
-                notes.append(f"{what} holds nothing; it was left out")  # a separator at the end of each line
-                out.append(at)
-            elif name == "" and name in names and not first:
-                raise InputError(
-                    f"{source.where}: column {at + 1} has no name, and it does not hold row numbers; name it, or leave the "
-                    "columns without names out with drop=['']"
-                )
-            elif at == 0 and source.row_names and name not in keep:
-                _check_row_names(source)
-                notes.append(
-                    "the header has no name for the first value of each row; it was taken as a row name and left out"
-                )
-                out.append(at)
-        found.append(_drop_columns(source, out, notes) if out else source)
-    return found
+        notes = _superfluous_columns(source, keep, names, numbered)
+        kept.append(_drop_columns(source, notes, list(notes.values())) if notes else source)
+    return kept
+
+
+def _superfluous_columns(
+    source: Source, keep: Collection[str], names: Collection[str], numbered: Collection[str]
+) -> dict[int, str]:
+    """Return the positions of columns that hold row numbers, row names or nothing, each with a note.
+
+    Args:
+        source: a file.
+        keep: columns that are left alone, whatever they hold.
+        names: columns whose names say nothing.
+        numbered: those of them that hold row numbers.
+    """
+    notes = {}
+    for at, name in enumerate(source.names):
+        first = name in names and source.names.index(name) == at
+        unnamed = name == "" and name in names
+        what = f"column {name!r}" if name else f"column {at + 1} has no name and"
+        if first and name in numbered:
+            notes[at] = f"{what} holds row numbers; it was left out"
+        elif unnamed and _first_values(source, at).is_null().all():  # a separator at the end of each line
+            notes[at] = f"{what} holds nothing; it was left out"
+        elif unnamed and not first:
+            raise InputError(
+                f"{source.where}: column {at + 1} has no name, and it does not hold row numbers; name it, or leave the "
+                "columns without names out with drop=['']"
+            )
+        elif at == 0 and source.row_names and name not in keep:
+            _check_row_names(source)
+            notes[at] = "the header has no name for the first value of each row; it was taken as a row name and left out"
+    return notes
 
 
 def _drop_columns(source: Source, out: Collection[int], notes: Sequence[str]) -> Source:

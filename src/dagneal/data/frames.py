@@ -209,7 +209,7 @@ def worth_merging(share: float) -> bool:
     return share <= _DIFFERENT
 
 
-def merge_rows(ready: Prepared) -> Raw:
+def merge_frame(ready: Prepared) -> Raw:
     """Merge equal rows in polars, in one streaming pass, then code the few that are left.
 
     Args:

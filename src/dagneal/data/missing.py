@@ -32,25 +32,41 @@ def handle_missing(raw: Raw, missing: Missing, declared: Mapping[str, Sequence[s
     lost = {name: rows for name, rows in lost.items() if rows.any()}
     if not lost:
         return replace(raw, columns=tuple(settle_labels(c, declared) for c in columns))
-    anywhere = np.logical_or.reduce(list(lost.values()))
     if missing == "refuse":
-        found = raw.first_missing or (lambda name, _: f"{int(np.argmax(lost[name])) + 1:,}")
-        first = {c.name: found(c.name, marks_of(c, declared)) for c in raw.columns if c.name in lost}
-        total = len(anywhere) if raw.weights is None else int(raw.weights.sum())
-        filled = [rows_with_value(c, raw.weights) for c in columns]
-        shown = [drop_unused(known_values(c)) for c in columns]
-        others = [] if rare else complaints(shown, total, filled, declared, raw.counts)
-        raise refusal(raw.where, {name: (_total(rows, raw.weights), first[name]) for name, rows in lost.items()}, others)
+        raise _missing_error(raw, columns, lost, declared, rare)
+    notes = []
+    weights = raw.weights
     if missing == "drop":
-        if anywhere.all():
+        kept = ~np.logical_or.reduce(list(lost.values()))
+        if not kept.any():
             raise InputError(f"{raw.where}: every row has a missing value; nothing would be left")
-        weights = None if raw.weights is None else raw.weights[~anywhere]
-        columns = [replace(c, codes=c.codes[~anywhere]) for c in columns]
-        notes = (*raw.notes, f"{_total(anywhere, raw.weights):,} rows with missing values left out")
-        return replace(raw, columns=tuple(settle_labels(c, declared) for c in columns), weights=weights, notes=notes)
-    columns = [as_state(c) for c in columns]
-    told = [f"{name}: {_total(rows, raw.weights):,} missing values made a state" for name, rows in lost.items()]
-    return replace(raw, columns=tuple(settle_labels(c, declared) for c in columns), notes=(*raw.notes, *told))
+        weights = None if weights is None else weights[kept]
+        columns = [replace(column, codes=column.codes[kept]) for column in columns]
+        notes.append(f"{_total(~kept, raw.weights):,} rows with missing values left out")
+    else:
+        columns = [as_state(column) for column in columns]
+        notes += [f"{name}: {_total(rows, raw.weights):,} missing values made a state" for name, rows in lost.items()]
+    final = tuple(settle_labels(column, declared) for column in columns)
+    return replace(raw, columns=final, weights=weights, notes=(*raw.notes, *notes))
+
+
+def _missing_error(
+    raw: Raw,
+    columns: Sequence[Column],
+    lost: Mapping[str, NDArray[np.bool_]],
+    declared: Mapping[str, Sequence[str]],
+    rare: float,
+) -> InputError:
+    """Return the complaint about missing values, with all else that is wrong."""
+    find = raw.first_missing or (lambda name, _: f"{int(np.argmax(lost[name])) + 1:,}")
+    first = {column.name: find(column.name, marks_of(column, declared)) for column in raw.columns if column.name in lost}
+    others: list[str] = []
+    if not rare:
+        total = len(columns[0].codes) if raw.weights is None else int(raw.weights.sum())
+        filled = [rows_with_value(column, raw.weights) for column in columns]
+        shown = [drop_unused(known_values(column)) for column in columns]
+        others = complaints(shown, total, filled, declared, raw.counts)
+    return refusal(raw.where, {name: (_total(rows, raw.weights), first[name]) for name, rows in lost.items()}, others)
 
 
 def refusal(where: str, lost: Mapping[str, tuple[int, str | None]], others: Sequence[str]) -> InputError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Literal, Protocol
 
@@ -14,10 +14,10 @@ import numpy as np
 from dagneal.base.errors import InputError, short
 from dagneal.data import datafile
 from dagneal.data.arrays import array_source, pandas_source
-from dagneal.data.columns import Raw, merge_rare, to_dataset
+from dagneal.data.columns import merge_rare, to_dataset
 from dagneal.data.dataset import Dataset
 from dagneal.data.discretize import Bins, bins_of
-from dagneal.data.frames import SAMPLE, different_share, merge_rows, prepare_frame, worth_merging
+from dagneal.data.frames import SAMPLE, different_share, merge_frame, prepare_frame, worth_merging
 from dagneal.data.missing import Missing, handle_missing
 
 
@@ -69,58 +69,92 @@ def read(
     >>> read(np.array([[0, 1], [0, 1], [1, 0]]), names=["rain", "wet"])
     Dataset(2 columns, 3 rows, 2 distinct)
     """
-    if missing not in ("refuse", "drop", "state"):
-        raise InputError(f"missing={missing!r} is unknown; give 'refuse', 'drop' or 'state'")
-    if names is not None and not isinstance(source, np.ndarray):
-        raise InputError("names are for arrays; files and frames have their own")
-    if merge not in ("auto", "yes", "no"):
-        raise InputError(f"merge={merge!r} is unknown; give 'auto', 'yes' or 'no'")
+    _check_choices(source, names, missing, merge)
     _check_types(weights, columns, drop, states, rare)
-    cut = _implied_bins(states) | bins_of(bins)
-    if isinstance(source, np.ma.MaskedArray):
-        raise InputError("masked arrays are not read; give a frame with missing values")
-
-    named = getattr(states, "states", states)
-    named = set(named) if isinstance(named, Mapping) else set()
-    keep = {*(columns or ()), *drop, *cut, *named, *([weights] if weights is not None else [])}
-
-    def frame(given: datafile.Source) -> Dataset:
-        ready = prepare_frame(given, weights, columns, drop, cut, named)
-        settled = _declared_states(states, given.where, list(ready.chosen))
-        share = different_share(ready) if merge == "auto" and not ready.weighted else None
-        if ready.weighted and merge == "no":
-            raise InputError("rows with weights are merged; leave merge='no' out")
-        told = "" if share is None else f"{share:.0%} of a sample of {SAMPLE:,} rows differ"
-        if merge == "no" or not (share is None or worth_merging(share)):
-            notes = (f"rows kept one by one, since {told}",) if told else ()
-            from dagneal.data.streaming import pack_rows
-
-            return pack_rows(replace(ready, notes=(*ready.notes, *notes)), missing, settled, rare)
-        raw = merge_rows(replace(ready, notes=(*ready.notes, *((f"equal rows merged; {told}",) if told else ()))))
-        return _finish(raw, missing, settled, rare)
-
+    options = _Options(weights, columns, states, missing, _implied_bins(states) | bins_of(bins), rare, drop, merge)
     if isinstance(source, str | os.PathLike):
         with (
             ExitStack() as temporary,
             datafile.regular_files(source) as paths,
             datafile.diagnose(paths, str(source)),
         ):
-            return frame(datafile.scan(paths, str(source), keep, temporary))
-    package = type(source).__module__.split(".")[0]
+            return options.to_dataset(datafile.scan(paths, str(source), options.mentioned, temporary))
     with datafile.diagnose((), "the array" if isinstance(source, np.ndarray) else "the frame"):
-        if package == "polars" and hasattr(source, "lazy"):
-            given = datafile.from_frame(source.lazy())
-        elif isinstance(source, np.ndarray):
-            if any(not how.implied for how in cut.values()):
-                raise InputError("arrays hold integers, which are not cut; give a frame")
-            given = array_source(source, names, columns, drop, merge=merge != "no" and weights is None)
-        elif package == "pandas" and hasattr(source, "columns"):
-            given = pandas_source(source, columns, drop, weights)
-        else:
-            raise InputError(
-                f"cannot read data from {type(source).__name__}; give a path, a pandas or polars frame or a NumPy array"
-            )
-        return frame(datafile.drop_row_numbers([given], keep)[0])
+        given = _source_in_memory(source, names, options)
+        return options.to_dataset(datafile.drop_row_numbers([given], options.mentioned)[0])
+
+
+@dataclass(frozen=True)
+class _Options:
+    """The options of `read`, with all bins by column."""
+
+    weights: str | None
+    columns: Sequence[str] | None
+    states: Any
+    missing: Missing
+    bins: Mapping[str, Bins]
+    rare: float
+    drop: Sequence[str]
+    merge: str
+
+    @property
+    def declared(self) -> set[str]:
+        """The columns whose states are declared."""
+        given = getattr(self.states, "states", self.states)
+        return set(given) if isinstance(given, Mapping) else set()
+
+    @property
+    def mentioned(self) -> set[str]:
+        """The columns that any option names; these are never taken for row numbers."""
+        weights = [] if self.weights is None else [self.weights]
+        return {*(self.columns or ()), *self.drop, *self.bins, *self.declared, *weights}
+
+    def to_dataset(self, given: datafile.Source) -> Dataset:
+        """Return the data of a source; rows that mostly differ are kept one by one."""
+        ready = prepare_frame(given, self.weights, self.columns, self.drop, self.bins, self.declared)
+        declared = _declared_states(self.states, given.where, list(ready.chosen))
+        share = different_share(ready) if self.merge == "auto" and not ready.weighted else None
+        if ready.weighted and self.merge == "no":
+            raise InputError("rows with weights are merged; leave merge='no' out")
+        told = "" if share is None else f"{share:.0%} of a sample of {SAMPLE:,} rows differ"
+        if self.merge == "no" or not (share is None or worth_merging(share)):
+            notes = (f"rows kept one by one, since {told}",) if told else ()
+            from dagneal.data.streaming import pack_rows
+
+            return pack_rows(replace(ready, notes=(*ready.notes, *notes)), self.missing, declared, self.rare)
+        notes = (f"equal rows merged; {told}",) if told else ()
+        raw = merge_frame(replace(ready, notes=(*ready.notes, *notes)))
+        complete = handle_missing(raw, self.missing, declared, self.rare)
+        return to_dataset(merge_rare(complete, self.rare, declared), declared)
+
+
+def _source_in_memory(source: Any, names: Sequence[str] | None, options: _Options) -> datafile.Source:
+    """Return a frame or an array as a source."""
+    package = type(source).__module__.split(".")[0]
+    if package == "polars" and hasattr(source, "lazy"):
+        return datafile.from_frame(source.lazy())
+    if isinstance(source, np.ndarray):
+        if any(not how.implied for how in options.bins.values()):
+            raise InputError("arrays hold integers, which are not cut; give a frame")
+        merge = options.merge != "no" and options.weights is None
+        return array_source(source, names, options.columns, options.drop, merge=merge)
+    if package == "pandas" and hasattr(source, "columns"):
+        return pandas_source(source, options.columns, options.drop, options.weights)
+    raise InputError(
+        f"cannot read data from {type(source).__name__}; give a path, a pandas or polars frame or a NumPy array"
+    )
+
+
+def _check_choices(source: Any, names: Any, missing: Any, merge: Any) -> None:
+    """Refuse unknown choices, and options that do not fit the source."""
+    if missing not in ("refuse", "drop", "state"):
+        raise InputError(f"missing={missing!r} is unknown; give 'refuse', 'drop' or 'state'")
+    if names is not None and not isinstance(source, np.ndarray):
+        raise InputError("names are for arrays; files and frames have their own")
+    if merge not in ("auto", "yes", "no"):
+        raise InputError(f"merge={merge!r} is unknown; give 'auto', 'yes' or 'no'")
+    if isinstance(source, np.ma.MaskedArray):
+        raise InputError("masked arrays are not read; give a frame with missing values")
 
 
 def _check_types(weights: Any, columns: Any, drop: Any, states: Any, rare: Any) -> None:
@@ -136,10 +170,6 @@ def _check_types(weights: Any, columns: Any, drop: Any, states: Any, rare: Any) 
     for name, its in states.items() if isinstance(states, Mapping) else ():
         if isinstance(its, str) or not isinstance(its, Iterable):
             raise InputError(f"the states of {name!r} are {short(its)}; give a list of states")
-
-
-def _finish(raw: Raw, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float) -> Dataset:
-    return to_dataset(merge_rare(handle_missing(raw, missing, declared, rare), rare, declared), declared)
 
 
 def _implied_bins(states: Any) -> dict[str, Bins]:

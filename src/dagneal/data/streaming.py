@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,65 +34,136 @@ def pack_rows(ready: Prepared, missing: Missing, declared: Mapping[str, Sequence
         declared: states by column.
         rare: below which share of the rows states are merged.
     """
-    import polars as pl
-
-    where, chosen = ready.source.where, ready.chosen
-    frame, values, rows, blank = _survey(ready)
-    if not rows:
-        raise InputError(f"{where}: there are no rows")
-
-    def coded() -> dict[str, Column]:
-        return {name: mark_missing(series_column(where, name, values[name]["value"]), declared) for name in chosen}
-
-    columns = coded()
-    lost = {name: int(values[name]["count"].filter(pl.Series(c.codes < 0)).sum()) for name, c in columns.items()}
-    lost = {name: count for name, count in lost.items() if count}
+    survey = _survey(ready)
+    if not survey.rows:
+        raise InputError(f"{ready.source.where}: there are no rows")
+    columns = _code_values(ready, survey, declared)
+    lost = _count_missing(survey, columns)
     notes = list(ready.notes)
     if lost and missing == "refuse":
-        first = {name: first_missing(ready, name, marks_of(columns[name], declared)) for name in lost}
-        shown = [drop_unused(known_values(c)) for c in columns.values()]
-        filled = [rows - lost.get(name, 0) for name in chosen]
-        others = [] if rare else complaints(shown, rows, filled, declared, ready.counts)
-        raise refusal(where, {name: (count, first[name]) for name, count in lost.items()}, others)
+        raise _missing_error(ready, survey.rows, columns, lost, declared, rare)
     if lost and missing == "drop":
-        whole = [_present(values[name]["value"].dtype, chosen[name], marks_of(columns[name], declared)) for name in lost]
-        frame, before = frame.filter(pl.all_horizontal(whole)), rows
-        values, rows, _ = _marginals(frame, chosen, where, text=False)
-        if not rows:
-            raise InputError(f"{where}: every row has a missing value; nothing would be left")
-        columns = coded()
-        notes.append(f"{before - rows:,} rows with missing values left out")
+        before = survey.rows
+        survey = _drop_missing(ready, survey, {name: marks_of(columns[name], declared) for name in lost})
+        columns = _code_values(ready, survey, declared)
+        notes.append(f"{before - survey.rows:,} rows with missing values left out")
     elif lost:
         columns = {name: as_state(column) for name, column in columns.items()}
         notes += [f"{name}: {count:,} missing values made a state" for name, count in lost.items()]
+    final, told = _settle_columns(ready, survey, columns, declared, rare)
+    packer = _pack(ready, survey, final)
+    weights = np.broadcast_to(np.int64(1), packer.rows)
+    states = tuple(column.labels for column in final)
+    return add_notes(Dataset(tuple(ready.chosen), states, packer.finish(), weights), [*notes, *told])
+
+
+@dataclass(frozen=True)
+class _Survey:
+    """What the first pass over the rows finds.
+
+    Attributes:
+        frame: the rows.
+        values: the different values of each column, with the number of rows that have them.
+        rows: the number of rows.
+        blank: the number of lines of text with nothing on them, which are no rows.
+    """
+
+    frame: polars.LazyFrame
+    values: dict[str, polars.DataFrame]
+    rows: int
+    blank: int
+
+
+def _code_values(ready: Prepared, survey: _Survey, declared: Mapping[str, Sequence[str]]) -> dict[str, Column]:
+    """Return the different values of each column as a column, missing ones marked."""
+    where = ready.source.where
+    return {name: mark_missing(series_column(where, name, survey.values[name]["value"]), declared) for name in ready.chosen}
+
+
+def _count_missing(survey: _Survey, columns: Mapping[str, Column]) -> dict[str, int]:
+    """Return the number of missing values of each column that has some."""
+    import polars as pl
+
+    counts = {
+        name: int(survey.values[name]["count"].filter(pl.Series(column.codes < 0)).sum()) for name, column in columns.items()
+    }
+    return {name: count for name, count in counts.items() if count}
+
+
+def _missing_error(
+    ready: Prepared,
+    rows: int,
+    columns: Mapping[str, Column],
+    lost: Mapping[str, int],
+    declared: Mapping[str, Sequence[str]],
+    rare: float,
+) -> InputError:
+    """Return the complaint about missing values, with all else that is wrong."""
+    first = {name: first_missing(ready, name, marks_of(columns[name], declared)) for name in lost}
+    shown = [drop_unused(known_values(column)) for column in columns.values()]
+    filled = [rows - lost.get(name, 0) for name in ready.chosen]
+    others = [] if rare else complaints(shown, rows, filled, declared, ready.counts)
+    return refusal(ready.source.where, {name: (count, first[name]) for name, count in lost.items()}, others)
+
+
+def _drop_missing(ready: Prepared, survey: _Survey, marks: Mapping[str, Sequence[str]]) -> _Survey:
+    """Return the survey of the rows without missing values.
+
+    Args:
+        ready: the frame.
+        survey: of all rows.
+        marks: for each column with missing values, what stands for one.
+    """
+    import polars as pl
+
+    chosen, where = ready.chosen, ready.source.where
+    present = [_present(survey.values[name]["value"].dtype, chosen[name], its) for name, its in marks.items()]
+    frame = survey.frame.filter(pl.all_horizontal(present))
+    values, rows, _ = _marginals(frame, chosen, where, text=False)
+    if not rows:
+        raise InputError(f"{where}: every row has a missing value; nothing would be left")
+    return _Survey(frame, values, rows, survey.blank)
+
+
+def _settle_columns(
+    ready: Prepared, survey: _Survey, columns: Mapping[str, Column], declared: Mapping[str, Sequence[str]], rare: float
+) -> tuple[list[Column], list[str]]:
+    """Return the columns with their final states, and what was done."""
+    where = ready.source.where
     final: list[Column] = []
-    filled = []
+    filled: list[int] = []
+    notes: list[str] = []
     for name, column in columns.items():
-        raw = Raw(where, (settle_labels(column, declared),), values[name]["count"].to_numpy().astype(np.int64))
+        counts = survey.values[name]["count"].to_numpy().astype(np.int64)
+        raw = Raw(where, (settle_labels(column, declared),), counts)
         filled.append(rows_with_value(raw.columns[0], raw.weights))
         merged = merge_rare(raw, rare, declared)
         notes += merged.notes
         final += merged.columns
-    if wrong := complaints(final, rows, filled, declared, ready.counts):
+    if wrong := complaints(final, survey.rows, filled, declared, ready.counts):
         raise InputError(f"{where}: {'; '.join(wrong)}")
-    final = [tidy_labels(where, column, declared) for column in final]
-    packer = Packer(np.array([len(column.labels) for column in final]), rows)
-    coders = [Coder(values[name]["value"], column.codes) for name, column in zip(chosen, final, strict=True)]
-    for batch in frame.select(*chosen.values(), *(["empty"] if blank else [])).collect_batches(
-        chunk_size=_rows(len(chosen))
-    ):
+    return [tidy_labels(where, column, declared) for column in final], notes
+
+
+def _pack(ready: Prepared, survey: _Survey, columns: Sequence[Column]) -> Packer:
+    """Read the rows again, and pack them as bits."""
+    import polars as pl
+
+    chosen, blank = ready.chosen, survey.blank
+    packer = Packer(np.array([len(column.labels) for column in columns]), survey.rows)
+    coders = [Coder(survey.values[name]["value"], column.codes) for name, column in zip(chosen, columns, strict=True)]
+    wanted = survey.frame.select(*chosen.values(), *(["empty"] if blank else []))
+    for batch in wanted.collect_batches(chunk_size=_rows(len(chosen))):
         kept = batch
         if blank:  # lines with nothing on them are no rows, but some rows may have nothing in any column
             here = batch["empty"].arg_true().head(blank)
             blank -= len(here)
             kept = batch.with_row_index("row").filter(~pl.col("row").is_in(here.implode())).drop("row")
         lines = run_threads(lambda at, kept=kept: coders[at](kept.to_series(at)), range(len(coders)))  # type: ignore[misc]
-        if packer.rows + kept.height > rows:
-            raise InputError(f"{where} changed while it was read")
+        if packer.rows + kept.height > survey.rows:
+            raise InputError(f"{ready.source.where} changed while it was read")
         packer.add(lines)
-    weights = np.broadcast_to(np.int64(1), packer.rows)
-    states = tuple(column.labels for column in final)
-    return add_notes(Dataset(tuple(chosen), states, packer.finish(), weights), notes)
+    return packer
 
 
 def _present(kind: polars.DataType, place: str, marks: Sequence[str]) -> polars.Expr:
@@ -103,8 +175,8 @@ def _present(kind: polars.DataType, place: str, marks: Sequence[str]) -> polars.
     return text.is_not_null() & ~text.is_in(list(marks))
 
 
-def _survey(ready: Prepared) -> tuple[polars.LazyFrame, dict[str, polars.DataFrame], int, int]:
-    """The frame, the different values of each column with how often they occur, the rows, and how many lines are blank."""
+def _survey(ready: Prepared) -> _Survey:
+    """Read all rows once, and count the different values of each column."""
     import polars as pl
 
     where, texts = ready.source.where, ready.source.texts
@@ -119,7 +191,7 @@ def _survey(ready: Prepared) -> tuple[polars.LazyFrame, dict[str, polars.DataFra
             ).filter(pl.col("count") > 0)
             for name, found in values.items()
         }
-    return ready.frame, values, rows - blank, blank
+    return _Survey(ready.frame, values, rows - blank, blank)
 
 
 def _marginals(
@@ -128,7 +200,7 @@ def _marginals(
     """The different values of each column with their numbers of rows; all rows; those without any, or the last, value."""
     import polars as pl
 
-    def added(parts: list[polars.DataFrame]) -> polars.DataFrame:
+    def add_up(parts: list[polars.DataFrame]) -> polars.DataFrame:
         return pl.concat(parts).group_by("value").agg(pl.col("count").sum()).sort("value")
 
     found: dict[str, list[polars.DataFrame]] = {name: [] for name in chosen}
@@ -143,11 +215,11 @@ def _marginals(
         for name, part in zip(chosen, parts, strict=True):
             found[name].append(part)
             if sum(each.height for each in found[name]) > _MANY:
-                found[name] = [added(found[name])]
+                found[name] = [add_up(found[name])]
                 check_states(where, name, found[name][0].height)
     kinds = frame.select(chosen.values()).collect_schema()
     nothing = {n: pl.DataFrame(schema={"value": kinds[p], "count": pl.Int64}) for n, p in chosen.items()}
-    return {name: added([nothing[name], *parts]) for name, parts in found.items()}, rows, (empty, short)
+    return {name: add_up([nothing[name], *parts]) for name, parts in found.items()}, rows, (empty, short)
 
 
 def _rows(columns: int) -> int:

@@ -110,10 +110,15 @@ def _greedy(bits: int, terms: tuple[int, ...], halves: bool) -> tuple[list[Produ
         left, right = min(counts, key=lambda pair: (halves and kind[pair[0]] != kind[pair[1]], -counts[pair], pair))
         own = [place for place, term in enumerate(written) if len(term) > 2 and left in term and right in term]
         rests = [tuple(bit for bit in written[place] if bit not in (left, right)) for place in own]
-        local = {bit: 1 << i for i, bit in enumerate(sorted({bit for rest in rests for bit in rest}))}
-        masks = np.array([sum(local[bit] for bit in rest) for rest in rests], dtype=np.int64)
+        masks, width = _masks_of(rests)
         members.append(members[left] | members[right])
         kind.append(kind[left])
-        products.append(Product(left, right, members[-1], np.array(own, dtype=np.int64), masks, len(local)))
+        products.append(Product(left, right, members[-1], np.array(own, dtype=np.int64), masks, width))
         for place, rest in zip(own, rests, strict=True):
             written[place] = (*rest, len(members) - 1)
+
+
+def _masks_of(sets: list[tuple[int, ...]]) -> tuple[Ints, int]:
+    """Return sets of bits as masks over the bits that occur, and the number of these."""
+    local = {bit: 1 << i for i, bit in enumerate(sorted({bit for each in sets for bit in each}))}
+    return np.array([sum(local[bit] for bit in each) for each in sets], dtype=np.int64), len(local)

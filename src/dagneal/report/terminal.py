@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import networkx as nx
@@ -31,17 +32,11 @@ def draw_text(dag: nx.DiGraph, width: int = 100) -> list[str]:
     if len(dag) > MOST or not dag.number_of_edges() or not nx.is_directed_acyclic_graph(dag):
         return []
     names = {name: cells(name) for name in dag}
-    layout = arrange(dag, {name: _LETTER * len(names[name]) for name in dag}, _LETTER * width)
-    left = min(x - _LETTER * len(names[name]) / 2 for name, (x, _) in layout.place.items())
-
-    def cell(point: tuple[float, float]) -> tuple[int, int]:
-        return round((point[0] - left) / _LETTER), round(point[1] / ROW * _LINES)
-
-    middle = {name: cell(point) for name, point in layout.place.items()}
-    edges = [[middle[a], *map(cell, layout.bends.get((a, b), [])), middle[b]] for a, b in dag.edges]
+    middle, edges = _places(dag, names, width)
     right = max(x + (len(names[name]) + 1) // 2 for name, (x, _) in middle.items())
-    across = max([right, *(x for points in edges for x, _ in points)]) + 1
-    if across > width or min(x for points in edges for x, _ in points) < 0 or not all(name.isprintable() for name in dag):
+    columns = [x for points in edges for x, _ in points]
+    across = max([right, *columns]) + 1
+    if across > width or min(columns) < 0 or not all(name.isprintable() for name in dag):
         return []
     grid = [[" "] * across for _ in range(max(y for _, y in middle.values()) + 1)]
     for points in edges:
@@ -53,6 +48,20 @@ def draw_text(dag: nx.DiGraph, width: int = 100) -> list[str]:
             return []  # an edge runs through a name
         grid[y][begin : begin + len(names[name])] = names[name]
     return ["".join(row).rstrip() for row in grid]
+
+
+def _places(
+    dag: nx.DiGraph, names: Mapping[str, Sequence[str]], width: int
+) -> tuple[dict[str, tuple[int, int]], list[list[tuple[int, int]]]]:
+    """Return the column and line of the middle of each name, and the points of each edge."""
+    layout = arrange(dag, {name: _LETTER * len(names[name]) for name in dag}, _LETTER * width)
+    left = min(x - _LETTER * len(names[name]) / 2 for name, (x, _) in layout.place.items())
+
+    def cell(point: tuple[float, float]) -> tuple[int, int]:
+        return round((point[0] - left) / _LETTER), round(point[1] / ROW * _LINES)
+
+    middle = {name: cell(point) for name, point in layout.place.items()}
+    return middle, [[middle[a], *map(cell, layout.bends.get((a, b), [])), middle[b]] for a, b in dag.edges]
 
 
 def _line(grid: list[list[str]], start: tuple[int, int], end: tuple[int, int], last: bool) -> None:
