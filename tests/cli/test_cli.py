@@ -64,18 +64,22 @@ def test_learn_as_json_prints_one_object_and_nothing_else(run, lc):
 
 def test_divide_et_impera(run, lc):
     words = ["learn", lc, "--divide", "4", "--solver", "sa", "--reads", "20", "--seed", "2"]
-    status, out, _ = run(*words, "--rule", "penalty", "--raw", "--truth", "lung-cancer")
+    status, out, _ = run(*words, "--rule", "penalty", "--set", "repair=false", "--truth", "lung-cancer")
     assert status == 0
-    assert "5 blocks of 4 (all) solved by SimulatedAnnealingSampler, put together by penalty" in out
-    status, out, _ = run(*words, "--blocks", "cover:2", "--json", "--journal", "run.db")
+    assert "5 subproblems of 4 (all) solved by SimulatedAnnealingSampler, combined by penalty" in out
+    words += ["--set", "subproblems=cover:2", "--json", "--journal", "run.db"]
+    status, out, _ = run(*words)
     found = json.loads(out)
     assert status == 0
     assert found["acyclic"]
-    assert (found["division"]["scheme"], found["division"]["whole"]) == ("cover:2", "SimulatedAnnealingSampler")
-    assert json.loads(run(*words, "--blocks", "cover:2", "--json", "--journal", "run.db")[1])["votes"] == found["votes"]
-    status, out, _ = run("learn", lc, "--divide", "3", "--blocks", "sample:0.5")
+    assert (found["division"]["scheme"], found["division"]["global_solver"]) == ("cover:2", "SimulatedAnnealingSampler")
+    assert (
+        json.loads(run(*words, "--set", "subproblems=cover:2", "--json", "--journal", "run.db")[1])["votes"]
+        == found["votes"]
+    )
+    status, out, _ = run("learn", lc, "--divide", "3", "--set", "subproblems=sample:0.5")
     assert status == 0
-    assert "the whole solved by exact" in out
+    assert "the global problem solved by exact" in out
 
 
 @pytest.mark.parametrize("solver", ["auto", "exact", "order", "exhaustive", "sa", "sqa", "tabu", "tree", "greedy", "random"])
@@ -126,7 +130,7 @@ def test_compiling_is_said_once_and_not_again(lc, tmp_path):
 
 def test_a_result_is_printed_even_if_it_cannot_be_saved(run):
     run("sample", "waste", "--expected", "-o", "waste.csv")
-    words = ["learn", "waste.csv", "--solver", "random", "--reads", "2", "--raw", "-o", "found.bif"]
+    words = ["learn", "waste.csv", "--solver", "random", "--reads", "2", "--set", "repair=false", "-o", "found.bif"]
     status, out, err = run(*words)
     assert status == 2
     assert "not a network" in out
@@ -158,12 +162,12 @@ def test_same_seed_same_answer(run, lc):
 
 def test_raw_reads(run):
     run("sample", "waste", "--expected", "-o", "waste.csv")
-    status, out, _ = run("learn", "waste.csv", "--solver", "sa", "--reads", "20", "--raw", "--json")
+    status, out, _ = run("learn", "waste.csv", "--solver", "sa", "--reads", "20", "--set", "repair=false", "--json")
     found = json.loads(out)
     assert status == 0
     assert found["score"] == found["annealed"]["raw"]["score"] < found["annealed"]["optimum"]
     assert not found["optimal"]
-    status, out, _ = run("learn", "waste.csv", "--solver", "random", "--reads", "3", "--raw")
+    status, out, _ = run("learn", "waste.csv", "--solver", "random", "--reads", "3", "--set", "repair=false")
     assert status == 0
     assert "not a network" in out
 
@@ -303,28 +307,31 @@ BAD = [
     ("learn states.csv", "'a' has 65,536 distinct values; at most 65,535"),
     ("learn continuous.csv", "'a' looks continuous (300 distinct numbers in 300 rows); cut it"),
     ("learn single.csv", "at least 2 columns"),
-    ("learn good.csv --max-parents -1", "max_parents is -1"),
+    ("learn good.csv --max-parents -1", "--max-parents is -1"),
     ("learn good.csv --max-parents 3", "at most 2 parents"),
     ("learn good.csv --max-parents x", "invalid int value"),
     ("learn six.csv --solver exhaustive", "at most 5 variables, not 6; leave the solver out"),
-    ("learn ten.csv --solver tree --direct --encoding paper", "treewidth at most 25, and this one has about"),
+    ("learn ten.csv --solver tree --set direct=true --set encoding=paper", "treewidth at most 25, and this one has about"),
     ("learn thirty.csv --solver exact", "at most 28 variables, not 30; leave the solver out"),
-    ("learn six.csv --solver sa --max-parents 3 --encoding paper", "the paper's penalties allow 2"),
-    ("learn six.csv --encoding gap", "--encoding are for samplers"),
-    ("learn six.csv --solver sa --encoding loose", "has the word 'loose'"),
-    ("learn six.csv --solver sa --encoding gap,tight", "says two things of penalties"),
-    ("learn six.csv --solver sa --encoding paper,chordal", "too small for chordal order bits"),
+    ("learn six.csv --solver sa --max-parents 3 --set encoding=paper", "the paper's penalties allow 2"),
+    ("learn six.csv --set encoding=gap", "name a sampler, such as --solver sa"),
+    ("learn six.csv --solver sa --set encoding=loose", "has the word 'loose'"),
+    ("learn six.csv --solver sa --set encoding=gap,tight", "says two things of penalties"),
+    ("learn six.csv --solver sa --set encoding=paper,chordal", "too small for chordal order bits"),
     ("encode six.csv --compare -o x.bqm", "--compare writes nothing"),
     ("encode six.csv --compare --encoding gap", "--compare shows all encodings"),
-    ("learn six.csv --solver sa --direct --rule penalty", "leave --direct out"),
-    ("learn six.csv --annealing-time 5", "for a quantum annealer"),
-    ("learn six.csv --solver qpu-emulated --profile x", "--profile is for --solver qpu"),
-    ("learn six.csv --solver qpu --noise 0.1", "--noise is for --solver qpu-emulated"),
-    ("learn six.csv --solver qpu-emulated --noise -1", "noise of at least 0"),
-    ("learn six.csv --solver qpu-emulated --system abacus", "no system 'abacus'"),
-    ("learn six.csv --solver qpu-emulated --chain-strength strong", "give a number or scan"),
+    ("learn six.csv --solver sa --set direct=true --rule penalty", "give one of them"),
+    ("learn six.csv --set annealing_time=5", "--set annealing_time is no setting of the solver auto"),
+    ("learn six.csv --solver qpu-emulated --set profile=x", "--set profile is for --solver qpu"),
+    ("learn six.csv --solver qpu --set noise=0.1", "--set noise is for --solver qpu-emulated"),
+    ("learn six.csv --solver qpu-emulated --set noise=-1", "noise of at least 0"),
+    ("learn six.csv --solver qpu-emulated --set system=abacus", "no system 'abacus'"),
+    (
+        "learn six.csv --solver qpu-emulated --set chain_strength=strong",
+        "--set chain_strength is 'strong'",
+    ),
     ("plan", "a data file or --variables"),
-    ("plan --variables 5 --divide 6", "do not go into 5"),
+    ("plan --variables 5 --divide 6", "--divide is 6; subproblems have at most 5 variables"),
     ("plan --variables 5 --divide 3,4 -o x.svg", "shows one plan"),
     ("plan --variables 5 -o x.txt", "end the name in .png, .svg"),
     ("learn negative.csv --weights n", "row 1, is negative"),
@@ -340,36 +347,36 @@ BAD = [
     ("learn good.csv --solver sa --set num_sweeps", "write NAME=VALUE"),
     ("learn good.csv --solver sa --set num_sweeps=many", "SimulatedAnnealingSampler refused"),
     ("learn good.csv --solver sa --seed -5", "seed is -5"),
-    ("learn good.csv --solver sa --direct --seed -5", "--seed is -5"),
+    ("learn good.csv --solver sa --set direct=true --seed -5", "--seed is -5"),
     ("learn good.csv --solver sa --reads 0", "--reads is 0"),
-    ("learn good.csv --solver exact --reads 10", "are for samplers; name one"),
+    ("learn good.csv --solver exact --reads 10", "is for samplers; name one"),
     ("learn good.csv --solver tree --seed 5", "takes no seed"),
-    ("learn good.csv --solver sa --set repair=False", "does not take the parameter 'repair'"),
+    ("learn good.csv --solver sa --set repair=7", "--set repair is 7; give True or False"),
     ("learn good.csv --solver sa --set progress=1", "does not take the parameter 'progress'"),
     ("learn good.csv --reads 10", "name one, such as --solver sa"),
     ("learn good.csv --score magic", "there is no score 'magic'"),
     ("learn good.csv --score bdeu:-1", "needs a number from 1e-12 to 1e12"),
     ("learn good.csv -o nowhere/found.json", "there is no folder nowhere"),
     ("learn good.csv -o found.xyz", "end the name in .json"),
-    ("learn good.csv --samples reads.json", "only a sampler that solves the whole"),
-    ("learn good.csv --divide 2", "the size of a block is 2; give 3 to 3"),
-    ("learn good.csv --divide 4", "the size of a block is 4; give 3 to 3"),
-    ("learn six.csv --divide 3 --rule vote", "there is no rule 'vote'; give one of conquer, penalty, count"),
-    ("learn six.csv --divide 3 --blocks some", "there is no block scheme 'some'"),
-    ("learn six.csv --divide 3 --blocks cover:4", "there is no block scheme 'cover:4'"),
-    ("learn six.csv --divide 3 --blocks sample:0", "above 0 and up to 1"),
-    ("learn six.csv --divide 3 --blocks sample:1.5", "above 0 and up to 1"),
-    ("learn six.csv --divide 3 --blocks sample:x", "above 0 and up to 1"),
-    ("learn six.csv --rule penalty", "give their size with --divide K"),
-    ("learn six.csv --direct", "--direct and --encoding are for samplers"),
-    ("learn six.csv --solver sa --direct --divide 3", "give one of them"),
+    ("learn good.csv --samples reads.json", "only a sampler that solves the global problem"),
+    ("learn good.csv --divide 2", "--divide is 2; give 3 to 3"),
+    ("learn good.csv --divide 4", "--divide is 4; give 3 to 3"),
+    ("learn six.csv --divide 3 --rule vote", "--rule is 'vote'; give one of conquer, penalty, count"),
+    ("learn six.csv --divide 3 --set subproblems=some", "--set subproblems is 'some'; give all"),
+    ("learn six.csv --divide 3 --set subproblems=cover:4", "--set subproblems is 'cover:4'; give all"),
+    ("learn six.csv --divide 3 --set subproblems=sample:0", "above 0 and up to 1"),
+    ("learn six.csv --divide 3 --set subproblems=sample:1.5", "above 0 and up to 1"),
+    ("learn six.csv --divide 3 --set subproblems=sample:x", "above 0 and up to 1"),
+    ("learn six.csv --rule penalty", "--rule and the settings of a division need --divide K"),
+    ("learn six.csv --set direct=true", "name a sampler, such as --solver sa"),
+    ("learn six.csv --solver sa --set direct=true --divide 3", "give one of them"),
     (
         "learn six.csv --divide 6 --solver exhaustive",
-        "no block could be solved; the first failed with: exhaustive search takes",
+        "no subproblem could be solved; the first failed with: exhaustive search takes",
     ),
     ("learn six.csv --divide 3 --journal nowhere/run.db", "there is no folder nowhere"),
     ("learn good.csv --solver sa --samples a.json -o a.json", "are the same file"),
-    ("learn good.csv --solver sa --reads 5 --set num_reads=3", "say the same thing"),
+    ("learn good.csv --solver sa --reads 5 --set num_reads=3", "--reads is given twice"),
     ("learn good.csv --sampler dimod:NullSampler", "NullSampler returned no reads"),
     ("learn good.csv --sampler dwave.samplers:PlanarGraphSolver", "PlanarGraphSolver refused the problem"),
     ("learn good.csv --sampler dimod:StructureComposite", "could not be made without arguments"),
@@ -402,7 +409,7 @@ BAD = [
     ("networks nothing", "there is no network 'nothing'"),
     ("dance", "invalid choice: 'dance'"),
     ("", "required: COMMAND"),
-    ("learn", "required: DATA"),
+    ("learn", "there are no data; give a file: dagneal learn DATA"),
     ("learn good.csv --frobnicate", "unrecognized arguments: --frobnicate"),
     ("learn good.csv --solver sa --sampler dimod:ExactSolver", "not allowed with"),
 ]
@@ -526,7 +533,7 @@ def test_ctrl_c_ends_with_130(tmp_path):
         "        pathlib.Path('started').touch()\n"
         "        time.sleep(300)\n"
     )
-    words = ["learn", "waste.csv", "--sampler", "slow:Slow", "--direct", "-o", "found.json"]
+    words = ["learn", "waste.csv", "--sampler", "slow:Slow", "--set", "direct=true", "-o", "found.json"]
     interrupted(words, tmp_path)
     assert not (tmp_path / "found.json").exists()
 
@@ -550,7 +557,7 @@ def test_ctrl_c_in_a_division_shows_what_is_known(tmp_path):
     )
     words = ["learn", "waste.csv", "--sampler", "slow:Slow", "--divide", "4", "--rule", "penalty"]
     out = interrupted(words, tmp_path)
-    assert "of 126 blocks were solved" in out
+    assert "of 126 subproblems were solved" in out
 
 
 def test_help_imports_nothing_heavy():
@@ -578,7 +585,7 @@ def test_the_package_names_what_it_offers():
 
     tree = ast.parse(inspect.getsource(dn))
     typed = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
-    assert typed - {"import_module", "TYPE_CHECKING", "Any"} == set(dn.__all__)
+    assert typed - {"import_module", "TYPE_CHECKING", "Any", "__version__"} == set(dn.__all__)
     for name in dn.__all__:
         assert getattr(dn, name).__doc__
     assert set(dn.__all__) <= set(dir(dn))

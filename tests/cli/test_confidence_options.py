@@ -5,18 +5,24 @@ import re
 
 import numpy as np
 import polars as pl
-import pytest
 
 import dagneal as dn
 from dagneal.base.text import columns
 from dagneal.cli import main
 
 
-def test_confidence_on_the_command_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert main(["sample", "lung-cancer", "--rows", "3000", "-o", "lc.csv"]) == 0
+def learned(folder, network="lung-cancer", rows=500):
+    """Sample data, learn a network, and return the words that name both."""
+    file, result = str(folder / "a.csv"), str(folder / "a.json")
+    dn.load(network).sample(rows, 1).frame().write_csv(file)
+    assert main(["learn", file, "-o", result, "--quiet"]) == 0
+    return [result, file]
+
+
+def test_confidence_on_the_command_line(tmp_path, capsys):
+    both = learned(tmp_path, rows=3000)
     capsys.readouterr()
-    words = ["learn", "lc.csv", "--bootstrap", "10", "--ess", "0.1,1", "--holdout", "0.2", "--threshold", "1"]
+    words = ["confidence", *both, "--bootstrap", "10", "--ess", "0.1,1", "--holdout", "0.2", "--threshold", "1"]
     assert main(words) == 0
     text = capsys.readouterr().out
     assert "resamples" in text
@@ -27,21 +33,52 @@ def test_confidence_on_the_command_line(tmp_path, monkeypatch, capsys):
     assert found["bootstrap"]["samples"] == 10
     assert set(found["sensitivity"]) == {"0.1", "1"}
     assert found["holdout"]["rows"] == 600
-    assert [[each["parent"], each["child"]] for each in found["strengths"]] == found["edges"]
-    assert (
-        main(["learn", "lc.csv", "--divide", "3", "--solver", "exact", "--bootstrap", "3", "--score", "bdeu", "--ess", "1"])
-        == 0
-    )
-    capsys.readouterr()
+    saved = json.loads((tmp_path / "a.json").read_text())
+    assert [[each["parent"], each["child"]] for each in found["strengths"]] == saved["edges"]
+    assert found["strengths"] == saved["strengths"]
     for more, message in (
         (["--bootstrap", "0"], "--bootstrap is 0"),
         (["--threshold", "2", "--bootstrap", "3"], "--threshold is 2.0"),
         (["--holdout", "1"], "--holdout is 1.0"),
-        (["--ess", "1,2", "--score", "k2"], "--ess is for the score bdeu"),
         (["--ess", "-1"], "the equivalent sample size is -1"),
+        (["--threshold", "0.9"], "--threshold is for --bootstrap"),
+        (["--seed", "-1"], "--seed is -1"),
+        (["--drop", "Xray"], "differ in their variables"),
     ):
-        assert main(["learn", "lc.csv", *more]) == 2
+        assert main(["confidence", *both, *more]) == 2
         assert message in capsys.readouterr().err
+
+
+def test_the_bootstrap_of_learn_and_of_confidence_agree(tmp_path, capsys):
+    both = learned(tmp_path)
+    assert main(["learn", both[1], "--bootstrap", "4", "--seed", "3", "--json", "--quiet"]) == 0
+    there = json.loads(capsys.readouterr().out.splitlines()[-1])["bootstrap"]
+    assert main(["confidence", *both, "--bootstrap", "4", "--seed", "3", "--json", "--quiet"]) == 0
+    assert json.loads(capsys.readouterr().out)["bootstrap"] == there
+
+
+def test_confidence_needs_a_network_and_its_score(tmp_path, capsys):
+    both = learned(tmp_path)
+    assert main(["learn", both[1], "--score", "k2", "-o", both[0], "--quiet"]) == 0
+    assert main(["confidence", *both, "--ess", "1,2"]) == 2
+    assert "--ess is for the score bdeu, and" in capsys.readouterr().err
+    words = ["--solver", "random", "--set", "direct=true", "--set", "repair=false", "--reads", "1", "-o", both[0]]
+    dn.load("waste").sample(500, 1).frame().write_csv(both[1])
+    assert main(["learn", both[1], *words, "--quiet"]) == 0
+    assert main(["confidence", *both]) == 2
+    assert "holds no network" in capsys.readouterr().err
+
+
+def test_confidence_saves_the_result_with_its_measures(tmp_path, capsys):
+    both = learned(tmp_path)
+    page, more = tmp_path / "b.html", tmp_path / "b.json"
+    words = ["--bootstrap", "3", "--holdout", "0.2", "-o", str(page), "-o", str(more)]
+    assert main(["confidence", *both, *words]) == 0
+    assert "saved to" in capsys.readouterr().out
+    assert "held out" in page.read_text()
+    result = dn.load_result(more)
+    assert result.confidence.bootstrap.samples == 3
+    assert result.edges == dn.load_result(both[0]).edges
 
 
 def test_tables_are_straight_with_wide_letters(tmp_path, monkeypatch, capsys):
@@ -51,8 +88,10 @@ def test_tables_are_straight_with_wide_letters(tmp_path, monkeypatch, capsys):
     rows = {"東京": first, "e\u0301te\u0301": first ^ (generator.random(400) < 0.1), "plain": generator.integers(0, 2, 400)}
     rows["plain"][:350] = rows["東京"][:350]
     pl.DataFrame(rows).write_csv("wide.csv")
-    assert main(["learn", "wide.csv", "--bootstrap", "5", "--ess", "1,10"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    assert main(["learn", "wide.csv", "-o", "wide.json"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if " <- " in line]
+    assert main(["confidence", "wide.json", "wide.csv", "--bootstrap", "5", "--ess", "1,10"]) == 0
+    lines += capsys.readouterr().out.splitlines()
 
     def ends(some, pattern):
         return {columns(line[: re.search(pattern, line).end()]) for line in some}
@@ -68,30 +107,29 @@ def test_tables_are_straight_with_wide_letters(tmp_path, monkeypatch, capsys):
     assert len({columns(line) for line in priors}) == 1
 
 
-def test_ctrl_c_keeps_the_resamples_and_the_network(tmp_path, monkeypatch, capsys):
+def test_ctrl_c_keeps_the_samples_and_the_network(tmp_path, monkeypatch, capsys):
     from dagneal.confidence import bootstrap as resampling
 
     dn.load("lung-cancer").sample(500, 1).frame().write_csv(tmp_path / "a.csv")
-    learn, calls = resampling.learn, []
+    solve, calls = resampling.solve_data, []
 
-    def interrupted(*args, **options):
+    def interrupt(*args, **options):
         calls.append(1)
         if len(calls) == 4:
             raise KeyboardInterrupt
-        return learn(*args, **options)
+        return solve(*args, **options)
 
-    monkeypatch.setattr(resampling, "learn", interrupted)
+    monkeypatch.setattr(resampling, "solve_data", interrupt)
     words = ["learn", str(tmp_path / "a.csv"), "--bootstrap", "50", "--jobs", "1", "-o", str(tmp_path / "a.json")]
     assert main(words) == 130
-    out = capsys.readouterr().out
     samples = json.loads((tmp_path / "a.json").read_text())["bootstrap"]["samples"]
     assert 3 <= samples < 20
-    assert f"Ctrl-C left {samples} of 50 resamples" in out
+    assert f"Ctrl-C left {samples} of 50 bootstrap samples" in capsys.readouterr().err
 
 
 def test_what_fails_later_loses_nothing_of_before(tmp_path, capsys):
-    dn.load("lung-cancer").sample(500, 1).frame().write_csv(tmp_path / "a.csv")
-    words = ["learn", str(tmp_path / "a.csv"), "--bootstrap", "3", "--holdout", "0.0001", "-o", str(tmp_path / "a.json")]
+    both = learned(tmp_path)
+    words = ["confidence", *both, "--bootstrap", "3", "--holdout", "0.0001", "-o", str(tmp_path / "a.json")]
     assert main(words) == 2
     captured = capsys.readouterr()
     assert "resamples" in captured.out
@@ -101,14 +139,7 @@ def test_what_fails_later_loses_nothing_of_before(tmp_path, capsys):
 
 def test_other_solvers_are_told(tmp_path, capsys):
     dn.load("lung-cancer").sample(500, 1).frame().write_csv(tmp_path / "a.csv")
-    note = "other rows and other priors were learned by the default solver"
+    note = "bootstrap samples are learned by the default solver"
     for more, told in (([], False), (["--solver", "order"], False), (["--solver", "sa", "--reads", "5"], True)):
         assert main(["learn", str(tmp_path / "a.csv"), "--bootstrap", "2", *more]) == 0
-        assert (note in capsys.readouterr().out) == told
-
-
-@pytest.mark.parametrize("words", [["--threshold", "0.9"], ["--seed", "-1"]])
-def test_options_that_would_be_ignored_or_fail_late(words, tmp_path, capsys):
-    dn.load("lung-cancer").sample(50, 1).frame().write_csv(tmp_path / "a.csv")
-    assert main(["learn", str(tmp_path / "a.csv"), *words]) == 2
-    assert words[0] in capsys.readouterr().err
+        assert (note in capsys.readouterr().err) == told

@@ -88,7 +88,7 @@ def test_counts_are_noted_by_the_command_and_in_the_refusal(tmp_path, capsys):
     rows = "".join(f"{i // 30},{i % 30},{i * i}\n" for i in range(300))
     write(tmp_path / "t.csv", "a,b,Freq\n" + rows)
     assert main(["learn", str(tmp_path / "t.csv")]) == 2
-    assert "give weights='Freq' (--weights Freq)" in capsys.readouterr().err
+    assert "give --weights Freq" in capsys.readouterr().err
     array = np.array([[0, 0, 5], [0, 1, 7], [1, 0, 2], [1, 1, 9]])
-    assert "--weights n" in dn.read(array, names=["a", "b", "n"]).prepared[0]
+    assert "weights='n'" in dn.read(array, names=["a", "b", "n"]).prepared[0]
     assert dn.read(np.concatenate([array, array]), names=["a", "b", "n"]).prepared == ()

@@ -11,7 +11,6 @@ from dagneal.cli import main
 def test_knowledge_on_the_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["sample", "lung-cancer", "--rows", "1000", "-o", "lc.csv"]) == 0
-    (tmp_path / "tiers.toml").write_text('tiers = [["Cancer"], ["Smoker", "Pollution"]]')
     (tmp_path / "more.toml").write_text('leaves = ["Xray"]\n[limits]\nDyspnoea = 1\n')
     words = ["learn", "lc.csv", "--require", "Xray:Dyspnoea", "--json"]
     capsys.readouterr()
@@ -19,8 +18,8 @@ def test_knowledge_on_the_command_line(tmp_path, monkeypatch, capsys):
     found = json.loads(capsys.readouterr().out)
     assert ["Xray", "Dyspnoea"] in found["edges"]
     assert found["knowledge"] == {"required": [["Xray", "Dyspnoea"]]}
-    files = ["--tiers", "tiers.toml", "--knowledge", "more.toml"]
-    assert main(["learn", "lc.csv", "--forbid", "Smoker:Cancer", *files, "--json"]) == 0
+    more = ["--tiers", "Cancer:Smoker,Pollution", "--knowledge", "more.toml"]
+    assert main(["learn", "lc.csv", "--forbid", "Smoker:Cancer", *more, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert not {("Smoker", "Cancer"), ("Pollution", "Cancer")} & set(map(tuple, found["edges"]))
     assert main([*words[:4], "--knowledge", "more.toml"]) == 2
@@ -28,8 +27,18 @@ def test_knowledge_on_the_command_line(tmp_path, monkeypatch, capsys):
     for text, message in (("Xray", "is no edge"), ("Xray:Nose", "there is no column 'Nose'")):
         assert main(["learn", "lc.csv", "--require", text]) == 2
         assert message in capsys.readouterr().err
-    assert main(["learn", "lc.csv", "--tiers", "more.toml"]) == 2
-    assert "must hold tiers and nothing else" in capsys.readouterr().err
+    for text, message in (("more.toml", "give a file with --knowledge more.toml"), ("Cancer:Nose", "no column 'Nose'")):
+        assert main(["learn", "lc.csv", "--tiers", text]) == 2
+        assert message in capsys.readouterr().err
+    assert main(["learn", "lc.csv", "--roots", "Cancer,Xray", "--leaves", "Dyspnoea,Smoker", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert not {"Cancer", "Xray"} & {child for _, child in found["edges"]}
+    assert not {"Dyspnoea", "Smoker"} & {parent for parent, _ in found["edges"]}
+    assert found["knowledge"] == {"roots": ["Cancer", "Xray"], "leaves": ["Dyspnoea", "Smoker"]}
+    assert main(["learn", "lc.csv", "--knowledge", '{"roots": ["Cancer"]}', "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["knowledge"] == {"roots": ["Cancer"]}
+    assert main(["learn", "lc.csv", "--knowledge", '{"roots": ']) == 2
+    assert "--knowledge is not JSON" in capsys.readouterr().err
     assert main(["encode", "lc.csv", "--forbid", "Smoker:Cancer", "--json"]) == 0
     fewer = json.loads(capsys.readouterr().out)["bits"]
     assert main(["encode", "lc.csv", "--json"]) == 0

@@ -19,13 +19,25 @@ def test_control_on_the_command_line(tmp_path, monkeypatch, capsys):
     assert json.loads(capsys.readouterr().out)["optimal"]
     assert main(["learn", "lc.csv", "--start", "waste"]) == 2
     assert main(["learn", "lc.csv", "--time-limit", "0"]) == 2
-    assert "time_limit is 0.0" in capsys.readouterr().err
+    assert "--time-limit is 0.0" in capsys.readouterr().err
 
 
 def test_the_number_of_jobs_makes_no_difference(tmp_path, capsys):
     file = tmp_path / "a.csv"
     dn.load("alarm-15").sample(500, 1).frame().write_csv(file)
-    options = ["--solver", "sa", "--divide", "4", "--blocks", "cover:2", "--reads", "5", "--bootstrap", "4", "--json"]
+    options = [
+        "--solver",
+        "sa",
+        "--divide",
+        "4",
+        "--set",
+        "subproblems=cover:2",
+        "--reads",
+        "5",
+        "--bootstrap",
+        "4",
+        "--json",
+    ]
     reports = []
     for jobs in ("1", "2"):
         assert main(["learn", str(file), *options, "--jobs", jobs]) == 0
@@ -55,11 +67,11 @@ def test_memory_is_watched_while_it_works(tmp_path):
     dn.load("lung-cancer").sample(50, 1).frame().write_csv(file)
     code = (
         "import sys, dagneal.base.machine as m\n"
-        "before, calls = m.used, []\n"
-        "m.used = lambda: (calls.append(1), 10**9 if len(calls) > 3 else 1000)[1]\n"
-        "import time, dagneal.cli.commands as c\n"
-        "learn = c.learn\n"
-        "c.learn = lambda options: (time.sleep(600), learn(options))\n"
+        "before, calls = m.memory_use, []\n"
+        "m.memory_use = lambda: (calls.append(1), 10**9 if len(calls) > 3 else 1000)[1]\n"
+        "import time, dagneal.cli.learn_command as c\n"
+        "run = c.run\n"
+        "c.run = lambda options: (time.sleep(600), run(options))\n"
         "from dagneal.cli import main\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )

@@ -1,8 +1,10 @@
 """`dagneal resume`: a journal can continue its own run, and nothing else."""
 
+import html
 import json
 import os
 import pickle
+import re
 import shlex
 import sqlite3
 import subprocess
@@ -13,7 +15,8 @@ from pathlib import Path
 import pytest
 
 import dagneal as dn
-from dagneal.cli import journals, main
+from dagneal.cli import main, resume_command
+from dagneal.cli.configuration import parse
 from dagneal.runtime.journalfile import MARK
 
 SMALL = ["--divide", "3", "--solver", "sa", "--reads", "3", "--rule", "penalty"]
@@ -26,10 +29,17 @@ def rows(tmp_path_factory):
     return str(path)
 
 
-def stored(path, words, folder=None, **more):
-    """Make a journal with a command."""
+def stored(path, words, folder=None):
+    """Make a journal with the configuration of a command."""
+    options = parse(words)
+    return remember(path, options.command, options.configuration, folder)
+
+
+def remember(path, name, configuration, folder=None):
+    """Make a journal that names a command."""
     with dn.SqliteJournal(path) as journal:
-        journal.remember("command", {"words": words, "folder": str(path.parent) if folder is None else folder, **more})
+        place = str(path.parent) if folder is None else folder
+        journal.remember("command", {"name": name, "folder": place, "configuration": configuration})
     return path
 
 
@@ -48,43 +58,50 @@ def refused(capsys, *words, silent=True):
     return lines[0]
 
 
+OURS = {"data": "rows.csv", "journal": "run.db"}
+
+
 @pytest.mark.parametrize(
-    "words",
+    ("name", "configuration"),
     [
-        ["sample", "lung-cancer", "-o", "victim.csv"],
-        ["resume", "run.db"],
-        ["networks"],
-        ["convert", "lung-cancer", "victim.json"],
-        ["--version"],
-        ["--quiet", "learn", "rows.csv", "--journal", "run.db"],
-        ["learn", "--help"],
-        ["learn", "rows.csv", "--journal", "run.db", "-h"],
-        ["learn", "rows.csv"],
-        ["learn", "rows.csv", "--journal", "other.db"],
-        ["learn", "rows.csv", "--journal", "run.db", "--journal", "other.db"],
-        ["learn", "rows.csv", "--journal", "other.db", "--journal=run.db"],
-        ["learn", "--", "rows.csv", "--journal", "run.db"],
-        ["learn", "rows.csv", "--no-such-option", "--journal", "run.db"],
-        ["learn", "@words", "--journal", "run.db", "--no-such-option"],
-        ["@words"],
-        ["learn"],
-        [],
-        [["learn"]],
-        ["learn", 3],
-        ["learn", "rows\0.csv", "--journal", "run.db"],
-        "learn rows.csv --journal run.db",
-        {"learn": 1},
-        None,
-        7,
+        ("sample", {"network": "lung-cancer", "output": "victim.csv"}),
+        ("resume", {"file": "run.db"}),
+        ("networks", {}),
+        ("convert", {"source": "lung-cancer", "target": "victim.json"}),
+        ("confidence", {"network": "a.json", "data": "rows.csv", "output": ["victim.json"]}),
+        ("--version", {}),
+        ("learn", {"data": "rows.csv"}),
+        ("learn", {"data": "rows.csv", "journal": "other.db"}),
+        ("learn", {"data": "rows.csv", "journal": ["run.db", "other.db"]}),
+        ("learn", OURS | {"no_such_option": 1}),
+        ("learn", OURS | {"help": True}),
+        ("learn", OURS | {"config": "rows.csv"}),
+        ("learn", OURS | {"origin": "/"}),
+        ("learn", OURS | {"max_parents": "many"}),
+        ("learn", OURS | {"max_parents": True}),
+        ("learn", OURS | {"json": "yes"}),
+        ("learn", OURS | {"solver": "nosuch"}),
+        ("learn", OURS | {"settings": [1]}),
+        ("learn", OURS | {"settings": {"": 1}}),
+        ("learn", OURS | {"output": {"a": 1}}),
+        ("learn", OURS | {"columns": 7.5, "bins": [["a"]]}),
+        ("learn", {"data": "rows\0.csv", "journal": "run.db"}),
+        ("learn", {"data": ["rows.csv"], "journal": "run.db"}),
+        ("learn", {"data": "--json", "journal": "--journal"}),
+        ("learn", []),
+        ("learn", None),
+        ("learn", "rows.csv --journal run.db"),
+        (["learn"], OURS),
+        (None, OURS),
+        (7, OURS),
     ],
     ids=repr,
 )
-def test_only_the_command_of_this_journal_is_run(words, tmp_path, monkeypatch, capsys):
+def test_only_the_command_of_this_journal_is_run(name, configuration, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rows.csv").write_text("a,b\n0,1\n1,0\n")
-    (tmp_path / "words").write_text("networks\n")
     (tmp_path / "victim.csv").write_text("precious")
-    stored(tmp_path / "run.db", words)
+    remember(tmp_path / "run.db", name, configuration)
     before = sorted(os.listdir(tmp_path))
     assert "run" in refused(capsys, "resume", "run.db")
     assert (tmp_path / "victim.csv").read_text() == "precious"
@@ -95,11 +112,14 @@ def test_only_the_command_of_this_journal_is_run(words, tmp_path, monkeypatch, c
 def test_a_folder_that_is_none(folder, rows, tmp_path, capsys):
     path = tmp_path / "run.db"
     with dn.SqliteJournal(path) as journal:
-        journal.remember("command", {"words": ["learn", rows, "--journal", str(path)], "folder": folder})
+        configuration = {"data": rows, "journal": str(path)}
+        journal.remember("command", {"name": "learn", "folder": folder, "configuration": configuration})
     assert "folder" in refused(capsys, "resume", str(path))
 
 
-@pytest.mark.parametrize("command", [[], "learn", 3, True, {"folder": "/"}, {"words": []}], ids=repr)
+@pytest.mark.parametrize(
+    "command", [[], "learn", 3, True, {"folder": "/"}, {"configuration": []}, {"name": {}, "configuration": {}}], ids=repr
+)
 def test_commands_of_wrong_types(command, tmp_path, capsys):
     with dn.SqliteJournal(tmp_path / "run.db") as journal:
         journal.remember("command", command)
@@ -135,7 +155,7 @@ def test_code_beside_a_journal_is_not_imported(rows, tmp_path, monkeypatch, caps
     program = [sys.executable, "-c", code, "resume", path, *sampler]
     done = subprocess.run(program, cwd=home, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    with journals._inside(str(trap), str(home)):  # as workers are started
+    with resume_command._inside(str(trap), str(home)):  # as workers are started
         subprocess.run([sys.executable, "-c", "import multiprocessing"], check=True)
     assert not (tmp_path / "executed").exists()
 
@@ -143,7 +163,7 @@ def test_code_beside_a_journal_is_not_imported(rows, tmp_path, monkeypatch, caps
 def test_what_reaches_beyond_this_machine_is_repeated(rows, tmp_path, capsys):
     path = stored(tmp_path / "run.db", ["learn", rows, *SMALL, "--journal", "run.db", "--dask", "tcp://example.org:8786"])
     assert "--dask tcp://example.org:8786" in refused(capsys, "resume", str(path))
-    path = stored(tmp_path / "qpu.db", ["learn", rows, "--solver", "qpu", "--profile", "mine", "--journal", "qpu.db"])
+    path = stored(tmp_path / "qpu.db", ["learn", rows, "--solver", "qpu", "--set", "profile=mine", "--journal", "qpu.db"])
     assert "--profile mine" in refused(capsys, "resume", str(path))
     assert "--profile is other" in refused(capsys, "resume", str(path), "--profile", "other")
     path = stored(tmp_path / "two.db", ["reproduce", "networks", "--journal", "two.db"])
@@ -167,7 +187,8 @@ def test_output_paths_are_shown_before_anything_is_written(rows, tmp_path, monke
     words = ["learn", rows, "--solver", "sa", "--reads", "3", "--quiet", "--journal", "run.db"]
     words += ["-o", "deep/../out.html", "--samples", str(tmp_path / "deep" / "reads.json")]
     assert main(words) == 0
-    assert shlex.join(["dagneal", *words]) in (tmp_path / "out.html").read_text()
+    command = re.search("<pre>(dagneal learn .*)", (tmp_path / "out.html").read_text())[1]
+    assert vars(parse(shlex.split(html.unescape(command))[1:])) == vars(parse(words))
     (tmp_path / "out.html").unlink()
     monkeypatch.chdir("/")
     capsys.readouterr()
@@ -177,16 +198,16 @@ def test_output_paths_are_shown_before_anything_is_written(rows, tmp_path, monke
     assert f"note: --samples writes to {tmp_path / 'deep' / 'reads.json'}" in said
     assert os.getcwd() == "/"
     page = (tmp_path / "out.html").read_text()
-    assert shlex.join(["dagneal", *words]) in page  # the command of the run, not `dagneal resume`
+    assert command in page  # the command of the run, not `dagneal resume`
     assert "dagneal resume" not in page
-    stored(tmp_path / "two.db", ["reproduce", "networks", "--no-such-option", "--journal", "two.db"])
+    remember(tmp_path / "two.db", "reproduce", {"items": ["networks"], "scale": "huge", "journal": "two.db"})
     assert "cannot be run" in refused(capsys, "resume", str(tmp_path / "two.db"))
 
 
 def test_a_reproduction_shows_its_folder(tmp_path, monkeypatch, capsys):
-    from dagneal.cli import reproduce
+    from dagneal.cli import reproduce_command
 
-    monkeypatch.setattr(reproduce, "_reproduced", lambda *_: [])
+    monkeypatch.setattr(reproduce_command, "_reproduce", lambda *_: [])
     path = stored(tmp_path / "run.db", ["reproduce", "networks", "--journal", "run.db"])
     assert main(["resume", str(path)]) == 0
     assert f"note: -o writes to {tmp_path / 'reproduction'}" in capsys.readouterr().err
@@ -246,20 +267,20 @@ def malformed(folder):
         "CREATE VIEW run AS SELECT 'command' AS name, '{}' AS value",
     )
     for name, value in {"null": None, "blob": b"\xff\xfe", "number": 4}.items():
-        stored(folder / name, ["learn"])
+        remember(folder / name, "learn", {})
         with sqlite3.connect(folder / name) as file:
             file.execute("UPDATE run SET value = ?", [value if value is not None else b"\0"])
         file.close()
-    stored(folder / "trigger", ["learn"])
+    remember(folder / "trigger", "learn", {})
     with sqlite3.connect(folder / "trigger") as file:
         file.execute("CREATE TRIGGER evil AFTER INSERT ON pieces BEGIN DELETE FROM pieces; END")
     file.close()
-    stored(folder / "size", ["learn"])
+    remember(folder / "size", "learn", {})
     content = bytearray((folder / "size").read_bytes())
     content[16:18] = b"\x12\x34"
     (folder / "size").write_bytes(content)
     (folder / "noise").write_bytes(content[:100] + os.urandom(20_000))
-    stored(folder / "hot", ["learn"])
+    remember(folder / "hot", "learn", {})
     (folder / "hot-journal").write_bytes(b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + bytes(600))
     return [
         *("empty", "text", "folder", "pipe", "loop", "short", "foreign", "bare", "columns", "views"),
@@ -357,7 +378,7 @@ def test_relative_search_paths_do_not_reach_the_folder_of_a_journal(tmp_path, mo
         (folder / "sitecustomize.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w').close()\n")
     monkeypatch.setenv("PYTHONPATH", path)
     monkeypatch.setenv("DAGNEAL_CACHE", "cache")
-    with journals._inside(str(trap), str(home)):
+    with resume_command._inside(str(trap), str(home)):
         assert os.environ["DAGNEAL_CACHE"] == str(home / "cache")
         subprocess.run([sys.executable, "-c", "pass"], check=True)
     assert not (tmp_path / "executed").exists()

@@ -15,12 +15,14 @@ def test_a_failure_beside_the_network_is_reported_and_loses_nothing(tmp_path, mo
     def fail(*_, **__):
         raise RuntimeError("no luck\nat all")
 
-    module = "resampling" if broken == "bootstrap" else "confidence"
+    module = "confidence.measures" if broken in ("holdout", "sensitivity") else "result"
     monkeypatch.setattr(f"dagneal.{module}.{broken}", fail)
-    words = ["--bootstrap", "2", "--ess", "1,2", "--holdout", "0.2", "-o", str(tmp_path / "a.json"), "--quiet"]
-    assert main(["learn", str(tmp_path / "lc.csv"), *words]) == 2
-    out, err = capsys.readouterr()
-    assert "log score" in out
+    both = [str(tmp_path / "a.json"), str(tmp_path / "lc.csv")]
+    assert main(["learn", both[1], "-o", both[0], "--quiet"]) == (2 if broken == "strengths" else 0)
+    assert "log score" in capsys.readouterr().out
+    words = ["--bootstrap", "2", "--ess", "1,2", "--holdout", "0.2", "-o", both[0], "--quiet"]
+    assert main(["confidence", *both, *words]) == 2
+    _, err = capsys.readouterr()
     assert err.count("\n") == 1
     assert "failed: RuntimeError: no luck at all" in err
     saved = json.loads((tmp_path / "a.json").read_text())
@@ -37,8 +39,8 @@ def test_a_failing_page_or_comparison_loses_nothing(tmp_path, monkeypatch, capsy
         raise ZeroDivisionError
 
     monkeypatch.setattr("dagneal.report.page.page", fail)
-    monkeypatch.setattr("dagneal.networks.comparison.compare", fail)
-    monkeypatch.setattr("dagneal.cli.show.drawn", fail)
+    monkeypatch.setattr("dagneal.result.compare", fail)
+    monkeypatch.setattr("dagneal.report.summary.drawn", fail)
     words = ["--truth", "lung-cancer", "-o", str(tmp_path / "a.html"), "-o", str(tmp_path / "a.bif"), "--quiet"]
     assert main(["learn", str(tmp_path / "lc.csv"), *words]) == 2
     out, err = capsys.readouterr()

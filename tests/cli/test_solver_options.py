@@ -14,14 +14,13 @@ def data():
     return dn.load("lung-cancer").sample(2_000, 1)
 
 
-@pytest.mark.parametrize("options", [["--solver", name] for name in SAMPLERS] + [["--solver", "sa", "--direct"]])
+@pytest.mark.parametrize("options", [["--solver", name] for name in SAMPLERS] + [["--solver", "sa", "--set", "direct=true"]])
 def test_python_and_the_command_line_agree(options, data, tmp_path, capsys):
     file = tmp_path / "lc.csv"
     data.frame().write_csv(file)
     assert main(["learn", str(file), *options, "--json", "--quiet"]) == 0
     there = json.loads(capsys.readouterr().out)
-    more = {"direct": True} if "--direct" in options else {}
-    here = dn.learn(str(file), solver=options[1], **more).to_dict()
+    here = dn.learn(str(file), dn.Anneal(options[1], direct="--set" in options or None)).to_dict()
     for name in ("edges", "score", "seed", "annealed", "max_parents", "votes"):
         assert here.get(name) == there.get(name), name
 
@@ -55,7 +54,7 @@ def test_samplers_from_a_class_a_function_or_as_they_are(data, tmp_path, monkeyp
     data.frame().write_csv("lc.csv")
     (tmp_path / "stuck.py").write_text(STUCK)
     for name in ("Stuck", "make", "ready"):
-        assert main(["learn", "lc.csv", "--sampler", f"stuck:{name}", "--direct", "--reads", "100"]) == 0
+        assert main(["learn", "lc.csv", "--sampler", f"stuck:{name}", "--set", "direct=true", "--reads", "100"]) == 0
         assert "100 reads, 1 distinct" in capsys.readouterr().out
     for name, words in (("wrong", "is not a dimod.Sampler"), ("broken", "could not be made without arguments: 5")):
         assert main(["learn", "lc.csv", "--sampler", f"stuck:{name}"]) == 2

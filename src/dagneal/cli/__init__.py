@@ -51,7 +51,7 @@ def execute(options: argparse.Namespace) -> int:
     def report(message: Warning | str, *_: Any, **__: Any) -> None:
         nonlocal failures
         failures += isinstance(message, SecondaryWarning)
-        write_message(f"{'dagneal' if isinstance(message, SecondaryWarning) else 'note'}: {message}")
+        write_message(f"{'dagneal' if isinstance(message, SecondaryWarning) else 'note'}: {translate(str(message))}")
 
     try:
         from dagneal.base import machine
@@ -59,7 +59,7 @@ def execute(options: argparse.Namespace) -> int:
 
         with (
             machine.limits(options.jobs, options.memory),
-            machine.watched(_stopping(exceeded)),
+            machine.watch_memory(_stopping(exceeded)),
             warnings.catch_warnings(),
         ):
             machine.check_address_space(_LIGHT if options.command in ("convert", "networks") else _ADDRESS_SPACE)

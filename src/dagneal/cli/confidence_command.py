@@ -114,11 +114,11 @@ def run(options: argparse.Namespace) -> None:
     score = learned.criterion or as_score(options.score)
     if which.ess and not score.name.startswith("BDeu("):
         raise InputError(f"--ess is for the score bdeu, and {options.network} was learned with {score.name}; leave it out")
-    learned = replace(learned, data=data, criterion=score)
+    learned = replace(learned, data=data, criterion=score, confidence=None)
     options.journal = None
     with open_run(options) as context:
         context = replace(context, deadline=Deadline.after(options.time_limit))
-        learned, interrupted = measure(learned, which, None, context)
+        learned, interrupted = measure(learned, which, None, context, options.quiet)
     saved = [path for path in options.output if save(learned, path, options)]
     from dagneal.report.summary import confidence_lines
 
@@ -145,7 +145,7 @@ def save(learned: Learned, path: str, options: argparse.Namespace, **more: Any) 
     return False
 
 
-def measure(learned: Learned, which: Measures, solver: Any, run: Run) -> tuple[Learned, bool]:
+def measure(learned: Learned, which: Measures, solver: Any, run: Run, quiet: bool = False) -> tuple[Learned, bool]:
     """Return a result with measures of confidence, and whether Ctrl-C ended them; a part that fails is reported.
 
     Args:
@@ -153,6 +153,7 @@ def measure(learned: Learned, which: Measures, solver: Any, run: Run) -> tuple[L
         which: the measures.
         solver: finds the networks of other rows and other priors; None for the default.
         run: its seed, deadline, progress, executor and journal.
+        quiet: write no notes.
     """
     from dagneal.confidence.finding import Confidence
     from dagneal.confidence.measures import holdout, sensitivity
@@ -169,7 +170,7 @@ def measure(learned: Learned, which: Measures, solver: Any, run: Run) -> tuple[L
             with secondary("the bootstrap"):
                 measures["bootstrap"] = sampled = learned.bootstrap(which.bootstrap, solver, run)
                 interrupted = sampled.interrupted
-                if sampled.samples < which.bootstrap:
+                if sampled.samples < which.bootstrap and not quiet:
                     why = "Ctrl-C" if interrupted else "the time limit"
                     show.note(f"{why} left {sampled.samples:,} of {which.bootstrap:,} bootstrap samples")
         if which.ess and not interrupted:

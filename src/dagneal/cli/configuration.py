@@ -162,7 +162,7 @@ def _add_file(words: list[str]) -> list[str]:
     own = dict(given.get("settings", []))
     if isinstance(settings, dict):
         values["settings"] = {name: value for name, value in settings.items() if name not in own}
-    rest = {name: value for name, value in values.items() if name == "settings" or name not in given}
+    rest = {name: value for name, value in values.items() if name in ("settings", "config") or name not in given}
     added = words_of(command, rest, given["config"])[1:]
     at = words.index(command) + 1
     return [*words[:at], *added, *words[at:]]

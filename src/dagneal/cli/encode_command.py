@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> None:
     """
     from dagneal.qubo.encode import encoding_named, qubos
     from dagneal.qubo.export import FORMATS, write_model
-    from dagneal.qubo.statistics import side_by_side
+    from dagneal.qubo.statistics import compare_encodings
     from dagneal.runtime.run import Run, ignore_progress
     from dagneal.scoring.scorer import Scorer
     from dagneal.scoring.scores import score_named
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> None:
         knowledge = read_knowledge_options(options, data.names)
         table = Scorer(data, score, knowledge, Run(progress=progress or ignore_progress)).table(options.max_parents)
     if options.compare:
-        _show_encodings(side_by_side(table, options.ising), table, options)
+        _show_encodings(compare_encodings(table, options.ising), table, options)
         return
     found = qubos(table, encoding)
     bqm = found.model(0, table.names)

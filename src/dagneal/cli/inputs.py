@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dagneal.base.errors import InputError
 from dagneal.cli import show
 from dagneal.cli.parsing import Parser, split_names
+from dagneal.cli.translation import translate
 
 if TYPE_CHECKING:
     from dagneal.data.dataset import Dataset
@@ -95,7 +96,7 @@ def read_data(options: argparse.Namespace) -> Dataset:
         merge=options.merge,
     )
     for text in () if options.quiet else data.prepared:
-        show.note(text)
+        show.note(translate(text))
     return data
 
 

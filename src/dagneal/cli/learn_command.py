@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> None:
             same = not isinstance(solver, Anneal | Divide)
             if options.bootstrap is not None and not same and not options.quiet:
                 show.note("bootstrap samples are learned by the default solver, not as the network itself")
-            learned, interrupted = measure(learned, which, solver if same else None, context)
+            learned, interrupted = measure(learned, which, solver if same else None, context, options.quiet)
     saved = _save(learned, options, truth)
     _show(learned, data, truth, options)
     for path in saved:
@@ -132,8 +132,8 @@ def _read(options: argparse.Namespace) -> tuple[Dataset, Any, dict[str, Any]]:
     from dagneal.networks.formats import check_letters
 
     data = read_data(options)
-    for path in options.output:
-        if path.lower().endswith(".bif") and not options.safe_labels:
+    for path in [] if options.safe_labels else options.output:
+        if path.lower().endswith(".bif"):
             check_names([*data.names, *(state for states in data.states for state in states)])
         check_letters(data.names, path)
     truth, initial = (read_graph(source) if source else None for source in (options.truth, options.initial))
@@ -167,7 +167,7 @@ def _save(learned: Learned, options: argparse.Namespace, truth: Any) -> list[str
 
 def _show(learned: Learned, data: Dataset, truth: Any, options: argparse.Namespace) -> None:
     """Print what was learned, how sure it is, and how it compares with the truth."""
-    from dagneal.report.summary import summarize
+    from dagneal.report.summary import summary_lines
 
     comparison = None
     if truth is not None:
@@ -177,4 +177,4 @@ def _show(learned: Learned, data: Dataset, truth: Any, options: argparse.Namespa
     if comparison is not None:
         report["comparison"] = comparison.to_dict()
     lines = [f"{options.data}: {len(data.names)} variables, {data.rows:,} rows ({data.different})", ""]
-    show.result(report, "\n".join([*lines, *summarize(learned, comparison, options.truth or "")]), options)
+    show.result(report, "\n".join([*lines, *summary_lines(learned, comparison, options.truth or "")]), options)

@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> None:
     Args:
         options: of the command.
     """
-    from dagneal.data.dataset import decoded
+    from dagneal.data.dataset import decode_frame
     from dagneal.networks.formats import read_network
 
     if options.output:
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> None:
         rows, frames = data.rows, iter([data.frame(options.weights)])
     else:  # as drawn, part by part
         rows = options.rows
-        frames = (decoded(network.names, states, codes) for codes in network.sample_codes(rows, options.seed))
+        frames = (decode_frame(network.names, states, codes) for codes in network.sample_codes(rows, options.seed))
     if options.output is None:
         for position, frame in enumerate(frames):
             write_data(frame.write_csv(include_header=position == 0))

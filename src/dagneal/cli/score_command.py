@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from dagneal.base.text import columns, padded
+from dagneal.base.text import columns, pad_text
 from dagneal.cli import show
 from dagneal.cli.inputs import add_network_and_data, add_reading_options, read_data_of
 from dagneal.cli.parsing import Parser
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> None:
     local = {name: scorer.local(name, dag.predecessors(name)) for name in data.names}
     report: dict[str, Any] = {"score_name": rule.name, "score": sum(local.values()), "local": local, "rows": data.rows}
     width = max(columns(shorten(name)) for name in local)
-    lines = [f"  {padded(shorten(name), width)} {value:16.4f}" for name, value in local.items()]
+    lines = [f"  {pad_text(shorten(name), width)} {value:16.4f}" for name, value in local.items()]
     lines += ["", f"{rule.name} log score {report['score']:.4f} on {data.rows:,} rows"]
     if isinstance(network, BayesianNetwork) and same_states(network, data):
         report["log_likelihood"] = log_likelihood(network, data)

@@ -79,6 +79,10 @@ def open_solver(options: argparse.Namespace) -> Iterator[Any]:
         options: of the command.
     """
     settings = dict(options.settings)
+    if "seed" in settings:  # samplers have such a parameter
+        if options.seed is not None:
+            raise InputError("--seed and --set seed say the same thing; give one of them")
+        options.seed = settings.pop("seed")
     if options.sampler is None and options.solver in STRATEGIES:
         yield _divide(options, settings, _strategy(options, settings))
         return

@@ -1,0 +1,157 @@
+"""Configurations: words, files and journals give the same options."""
+
+import json
+
+import pytest
+from hypothesis import given, strategies as st
+
+import dagneal as dn
+from dagneal.base.errors import InputError
+from dagneal.cli import main
+from dagneal.cli.configuration import COMMANDS, command_of, parse, words_of
+
+EXAMPLES = [
+    ["learn", "rows.csv"],
+    ["learn", "-", "--columns", 'a,"b,c"', "--drop", "d", "--bins", "quantile:4", "--bins", "a=at:1,2", "--rare", "0.1"],
+    ["learn", "rows.csv", "--solver", "sa", "--reads", "5", "--set", "num_sweeps=50", "--set", "encoding=paper"],
+    ["learn", "rows.csv", "--solver", "sa", "--set", "repair=false", "--set", "beta_range=[0.1, 5]", "--divide", "4"],
+    ["learn", "rows.csv", "--require", "a:b", "--forbid=-x:b", "--tiers", "a,b:c", "--roots", "a", "--leaves", "c,d"],
+    ["learn", "rows.csv", "--time-limit", "2.5", "--start", "a.bif", "--seed", "7", "--bootstrap", "3", "--journal", "j"],
+    ["learn", "rows.csv", "-o", "a.html", "-o", "b.bif", "--safe-labels", "--json", "--quiet", "--jobs", "2"],
+    ["learn", "--output=-odd.html", "--", "-rows.csv"],
+    ["reproduce", "performance", "table-11", "--scale", "paper", "--k", "3,4"],
+    ["confidence", "a.json", "rows.csv", "--ess", "0.1,1,10", "--holdout", "0.2"],
+    ["plan", "--variables", "15", "--divide", "3,4", "--topology", "pegasus,zephyr"],
+]
+
+
+@pytest.mark.parametrize("words", EXAMPLES, ids=" ".join)
+def test_a_configuration_gives_the_same_options_again(words):
+    options = parse(words)
+    stored = json.loads(json.dumps(options.configuration))  # as in a journal
+    assert parse(words_of(options.command, stored)).configuration == options.configuration
+
+
+@given(
+    st.dictionaries(
+        st.from_regex("[a-z_]+", fullmatch=True),
+        st.integers()
+        | st.booleans()
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text()
+        | st.lists(st.integers()),
+    )
+)
+def test_any_setting_survives(settings):
+    settings = {name: value for name, value in settings.items() if "\0" not in str(value)}
+    words = words_of("learn", {"data": "rows.csv", "settings": settings})
+    assert dict(parse(words).settings) == settings
+
+
+def test_only_what_differs_from_the_defaults_is_stored():
+    assert parse(["learn", "rows.csv", "--merge", "auto"]).configuration == {"data": "rows.csv"}
+
+
+FILE = """
+data = "lc.csv"
+solver = "sa"
+num_reads = 20
+size = 3
+combine = "penalty"
+seed = 4
+columns = ["Smoker", "Cancer", "Xray"]
+max_parents = 1
+output = ["a.json"]
+
+[settings]
+num_sweeps = 50
+acyclic = true
+
+[knowledge]
+leaves = ["Xray"]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    dn.load("lung-cancer").sample(500, 1).frame().write_csv("lc.csv")
+    (tmp_path / "run.toml").write_text(FILE)
+    return tmp_path
+
+
+def test_a_file_gives_what_the_command_line_leaves_out(folder):
+    options = parse(["learn", "--config", "run.toml", "--seed", "9", "--set", "num_sweeps=70", "--reads=5"])
+    assert (options.data, options.solver, options.seed, options.num_reads, options.size) == ("lc.csv", "sa", 9, 5, 3)
+    assert dict(options.settings) == {"num_sweeps": 70, "acyclic": True}
+    assert json.loads(options.knowledge) == {"leaves": ["Xray"]}
+    assert options.output == ["a.json"]
+    assert parse(["learn", "other.csv", "--config=run.toml"]).data == "other.csv"
+    assert parse(["learn", "--config", "run.toml", "-o", "b.json"]).output == ["b.json"]
+
+
+def test_a_run_from_a_file_equals_the_same_run_in_words(folder, capsys):
+    assert main(["learn", "--config", "run.toml", "--json", "--quiet"]) == 0
+    there = json.loads(capsys.readouterr().out)
+    words = ["--columns", "Smoker,Cancer,Xray", "--max-parents", "1", "--solver", "sa", "--reads", "20", "--seed", "4"]
+    words += ["--divide", "3", "--rule", "penalty", "--set", "num_sweeps=50", "--set", "acyclic=true", "--leaves", "Xray"]
+    assert main(["learn", "lc.csv", *words, "--json", "--quiet"]) == 0
+    here = json.loads(capsys.readouterr().out)
+    for name in ("edges", "score", "votes", "division", "knowledge", "seed"):
+        assert here[name] == there[name]
+    assert dn.load_result("a.json").edges == [tuple(edge) for edge in here["edges"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("colums = ['a']", "there is no option 'colums' of learn; did you mean 'columns'?"),
+        ("max_parents = 'x'", "invalid int value"),
+        ("max_parents = [1]", "run.toml: max_parents is [1]; give a text or a number"),
+        ("json = 1", "run.toml: json is 1; give true or false"),
+        ("settings = 3", "run.toml: settings is 3; give a table"),
+        ("command = 'sample'", "run.toml is not for `dagneal learn`"),
+        ("a = ", "run.toml is not TOML"),
+        ("config = 'run.toml'", "there is no option 'config'"),
+        (".".join(["a"] * 50_000) + " = 1", "it has a key of 50,000 parts"),
+    ],
+    ids=["unknown", "type", "list", "flag", "settings", "command", "syntax", "itself", "deep"],
+)
+def test_files_that_are_refused(folder, text, message, capsys):
+    (folder / "run.toml").write_text(text)
+    try:
+        status = main(["learn", "lc.csv", "--config", "run.toml"])
+    except SystemExit as end:
+        status = end.code
+    said = capsys.readouterr()
+    assert (status, said.out) == (2, "")
+    assert message in said.err
+    assert len(said.err.splitlines()) == 1
+
+
+def test_a_file_that_is_not_there(folder, capsys):
+    assert main(["learn", "lc.csv", "--config", "no.toml"]) == 2
+    assert "no.toml cannot be read: No such file" in capsys.readouterr().err
+
+
+def test_words_refuse_what_no_option_takes():
+    with pytest.raises(InputError, match="null byte"):
+        words_of("learn", {"data": "a\0b"})
+    with pytest.raises(InputError, match="there is no option"):
+        words_of("learn", {"help": True})
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_the_same_parts(name):
+    module = command_of(name)
+    assert module.SUMMARY
+    assert module.USAGE
+    assert "examples:" in module.EXAMPLES
+    assert callable(module.run)
+
+
+def test_the_help_of_learn_fits_on_about_sixty_lines(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    with pytest.raises(SystemExit):
+        main(["learn", "--help"])
+    assert len(capsys.readouterr().out.splitlines()) <= 65
