@@ -16,11 +16,14 @@ from dwave.samplers import SimulatedAnnealingSampler
 import dagneal as dn
 from dagneal.cli import main
 from dagneal.runtime import clusters, executors
-from dagneal.runtime.executors import LostError, Shared, Wanted, _held, spread
+from dagneal.runtime.executors import LostError, Shared, Wanted, _held, run_chunks
 from dagneal.runtime.journal import SqliteJournal
 from dagneal.scoring.counting import counter as counts
 from support.daskcluster import Cluster
+from support.solving import solve
 from support.waiting import PATIENCE
+
+DIVIDED = dn.Divide(dn.Anneal(SimulatedAnnealingSampler(), num_reads=5), size=3, combine="penalty")
 
 
 @pytest.fixture(scope="module")
@@ -50,16 +53,16 @@ class Forgetful(Executor):
 
 def test_what_all_need_is_sent_where_it_is_wanted():
     found, executor = {}, Forgetful()
-    pieces = ((number,) for number in range(20))
-    spread(executor, Shared("ten", 10), added, pieces, lambda piece, result: found.update({piece: result}))
-    assert found == {(number,): 10 + number for number in range(20)}
+    chunks = ((f"chunk {number}", number) for number in range(20))
+    run_chunks(executor, added, chunks, lambda label, result: found.update({label: result}), Shared("ten", 10))
+    assert found == {f"chunk {number}": 10 + number for number in range(20)}
     assert 1 <= executor.calls.count("_call_with") < 20
 
 
 def test_workers_keep_a_few_things_only():
     for number in range(10):
         with ThreadPoolExecutor(1) as pool:
-            spread(pool, Shared(f"thing {number}", number), added, [(1,)], lambda *_: None)
+            run_chunks(pool, added, [("one", 1)], lambda *_: None, Shared(f"thing {number}", number))
     assert len(_held) <= 4
 
 
@@ -69,7 +72,7 @@ def failing(value, number):
 
 def test_what_a_piece_raises_is_raised():
     with ThreadPoolExecutor(2) as pool, pytest.raises(ZeroDivisionError):
-        spread(pool, Shared("x", 1), failing, ((number,) for number in range(100)), lambda *_: None)
+        run_chunks(pool, failing, ((number, number) for number in range(100)), lambda *_: None, Shared("x", 1))
 
 
 class GivingUp(Executor):
@@ -91,13 +94,12 @@ class GivingUp(Executor):
 
 def test_pieces_that_are_given_up_are_no_result(data, tmp_path):
     with pytest.raises(LostError, match="GivingUp gave up pieces"):
-        spread(GivingUp(3), Shared("x", 1), added, ((number,) for number in range(100)), lambda *_: None)
+        run_chunks(GivingUp(3), added, ((number, number) for number in range(100)), lambda *_: None, Shared("x", 1))
     for first in (0, 2):
         with SqliteJournal(tmp_path / f"{first}.db") as journal:
-            options = {"rule": "penalty", "num_reads": 5, "journal": journal}
             with pytest.raises(LostError, match="is in the journal"):
-                dn.divide(dn.scoring.Scorer(data), SimulatedAnnealingSampler(), 3, executor=GivingUp(first), **options)
-            found = dn.divide(dn.scoring.Scorer(data), SimulatedAnnealingSampler(), 3, **options)
+                solve(dn.scoring.Scorer(data), DIVIDED, executor=GivingUp(first), journal=journal)
+            found = solve(dn.scoring.Scorer(data), DIVIDED, journal=journal)
         assert found.division.finished == 84
 
 
@@ -105,9 +107,9 @@ def test_an_executor_that_takes_no_more_is_told(data):
     pool = ThreadPoolExecutor(1)
     pool.shutdown()
     with pytest.raises(LostError, match="ThreadPoolExecutor takes no more work: cannot schedule"):
-        dn.bootstrap(data, 3, executor=pool)
+        dn.bootstrap(data, 3, run=dn.Run(executor=pool))
     with pytest.raises(LostError, match="takes no more work"):
-        dn.divide(dn.scoring.Scorer(data), SimulatedAnnealingSampler(), 3, rule="penalty", num_reads=5, executor=pool)
+        solve(dn.scoring.Scorer(data), DIVIDED, executor=pool)
 
 
 def ending(value, number):
@@ -116,14 +118,15 @@ def ending(value, number):
 
 def test_processes_that_end_are_told():
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool, pytest.raises(LostError):
-        spread(pool, Shared("x", 1), ending, [(1,)], lambda *_: None)
+        run_chunks(pool, ending, [("one", 1)], lambda *_: None, Shared("x", 1))
 
 
 def test_processes_resample_and_count_alike(data, monkeypatch):
     monkeypatch.setattr(counts, "_MUCH", 0.0)
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
-        assert np.array_equal(dn.bootstrap(data, 6, executor=pool).directions, dn.bootstrap(data, 6).directions)
-        table = dn.scoring.Scorer(data, executor=pool).table(3)
+        run = dn.Run(executor=pool)
+        assert np.array_equal(dn.bootstrap(data, 6, run=run).directions, dn.bootstrap(data, 6).directions)
+        table = dn.scoring.Scorer(data, run=run).table(3)
     assert np.array_equal(table.scores, dn.scoring.Scorer(data).table(3).scores)
 
 
@@ -209,8 +212,8 @@ def test_data_go_to_each_worker_of_a_cluster_not_with_each_piece(tmp_path):
         (tmp_path / "workers").write_text("\n".join(str(worker.pid) for worker in cluster.workers))
         shared = Shared("weighed", Weighed(str(tmp_path), 10))
         for _ in range(2):
-            pieces = ((number,) for number in range(40))
-            spread(executor, shared, weighed, pieces, lambda piece, result: found.update({piece[0]: result}))
+            chunks = ((number, number) for number in range(40))
+            run_chunks(executor, weighed, chunks, lambda label, result: found.update({label: result}), shared)
     assert found == {number: 10 + number for number in range(40)}
     marks = (tmp_path / "marks").read_text().split()
     assert len(marks) <= 8  # the scheduler may look at them too, and a worker that has nothing to do may drop them
@@ -238,8 +241,8 @@ def test_a_local_cluster_listens_on_the_loopback_interface_only():
 def test_a_cluster_of_ones_own(data):
     with clusters.dask("local:2") as executor:
         assert executor.workers == 2
-        found = dn.divide(dn.scoring.Scorer(data), SimulatedAnnealingSampler(), 3, rule="penalty", num_reads=5, executor=executor)
-    here = dn.divide(dn.scoring.Scorer(data), SimulatedAnnealingSampler(), 3, rule="penalty", num_reads=5)
+        found = solve(dn.scoring.Scorer(data), DIVIDED, executor=executor)
+    here = solve(dn.scoring.Scorer(data), DIVIDED)
     assert np.array_equal(found.division.votes, here.division.votes)
 
 

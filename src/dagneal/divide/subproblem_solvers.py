@@ -11,13 +11,14 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from dagneal.base.defaults import SEED
 from dagneal.base.errors import InputError
 from dagneal.base.kernels import Floats
 from dagneal.divide.subproblems import solve_exactly
 from dagneal.qubo.decode import Reads, decode_bits
 from dagneal.qubo.encode import TIGHT, Encoding, qubos
 from dagneal.qubo.hamiltonian import Qubos
-from dagneal.runtime.run import DEFAULT_RUN, Run, derive_seed
+from dagneal.runtime.run import Run, derive_seed
 from dagneal.scoring.table import Subproblems
 from dagneal.solvers.annealing import check_parameters, sample_model
 from dagneal.solvers.problem import Problem, Solver
@@ -118,11 +119,11 @@ class SolvedSubproblems:
 
     Args:
         solver: solves each subproblem as a problem of its own.
-        run: its seed is that of every subproblem.
+        seed: of every subproblem.
     """
 
     solver: Solver
-    run: Run = DEFAULT_RUN
+    seed: int = SEED
 
     @property
     def name(self) -> str:
@@ -135,7 +136,7 @@ class SolvedSubproblems:
         adjacency = np.zeros((count, size, size), dtype=bool)
         scores = np.full(count, np.nan)
         failed = {}
-        own = Run(seed=self.run.seed)  # nothing of a run but its seed belongs to a single subproblem
+        own = Run(self.seed)  # nothing of a run but its seed belongs to a single subproblem
         for line in range(count):
             try:
                 found = self.solver.solve(Problem(subproblems.table(line)), own)
@@ -147,7 +148,7 @@ class SolvedSubproblems:
 
     def fingerprint(self) -> str:
         """Return the solver as it is written in code, and the seed."""
-        return f"{fingerprint_of(self.solver)} seed={self.run.seed}"
+        return f"{fingerprint_of(self.solver)} seed={self.seed}"
 
 
 @dataclass(frozen=True)

@@ -265,6 +265,12 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         self.submitter.reopen()
         return TiledSubproblems(self, parameters, repair, seed, replace(encoding, prune=False))
 
+    @property
+    def fingerprint(self) -> str:
+        """What reads depend on besides the problem and the parameters of a call."""
+        emulator = self.properties.get("emulator", "")
+        return f"{self.backend.name} {emulator} {self.chain_strength} gauges={self.gauges}"
+
     def usage(self) -> Hardware:
         """Return what was asked of the chip so far."""
         used = self.used

@@ -99,9 +99,8 @@ class TiledSubproblems:
 
     def fingerprint(self) -> str:
         """All that the reads depend on."""
-        emulator = self.qpu.properties.get("emulator", "")
-        where = f"{self.qpu.backend.name} {emulator} {self.qpu.chain_strength} gauges={self.qpu.gauges}"
-        return f"{self.name} {where} {sorted(self.parameters.items())} repair={self.repair} seed={self.seed} {self.encoding}"
+        parameters = sorted(self.parameters.items())
+        return f"{self.name} {self.qpu.fingerprint} {parameters} repair={self.repair} seed={self.seed} {self.encoding}"
 
 
 def _problems(encoded: Qubos, lines: range) -> Ising:

@@ -85,6 +85,26 @@ class Solver(Protocol):
     """Finds a DAG; anything with this method can be passed to `learn`.
 
     Solvers are frozen dataclasses as a rule: their `repr` names them in a journal, so it must be the same in every process.
+
+    A solver of your own needs one method. This one takes the best of some random orders of the variables:
+
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> import dagneal as dn
+    >>> @dataclass(frozen=True)
+    ... class RandomOrders:
+    ...     count: int = 100
+    ...     def solve(self, problem, run):
+    ...         table = problem.table(max_parents=2)
+    ...         orders = next(dn.scoring.random_orders(len(table.names), self.count, run.seed, required=table.required))
+    ...         best = orders[np.argmax(dn.scoring.score_orders(table, orders))]
+    ...         dag = dn.scoring.dag_of_order(table, best)
+    ...         return dn.Solution(dag, table.score(dag), table.max_parents, solver="random orders", seed=run.seed)
+    >>> data = dn.load("lung-cancer").expected(10_000)
+    >>> dn.learn(data, RandomOrders(), seed=7)
+    Learned(5 variables, 4 edges, BDeu(1) = -21036.862, not proved optimal)
+    >>> dn.learn(data, dn.Divide(RandomOrders(), size=3, combine="penalty")).division.solver
+    'RandomOrders'
     """
 
     def solve(self, problem: Problem, run: Run) -> Solution:

@@ -22,6 +22,7 @@ from dagneal.divide.subproblem_solvers import (
     SubproblemSolver,
 )
 from dagneal.qubo.encode import TIGHT, Encoding, as_encoding
+from dagneal.runtime.executors import Fingerprinted
 from dagneal.runtime.run import NEVER, Run
 from dagneal.scoring.scorer import MOST_CANDIDATES
 from dagneal.solvers.annealing import anneal, check_parameters
@@ -209,7 +210,7 @@ def _ready(solver: Any, run: Run) -> SubproblemSolver:
     """Return a subproblem solver; see `Divide.solver`."""
     if isinstance(solver, Exact):
         return ExactSubproblems()
-    return solver if isinstance(solver, SubproblemSolver) else SolvedSubproblems(solver, run)
+    return solver if isinstance(solver, SubproblemSolver) else SolvedSubproblems(solver, run.seed)
 
 
 def _divide(problem: Problem, settings: DivisionSettings, ready: Anneal, different: Mapping[str, Any], run: Run) -> Solution:
@@ -293,5 +294,6 @@ def describe_sampler(sampler: Any) -> str:
     Args:
         sampler: a dimod sampler.
     """
-    inner = ", ".join(describe_sampler(child) for child in children_of(sampler))
+    about = [sampler.fingerprint] if isinstance(sampler, Fingerprinted) else []
+    inner = ", ".join([*about, *(describe_sampler(child) for child in children_of(sampler))])
     return f"{type(sampler).__qualname__}({inner})"
