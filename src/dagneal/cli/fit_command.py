@@ -40,14 +40,14 @@ def run(options: argparse.Namespace) -> None:
     """
     from dagneal.networks.formats import FORMATS, read_structure, structure_of, write_network
     from dagneal.networks.network import fit
-    from dagneal.scoring.scores import Dirichlet, score_named
+    from dagneal.scoring.scores import Dirichlet, score_named, score_names
 
     for path in options.output:
         check_format(path, FORMATS)
     check_different(options.output)
     prior = score_named(options.score)
     if not isinstance(prior, Dirichlet):
-        raise InputError(f"{options.score} has no prior to fit with; give bdeu:ESS, bdeu-rows, k2 or perks")
+        raise InputError(f"{options.score} has no prior to fit with; give {', '.join(score_names(Dirichlet))}")
     dag = structure_of(read_structure(options.network))
     data = read_data_of(dag, options)
     network = fit(dag, data, prior)

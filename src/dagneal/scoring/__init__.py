@@ -8,6 +8,7 @@ from dagneal.scoring.scores import (
     BDeu as BDeu,
     BDeuRows as BDeuRows,
     Dirichlet as Dirichlet,
+    Likelihood as Likelihood,
     Perks as Perks,
     Score as Score,
     as_score as as_score,

@@ -13,9 +13,9 @@ which is equation (s-calc) of the paper with its sign turned: here higher is bet
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import log
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -25,8 +25,28 @@ if TYPE_CHECKING:
     from dagneal.base.kernels import Floats
 
 
+@runtime_checkable
 class Score(Protocol):
-    """What a table of local scores needs to know."""
+    """What a table of local scores needs to know.
+
+    To add a score, write a frozen dataclass with these members and pass an instance to `learn`. It may inherit from
+    `Dirichlet` (a prior, as for `K2`) or from `Likelihood` (a penalty, as for `BIC`), and then one method is left to write.
+    An entry in `SCORES` gives it a name for `learn(score="...")`, for the command line and for saved results.
+
+    No score may be above 0: with background knowledge, `Scorer.price` relies on that.
+
+    >>> @dataclass(frozen=True)
+    ... class AIC(Likelihood):
+    ...     name = "AIC"
+    ...
+    ...     def penalties(self, arity, parent_cells, rows):
+    ...         return parent_cells * (arity - 1)
+    >>> from dagneal.networks.bundled import load
+    >>> from dagneal.scoring.scorer import Scorer
+    >>> truth = load("lung-cancer")
+    >>> round(Scorer(truth.expected(10_000), AIC()).score(truth.dag), 3)
+    -21005.525
+    """
 
     @property
     def name(self) -> str:
@@ -133,24 +153,34 @@ class Perks(Dirichlet):
         return 1.0 / arity, 1.0
 
 
-@dataclass(frozen=True)
-class BIC:
-    """The Bayesian information criterion: maximal log likelihood minus ln(N) / 2 for each free parameter."""
+class Likelihood:
+    """A score without a prior: the maximal log likelihood, minus a penalty."""
 
     depends_on_child = False
     penalised = True
-    name = "BIC"
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
         """None: the sums are of N ln N."""
         return -1.0, -1.0
 
     def penalties(self, arity: int, parent_cells: Floats, rows: int) -> Floats:
+        """What is taken off; see `Score`."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class BIC(Likelihood):
+    """The Bayesian information criterion: maximal log likelihood minus ln(N) / 2 for each free parameter."""
+
+    name = "BIC"
+
+    def penalties(self, arity: int, parent_cells: Floats, rows: int) -> Floats:
         """ln(N) / 2 for each of the q_i (r_i - 1) parameters."""
         return 0.5 * log(rows) * parent_cells * (arity - 1)
 
 
-_BY_NAME: dict[str, Callable[[], Score]] = {"bdeu-rows": BDeuRows, "k2": K2, "perks": Perks, "bic": BIC}
+SCORES: dict[str, Callable[..., Score]] = {"bdeu": BDeu, "bdeu-rows": BDeuRows, "k2": K2, "perks": Perks, "bic": BIC}
+"""The scores that have a name. One with a parameter takes it after a colon, such as `bdeu:10`."""
 
 
 def as_score(value: Any) -> Score:
@@ -168,29 +198,55 @@ def as_score(value: Any) -> Score:
         return score_named(value)
     if isinstance(value, type):
         raise InputError(f"score is the class {value.__name__}; give an instance: {value.__name__}()")
-    if not hasattr(value, "concentrations"):
-        raise InputError(f"score is {value!r}; give a score such as BDeu(1), or a name such as 'bic'")
-    score: Score = value
-    return score
+    if not isinstance(value, Score):
+        raise InputError(f"score is {value!r}; give a score such as BDeu(1), or a name such as 'bic'{_lacking(value)}")
+    return value
+
+
+def _lacking(value: Any) -> str:
+    """Return the end of a message that names the members which a score of the user's own lacks."""
+    members = [name for name in vars(Score) if not name.startswith("_")]
+    missing = [name for name in members if not hasattr(value, name)]
+    return f"; a score also needs {', '.join(missing)}" if len(missing) < len(members) else ""
 
 
 def score_named(text: str) -> Score:
-    """A score by the name it has on the command line.
+    """Return a score by its name; see `SCORES`.
+
+    Args:
+        text: the name, perhaps with a colon and a parameter.
 
     >>> score_named("bdeu:10")
     BDeu(ess=10.0)
     """
-    name, _, parameter = text.partition(":")
-    if name == "bdeu":
-        try:
-            return BDeu(float(parameter or 1))
-        except ValueError as error:
-            raise InputError(
-                f"the score {text!r} needs a number from 1e-12 to 1e12 after the colon, such as bdeu:1"
-            ) from error
-    if text in _BY_NAME:
-        return _BY_NAME[text]()
-    raise InputError(f"there is no score {text!r}; give bdeu, bdeu:ESS, {', '.join(_BY_NAME)}")
+    name, colon, value = text.partition(":")
+    kind = SCORES.get(name)
+    if kind is None or (colon and not _parameters(kind)):
+        raise InputError(f"there is no score {text!r}; give {', '.join(score_names())}")
+    if not value:
+        return kind()
+    try:
+        return kind(float(value))
+    except InputError as error:
+        raise InputError(f"the score {text!r} is not possible: {error}") from error
+    except ValueError as error:
+        raise InputError(f"the score {text!r} needs a number after the colon, such as {name}:1") from error
+
+
+def score_names(base: type = object) -> list[str]:
+    """Return the names that `score_named` takes, with parameters in capital letters.
+
+    Args:
+        base: only scores of this class.
+
+    >>> score_names(Dirichlet)
+    ['bdeu', 'bdeu:ESS', 'bdeu-rows', 'k2', 'perks']
+    """
+    names = []
+    for name, kind in SCORES.items():
+        if isinstance(kind, type) and issubclass(kind, base):
+            names += [name, *(f"{name}:{parameter.upper()}" for parameter in _parameters(kind))]
+    return names
 
 
 def name_of(score: Score) -> str | None:
@@ -202,6 +258,12 @@ def name_of(score: Score) -> str | None:
     >>> name_of(BDeu(10)), name_of(K2())
     ('bdeu:10', 'k2')
     """
-    if type(score) is BDeu:
-        return f"bdeu:{score.ess!r}"
-    return next((name for name, kind in _BY_NAME.items() if type(score) is kind), None)
+    for name, kind in SCORES.items():
+        if type(score) is kind:
+            return ":".join([name, *(repr(getattr(score, parameter)) for parameter in _parameters(kind))])
+    return None
+
+
+def _parameters(kind: Any) -> list[str]:
+    """Return the names of the parameters of a score; at most one."""
+    return [field.name for field in fields(kind)]
