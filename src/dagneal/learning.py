@@ -18,7 +18,6 @@ from dagneal.result import Learned
 from dagneal.runtime.run import Deadline, Run
 from dagneal.scoring.scores import Score, as_score
 from dagneal.solvers.problem import Solver
-from dagneal.solvers.samplers import Journalling
 from dagneal.strategies.anneal import Anneal, Divide
 from dagneal.strategies.auto import Auto
 from dagneal.strategies.classical import Exact, Exhaustive, OrderSearch
@@ -80,7 +79,9 @@ def learn(
         check_seed(solver)
     run = Run(SEED if seed is None else seed, deadline) if run is None else run
     if run.journal is not None and not uses_journal(solver):
-        raise InputError("a journal stores solved subproblems and what was sent to a QPU, and there are neither")
+        raise InputError(
+            "a journal stores solved subproblems, bootstrap samples and what is sent to a QPU; this solver has none of them"
+        )
     score, known = as_score(score), as_knowledge(knowledge)
     data = as_dataset(data)
     found = solve_data(data, solver, score, max_parents, known, run, initial)
@@ -117,7 +118,8 @@ def check_seed(solver: Solver) -> None:
     inner = solver.solver if isinstance(solver, Divide) else solver
     drawn = isinstance(solver, Divide) and solver.subproblems != "all"
     if isinstance(inner, Anneal) and not inner.takes_seed and not drawn:
-        raise InputError(f"{type(inner.sampler).__name__} takes no seed")
+        name = inner.sampler if isinstance(inner.sampler, str) else type(inner.sampler).__name__
+        raise InputError(f"{name} takes no seed")
 
 
 def uses_journal(solver: Solver) -> bool:
@@ -127,5 +129,5 @@ def uses_journal(solver: Solver) -> bool:
         solver: any solver.
     """
     if isinstance(solver, Anneal) and solver.is_direct:
-        return isinstance(solver.sampler, str | Journalling)
+        return solver.sends_away
     return not isinstance(solver, Auto | Exact | Exhaustive | OrderSearch)

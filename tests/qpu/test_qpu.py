@@ -130,7 +130,7 @@ def test_the_whole_at_once_is_journaled_too(tmp_path, embeddings):
             found.append(dn.learn(data, solver, run=dn.Run(1, journal=journal)).edges)
     assert found[0] == found[1]
     assert len(backend.paid) == 1
-    with pytest.raises(dn.InputError, match="there are neither"), dn.SqliteJournal(tmp_path / "run.db") as journal:
+    with pytest.raises(dn.InputError, match="this solver has none of them"), dn.SqliteJournal(tmp_path / "run.db") as journal:
         dn.learn(data, dn.Anneal(SimulatedAnnealingSampler(), direct=True), run=dn.Run(journal=journal))
 
 

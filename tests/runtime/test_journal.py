@@ -177,7 +177,7 @@ def test_more_resamples_are_added(table, tmp_path, monkeypatch, capsys):
     assert before.items() <= pieces("run.db").items()
     assert more == dn.bootstrap(dn.read(table), 6, max_parents=None, knowledge=None, solver=None).to_dict()
     assert main(["learn", str(table), "--journal", "run.db"]) == 2
-    assert "--journal also for --bootstrap" in capsys.readouterr().err
+    assert "a journal stores solved subproblems, bootstrap samples and" in capsys.readouterr().err
 
 
 def test_two_processes_do_not_share_a_journal(tmp_path):
@@ -286,7 +286,7 @@ def test_a_folder_that_cannot_be_written(table, tmp_path, monkeypatch, capsys):
 
 def test_options_that_are_refused_make_no_journal(table, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for words in (["--direct", "--solver", "sa"], ["--rule", "count"], ["--samples", "s.json"]):
+    for words in (["--set", "direct=true", "--solver", "sa"], ["--rule", "count"], ["--samples", "s.json"]):
         assert main(["learn", str(table), "--journal", "run.db", *words]) == 2
         assert list(tmp_path.iterdir()) == []
 

@@ -103,6 +103,9 @@ def claim(
         return
     apart = {*harmless, *_HARMLESS}
     given = {name: value for name, value in vars(options).items() if name not in apart}
+    if "seed" in given and given["seed"] is None:  # a run with the default seed is the same run
+        given["seed"] = SEED
+    given |= {"settings": dict(given["settings"])} if "settings" in given else {}
     settings = {option_of(options.command, name): value for name, value in given.items()}
     journal.claim({"the version of dagneal": __version__, "the command": options.command, **more, **settings})
     _remember(journal, options)

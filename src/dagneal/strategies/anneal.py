@@ -39,7 +39,7 @@ from dagneal.solvers.samplers import (
 )
 from dagneal.solvers.solution import Division, Solution
 from dagneal.strategies.classical import Exact, check_cold, check_size, solve_table
-from dagneal.strategies.names import check_sampler_name, sampler_named
+from dagneal.strategies.names import DIRECT, QUANTUM, SEEDLESS, check_sampler_name, sampler_named
 
 
 @dataclass(frozen=True, repr=False)
@@ -113,12 +113,23 @@ class Anneal:
     @property
     def is_direct(self) -> bool:
         """Whether the sampler solves the global problem at once."""
-        return solves_directly(self.sampler) if self.direct is None else self.direct
+        if self.direct is not None:
+            return self.direct
+        return self.sampler in DIRECT if isinstance(self.sampler, str) else solves_directly(self.sampler)
 
     @property
     def takes_seed(self) -> bool:
-        """Whether the sampler takes a seed; a sampler that is only named is taken to do so."""
-        return isinstance(self.sampler, str) or "seed" in parameters_of(self.sampler)
+        """Whether the sampler takes a seed."""
+        if isinstance(self.sampler, str) and self.sampler in QUANTUM:
+            return self.sampler not in SEEDLESS
+        return "seed" in parameters_of(sampler_named(self.sampler) if isinstance(self.sampler, str) else self.sampler)
+
+    @property
+    def sends_away(self) -> bool:
+        """Whether the sampler sends problems away and notes in a journal what was sent."""
+        if isinstance(self.sampler, str):
+            return self.sampler in QUANTUM and self.sampler not in DIRECT
+        return isinstance(self.sampler, Journalling)
 
     def solve_directly(self, problem: Problem, run: Run) -> Solution:
         """Solve the global problem at once.

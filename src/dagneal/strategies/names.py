@@ -28,6 +28,8 @@ QUANTUM = {
     "qpu-emulated": "dagneal.qpu.emulator:emulated",
     "leap-hybrid": "dagneal.qpu.cloud:hybrid",
 }
+DIRECT = ("leap-hybrid",)  # solve the global problem at once unless told otherwise
+SEEDLESS = ("leap-hybrid",)  # of the quantum annealers, which are not connected to be asked
 SOLVERS = (*STRATEGIES, *SAMPLERS, *QUANTUM)
 
 
