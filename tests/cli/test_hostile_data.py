@@ -58,6 +58,7 @@ def test_it_is_refused_in_one_line(case, tmp_path, capsys):
     assert not (tmp_path / "a.html").exists()
 
 
+@pytest.mark.slow
 def test_a_terminal_of_another_encoding(tmp_path):
     (tmp_path / "a.csv").write_bytes(READ_RIGHT["emoji"][0].encode())
     command = [sys.executable, "-m", "dagneal", "learn", str(tmp_path / "a.csv"), "--quiet"]

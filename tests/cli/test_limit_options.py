@@ -22,6 +22,7 @@ def test_control_on_the_command_line(tmp_path, monkeypatch, capsys):
     assert "--time-limit is 0.0" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_number_of_jobs_makes_no_difference(tmp_path, capsys):
     file = tmp_path / "a.csv"
     dn.load("alarm-15").sample(500, 1).frame().write_csv(file)
@@ -61,6 +62,7 @@ def test_limits_of_the_machine_that_are_none(options, words, tmp_path, capsys):
     assert words in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_memory_is_watched_while_it_works(tmp_path):
     """More is taken than was foreseen: the command ends with a line, and leaves no file."""
     file, out = tmp_path / "a.csv", tmp_path / "a.bif"
@@ -82,6 +84,7 @@ def test_memory_is_watched_while_it_works(tmp_path):
     assert not out.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="address spaces are limited on Linux")
 def test_a_small_address_space_is_refused_in_one_line(tmp_path):
     dn.load("lung-cancer").sample(50, 1).frame().write_csv(tmp_path / "lc.csv")

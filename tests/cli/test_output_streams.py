@@ -11,7 +11,10 @@ import pytest
 import dagneal as dn
 from support.streams import CONDITIONS, attempt, complain, prepare
 
-pytestmark = pytest.mark.skipif(os.name != "posix" or not Path("/dev/full").exists(), reason="needs sh and /dev/full")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name != "posix" or not Path("/dev/full").exists(), reason="needs sh and /dev/full"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -134,6 +134,7 @@ def test_settings_of_wrong_types(settings, rows, tmp_path, capsys):
     assert "run.db" in text
 
 
+@pytest.mark.slow
 def test_code_beside_a_journal_is_not_imported(rows, tmp_path, monkeypatch, capsys):
     """A sampler has to be repeated on the command line, and comes from the folder where that was given."""
     trap, home = tmp_path / "trap", tmp_path / "home"
@@ -181,6 +182,7 @@ def test_settings_of_other_programs_beside_a_journal(name, rows, tmp_path, monke
     assert f"there/{name} would change" in refused(capsys, "resume", str(path))
 
 
+@pytest.mark.slow
 def test_output_paths_are_shown_before_anything_is_written(rows, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "deep").mkdir()
@@ -213,6 +215,7 @@ def test_a_reproduction_shows_its_folder(tmp_path, monkeypatch, capsys):
     assert f"note: -o writes to {tmp_path / 'reproduction'}" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_values_of_a_journal_are_data(rows, tmp_path, monkeypatch, capsys):
     """A value that is a pickle is not loaded, and a value of the wrong size is refused."""
 
@@ -339,6 +342,7 @@ def test_a_journal_with_a_name_that_is_not_utf8(rows, tmp_path, monkeypatch, cap
     assert "run-\\udcff.db cannot be used" in refused(capsys, "resume", name)
 
 
+@pytest.mark.slow
 def test_a_journal_that_sqlite_has_open_elsewhere(rows, tmp_path, capsys):
     path = stored(tmp_path / "run.db", ["learn", rows, *SMALL, "--journal", "run.db"])
     code = (
@@ -369,6 +373,7 @@ def test_a_read_only_journal(rows, tmp_path):
     tmp_path.chmod(0o700)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["", ":/nowhere", "lib:"])
 def test_relative_search_paths_do_not_reach_the_folder_of_a_journal(tmp_path, monkeypatch, path):
     trap, home = tmp_path / "trap", tmp_path / "home"

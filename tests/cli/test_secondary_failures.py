@@ -40,7 +40,7 @@ def test_a_failing_page_or_comparison_loses_nothing(tmp_path, monkeypatch, capsy
 
     monkeypatch.setattr("dagneal.report.page.page", fail)
     monkeypatch.setattr("dagneal.result.compare", fail)
-    monkeypatch.setattr("dagneal.report.summary.drawn", fail)
+    monkeypatch.setattr("dagneal.report.summary.draw_text", fail)
     words = ["--truth", "lung-cancer", "-o", str(tmp_path / "a.html"), "-o", str(tmp_path / "a.bif"), "--quiet"]
     assert main(["learn", str(tmp_path / "lc.csv"), *words]) == 2
     out, err = capsys.readouterr()
