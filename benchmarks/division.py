@@ -47,7 +47,7 @@ def paper(bench: harness.Benchmark, folder: str | None) -> None:
     for name, kind, reads, sizes, seeds in SMALL_PLAN if bench.small else PLAN:
         truth = dn.load(name)
         data = truth.expected(10_000)
-        scores = dn.scoring.score_table(data.padded() if kind == "padded" else data, SCORE, SUBPROBLEM_PARENTS)
+        scores = dn.scoring.score_table(data.with_equal_arities() if kind == "padded" else data, SCORE, SUBPROBLEM_PARENTS)
         for size in sizes:
             right, wrong, acyclic, spent = [], [], [], []
             for seed in range(1, seeds + 1):

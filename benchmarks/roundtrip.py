@@ -16,7 +16,7 @@ import numpy as np
 
 import dagneal as dn
 from dagneal.networks.bif import format_bif, parse_bif
-from dagneal.networks.formats import with_safe_labels
+from dagneal.networks.formats import make_labels_safe
 
 THEIRS = """
 import json, sys, numpy as np, pyagrum as gum
@@ -62,7 +62,7 @@ if __name__ == "__main__":
             network = parse_bif((gzip.decompress(content) if path.suffix == ".gz" else content).decode(), path.name)
             ours = survives(network)
             with tempfile.TemporaryDirectory() as folder:
-                same, worst = compare_with_pyagrum(with_safe_labels(network), folder)
+                same, worst = compare_with_pyagrum(make_labels_safe(network), folder)
             spent = time.perf_counter() - begun
             cells = (path.name, len(network.names), ours, same, f"{worst:.1e}", f"{spent:.1f}")
             table.row(path.name, cells, spent, exact=(ours, same))

@@ -93,7 +93,7 @@ def random_problem(generator: np.random.Generator, n: int) -> tuple[dn.Dataset, 
         )
         data = dn.read(frame, merge="no", states=dict(zip(names, states, strict=True)))
     else:
-        data = dn.Dataset.merged(names, states, codes, np.array(weights))
+        data = dn.Dataset.from_codes(names, states, codes, np.array(weights))
     return data, Plain(rows, weights, arities), str(generator.choice(list(SCORES)))
 
 
