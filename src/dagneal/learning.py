@@ -78,10 +78,8 @@ def learn(
     if seed is not None:
         check_seed(solver)
     run = Run(SEED if seed is None else seed, deadline) if run is None else run
-    if run.journal is not None and not uses_journal(solver):
-        raise InputError(
-            "a journal stores solved subproblems, bootstrap samples and what is sent to a QPU; this solver has none of them"
-        )
+    if run.journal is not None:
+        check_journal(solver)
     score, known = as_score(score), as_knowledge(knowledge)
     data = as_dataset(data)
     found = solve_data(data, solver, score, max_parents, known, run, initial)
@@ -120,6 +118,18 @@ def check_seed(solver: Solver) -> None:
     if isinstance(inner, Anneal) and not inner.takes_seed and not drawn:
         name = inner.sampler if isinstance(inner.sampler, str) else type(inner.sampler).__name__
         raise InputError(f"{name} takes no seed")
+
+
+def check_journal(solver: Solver) -> None:
+    """Refuse a journal that nothing would be written to.
+
+    Args:
+        solver: any solver.
+    """
+    if not uses_journal(solver):
+        raise InputError(
+            "a journal stores solved subproblems, bootstrap samples and what is sent to a QPU; this solver has none of them"
+        )
 
 
 def uses_journal(solver: Solver) -> bool:
