@@ -4,7 +4,8 @@ Use: python benchmarks/acceptance/structure.py [--before CHECKOUT]
 
 Figures of the tree come from tools/structure.py. For three commands it counts the modules of the package whose functions are
 entered, and the greatest depth of nested calls in the package, from `dagneal.cli.main` on. Bodies of modules and classes and
-comprehensions do not count. These two have no limit; they stand beside those of the earlier version. CHECKOUT is a clone of an earlier commit with its own virtual environment; the same code measures it.
+comprehensions do not count. These two have no limit; they stand beside those of the earlier version. CHECKOUT is a clone of
+an earlier commit with its own virtual environment; the same code measures it.
 """
 
 from __future__ import annotations
