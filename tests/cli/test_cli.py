@@ -354,7 +354,7 @@ BAD = [
     ("learn good.csv --solver sa --set progress=1", "does not take the parameter 'progress'"),
     ("learn good.csv --reads 10", "name one, such as --solver sa"),
     ("learn good.csv --score magic", "there is no score 'magic'"),
-    ("learn good.csv --score bdeu:-1", "needs a number from 1e-12 to 1e12"),
+    ("learn good.csv --score bdeu:-1", "give a number from 1e-12 to 1e12"),
     ("learn good.csv -o nowhere/found.json", "there is no folder nowhere"),
     ("learn good.csv -o found.xyz", "end the name in .json"),
     ("learn good.csv --samples reads.json", "only a sampler that solves the global problem"),
