@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from math import isnan
 from pathlib import Path
@@ -69,7 +69,7 @@ class Learned(Finding):
             solution: what a solver found.
             **more: further fields.
         """
-        return cls(**{**vars(solution), **more})
+        return cls(**{each.name: getattr(solution, each.name) for each in fields(solution)} | more)
 
     def __repr__(self) -> str:
         """Return one line: the size, the score, and how good it is."""

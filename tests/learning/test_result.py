@@ -1,17 +1,284 @@
-"""The result of `learn`: files and probabilities."""
+"""The result of `learn`: what it says, its methods, its files and its probabilities."""
+
+import json
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
 import pytest
+from dwave.samplers import SimulatedAnnealingSampler
 
 import dagneal as dn
-from support.reference import random_table
+from dagneal.divide.subproblem_solvers import Solutions
+from support.reference import random_data, random_table
+
+
+class Circle:
+    """A subproblem solver whose votes leave a cycle."""
+
+    name = "circle"
+
+    def solve(self, subproblems):
+        count, size = subproblems.members.shape
+        adjacency = np.zeros((count, size, size), dtype=bool)
+        adjacency[:, [0, 1, 2], [1, 2, 0]] = True
+        return Solutions(adjacency, np.zeros(count))
+
+    def fingerprint(self):
+        return self.name
+
+
+@pytest.fixture(scope="module")
+def truth():
+    return dn.load("lung-cancer")
+
+
+@pytest.fixture(scope="module")
+def data(truth):
+    return truth.sample(2_000, 1)
+
+
+@pytest.fixture(scope="module")
+def found(data):
+    return dn.learn(data)
+
+
+@pytest.fixture(scope="module")
+def cyclic():
+    return dn.learn(random_data(3, 50, 1), dn.Divide(Circle(), combine="penalty"))
+
+
+@pytest.fixture(scope="module")
+def wide():
+    """A result without a proof, but with a bound: more variables than exact search takes in seconds."""
+    return dn.learn(random_data(24, 100, 1, arities=[2] * 24), max_parents=2, seed=1)
+
+
+# What it says
+
+
+def test_its_repr_is_one_line(found, cyclic, wide, data):
+    assert repr(found) == f"Learned(5 variables, {len(found.edges)} edges, BDeu(1) = {found.score:.3f}, optimal)"
+    assert repr(cyclic) == "Learned(3 variables, 3 edges, BDeu(1) = nan, not a network)"
+    size = f"Learned(24 variables, {len(wide.edges)} edges"
+    assert repr(wide) == f"{size}, BDeu(1) = {wide.score:.3f}, within {wide.gap:.3f} of the optimum)"
+    assert repr(dn.learn(data, dn.OrderSearch(rounds=1))).endswith("not proved optimal)")
+    one = dn.learn(data, max_parents=0, score="bic")
+    assert repr(one) == f"Learned(5 variables, 0 edges, BIC = {one.score:.3f}, optimal)"
+
+
+def test_whether_it_is_a_network(found, cyclic, data):
+    assert found.is_dag
+    assert not cyclic.is_dag
+    for what in (lambda: cyclic.network, lambda: cyclic.cpdag):
+        with pytest.raises(dn.InputError, match=r"the votes leave a cycle, .* with acyclic=True"):
+            what()
+    assert dn.learn(random_data(3, 50, 1), dn.Divide(Circle(), combine="penalty", acyclic=True)).is_dag
+
+
+def test_its_gap(found, wide, data):
+    assert found.gap == 0.0
+    assert wide.gap == wide.bound.score - wide.score > 0
+    assert dn.learn(data, dn.OrderSearch(rounds=1)).gap is None
+    assert replace(wide, score=float("nan")).gap is None
+
+
+def test_its_drawing_for_notebooks(found, cyclic, data):
+    html = found._repr_html_()
+    assert html.count("<svg") == 1
+    for name in data.names:
+        assert name in html
+    assert "<svg" in cyclic._repr_html_()
+
+
+def test_it_cannot_be_changed(found):
+    with pytest.raises(AttributeError):
+        found.score = 0.0
+
+
+# Its methods
+
+
+def test_its_graph_and_equivalence_class(found, truth):
+    graph = found.to_networkx()
+    assert isinstance(graph, nx.DiGraph)
+    assert list(graph) == list(truth.names)
+    assert list(graph.edges) == sorted(found.edges, key=lambda edge: list(truth.names).index(edge[0]))
+    assert set(graph.edges) == set(found.edges)
+    graph.add_edge("Smoker", "Xray")  # a copy
+    assert set(found.dag.edges) == set(found.edges)
+    assert nx.utils.graphs_equal(found.cpdag, dn.cpdag(found.dag))
+
+
+def test_its_strengths(found, data):
+    its = found.strengths()
+    assert [(each.parent, each.child) for each in its] == found.edges
+    assert its == dn.strengths(found.dag, data)
+    measured = found.with_confidence(dn.Confidence(strengths=its[:1]))
+    assert measured.strengths() == its[:1]
+    assert found.confidence is None
+
+
+def test_its_bootstrap(found, data):
+    ours = found.bootstrap(5, run=dn.Run(3))
+    assert ours.samples == 5
+    assert np.array_equal(ours.directions, dn.bootstrap(data, 5, max_parents=4, run=dn.Run(3)).directions)
+    exact = found.bootstrap(5, dn.Exact(), dn.Run(3))
+    assert np.array_equal(ours.directions, exact.directions)  # what Auto does with five variables
+    known = dn.learn(data, knowledge={"required": ["Xray -> Cancer"]}, max_parents=1)
+    assert known.bootstrap(3).of("Xray", "Cancer") == (1.0, 1.0)
+    divided = dn.learn(data, dn.Divide(combine="penalty", acyclic=True))
+    assert divided.search_limit is None  # the rules of the paper have no parent limit
+    assert divided.bootstrap(2).samples == 2
+
+
+def test_its_comparison_with_the_truth(found, truth, data):
+    by_network, by_graph = found.compare(truth), found.compare(truth.dag)
+    assert by_network == by_graph == dn.compare(found.dag, truth.dag, dn.scoring.Scorer(data))
+    same = dn.learn(truth.expected(10_000)).compare(truth)
+    assert same.shd == 0
+    with pytest.raises(dn.InputError, match="differ in their variables"):
+        found.compare(dn.load("waste"))
+
+
+# Its files
+
+
+def confidence_of(found, data):
+    """All measures of confidence."""
+    return dn.Confidence(
+        strengths=found.strengths(),
+        bootstrap=found.bootstrap(4),
+        threshold=0.7,
+        sensitivity={size: each.edges for size, each in dn.sensitivity(data, [0.5, 10]).items()},
+        holdout=dn.holdout(data),
+    )
+
+
+KNOWN = {"required": ["Xray -> Cancer"], "leaves": ["Dyspnoea"], "limits": {"Cancer": 2}, "tiers": [["Smoker"], ["Xray"]]}
+DIRECT = dn.Anneal(SimulatedAnnealingSampler(), num_reads=20, direct=True)
+RAW = dn.Anneal("sa", num_reads=2, direct=True, encoding="paper", repair=False, parameters={"num_sweeps": 1})
+VOTES = dn.Divide(dn.Anneal("sa", num_reads=5), size=3, combine="count")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(lambda found, data: found, id="exact"),
+        pytest.param(
+            lambda found, data: dn.learn(random_data(3, 50, 1), dn.Divide(Circle(), combine="penalty")), id="cycle"
+        ),
+        pytest.param(
+            lambda found, data: dn.learn(random_data(24, 100, 1, arities=[2] * 24), max_parents=2, seed=1), id="bound"
+        ),
+        pytest.param(lambda found, data: dn.learn(data, DIRECT, seed=2), id="reads"),
+        pytest.param(lambda found, data: dn.learn(data, RAW, seed=2), id="raw reads"),
+        pytest.param(lambda found, data: dn.learn(data, dn.Anneal("sa", num_reads=5), seed=2), id="candidates"),
+        pytest.param(lambda found, data: dn.learn(data, VOTES, seed=2), id="votes of reads"),
+        pytest.param(lambda found, data: dn.learn(data, dn.Anneal("qpu-emulated", num_reads=5)), id="hardware"),
+        pytest.param(lambda found, data: found.with_confidence(confidence_of(found, data)), id="confidence"),
+        pytest.param(lambda found, data: dn.learn(data, knowledge=KNOWN, score="bdeu:2.5"), id="knowledge"),
+        pytest.param(lambda found, data: dn.learn(data, score="bic"), id="another score"),
+    ],
+)
+def test_it_is_read_back(make, found, data, tmp_path, embeddings, monkeypatch):
+    monkeypatch.setenv("DAGNEAL_CACHE", str(embeddings))
+    saved = make(found, data)
+    saved.save(tmp_path / "found.json")
+    read = dn.load_result(tmp_path / "found.json")
+    plain = json.loads(json.dumps(saved.to_dict()))
+    plain.pop("data")  # they are not in the file
+    assert json.loads(json.dumps(read.to_dict())) == plain
+    assert repr(read) == repr(saved)
+    assert (read.edges, list(read.dag)) == (saved.edges, list(saved.dag))
+    assert (read.optimal, read.is_dag, read.gap, read.seed) == (saved.optimal, saved.is_dag, saved.gap, saved.seed)
+    assert (read.bound, read.hardware) == (saved.bound, saved.hardware)
+    assert (read.knowledge, read.criterion) == (saved.knowledge, saved.criterion)
+    assert (read.reads is None, read.division is None) == (saved.reads is None, saved.division is None)
+    if saved.reads is not None:
+        assert read.reads.summary() == saved.reads.summary()
+        assert read.reads.sampleset is None
+    if saved.division is not None:
+        assert read.division.summary() == saved.division.summary()
+        assert np.array_equal(read.division.votes, saved.division.votes)
+        assert np.array_equal(read.division.against, saved.division.against)
+    if saved.is_dag:
+        assert set(read.network.cpts) == set(saved.network.cpts)
+        assert all(read.network.cpts[name] == pytest.approx(saved.network.cpts[name]) for name in saved.network.cpts)
+        assert nx.utils.graphs_equal(read.cpdag, saved.cpdag)
+    read.save(tmp_path / "again.json")
+    assert dn.load_result(tmp_path / "again.json").to_dict() == read.to_dict()
+
+
+def test_what_is_read_back_says_when_it_needs_the_data(found, data, truth, tmp_path):
+    found.save(tmp_path / "found.json")
+    read = dn.load_result(tmp_path / "found.json")
+    with pytest.raises(dn.InputError, match="strengths needs the data; a result that was read from a file has none"):
+        read.strengths()
+    with pytest.raises(dn.InputError, match="bootstrap needs the data"):
+        read.bootstrap(2)
+    assert read.compare(truth).shd == found.compare(truth).shd
+    whole = replace(read, data=data)  # the data may come back
+    assert whole.strengths() == found.strengths()
+    assert np.array_equal(whole.bootstrap(3).directions, found.bootstrap(3).directions)
+    read.save(tmp_path / "found.bif")
+    assert set(dn.read_bif(tmp_path / "found.bif").dag.edges) == set(found.edges)
+
+
+def test_its_confidence_is_read_back(found, data, tmp_path):
+    measured = found.with_confidence(confidence_of(found, data))
+    measured.save(tmp_path / "found.json")
+    read = dn.load_result(tmp_path / "found.json").confidence
+    assert read.strengths == measured.confidence.strengths
+    assert read.threshold == 0.7
+    assert read.sensitivity == measured.confidence.sensitivity
+    assert read.holdout == measured.confidence.holdout
+    assert read.bootstrap.samples == 4
+    assert np.allclose(read.bootstrap.directions, measured.confidence.bootstrap.directions)
+
+
+def test_the_keys_that_other_programs_use(found, data):
+    plain = found.to_dict()
+    assert plain["format_version"] == 1
+    assert plain["variables"] == list(data.names)
+    assert plain["edges"] == [list(edge) for edge in found.edges]
+    assert (plain["score"], plain["optimal"], plain["data"]["rows"]) == (found.score, True, 2_000)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda plain: plain.update(format_version=2), "has the format version 2; this version of dagneal reads 1"),
+        (lambda plain: plain.update(format_version="1"), "has the format version '1'"),
+        (lambda plain: plain.pop("format_version"), "is no result of `dagneal learn`; it has no format_version"),
+        (lambda plain: plain.pop("solver"), "is no valid result: KeyError: 'solver'"),
+        (lambda plain: plain.update(seconds=3), "is no valid result: AttributeError"),
+        (lambda plain: plain.update(bound={"size": 3}), "is no valid result: TypeError"),
+        (lambda plain: plain.update(max_parents="many"), "is no valid result: ValueError"),
+    ],
+)
+def test_what_is_no_result_is_refused(change, message, found, tmp_path):
+    plain = found.to_dict()
+    change(plain)
+    (tmp_path / "found.json").write_text(json.dumps(plain))
+    with pytest.raises(dn.InputError, match=message) as caught:
+        dn.load_result(tmp_path / "found.json")
+    assert "\n" not in str(caught.value)
+
+
+def test_other_files_are_no_results(found, tmp_path):
+    found.save(tmp_path / "found.bif")
+    with pytest.raises(dn.InputError, match=r"is no result; results are saved as \.json"):
+        dn.load_result(tmp_path / "found.bif")
+    with pytest.raises(dn.InputError, match="cannot be read"):
+        dn.load_result(tmp_path / "nowhere.json")
+    (tmp_path / "list.json").write_text("[1, 2]")
+    with pytest.raises(dn.InputError):
+        dn.load_result(tmp_path / "list.json")
 
 
 @pytest.mark.parametrize("ending", ["json", "bif", "graphml", "dot"])
 def test_saving(tmp_path, ending):
-    import json
-
     found = dn.learn(dn.load("lung-cancer").expected(10_000))
     path = tmp_path / f"found.{ending}"
     found.save(path)
