@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -168,28 +168,53 @@ def _add_file(words: list[str]) -> list[str]:
     return [*words[:at], *added, *words[at:]]
 
 
-def _texts(action: argparse.Action, value: Any, where: str) -> Iterator[Any]:
-    """Yield a value as the texts of an option, one for each time that the option is given; None for a flag."""
+def _texts(action: argparse.Action, value: Any, where: str) -> list[Any]:
+    """Return a value as the texts of an option, one for each time that the option is given; None for a flag."""
     if isinstance(action, argparse._StoreTrueAction):
         if not isinstance(value, bool):
             raise InputError(f"{where} is {short(value)}; give true or false")
-        yield from [None] if value else []
-    elif action.dest == "settings":
-        yield from (f"{name}={_value_text(its)}" for name, its in _table(value, where).items())
-    elif action.dest == "knowledge" and isinstance(value, dict):
-        yield json.dumps(value)
-    elif action.dest == "bins" and isinstance(value, dict):
-        yield from (f"{name}={_text(its, where)}" if name else _text(its, where) for name, its in value.items())
-    elif action.dest == "tiers" and isinstance(value, list):
-        yield ":".join(join_names(_list(group, where)) for group in value)
-    elif isinstance(action, argparse._AppendAction) or action.nargs == "*":
-        yield from (_text(each, where) for each in (value if isinstance(value, list) else [value]))
-    elif action.type is split_names:
-        yield join_names([_text(each, where) for each in _list(value, where)])
-    elif action.type in (split_numbers, split_sizes):
-        yield ",".join(_text(each, where) for each in _list(value, where))
-    else:
-        yield _text(value, where)
+        return [None] if value else []
+    if action.dest == "settings" or (action.dest in _WRITERS and isinstance(value, dict | list)):
+        return _WRITERS[action.dest](value, where)
+    if isinstance(action, argparse._AppendAction) or action.nargs == "*":
+        return [_text(each, where) for each in (value if isinstance(value, list) else [value])]
+    if action.type is split_names:
+        return [join_names([_text(each, where) for each in _list(value, where)])]
+    if action.type in (split_numbers, split_sizes):
+        return [",".join(_text(each, where) for each in _list(value, where))]
+    return [_text(value, where)]
+
+
+def _setting_texts(value: Any, where: str) -> list[str]:
+    """Return settings of a solver as NAME=VALUE."""
+    if not isinstance(value, dict) or not all(isinstance(name, str) and name for name in value):
+        raise InputError(f"{where} is {short(value)}; give a table such as [settings], then num_sweeps = 5000")
+    return [f"{name}={_value_text(its)}" for name, its in value.items()]
+
+
+def _bin_texts(value: Any, where: str) -> list[str]:
+    """Return bins, by column or for all, as [NAME=]KIND:N."""
+    if isinstance(value, list):
+        return [_text(each, where) for each in value]
+    return [f"{name}={_text(its, where)}" if name else _text(its, where) for name, its in value.items()]
+
+
+def _knowledge_texts(value: Any, where: str) -> list[str]:
+    """Return background knowledge as JSON."""
+    if not isinstance(value, dict):
+        raise InputError(f"{where} is {short(value)}; give a table or the path of a file")
+    return [json.dumps(value)]
+
+
+def _tier_texts(value: Any, where: str) -> list[str]:
+    """Return groups of names as A,B:C,D."""
+    if not isinstance(value, list):
+        raise InputError(f"{where} is {short(value)}; give a list of lists of names")
+    return [":".join(join_names([_text(name, where) for name in _list(group, where)]) for group in value)]
+
+
+# Options that take a table or a list in a file, and how these are written on the command line.
+_WRITERS = {"settings": _setting_texts, "bins": _bin_texts, "knowledge": _knowledge_texts, "tiers": _tier_texts}
 
 
 def _text(value: Any, where: str) -> str:
@@ -213,10 +238,4 @@ def _list(value: Any, where: str) -> list[Any]:
         return [value]
     if not isinstance(value, list):
         raise InputError(f"{where} is {short(value)}; give a list")
-    return value
-
-
-def _table(value: Any, where: str) -> Mapping[str, Any]:
-    if not isinstance(value, dict) or not all(isinstance(name, str) and name for name in value):
-        raise InputError(f"{where} is {short(value)}; give a table such as [settings], then num_sweeps = 5000")
     return value

@@ -22,6 +22,7 @@ from dagneal.cli.solver_options import SOLVERS, add_solver_options, open_solver
 if TYPE_CHECKING:
     from dagneal.data.dataset import Dataset
     from dagneal.result import Learned
+    from dagneal.runtime.run import Run
 
 SUMMARY = "learn the structure of a Bayesian network from data"
 USAGE = "DATA [options]"
@@ -64,24 +65,14 @@ def run(options: argparse.Namespace) -> None:
     Args:
         options: of the command.
     """
-    from dagneal.learning import check_journal, check_seed, uses_journal
+    from dagneal.learning import check_seed, learn, uses_journal
     from dagneal.runtime.journal import SqliteJournal
     from dagneal.runtime.run import Deadline
-    from dagneal.scoring.scores import score_named
-    from dagneal.strategies.anneal import Anneal, Divide
 
-    if options.data is None:
-        raise InputError("there are no data; give a file: dagneal learn DATA")
-    _check_outputs(options)
-    which = Measures(options.bootstrap)
-    which.check()
-    Deadline.after(options.time_limit)  # refuses an invalid limit before the work
-    score = score_named(options.score)
+    _check(options)
     with open_solver(options) as solver:
         if options.seed is not None:
             check_seed(solver)
-        if options.journal is not None and options.bootstrap is None:
-            check_journal(solver)  # before there is a file
         _check_samples(options, solver)
         with open_run(options) as context:
             data, truth, more = _read(options)
@@ -90,13 +81,10 @@ def run(options: argparse.Namespace) -> None:
             context = replace(context, deadline=Deadline.after(options.time_limit))
             for_samples_only = options.bootstrap is not None and not uses_journal(solver)
             search = replace(context, journal=None) if for_samples_only else context
-            learned = _learn(data, solver, {"score": score, "max_parents": options.max_parents, **more, "run": search})
+            learned = learn(data, solver, run=search, **more)
             if options.bootstrap is not None:
                 _save(learned, options, truth)
-            same = not isinstance(solver, Anneal | Divide)
-            if options.bootstrap is not None and not same and not options.quiet:
-                show.note("bootstrap samples are learned by the default solver, not as the network itself")
-            learned, interrupted = measure(learned, which, solver if same else None, context, options.quiet)
+            learned, interrupted = _measure(learned, options, solver, context)
     saved = _save(learned, options, truth)
     _show(learned, data, truth, options)
     for path in saved:
@@ -105,15 +93,22 @@ def run(options: argparse.Namespace) -> None:
         raise KeyboardInterrupt  # what is known has been saved and shown
 
 
-def _check_outputs(options: argparse.Namespace) -> None:
-    """Refuse files that could only fail after the work."""
+def _check(options: argparse.Namespace) -> None:
+    """Refuse what could only fail after the work."""
     from dagneal.networks.formats import FORMATS, PAGE
+    from dagneal.runtime.run import Deadline
+    from dagneal.scoring.scores import score_named
 
+    if options.data is None:
+        raise InputError("there are no data; give a file: dagneal learn DATA")
     for path in options.output:
         check_format(path, (*FORMATS, PAGE))
     if options.samples:
         check_writable(options.samples)
     check_different([*options.output, *(path for path in (options.samples, options.journal) if path)])
+    Measures(options.bootstrap).check()
+    Deadline.after(options.time_limit)
+    score_named(options.score)
 
 
 def _check_samples(options: argparse.Namespace, solver: Any) -> None:
@@ -142,13 +137,19 @@ def _read(options: argparse.Namespace) -> tuple[Dataset, Any, dict[str, Any]]:
     for graph, source in ((truth, options.truth), (initial, options.initial)):
         if graph is not None:
             check_variables(graph, data.names, source)
-    return data, truth, {"knowledge": read_knowledge_options(options, data.names), "initial": initial}
+    known = read_knowledge_options(options, data.names)
+    more = {"score": options.score, "max_parents": options.max_parents, "knowledge": known, "initial": initial}
+    return data, truth, more
 
 
-def _learn(data: Dataset, solver: Any, more: dict[str, Any]) -> Learned:
-    from dagneal.learning import learn
+def _measure(learned: Learned, options: argparse.Namespace, solver: Any, run: Run) -> tuple[Learned, bool]:
+    """Measure the edges, and learn from bootstrap samples if that was asked for."""
+    from dagneal.strategies.anneal import Anneal, Divide
 
-    return learn(data, solver, **more)
+    same = not isinstance(solver, Anneal | Divide)
+    if options.bootstrap is not None and not same and not options.quiet:
+        show.note("bootstrap samples are learned by the default solver, not as the network itself")
+    return measure(learned, Measures(options.bootstrap), solver if same else None, run, options.quiet)
 
 
 def _save(learned: Learned, options: argparse.Namespace, truth: Any) -> list[str]:
