@@ -14,9 +14,10 @@ COMMANDS: dict[str, tuple[str, list[str]]] = {
     "version": ("--version", []),
     "learn": ("learn lc.csv -o {disk}/a.json -o {disk}/a.html -o {disk}/a.bif", ["a.json", "a.html", "a.bif"]),
     "learn-sa": (
-        "learn lc.csv --solver sa --reads 20 --samples {disk}/s.json --bootstrap 3 --holdout 0.2 -o {disk}/b.dot",
+        "learn lc.csv --solver sa --reads 20 --samples {disk}/s.json --bootstrap 3 -o {disk}/b.dot",
         ["s.json", "b.dot"],
     ),
+    "confidence": ("confidence lc.json lc.csv --bootstrap 3 --holdout 0.2 -o {disk}/j.html", ["j.html"]),
     "learn-json": ("learn lc.csv --json -o {disk}/c.graphml", ["c.graphml"]),
     "learn-journal": (
         "learn lc.csv --divide 3 --rule penalty --journal {disk}/new.db -o {disk}/d.json",
@@ -84,8 +85,9 @@ def prepare(folder: Path, disk: Path) -> None:
     truth = dn.load("lung-cancer")
     truth.sample(300, 1).frame().write_csv(folder / "lc.csv")
     dn.write_bif(truth, folder / "lc.bif")
-    words = f"learn lc.csv --divide 3 --rule penalty --journal {disk}/run.db -o {disk}/i.json".split()
-    subprocess.run([sys.executable, "-m", "dagneal", *words], cwd=folder, check=True, capture_output=True)
+    for words in ("-o lc.json", f"--divide 3 --rule penalty --journal {disk}/run.db -o {disk}/i.json"):
+        command = [sys.executable, "-m", "dagneal", "learn", "lc.csv", *words.split()]
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
 
 
 def attempt(name: str, condition: str, folder: Path, disk: Path, **environment: str) -> Ended:
