@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import dagneal
 from dagneal.base import caches
 from dagneal.base.kernels import kernel_modules
@@ -44,6 +46,7 @@ def run_sum(folder, **environment):
     return where, float(value)
 
 
+@pytest.mark.slow
 def test_a_change_of_an_inlined_function_reaches_kernels_of_other_modules(tmp_path):
     package = copy_package(tmp_path)
     before, value = run_sum(tmp_path)
@@ -81,6 +84,7 @@ def test_kernels_use_names_of_kernel_modules_only():
                     assert origin[name] in covered, f"{path.name}: {function.name} uses {name} of {origin[name]}"
 
 
+@pytest.mark.slow
 def test_kernels_compile_where_nothing_can_be_written(tmp_path):
     package = copy_package(tmp_path)
     (package / "__pycache__").write_text("a file, so that no folder can be made here, not even by root")
@@ -92,6 +96,7 @@ def test_kernels_compile_where_nothing_can_be_written(tmp_path):
     assert run_sum(tmp_path, HOME=nowhere, TMPDIR=str(tmp_path)) == ("None", value)
 
 
+@pytest.mark.slow
 def test_a_damaged_or_full_cache_costs_a_compilation_only(tmp_path):
     copy_package(tmp_path)
     where, value = run_sum(tmp_path)

@@ -82,6 +82,7 @@ def test_constrained_exact_search_is_brute_force_over_the_allowed(first):
             assert plain.score(found.dag) == pytest.approx(best)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 200, 50))
 def test_annealed_and_divided_results_obey(first):
     sampler = SimulatedAnnealingSampler()
@@ -135,6 +136,7 @@ def test_known_directions_are_decided():
         assert set(equivalence_class(dag, known).edges) == seen
 
 
+@pytest.mark.slow
 def test_many_variables_are_screened_with_knowledge():
     generator = np.random.default_rng(3)
     codes = generator.integers(0, 2, (70, 300))
@@ -200,6 +202,7 @@ def test_files_of_knowledge(tmp_path):
         read_knowledge(tmp_path / "none.toml")
 
 
+@pytest.mark.slow
 def test_the_conquest_of_a_larger_network_obeys():
     truth = dn.load("alarm-15")
     data = truth.sample(2_000, 1)

@@ -11,6 +11,8 @@ import dagneal as dn
 from dagneal.networks.bundled import NAMES
 from dagneal.networks.formats import make_labels_safe
 
+pytestmark = pytest.mark.slow  # importing pgmpy takes seconds
+
 PROGRAM = """
 import json, sys
 from pgmpy.readwrite import BIFReader

@@ -42,6 +42,7 @@ def draw_table(seed: int) -> dn.scoring.ScoreTable:
     return dn.scoring.score_table(data, max_parents=limit, candidates=candidates)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(10))
 def test_ground_state_is_exact_for_every_setting(chunk):
     """500 tables in all; nine tenths of the weights are not enough for some, so these can fail."""

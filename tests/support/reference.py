@@ -1,5 +1,6 @@
 """Slow and plain second implementations to test against. Nothing here uses the code under test but its data types."""
 
+from functools import cache
 from itertools import combinations, product
 from math import lgamma, log
 
@@ -75,6 +76,7 @@ def bic_score(data: Dataset, child: str, parents: list[str]) -> float:
     return likelihood - 0.5 * log(data.rows) * q * (int(data.arities[position[child]]) - 1)
 
 
+@cache
 def all_dags(n: int) -> list[tuple[frozenset[int], ...]]:
     """Every DAG on n nodes as the parents of each, found by trying all graphs (n <= 4) or all orders (above)."""
     if n <= 4:
