@@ -13,6 +13,7 @@ def outputs(notebook: nbformat.NotebookNode) -> list[list[dict]]:
     return [[dict(output) for output in cell.get("outputs", ())] for cell in notebook.cells]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["medical", "sachs", "your-own-csv"])
 def test_it_prints_what_it_shows(name, tmp_path):
     path = FOLDER / f"{name}.ipynb"
