@@ -237,7 +237,7 @@ def test_on_expected_data_the_score_is_at_least_the_truths():
     [
         lambda: ThreadPoolExecutor(1),
         lambda: ThreadPoolExecutor(3),
-        lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn")),
+        pytest.param(lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn")), marks=pytest.mark.slow),
     ],
     ids=["one thread", "three threads", "processes"],
 )
@@ -485,6 +485,7 @@ class Learner:
         return dn.OrderSearch(rounds=self.rounds).solve(problem, run)
 
 
+@pytest.mark.slow
 def test_a_journal_changes_no_answer(tmp_path):
     """Whatever was stored before: subproblems of another scheme, of raw reads, of other data, of another solver."""
     scorer = dn.scoring.Scorer(dn.load("waste").expected(10_000))
@@ -557,6 +558,7 @@ def test_failures_are_kept_by_block():
     assert (found.finished, set(found.failed.values())) == (4, {"RuntimeError"})
 
 
+@pytest.mark.slow
 def test_a_variable_that_all_others_depend_on():
     """More neighbours than a mask has bits: the best are kept, and the result says that some were not looked at."""
     rng = np.random.default_rng(2)

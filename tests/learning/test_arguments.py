@@ -26,6 +26,7 @@ def table(data):
     return dn.scoring.score_table(data)
 
 
+@pytest.mark.slow
 def test_samplers_get_default_reads_everywhere(data, table):
     sampler = SimulatedAnnealingSampler()
     assert dn.learn(data, dn.Anneal(sampler, direct=True)).reads.reads == 1000
@@ -108,6 +109,7 @@ def test_identical_reads_are_counted(data, tmp_path):
 # Names
 
 
+@pytest.mark.slow
 def test_names_and_plain_values_work(data, table, tmp_path):
     frame = data.frame()
     for source in (

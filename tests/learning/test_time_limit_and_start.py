@@ -59,6 +59,7 @@ def test_limits_that_are_none(wide, limit):
         dn.learn(wide, time_limit=limit)
 
 
+@pytest.mark.slow
 def test_what_is_begun_with_is_not_lost(wide):
     best = dn.learn(wide)
     scorer = dn.scoring.Scorer(wide)

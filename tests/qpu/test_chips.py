@@ -180,6 +180,7 @@ def laid_out(seed):
     return *edges.T, copies
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(1, 3), st.booleans())
 def test_packed_problems_are_the_problems_scaled(seed, count, gauged):
     """Whole chains: the physical energy of a copy is its problem's, times a factor, plus what its chains give."""
@@ -299,6 +300,7 @@ def test_copies_are_disjoint_valid_and_avoid_dead_qubits():
     assert "does not work" in why
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "most"), [(3, 3), (4, 13)])
 def test_all_blocks_of_alarm_in_a_few_calls(size, most, alarm, mock, embeddings):
     qpu = QPU(LocalBackend(mock, "mock P16"), cache=embeddings)
@@ -309,6 +311,7 @@ def test_all_blocks_of_alarm_in_a_few_calls(size, most, alarm, mock, embeddings)
     assert found.division.solver == "QPU"
 
 
+@pytest.mark.slow
 def test_tiled_blocks_are_solved_as_well_as_alone(alarm, embeddings):
     """Hits of the optimum in each of 50 blocks, together and alone: no difference after Holm's correction.
 

@@ -47,6 +47,7 @@ def test_calls_without_a_seed_differ_but_a_run_that_is_repeated_does_not(embeddi
     assert first[0] != first[1]
 
 
+@pytest.mark.slow
 def test_what_was_asked_of_the_chip_is_in_the_result(embeddings):
     truth = dn.load("lung-cancer")
     sampler = emulated("Advantage2_system4", cache=embeddings)
@@ -60,6 +61,7 @@ def test_what_was_asked_of_the_chip_is_in_the_result(embeddings):
     assert 0 <= used["chain_break_fraction"] < 1
 
 
+@pytest.mark.slow
 def test_chain_strengths_are_scanned_once_for_all_blocks(embeddings):
     table = dn.scoring.score_table(dn.load("waste").expected(10_000))
     sampler = emulated("Advantage2_system4", cache=embeddings, chain_strength="scan")
@@ -130,10 +132,14 @@ def test_the_whole_at_once_is_journaled_too(tmp_path, embeddings):
             found.append(dn.learn(data, solver, run=dn.Run(1, journal=journal)).edges)
     assert found[0] == found[1]
     assert len(backend.paid) == 1
-    with pytest.raises(dn.InputError, match="this solver has none of them"), dn.SqliteJournal(tmp_path / "run.db") as journal:
+    with (
+        pytest.raises(dn.InputError, match="this solver has none of them"),
+        dn.SqliteJournal(tmp_path / "run.db") as journal,
+    ):
         dn.learn(data, dn.Anneal(SimulatedAnnealingSampler(), direct=True), run=dn.Run(journal=journal))
 
 
+@pytest.mark.slow
 def test_after_a_final_error_no_call_is_left_behind(embeddings):
     """One call is refused while others wait: these are cancelled, and the refusal is told."""
 
@@ -186,6 +192,7 @@ def test_the_emulator_stops_when_a_call_is_given_up(embeddings):
     assert reads[0] < 1000
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_the_emulator_in_the_main_thread(tmp_path):
     """A real signal, while the whole is sampled: no further call, status 130."""
     script = (
@@ -268,6 +275,7 @@ def test_a_problem_that_cannot_be_written_down_is_cancelled():
     assert submitter.state.pending == set()
 
 
+@pytest.mark.slow
 def test_after_a_final_error_nothing_new_is_sent_even_with_a_journal(tmp_path, embeddings):
     class Refusing(Flaky):
         def submit(self, bqm, parameters):
@@ -358,6 +366,7 @@ def test_without_errors_and_with_time_the_emulator_finds_the_optimum(embeddings)
         EmulatedChip(noise=-1.0)
 
 
+@pytest.mark.slow
 def test_chain_strength_can_be_scanned(embeddings):
     bqm = dn.qubo.encode(dn.scoring.score_table(dn.load("waste-2p-dep").expected(10_000)))
     sampler = emulated("Advantage2_system1", chain_strength="scan", cache=embeddings)

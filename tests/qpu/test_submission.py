@@ -22,6 +22,7 @@ from support.waiting import PATIENCE, wait_for_file
 # Submission
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_failures_lose_nothing_and_nobody_pays_twice(seed, tmp_path, embeddings):
     """Three calls in ten fail and one qubit in a hundred is dead: the same network as without failures."""
@@ -158,6 +159,7 @@ def test_split_reads_come_together(embeddings):
     assert qpu.submitter.submitted > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calls_before", [0, 2, 6])
 def test_killed_and_restarted_it_ends_with_the_same_network(calls_before, tmp_path, embeddings):
     script = (
@@ -327,6 +329,7 @@ def test_what_oceans_exceptions_mean(name, kind, message):
         backend.fetch("id-9", 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["qpu", "leap-hybrid"])
 def test_no_token_is_ever_shown_and_what_is_wrong_is_said(solver, tmp_path):
     """With a fake configuration and a service that is not there: one line, status 2, and the token nowhere."""

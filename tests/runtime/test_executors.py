@@ -121,6 +121,7 @@ def test_processes_that_end_are_told():
         run_chunks(pool, ending, [("one", 1)], lambda *_: None, Shared("x", 1))
 
 
+@pytest.mark.slow
 def test_processes_resample_and_count_alike(data, monkeypatch):
     monkeypatch.setattr(counts, "_MUCH", 0.0)
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
@@ -130,6 +131,7 @@ def test_processes_resample_and_count_alike(data, monkeypatch):
     assert np.array_equal(table.scores, dn.scoring.Scorer(data).table(3).scores)
 
 
+@pytest.mark.cluster
 def test_a_worker_that_is_killed_makes_no_difference(data, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     data.frame().write_csv("rows.csv")
@@ -152,6 +154,7 @@ def test_a_worker_that_is_killed_makes_no_difference(data, tmp_path, monkeypatch
     assert not here["division"]["failed"]
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize(("victim", "message"), [("scheduler", "gave up pieces"), ("worker", "has had no workers for 1 s")])
 def test_a_cluster_that_is_gone_is_told_and_what_is_finished_is_kept(victim, message, data, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -203,6 +206,7 @@ def weighed(shared, number):
     return shared.value + number
 
 
+@pytest.mark.cluster
 def test_data_go_to_each_worker_of_a_cluster_not_with_each_piece(tmp_path):
     found = {}
     with (
@@ -229,6 +233,7 @@ def _listening():
     return {tuple(each.laddr) for each in sockets if each.status == psutil.CONN_LISTEN}
 
 
+@pytest.mark.cluster
 def test_a_local_cluster_listens_on_the_loopback_interface_only():
     before = _listening()
     with clusters.dask("local:2") as executor:
@@ -238,6 +243,7 @@ def test_a_local_cluster_listens_on_the_loopback_interface_only():
     assert {host for host, _ in opened} == {"127.0.0.1"}
 
 
+@pytest.mark.cluster
 def test_a_cluster_of_ones_own(data):
     with clusters.dask("local:2") as executor:
         assert executor.workers == 2

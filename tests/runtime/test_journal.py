@@ -58,6 +58,7 @@ def killed_at(words, folder, after):
     return process.returncode == -signal.SIGKILL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [DIVIDED, RESAMPLED], ids=["divided", "resampled"])
 def test_killed_and_resumed_it_ends_as_if_nothing_had_been(table, words, tmp_path):
     """The benchmark `durability.py` does it at fifty moments."""
@@ -81,6 +82,7 @@ def test_killed_and_resumed_it_ends_as_if_nothing_had_been(table, words, tmp_pat
         assert pieces(folder / "run.db") == pieces(tmp_path / "whole" / "run.db")
 
 
+@pytest.mark.slow
 def test_a_reproduction_is_resumed_also_without_its_records(table, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     words = ["reproduce", "networks", "--quiet", "-o", "there", "--journal", "run.db"]
@@ -114,6 +116,7 @@ def test_a_reproduction_is_resumed_also_without_its_records(table, tmp_path, mon
     assert "the command is" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_resume_runs_the_command_again(table, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     words = ["learn", str(table), "--divide", "3", "--solver", "sa", "--reads", "3", "--journal", "run.db", "--json"]
@@ -139,6 +142,7 @@ def test_resume_runs_the_command_again(table, tmp_path, monkeypatch, capsys):
     assert "no address" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("other", "named"),
     [
@@ -180,6 +184,7 @@ def test_more_resamples_are_added(table, tmp_path, monkeypatch, capsys):
     assert "a journal stores solved subproblems, bootstrap samples and" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_two_processes_do_not_share_a_journal(tmp_path):
     with dn.SqliteJournal(tmp_path / "run.db") as journal:
         journal.put({"a": b"1"})
@@ -215,6 +220,7 @@ def test_what_is_intact_in_a_torn_journal_is_used(share, tmp_path):
         assert not journal.notes
 
 
+@pytest.mark.slow
 def test_overwritten_pages_and_turned_bits_are_noticed(tmp_path):
     generator = random.Random(5)
     for number in range(20):
@@ -341,6 +347,7 @@ def test_a_truncated_log_is_reported(crashed, tmp_path, cut):
     assert len(found) == 300 or cut > 2_000_000
 
 
+@pytest.mark.slow
 def test_a_damaged_log_is_noticed_and_what_is_intact_in_it_is_kept(crashed, tmp_path):
     size = (crashed / "run.db-wal").stat().st_size
     generator = random.Random(4)
@@ -476,6 +483,7 @@ def test_old_values_are_not_recovered(tmp_path):
         assert set(journal.get([f"task {number}" for number in range(40)]).values()) == {b"new"}
 
 
+@pytest.mark.slow
 def test_random_damage_is_never_lost_without_a_report():
     """The benchmark `acceptance/journals.py` does it 2,000 times."""
     with workspace() as folder:

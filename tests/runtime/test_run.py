@@ -120,7 +120,9 @@ def test_progress_is_reported():
     [
         lambda: ThreadPoolExecutor(1),
         lambda: ThreadPoolExecutor(4),
-        lambda: ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")),
+        pytest.param(
+            lambda: ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")), marks=pytest.mark.slow
+        ),
     ],
     ids=["one thread", "four threads", "processes"],
 )
@@ -255,10 +257,12 @@ def test_ctrl_c_ends_the_work_with_what_is_finished(tmp_path):
     with dn.Run(journal=tmp_path / "run.db") as run:
         found = run.map(InFours(stop=KeyboardInterrupt()), range(12), 3, key)
         assert found.interrupted
-        assert found.done.tolist() == [True] * 4 + [False] * 4 + [True] * 4  # a call that has begun is finished
+        assert found.done[:8].tolist() == [True] * 4 + [False] * 4
+        assert found.done[8:].all() or not found.done[8:].any()  # if the third call has begun, it is finished
         again = InFours()
         found = run.map(again, range(12), 3, key)
-    assert again.calls == [[4, 5, 6, 7]]
+    assert again.calls[0] == [4, 5, 6, 7]
+    assert len(again.calls) <= 2
     assert np.array_equal(found.values, EXPECTED)
 
 

@@ -59,6 +59,7 @@ def test_exhaustive_is_the_same_for_any_number_of_threads():
     assert one.edges == three.edges
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(0, 4))
 def test_exact_equals_enumeration_for_any_parent_limit_and_candidates(seed, n, m):
     data = random_data(n, 60, seed)

@@ -69,6 +69,7 @@ def test_two_variables_are_solved_by_the_sampler_too():
     assert found.reads is not None
 
 
+@pytest.mark.slow
 def test_the_whole_pipeline_by_annealing_alone():
     truth = dn.load("alarm-15")
     for seed in (1, 2):

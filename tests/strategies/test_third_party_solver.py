@@ -75,6 +75,7 @@ def test_inside_a_division(data, combine):
         assert found.score == pytest.approx(exact.score)
 
 
+@pytest.mark.slow
 def test_in_other_processes(data):
     """It is pickled with the tasks, but not the journal and the executor of the run."""
     solver = dn.Divide(RandomOrders(), size=3, combine="penalty")

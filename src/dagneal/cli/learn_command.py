@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> None:
     Args:
         options: of the command.
     """
-    from dagneal.learning import check_seed, learn, uses_journal
+    from dagneal.learning import check_journal, check_seed, learn, uses_journal
     from dagneal.runtime.journal import SqliteJournal
     from dagneal.runtime.run import Deadline
 
@@ -73,6 +73,8 @@ def run(options: argparse.Namespace) -> None:
     with open_solver(options) as solver:
         if options.seed is not None:
             check_seed(solver)
+        if options.journal is not None and options.bootstrap is None:
+            check_journal(solver)  # before there is a file
         _check_samples(options, solver)
         with open_run(options) as context:
             data, truth, more = _read(options)

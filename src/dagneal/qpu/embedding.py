@@ -73,7 +73,7 @@ def find_embedding(source: nx.Graph, target: nx.Graph, seed: int = 0, timeout: f
 
     if not len(source):
         return {}
-    check_size(source, target)
+    check_fits(source, target)
     best: Chains = {}
     for turn in range(_TRIES):
         found = minorminer.find_embedding(source, target, random_seed=seed * _TRIES + turn, timeout=timeout, tries=1)
@@ -87,7 +87,7 @@ def find_embedding(source: nx.Graph, target: nx.Graph, seed: int = 0, timeout: f
     return best or clique_embedding(source, target)
 
 
-def check_size(source: nx.Graph, target: nx.Graph) -> None:
+def check_fits(source: nx.Graph, target: nx.Graph) -> None:
     """Refuse at once what can never fit on a chip.
 
     A chain of L qubits is connected, so of the at most L d ends of couplers at them 2 (L - 1) lie within it: a bit with e
@@ -97,7 +97,7 @@ def check_size(source: nx.Graph, target: nx.Graph) -> None:
         source: the graph of the bits.
         target: the graph of the working qubits.
 
-    >>> check_size(nx.complete_graph(100), nx.grid_2d_graph(10, 10))
+    >>> check_fits(nx.complete_graph(100), nx.grid_2d_graph(10, 10))
     Traceback (most recent call last):
     dagneal.base.errors.InputError: 100 bits with 4950 products do not fit on this chip; choose smaller subproblems
     """

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import networkx as nx
 
 from dagneal.base.errors import InputError
-from dagneal.qpu.embedding import Chains, EmbeddingCache, check_size, find_embedding
+from dagneal.qpu.embedding import Chains, EmbeddingCache, check_fits, find_embedding
 from dagneal.qpu.tiling import check_copies, find_copies
 
 
@@ -47,7 +47,7 @@ class EmbeddingFinder:
                 return good
             path = self.cache.path(self.name, kind, source)
             self.notes.append(f"{path}: {why or 'damaged'}; a new embedding was made")
-        check_size(source, self.graph)
+        check_fits(source, self.graph)
         found = find_copies(source, self.graph, self.topology, self.shape[:1], seed) if many else []
         found = found or [find_embedding(source, self.graph, seed)]
         try:
