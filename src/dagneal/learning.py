@@ -77,14 +77,15 @@ def learn(
     solver = as_solver(solver)
     if seed is not None:
         check_seed(solver)
+    given = seed if run is None else run.seed
     run = Run(SEED if seed is None else seed, deadline) if run is None else run
     if run.journal is not None:
         check_journal(solver)
     score, known = as_score(score), as_knowledge(knowledge)
     data = as_dataset(data)
     found = solve_data(data, solver, score, max_parents, known, run, initial)
-    if seed is not None:
-        found = replace(found, seed=int(seed))
+    if given is not None and _takes_seed(solver):  # what was given is in the result, also where it makes no difference
+        found = replace(found, seed=int(given))
     return Learned.of(found, score_name=score.name, data=data, criterion=score, knowledge=known)
 
 
@@ -114,10 +115,16 @@ def check_seed(solver: Solver) -> None:
         solver: any solver.
     """
     inner = solver.solver if isinstance(solver, Divide) else solver
-    drawn = isinstance(solver, Divide) and solver.subproblems != "all"
-    if isinstance(inner, Anneal) and not inner.takes_seed and not drawn:
+    if isinstance(inner, Anneal) and not _takes_seed(solver):
         name = inner.sampler if isinstance(inner.sampler, str) else type(inner.sampler).__name__
         raise InputError(f"{name} takes no seed")
+
+
+def _takes_seed(solver: Solver) -> bool:
+    """Return whether a seed can make a difference: to a sampler, or to the choice of subproblems."""
+    inner = solver.solver if isinstance(solver, Divide) else solver
+    drawn = isinstance(solver, Divide) and solver.subproblems != "all"
+    return not isinstance(inner, Anneal) or inner.takes_seed or drawn
 
 
 def check_journal(solver: Solver) -> None:

@@ -245,6 +245,10 @@ def test_seed_and_time_limit_are_shortcuts():
     data = dn.load("lung-cancer").sample(500, 1)
     solver = dn.OrderSearch(rounds=5)
     assert dn.learn(data, solver, seed=4).seed == dn.learn(data, solver, run=dn.Run(4)).seed == 4
+    assert dn.learn(data, dn.Exact(), seed=4).seed == dn.learn(data, dn.Exact(), run=dn.Run(4)).seed == 4
+    assert dn.learn(data, dn.Exact()).seed is None  # neither given nor used
+    assert dn.learn(data, dn.Anneal("tree", direct=True), run=dn.Run(4)).seed is None
+    assert dn.learn(data, "tree", run=dn.Run(4)).seed == 4  # of the candidate search
     for more in ({"seed": 4}, {"time_limit": 5.0}, {"seed": 0}):
         with pytest.raises(dn.InputError, match=r"seed and time_limit are shortcuts for run; give them to dn.Run"):
             dn.learn(data, solver, run=dn.Run(4), **more)
