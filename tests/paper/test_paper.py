@@ -12,7 +12,7 @@ from dwave.samplers import SimulatedAnnealingSampler
 
 import dagneal as dn
 from dagneal.cli import main
-from dagneal.networks import Discrete, Gaussian, discretised
+from dagneal.networks import Discrete, Gaussian, discretise_network
 from dagneal.paper import discretisation, evaluation, experiments, priors, published, runner, timing
 from dagneal.paper.annealers import Annealers
 from dagneal.paper.direct_runs import DirectRuns, unlike
@@ -198,7 +198,7 @@ def test_gaussian_cells_against_draws():
         "b": Gaussian(("a",), {("x",): (0.0, 1.0), ("y",): (3.0, 2.0)}),
         "c": Gaussian(("a",), {("x",): (1.0, 0.5), ("y",): (0.0, 0.5)}, {"b": -0.5}, states=("up", "down")),
     }
-    network, cuts = discretised(variables)
+    network, cuts = discretise_network(variables)
     assert (cuts["b"].lowest, cuts["b"].highest) == (-1.0, 5.0)
     draws = np.random.default_rng(0)
     for i, (mean, variance) in enumerate([(0.0, 1.0), (3.0, 2.0)]):
@@ -210,7 +210,7 @@ def test_gaussian_cells_against_draws():
     assert network.parents["c"] == ("a", "b")
     assert network.states["c"] == ("up", "down")
     with pytest.raises(dn.InputError, match="does not come before it"):
-        discretised({"b": variables["b"]})
+        discretise_network({"b": variables["b"]})
 
 
 def test_the_waste_network_comes_from_lauritzens():

@@ -18,6 +18,7 @@ from dagneal.cli.journal_options import add_cluster_option, add_journal_option, 
 from dagneal.cli.knowledge_options import add_knowledge_options, read_knowledge_options
 from dagneal.cli.parsing import Parser
 from dagneal.cli.solver_options import SOLVERS, add_solver_options, open_solver
+from dagneal.cli.translation import translate
 
 if TYPE_CHECKING:
     from dagneal.data.dataset import Dataset
@@ -182,4 +183,6 @@ def _show(learned: Learned, data: Dataset, truth: Any, options: argparse.Namespa
     if comparison is not None:
         report["comparison"] = comparison.to_dict()
     lines = [f"{options.data}: {len(data.names)} variables, {data.rows:,} rows ({data.different})", ""]
-    show.result(report, "\n".join([*lines, *summary_lines(learned, comparison, options.truth or "")]), options)
+    for line in summary_lines(learned, comparison, options.truth or ""):
+        lines.append(line if learned.is_dag else translate(line))  # advice where it is not a network
+    show.result(report, "\n".join(lines), options)

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
         Discrete as Discrete,
         Gaussian as Gaussian,
         Threshold as Threshold,
-        discretised as discretised,
+        discretise_network as discretise_network,
     )
 
-__all__ = ["Discrete", "Gaussian", "Threshold", "discretised"]
+__all__ = ["Discrete", "Gaussian", "Threshold", "discretise_network"]
 __getattr__ = lazy_exports(__name__, {"gaussian": __all__})

@@ -65,7 +65,7 @@ class Threshold:
         return (self.lowest + self.highest) / 2
 
 
-def discretised(
+def discretise_network(
     variables: Mapping[str, Discrete | Gaussian], name: str = "discretised"
 ) -> tuple[BayesianNetwork, dict[str, Threshold]]:
     """Make a conditional-Gaussian network discrete by the paper's procedure.
@@ -81,7 +81,7 @@ def discretised(
 
     >>> regimen = Discrete({"Stable": 0.85, "Unstable": 0.15})
     >>> gas = Gaussian(("Regimen",), {("Stable",): (-2, 0.1), ("Unstable",): (-1, 0.3)})
-    >>> network, cut = discretised({"Regimen": regimen, "CO2": gas})
+    >>> network, cut = discretise_network({"Regimen": regimen, "CO2": gas})
     >>> network.cpts["CO2"].round(2).tolist(), round(cut["CO2"].value, 2)
     ([[0.03, 0.97], [0.77, 0.23]], -1.4)
     """

@@ -7,7 +7,7 @@ from itertools import product
 from time import perf_counter
 
 import dagneal as dn
-from dagneal.networks import Discrete, Gaussian, discretised
+from dagneal.networks import Discrete, Gaussian, discretise_network
 from dagneal.paper.experiments import Outcome
 from dagneal.paper.items import NOTHING, Item, Section, Setting, Table, verdict
 from dagneal.paper.problems import true_network
@@ -41,7 +41,7 @@ LAURITZEN: dict[str, Discrete | Gaussian] = {
 def discretise() -> Outcome:
     """Follow the procedure on Lauritzen's network, beside the published tables."""
     begun = perf_counter()
-    network, cuts = discretised(LAURITZEN, "waste")
+    network, cuts = discretise_network(LAURITZEN, "waste")
     published = true_network("waste")
     cells = []
     for name in published.names:

@@ -60,9 +60,10 @@ def summary_lines(found: Finding, comparison: Comparison | None = None, truth: s
 
 def _score_line(found: Finding) -> str:
     if found.division is not None and not found.division.acyclic:
-        return "not a network: the votes of the subproblems leave a cycle; --set acyclic=true drops its weakest edge"
+        return "not a network: the votes of the subproblems leave a cycle; drop its weakest edge with acyclic=True"
     if found.score != found.score:
-        return f"not a network: none of the reads has at most {found.max_parents} parents and no cycle; see --reads"
+        reads = f"none of the reads has at most {found.max_parents} parents and no cycle"
+        return f"not a network: {reads}; take more with num_reads=..."
     by_votes = found.division is not None and found.division.combine != "conquer"
     limit = f"{'no variable has more than' if by_votes else 'at most'} {plural(found.max_parents, 'parent')}"
     standing = "optimal (proved)" if found.optimal else "not proved optimal"
