@@ -14,6 +14,7 @@ from dagneal.base.errors import InputError, whole_number
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 _SPARE = 1 << 27  # of memory that is free, for what nobody foresees
+_SMALL = 1 << 23  # bytes that are there without asking
 _DATA = 0.35  # the part of the address space that holds data
 _THREADS = 1 << 25  # address space for the stacks of one more core's threads
 _allowed: dict[str, int | None] = {"jobs": None, "memory": None}
@@ -72,6 +73,15 @@ def room() -> int:
     return max(min(_free(), _address_space()[0] - _address_use()) - _SPARE, 0)
 
 
+def has_room(size: float) -> bool:
+    """Return whether this process may take so many more bytes.
+
+    Args:
+        size: the bytes; so few that asking takes longer than using them are always there, unless the user set a limit.
+    """
+    return (size <= _SMALL and limit() is None) or size <= room()
+
+
 def check_room(size: float, what: str, instead: str) -> None:
     """Refuse work that needs more memory than there is, before it begins.
 
@@ -80,9 +90,8 @@ def check_room(size: float, what: str, instead: str) -> None:
         what: the work, as the subject of the complaint.
         instead: what to do.
     """
-    there = room()
-    if size > there:
-        allowed = limit()
+    if not has_room(size):
+        there, allowed = room(), limit()
         whose = "are free" if allowed is None else f"are left of the {in_words(allowed)} allowed"
         more = "" if allowed is None else "allow more with memory=..., or "
         raise InputError(f"{what} needs about {in_words(size)} of memory, and {in_words(there)} {whose}; {more}{instead}")

@@ -33,8 +33,12 @@ def command_of(name: str) -> Any:
     return import_module(f"dagneal.cli.{name}_command")
 
 
-def parser() -> Parser:
-    """Return the parser of the command `dagneal`."""
+def parser(command: str | None = None) -> Parser:
+    """Return the parser of the command `dagneal`.
+
+    Args:
+        command: the only command that is needed, so that the others are not imported; None for all.
+    """
     top = Parser(
         prog="dagneal",
         description="Learn the structure of Bayesian networks with annealers, and know how good the answer is.",
@@ -43,7 +47,7 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action="version", version=f"dagneal {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
-    for name in COMMANDS:
+    for name in COMMANDS if command is None else (command,):
         _add_command(commands, name)
     return top
 
@@ -79,7 +83,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     words = list(words)
     if any(word == "--config" or word.startswith("--config=") for word in words):
         words = _add_file(words)
-    top = parser()
+    top = parser(words[0] if words and words[0] in COMMANDS else None)
     options = top.parse_args(words)
     options.configuration = _configuration(options, top)
     return options
@@ -131,7 +135,7 @@ def option_of(command: str, name: str) -> str:
 
 def _actions(command: str, top: Parser | None = None) -> list[argparse.Action]:
     """Return the arguments and options of a command."""
-    for action in (top or parser())._actions:
+    for action in (top or parser(command))._actions:
         if isinstance(action, argparse._SubParsersAction):
             return list(action.choices[command]._actions)
     raise AssertionError("the parser has commands")
@@ -148,8 +152,8 @@ def _configuration(options: argparse.Namespace, top: Parser) -> dict[str, Any]:
 
 def _add_file(words: list[str]) -> list[str]:
     """Add the options of a configuration file that the words leave out; settings of the solver are merged."""
-    top = parser()
     command = next((word for word in words if word in COMMANDS), COMMANDS[0])
+    top = parser(command)
     for action in _actions(command, top):
         action.default = argparse.SUPPRESS
     given = vars(top.parse_args(words))

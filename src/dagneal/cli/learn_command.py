@@ -164,6 +164,8 @@ def _save(learned: Learned, options: argparse.Namespace, truth: Any) -> list[str
         with secondary(f"saving {options.samples}"):
             write_samples(learned.reads.sampleset, options.samples)
             saved.append(options.samples)
+    if not options.output:
+        return saved
     title = "standard input" if options.data == "-" else Path(options.data).name
     command = shlex.join(["dagneal", *words_of("learn", options.configuration)])
     return saved + [

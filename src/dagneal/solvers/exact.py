@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dagneal.base.errors import InputError
 from dagneal.base.kernels import Floats, Ints, Progress, kernel
-from dagneal.base.machine import check_room, room
+from dagneal.base.machine import check_room, has_room
 from dagneal.graphs.dags import dag_from_parents
 from dagneal.runtime.run import DEFAULT_RUN, Run
 from dagneal.scoring.table import ScoreTable, check_table
@@ -70,7 +70,7 @@ def fits(variables: int) -> bool:
     Args:
         variables: how many.
     """
-    return 9 << variables <= room()
+    return has_room(9 << variables)
 
 
 def _solve(table: ScoreTable, progress: Progress) -> NDArray[np.uint8]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import comb
 
-from dagneal.base.machine import room
+from dagneal.base.machine import has_room
 from dagneal.scoring.scorer import Scorer, check_max_parents, check_width
 from dagneal.solvers.exact import fits
 
@@ -38,7 +38,7 @@ def table_is_quick(scorer: Scorer, max_parents: int) -> bool:
     n = len(scorer.data.names)
     counted = sum(comb(n, size) * scorer.counter.cost(size) for size in range(max_parents + 2))
     scores = n * sum(comb(n - 1, size) for size in range(max_parents + 1))
-    return counted <= COMPLETE_WORK and scorer.bytes_of(scores) <= room()
+    return counted <= COMPLETE_WORK and has_room(scorer.bytes_of(scores))
 
 
 def parent_limit(max_parents: int | None, variables: int, default: int = GLOBAL_PARENTS) -> int:

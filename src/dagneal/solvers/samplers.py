@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from dagneal.base.defaults import READS, SUBPROBLEM_READS
@@ -31,9 +32,16 @@ def parameters_of(sampler: Any) -> set[str]:
     Args:
         sampler: a dimod sampler; some state only the parameters of their constructor.
     """
-    listed = inspect.signature(sampler.sample).parameters.values()
-    own = {p.name for p in listed if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
-    return (own | set(sampler.parameters)) - {"bqm"}
+    method = sampler.sample
+    own = _keywords(getattr(method, "__func__", method))
+    return {*own, *sampler.parameters} - {"self", "bqm"}
+
+
+@lru_cache(64)
+def _keywords(function: Any) -> frozenset[str]:
+    """The names of the arguments of a function that can be given as keywords; a sampler is asked many times."""
+    listed = inspect.signature(function).parameters.values()
+    return frozenset(p.name for p in listed if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD))
 
 
 def default_parameters(sampler: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.kernels import Floats, Ints, run_threads as run_threads
-from dagneal.base.machine import check_room, room
+from dagneal.base.machine import check_room, has_room
 from dagneal.data import planes as bit_planes
 from dagneal.data.packing import PackedRows
 from dagneal.runtime.run import DEFAULT_RUN, NEVER, Deadline, Run
@@ -59,7 +59,7 @@ class Counter:
         if isinstance(data.codes, PackedRows):
             return data.codes.planes
         repeated = data.rows * _WORD / 64 > data.codes.shape[1] * _ROW
-        if repeated or bit_planes.size_of(data.arities, data.rows) > room() // 4:
+        if repeated or not has_room(4 * bit_planes.size_of(data.arities, data.rows)):
             return None
         planes = bit_planes.empty(data.arities, data.rows)
         for variable, line in enumerate(data.codes):
