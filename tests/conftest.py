@@ -10,10 +10,13 @@ settings.load_profile("steady")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark every test that uses a browser, before `-m` selects tests."""
+    """Mark every test that uses a browser, or a whole chip, before `-m` selects tests."""
     for item in items:
-        if "browser" in getattr(item, "fixturenames", ()):
+        fixtures = getattr(item, "fixturenames", ())
+        if "browser" in fixtures:
             item.add_marker(pytest.mark.browser)
+        if "embeddings" in fixtures and "shared_embeddings" not in fixtures:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

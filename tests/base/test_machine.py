@@ -70,6 +70,7 @@ def test_a_system_without_proc_and_resource_is_no_obstacle(monkeypatch):
         assert machine.room() == 10**9
 
 
+@pytest.mark.slow
 def test_modules_import_without_those_of_unix():
     program = (
         "import sys, pkgutil, importlib\n"

@@ -14,6 +14,7 @@ def data():
     return dn.load("lung-cancer").sample(2_000, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [["--solver", name] for name in SAMPLERS] + [["--solver", "sa", "--set", "direct=true"]])
 def test_python_and_the_command_line_agree(options, data, tmp_path, capsys):
     file = tmp_path / "lc.csv"

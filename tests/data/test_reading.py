@@ -94,6 +94,7 @@ def test_an_array_and_a_frame_of_it_are_the_same_data(rows):
     assert same(dn.read(array, names=["a", "b", "c"]), dn.read(pd.DataFrame(array, columns=["a", "b", "c"])))
 
 
+@pytest.mark.slow
 @given(
     st.integers(2, 4).flatmap(
         lambda n: st.lists(

@@ -53,6 +53,7 @@ def tried(call):
         return str(error)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(table(), st.sampled_from(["refuse", "drop", "state"]), st.sampled_from([0.0, 0.3]))
 def test_packed_rows_are_the_same_data(frame, missing, rare):
@@ -66,6 +67,7 @@ def test_packed_rows_are_the_same_data(frame, missing, rare):
         assert packed.prepared == merged.prepared
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.sampled_from([*MARKS, "\n"]), min_size=3, max_size=3), min_size=1, max_size=30))
 def test_text_with_blank_lines_and_missing_values(tmp_path_factory, rows):

@@ -62,6 +62,7 @@ def random_knowledge(seed: int, names: tuple, max_parents: int) -> Knowledge:
         return known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 200, 25))
 def test_constrained_exact_search_is_brute_force_over_the_allowed(first):
     for seed in range(first, first + 25):
@@ -114,6 +115,7 @@ def test_the_ground_state_of_the_constrained_qubo_is_the_constrained_optimum():
             assert dn.solvers.verify(dn.qubo.encode(table, encoding), table)
 
 
+@pytest.mark.slow
 def test_known_directions_are_decided():
     """Against all equivalent networks that obey, one by one."""
     for seed in range(60):

@@ -97,6 +97,7 @@ def test_the_papers_scale_is_the_papers():
 # Runs
 
 
+@pytest.mark.slow
 def test_blocks_are_those_of_divide_and_parts_add_up():
     truth = dn.load("waste")
     table = dn.scoring.score_table(truth.expected(10_000))
@@ -324,6 +325,7 @@ def timeless(path, target):
     return records
 
 
+@pytest.mark.slow
 def test_interrupted_twice_and_resumed_the_report_is_the_same_but_for_times(tmp_path, monkeypatch):
     items = evaluation.items_named(["lung-cancer", "networks", "discretisation"])
     cases = evaluation.all_cases(items, QUICK)
@@ -392,6 +394,7 @@ def test_sections_without_records_say_so(tmp_path):
     assert text.count("not run") >= 2 * len(evaluation.ITEMS)
 
 
+@pytest.mark.slow
 def test_reproduce_on_the_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["reproduce", "--list", "--json"]) == 0

@@ -284,6 +284,7 @@ def test_chain_strengths_are_oceans():
 # Tiles
 
 
+@pytest.mark.slow
 def test_copies_are_disjoint_valid_and_avoid_dead_qubits():
     source = block_graph(3, 2, dn.PAPER)
     ideal = chips.chip_graph("pegasus", (16,))

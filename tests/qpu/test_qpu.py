@@ -296,6 +296,7 @@ def test_after_a_final_error_nothing_new_is_sent_even_with_a_journal(tmp_path, e
     assert len(tries) == 2
 
 
+@pytest.mark.slow
 def test_a_sampler_can_be_used_with_one_journal_after_another(tmp_path, embeddings):
     data = dn.load("lung-cancer").expected(10_000)
     sampler = emulated("Advantage2_system4", cache=embeddings)

@@ -140,7 +140,7 @@ def check_against_brute_force(table: dn.scoring.ScoreTable, seed: int) -> None:
         assert dn.qubo.result_value(bqm, x) == pytest.approx(x @ dn.qubo.qubo_matrix(bqm) @ x, rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", [*range(40), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(40, 200))])
 def test_ground_state_is_exact_is_brute_force(seed):
     check_against_brute_force(dn.scoring.score_table(random_data(4 + seed % 2, 150, seed), max_parents=2), seed)
 
@@ -225,6 +225,7 @@ def test_what_the_papers_encoding_refuses():
         dn.Encoding("paper", "chordal")
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(2, 6))
 def test_decoding_any_bits_gives_a_dag_never_worse_than_the_raw_read(seed, n):
     rng = np.random.default_rng(seed)

@@ -122,6 +122,7 @@ def test_parts_lie_side_by_side():
     assert len(set(place.values())) == 40
 
 
+@pytest.mark.slow
 def test_the_layout_is_the_same_in_every_process():
     program = (
         "import networkx as nx\n"

@@ -351,6 +351,7 @@ def test_simulated_annealing_is_not_changed(solver, tmp_path):
     assert (sampler.parameters, sampler.properties) == (parameters, properties)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direct", [True, False])
 def test_an_emulated_annealer_is_not_changed(direct, embeddings):
     data = dn.load("lung-cancer").sample(500, 1)

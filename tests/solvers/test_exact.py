@@ -29,6 +29,7 @@ def test_exhaustive_with_fewer_parents(n, m):
     assert dn.solvers.exhaustive(table).score == pytest.approx(dn.solvers.exact(table).score, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [3, 4])
 def test_exhaustive_charges_no_dag_for_its_order(n):
     """Make each DAG the best in turn: none is penalised, the empty graph least of all."""

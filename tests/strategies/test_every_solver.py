@@ -29,14 +29,14 @@ SOLVERS = [
     dn.Anneal("greedy", num_reads=50),
     dn.Anneal("random", num_reads=50),
     dn.Anneal("tree"),
-    dn.Anneal("qpu-emulated", num_reads=10),
-    dn.Anneal("qpu-emulated", num_reads=10, direct=True),
     dn.Divide(),
     dn.Divide("order", size=4),
     dn.Divide(dn.Anneal("sa", num_reads=20), size=3, subproblem_parameters={"num_reads": 5}),
     *VOTES,
 ]
-every = pytest.mark.parametrize("solver", SOLVERS, ids=repr)
+EMULATED = [dn.Anneal("qpu-emulated", num_reads=10), dn.Anneal("qpu-emulated", num_reads=10, direct=True)]
+SLOW = [pytest.param(each, marks=pytest.mark.slow) for each in EMULATED]
+every = pytest.mark.parametrize("solver", [*SOLVERS, *SLOW], ids=repr)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_knowledge_is_obeyed(solver, data):
     assert found.knowledge == known
 
 
-@pytest.mark.parametrize("solver", [solver for solver in SOLVERS if solver not in VOTES], ids=repr)
+@pytest.mark.parametrize("solver", [*(solver for solver in SOLVERS if solver not in VOTES), *SLOW], ids=repr)
 @pytest.mark.parametrize("limit", [0, 1])
 def test_the_parent_limit_is_obeyed(solver, limit, data):
     found = dn.learn(data, solver, max_parents=limit)
@@ -109,7 +109,8 @@ def test_its_repr_says_all_that_a_journal_needs(solver):
 
 
 def test_their_fingerprints_differ():
-    assert len({fingerprint_of(solver) for solver in SOLVERS}) == len(SOLVERS)
+    solvers = SOLVERS + EMULATED
+    assert len({fingerprint_of(solver) for solver in solvers}) == len(solvers)
 
 
 @every
