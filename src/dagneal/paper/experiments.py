@@ -46,6 +46,18 @@ def direct(
         reads: how many.
         seed: of the sampler.
         microseconds: of a read of a quantum annealer.
+
+    Returns:
+        - `value`: the lowest energy without the offset.
+        - `expected_value`, `optimum_value`: the same of the truth and of the optimum.
+        - `expected_hits`: the number of reads that are the truth.
+        - `equivalent_hits`, `optimum_hits`: the number of reads with the energy of the truth and of the optimum.
+        - `edges`: pairs of names, of the lowest read as it stands.
+        - `raw_gap`: how far the best raw read scores below the optimum; None if no raw read is a network.
+        - `repaired_gap`, `baseline_gap`: the same for the best repaired read and the best random order.
+        - `access_seconds`: of a quantum annealer, if it reports them.
+
+        Seconds: `sample`.
     """
     truth, _, table = scored_problem(network, data)
     bqm = dn.qubo.encode(table, dn.PAPER)
@@ -90,6 +102,14 @@ def optimum(network: str, data: str, score: str = "bdeu:1") -> Outcome:
         network: the name of a bundled one.
         data: see `problems.make_data`.
         score: the name of a score.
+
+    Returns:
+        - `rows`: their number.
+        - `edges`, `score`: of the optimum.
+        - `truth_score`: the score of the truth.
+        - `truth_is_best`: whether the two scores are equal.
+
+        Seconds: `exact`.
     """
     truth, scorer, table = scored_problem(network, data, score)
     begun = perf_counter()
@@ -112,6 +132,12 @@ def search_exhaustively(network: str, data: str) -> Outcome:
     Args:
         network: the name of a bundled one.
         data: see `problems.make_data`.
+
+    Returns:
+        - `edges`, `score`: of the best network.
+        - `truth_is_best`: whether the truth has this score.
+
+        Seconds: `exhaustive`.
     """
     truth, scorer, table = scored_problem(network, data)
     _, _, small = scored_problem("monty-hall", "expected 100")
@@ -130,6 +156,12 @@ def priors(network: str, rows: int, seeds: list[int]) -> Outcome:
         network: the name of a bundled one.
         rows: of a sample.
         seeds: the first, and the one after the last.
+
+    Returns:
+        - `samples`: their number.
+        - `truth_is_best`: by the name of the score, the number of samples whose optimum is the truth.
+
+        Seconds: `priors`.
     """
     truth = true_network(network)
     hits = dict.fromkeys(PRIORS.values(), 0)
@@ -149,6 +181,14 @@ def conquer_triples(network: str, data: str) -> Outcome:
     Args:
         network: the name of a bundled one.
         data: see `problems.make_data`.
+
+    Returns:
+        - `edges`, `score`: of the network that was found.
+        - `truth_score`: the score of the truth.
+        - `optimal`: whether the network is proved optimal.
+        - `solver`: what found it.
+
+        Seconds: `learn`.
     """
     truth, scorer, _ = scored_problem(network, data)
     return _outcome(dn.Divide().solve(dn.Problem(scorer), dn.Run()), scorer, truth)
@@ -160,6 +200,9 @@ def learn_network(network: str, data: str) -> Outcome:
     Args:
         network: the name of a bundled one.
         data: see `problems.make_data`.
+
+    Returns:
+        The same keys as `conquer_triples`.
     """
     truth, scorer, _ = scored_problem(network, data)
     return _outcome(dn.learn(scorer.data), scorer, truth)

@@ -12,7 +12,7 @@ from dagneal.paper.annealers import Annealers
 from dagneal.paper.experiments import Outcome
 from dagneal.paper.records import Case, Record, Records, machine, versions
 
-KINDS: dict[str, Callable[..., Outcome]] = {
+KINDS: dict[str, Callable[..., Outcome]] = {  # `evaluation.cost` knows how long each takes
     "direct": experiments.direct,
     "optimum": experiments.optimum,
     "exhaustive": experiments.search_exhaustively,

@@ -1,0 +1,26 @@
+"""The rule of an item, tested with records that nobody ran: an example for new items."""
+
+import pytest
+
+from dagneal.paper import speedup
+from dagneal.paper.items import IN_SHAPE, NOT_REPRODUCED, REPRODUCED, Setting
+from dagneal.paper.records import Record, Records
+
+
+@pytest.mark.parametrize(
+    ("lung_cancer", "waste", "expected", "why"),
+    [
+        (1_000, 2_000, REPRODUCED, ""),
+        (1, 2, IN_SHAPE, "LC, k = 3: 1 times, the paper"),
+        (2_000, 1_000, NOT_REPRODUCED, "Waste gains 1000 times in the mean, LC 2000"),
+    ],
+)
+def test_the_rule_of_the_speedup(tmp_path, lung_cancer, waste, expected, why):
+    times = {"lung-cancer": lung_cancer, "waste": waste}
+    with Records(tmp_path / "records.jsonl", writing=True) as records:
+        for case in speedup.cases(Setting()):
+            records.add(Record(case, {}, {"plain": float(times[case.inputs["network"]]), "ours": 1.0}))
+        section = speedup.section(records, Setting())
+    assert section.verdict == expected
+    assert why in section.why
+    assert {row[-1] for row in section.tables[0].rows} == {f"{lung_cancer:,}", f"{waste:,}"}
