@@ -18,11 +18,14 @@ from dwave.samplers import SimulatedAnnealingSampler
 
 import dagneal as dn
 from dagneal.cli import main
-from dagneal.strategies.names import SOLVERS
+from dagneal.cli.solver_options import SOLVERS_HELP
+from dagneal.scoring.scores import SCORES
+from dagneal.strategies.names import SOLVERS, STRATEGIES
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
+PACKAGE = ROOT / "src/dagneal"
 SITE = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
 
 
@@ -56,6 +59,8 @@ def test_every_page_is_in_the_contents():
 
 def test_every_public_name_is_in_the_reference():
     found = re.findall(r"^::: dagneal\.(\w+)$", (DOCS / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
+    missing = set(dn.__all__) - set(found)
+    assert not missing, f"add '::: dagneal.NAME' to docs/api.md for {missing}"
     assert sorted(found) == dn.__all__
 
 
@@ -63,7 +68,52 @@ def test_every_public_name_is_in_the_reference():
 def test_every_public_name_of_a_package_is_in_the_reference(package):
     documented = {path.rpartition(".")[2] for path in re.findall(r"^::: (\S+)$", (DOCS / "api.md").read_text("utf-8"), re.M)}
     public = {name for name, value in vars(getattr(dn, package)).items() if name[0] != "_" and not ismodule(value)}
-    assert public - documented <= {"as_score"}  # a conversion that `learn` makes
+    missing = public - documented - {"as_score"}  # a conversion that `learn` makes
+    assert not missing, f"add '::: dagneal.{package}.MODULE.NAME' to docs/api.md for {missing}"
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_every_score_is_public_and_in_the_help(name, capsys):
+    kind = SCORES[name].__name__
+    assert kind in dn.__all__, f"add {kind} to dagneal/__init__.py"
+    assert hasattr(dn.scoring, kind), f"add {kind} to scoring/__init__.py"
+    with pytest.raises(SystemExit):
+        main(["score", "--help"])
+    words = capsys.readouterr().out.split("--score NAME")[1].split("\n\n")[0]
+    assert re.search(rf"(?<![\w-]){name}(?![\w-])", words), f"add {name} to the help of --score in cli/inputs.py"
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_every_solver_is_in_the_help(name):
+    words = SOLVERS_HELP.split("settings:")[0]
+    assert re.search(rf"(?<![\w-]){name}(?![\w-])", words), f"add {name} to SOLVERS_HELP in cli/solver_options.py"
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_strategy_is_public_and_on_the_page_about_solvers(name):
+    kind = STRATEGIES[name].partition(":")[2]
+    assert kind in dn.__all__, f"add {kind} to dagneal/__init__.py"
+    used = set(re.findall(r"--solver (\w[\w-]*)", (DOCS / "solvers.md").read_text("utf-8"))) | {"auto"}  # the default
+    assert name in used, f"add a row with --solver {name} to the table of docs/solvers.md"
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md", "docs/decisions.md", "docs/encoding.md"])
+def test_the_modules_on_a_page_exist(page):
+    """Paths such as `divide/conquer.py` or `scoring/scores`, in the package or in the repository."""
+    named = re.findall(r"`((?:\w+/)+[\w.]*)`", (ROOT / page).read_text("utf-8"))
+    assert named
+    for path in named:
+        places = [parent / f"{path}{ending}" for parent in (ROOT, PACKAGE, PACKAGE.parent) for ending in ("", ".py")]
+        assert "NAME" in path or any(place.exists() for place in places), path
+
+
+@pytest.mark.parametrize("page", ["README.md", *(f"docs/{path.name}" for path in DOCS.glob("*.md"))])
+def test_the_python_names_on_a_page_exist(page):
+    text = (ROOT / page).read_text("utf-8")
+    if page == "docs/migration.md":  # the old names stand in the first column
+        text = "\n".join(line.split("|")[2] for line in text.splitlines() if line.startswith("|"))
+    for name in set(re.findall(r"\bdn((?:\.\w+)+)", text)):
+        attrgetter(name[1:])(dn)
 
 
 def test_the_new_names_of_the_table_exist():
