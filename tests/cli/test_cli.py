@@ -13,6 +13,7 @@ import pytest
 
 import dagneal as dn
 from dagneal.cli import main
+from dagneal.strategies.names import SAMPLERS, STRATEGIES
 from support.waiting import PATIENCE, wait_for_file
 
 
@@ -79,7 +80,7 @@ def test_divide_et_impera(run, lc):
     assert "the global problem solved by exact" in out
 
 
-@pytest.mark.parametrize("solver", ["auto", "exact", "order", "exhaustive", "sa", "sqa", "tabu", "tree", "greedy", "random"])
+@pytest.mark.parametrize("solver", [*STRATEGIES, *SAMPLERS])
 def test_every_solver(run, lc, solver):
     more = ["--reads", "10"] if solver in ("sa", "sqa", "tabu", "greedy", "random") else []
     status, out, _ = run("learn", lc, "--json", "--solver", solver, "--columns", "Smoker,Cancer,Xray", *more)
@@ -313,7 +314,7 @@ BAD = [
     ("learn ten.csv --solver tree --set direct=true --set encoding=paper", "treewidth at most 25, and this one has about"),
     ("learn thirty.csv --solver exact", "at most 28 variables, not 30; leave the solver out"),
     ("learn six.csv --solver sa --max-parents 3 --set encoding=paper", "the paper's penalties allow 2"),
-    ("learn six.csv --set encoding=gap", "name a sampler, such as --solver sa"),
+    ("learn six.csv --set encoding=gap", "parameters of a sampler need one, such as --solver sa"),
     ("learn six.csv --solver sa --set encoding=loose", "has the word 'loose'"),
     ("learn six.csv --solver sa --set encoding=gap,tight", "says two things of penalties"),
     ("learn six.csv --solver sa --set encoding=paper,chordal", "too small for chordal order bits"),
@@ -323,7 +324,7 @@ BAD = [
     ("learn six.csv --set annealing_time=5", "--set annealing_time is no setting of the solver auto"),
     ("learn six.csv --solver qpu-emulated --set profile=x", "--set profile is for --solver qpu"),
     ("learn six.csv --solver qpu --set noise=0.1", "--set noise is for --solver qpu-emulated"),
-    ("learn six.csv --solver qpu-emulated --set noise=-1", "noise of at least 0"),
+    ("learn six.csv --solver qpu-emulated --set noise=-1", "--set noise is -1; give a number of at least 0"),
     ("learn six.csv --solver qpu-emulated --set system=abacus", "no system 'abacus'"),
     (
         "learn six.csv --solver qpu-emulated --set chain_strength=strong",
@@ -367,7 +368,7 @@ BAD = [
     ("learn six.csv --divide 3 --set subproblems=sample:1.5", "above 0 and up to 1"),
     ("learn six.csv --divide 3 --set subproblems=sample:x", "above 0 and up to 1"),
     ("learn six.csv --rule penalty", "--rule and the settings of a division need --divide K"),
-    ("learn six.csv --set direct=true", "name a sampler, such as --solver sa"),
+    ("learn six.csv --set direct=true", "parameters of a sampler need one, such as --solver sa"),
     ("learn six.csv --solver sa --set direct=true --divide 3", "give one of them"),
     (
         "learn six.csv --divide 6 --solver exhaustive",

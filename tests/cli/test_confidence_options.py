@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import polars as pl
+import pytest
 
 import dagneal as dn
 from dagneal.base.text import columns
@@ -124,7 +125,7 @@ def test_ctrl_c_keeps_the_samples_and_the_network(tmp_path, monkeypatch, capsys)
     assert main(words) == 130
     samples = json.loads((tmp_path / "a.json").read_text())["bootstrap"]["samples"]
     assert 3 <= samples < 20
-    assert f"Ctrl-C left {samples} of 50 bootstrap samples" in capsys.readouterr().err
+    assert f"bootstrap: {samples} of 50 samples (stopped by Ctrl-C)" in capsys.readouterr().out
 
 
 def test_what_fails_later_loses_nothing_of_before(tmp_path, capsys):
@@ -139,7 +140,35 @@ def test_what_fails_later_loses_nothing_of_before(tmp_path, capsys):
 
 def test_other_solvers_are_told(tmp_path, capsys):
     dn.load("lung-cancer").sample(500, 1).frame().write_csv(tmp_path / "a.csv")
-    note = "bootstrap samples are learned by the default solver"
+    note = "bootstrap samples were learned by the default solver"
     for more, told in (([], False), (["--solver", "order"], False), (["--solver", "sa", "--reads", "5"], True)):
         assert main(["learn", str(tmp_path / "a.csv"), "--bootstrap", "2", *more]) == 0
-        assert (note in capsys.readouterr().err) == told
+        assert (note in capsys.readouterr().out) == told
+
+
+def test_confidence_refuses_other_data_and_keeps_earlier_measures(tmp_path, capsys):
+    both = learned(tmp_path)
+    assert main(["confidence", *both, "--bootstrap", "3", "-o", both[0]]) == 0
+    assert main(["confidence", *both, "--holdout", "0.2", "-o", both[0]]) == 0
+    saved = json.loads((tmp_path / "a.json").read_text())
+    assert saved["bootstrap"]["samples"] == 3
+    assert saved["holdout"]["rows"] == 100
+    dn.load("lung-cancer").sample(400, 2).frame().write_csv(tmp_path / "b.csv")
+    capsys.readouterr()
+    assert main(["confidence", both[0], str(tmp_path / "b.csv"), "-o", str(tmp_path / "c.json")]) == 2
+    assert "rows" in capsys.readouterr().err
+    assert not (tmp_path / "c.json").exists()
+
+
+def test_a_bootstrap_of_a_saved_result_resumes(tmp_path, monkeypatch, capsys):
+    both = learned(tmp_path)
+    journal, out = str(tmp_path / "run.db"), str(tmp_path / "b.json")
+    assert main(["confidence", *both, "--journal", journal]) == 2
+    assert "--journal stores bootstrap samples" in capsys.readouterr().err
+    assert main(["confidence", *both, "--bootstrap", "4", "--journal", journal, "-o", out]) == 0
+    first = dn.load_result(out).confidence.bootstrap
+    (tmp_path / "b.json").unlink()
+    monkeypatch.setattr("dagneal.confidence.bootstrap.solve_data", lambda *_, **__: pytest.fail("it was learned again"))
+    assert main(["resume", journal]) == 0
+    again = dn.load_result(out).confidence.bootstrap
+    assert (again.samples, again.edges.tolist()) == (first.samples, first.edges.tolist())

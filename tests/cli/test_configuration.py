@@ -1,6 +1,7 @@
 """Configurations: words, files and journals give the same options."""
 
 import json
+import re
 
 import pytest
 from hypothesis import given, strategies as st
@@ -9,6 +10,8 @@ import dagneal as dn
 from dagneal.base.errors import InputError
 from dagneal.cli import main
 from dagneal.cli.configuration import COMMANDS, command_of, parse, words_of
+from dagneal.cli.solver_options import SOLVERS_HELP
+from dagneal.strategies.names import SOLVERS
 
 EXAMPLES = [
     ["learn", "rows.csv"],
@@ -46,6 +49,16 @@ def test_any_setting_survives(settings):
     settings = {name: value for name, value in settings.items() if "\0" not in str(value)}
     words = words_of("learn", {"data": "rows.csv", "settings": settings})
     assert dict(parse(words).settings) == settings
+
+
+STORED = {"(0.1, 5)": [0.1, 5], "{1: 2}": {"1": 2}, "None": None, "b'x'": "b'x'", "1j": "1j", "'5'": "5", "nan": "nan"}
+
+
+@pytest.mark.parametrize(("text", "value"), STORED.items())
+def test_a_setting_has_the_value_that_a_journal_stores(text, value):
+    options = parse(["learn", "rows.csv", "--set", f"x={text}"])
+    assert dict(options.settings) == {"x": value}
+    assert parse(words_of("learn", json.loads(json.dumps(options.configuration)))).settings == options.settings
 
 
 def test_only_what_differs_from_the_defaults_is_stored():
@@ -90,6 +103,18 @@ def test_a_file_gives_what_the_command_line_leaves_out(folder):
     assert parse(["learn", "--config", "run.toml", "-o", "b.json"]).output == ["b.json"]
 
 
+def test_lists_tables_and_odd_names_in_a_file(folder):
+    (folder / "run.toml").write_text(
+        'data = "-rows.csv"\ncolumns = []\ndrop = []\ntiers = []\nsampler = "mine:Sampler"\n'
+        'required = [["a", "b"], "c:d"]\nforbidden = []\nbins = {age = "quantile:4"}\n'
+    )
+    options = parse(["learn", "--config", "run.toml", "--solver", "sa", "--reads", "5"])
+    assert (options.data, options.columns, options.drop, options.tiers) == ("-rows.csv", None, [], None)
+    assert (options.solver, options.sampler, options.num_reads) == ("sa", None, 5)
+    assert (options.required, options.forbidden, options.bins) == (["a:b", "c:d"], [], ["age=quantile:4"])
+    assert parse(["learn", "--config", "run.toml"]).sampler == "mine:Sampler"
+
+
 def test_a_run_from_a_file_equals_the_same_run_in_words(folder, capsys):
     assert main(["learn", "--config", "run.toml", "--json", "--quiet"]) == 0
     there = json.loads(capsys.readouterr().out)
@@ -112,10 +137,28 @@ def test_a_run_from_a_file_equals_the_same_run_in_words(folder, capsys):
         ("settings = 3", "run.toml: settings is 3; give a table"),
         ("command = 'sample'", "run.toml is not for `dagneal learn`"),
         ("a = ", "run.toml is not TOML"),
+        ("[knowledge]\nroots = [2020-01-01]", "run.toml: knowledge holds a date"),
+        ("[settings]\nx = 2020-01-01", "run.toml: settings.x holds a date"),
+        ("tiers = 3", "--tiers 3: there is no column '3'"),
+        ("knowledge = [1]", "run.toml: knowledge is [1]; give a table or the path of a file"),
         ("config = 'run.toml'", "there is no option 'config'"),
         (".".join(["a"] * 50_000) + " = 1", "it has a key of 50,000 parts"),
     ],
-    ids=["unknown", "type", "list", "flag", "settings", "command", "syntax", "itself", "deep"],
+    ids=[
+        "unknown",
+        "type",
+        "list",
+        "flag",
+        "settings",
+        "command",
+        "syntax",
+        "date",
+        "setting",
+        "tiers",
+        "list of knowledge",
+        "itself",
+        "deep",
+    ],
 )
 def test_files_that_are_refused(folder, text, message, capsys):
     (folder / "run.toml").write_text(text)
@@ -148,6 +191,24 @@ def test_every_command_has_the_same_parts(name):
     assert module.USAGE
     assert "examples:" in module.EXAMPLES
     assert callable(module.run)
+
+
+def test_the_help_of_learn_names_every_solver():
+    for name in SOLVERS:
+        assert re.search(rf"(?<![\w-]){name}(?![\w-])", SOLVERS_HELP), f"add {name} to SOLVERS_HELP in cli/solver_options.py"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["learn", "rows.csv", "--scoer", "bic"], "did you mean '--score'?; see dagneal learn --help"),
+        (["sample", "lung-cancer", "500"], "unrecognized arguments: 500; see dagneal sample --help"),
+    ],
+)
+def test_words_that_no_option_takes(words, message, capsys):
+    with pytest.raises(SystemExit):
+        main(words)
+    assert message in capsys.readouterr().err
 
 
 def test_the_help_of_learn_fits_on_about_sixty_lines(capsys, monkeypatch):

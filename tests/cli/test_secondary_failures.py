@@ -47,3 +47,33 @@ def test_a_failing_page_or_comparison_loses_nothing(tmp_path, monkeypatch, capsy
     assert "log score" in out
     assert err.count("failed: ZeroDivisionError") == 3
     assert dn.read_bif(tmp_path / "a.bif").dag.number_of_edges()
+
+
+def test_what_fails_while_things_are_closed_loses_nothing(tmp_path, monkeypatch, capsys):
+    """The cluster, the journal and the connection of a sampler are closed after the network is saved."""
+    from contextlib import contextmanager
+
+    dn.load("lung-cancer").sample(500, 1).frame().write_csv(tmp_path / "lc.csv")
+
+    @contextmanager
+    def interrupted(_):
+        yield None
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dagneal.runtime.clusters.dask", interrupted)
+    assert main(["learn", str(tmp_path / "lc.csv"), "--dask", "local:2", "-o", str(tmp_path / "a.json")]) == 130
+    assert "log score" in capsys.readouterr().out
+    assert dn.load_result(tmp_path / "a.json").optimal
+    (tmp_path / "closing.py").write_text(
+        "from dwave.samplers import TabuSampler\n"
+        "class Closing(TabuSampler):\n"
+        "    def close(self):\n"
+        "        raise OSError('the line is dead')\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for more in ([], ["--bootstrap", "2"]):
+        words = ["--sampler", "closing:Closing", "--reads", "5", *more, "-o", str(tmp_path / "b.json")]
+        assert main(["learn", str(tmp_path / "lc.csv"), *words]) == 2
+        assert "closing the connection failed: OSError: the line is dead" in capsys.readouterr().err
+        assert dn.load_result(tmp_path / "b.json").edges
+        (tmp_path / "b.json").unlink()

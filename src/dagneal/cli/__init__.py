@@ -51,7 +51,9 @@ def execute(options: argparse.Namespace) -> int:
     def report(message: Warning | str, *_: Any, **__: Any) -> None:
         nonlocal failures
         failures += isinstance(message, SecondaryWarning)
-        write_message(f"{'dagneal' if isinstance(message, SecondaryWarning) else 'note'}: {translate(str(message))}")
+        write_message(
+            f"{'dagneal' if isinstance(message, SecondaryWarning) else 'note'}: {translate(str(message), options.command)}"
+        )
 
     try:
         from dagneal.base import machine
@@ -70,11 +72,11 @@ def execute(options: argparse.Namespace) -> int:
             command_of(options.command).run(options)
             sys.stdout.flush()
     except InputError as error:
-        return _say(translate(str(error)), 2)
+        return _say(translate(str(error), options.command), 2)
     except MemoryError:
         return _say("there is not enough memory for this; use fewer variables or rows", 2)
     except KeyboardInterrupt:
-        return _say(translate(exceeded[0]), 2) if exceeded else _say("stopped", 130)
+        return _say(translate(exceeded[0], options.command), 2) if exceeded else _say("stopped", 130)
     except BrokenPipeError as error:
         return _report_output(error) or 2 * bool(failures)
     except OSError as error:

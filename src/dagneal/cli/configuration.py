@@ -10,7 +10,7 @@ import argparse
 import json
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 from dagneal.base.errors import InputError, hint, short
 from dagneal.base.toml import read_toml
@@ -84,9 +84,19 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     if any(word == "--config" or word.startswith("--config=") for word in words):
         words = _add_file(words)
     top = parser(words[0] if words and words[0] in COMMANDS else None)
-    options = top.parse_args(words)
+    options, unknown = top.parse_known_args(words)
+    if unknown:
+        _refuse_words(options.command, unknown, top)
     options.configuration = _configuration(options, top)
     return options
+
+
+def _refuse_words(command: str, unknown: Sequence[str], top: Parser) -> NoReturn:
+    """Refuse words that no option takes, with the closest one."""
+    known = [text for action in _actions(command, top) for text in action.option_strings]
+    first = unknown[0].partition("=")[0]
+    close = hint(first, known) if first.startswith("-") else ""
+    _subparser(command, top).error(f"unrecognized arguments: {' '.join(unknown)}{close}")
 
 
 def words_of(command: str, configuration: Mapping[str, Any], where: str = "the configuration") -> list[str]:
@@ -100,6 +110,12 @@ def words_of(command: str, configuration: Mapping[str, Any], where: str = "the c
     >>> words_of("learn", {"data": "rows.csv", "solver": "sa", "settings": {"num_sweeps": 50}, "columns": ["a", "b"]})
     ['learn', 'rows.csv', '--columns', 'a,b', '--solver', 'sa', '--set', 'num_sweeps=50']
     """
+    options, places = _split_words(command, configuration, where)
+    return [command, *options, *places] if places[:1] == ["--"] else [command, *places, *options]
+
+
+def _split_words(command: str, configuration: Mapping[str, Any], where: str) -> tuple[list[str], list[str]]:
+    """Return the words of the options, and those of the arguments, which begin with -- if one looks like an option."""
     actions = {action.dest: action for action in _actions(command) if action.dest not in _APART}
     for name in configuration:
         if name not in actions:
@@ -117,28 +133,28 @@ def words_of(command: str, configuration: Mapping[str, Any], where: str = "the c
                 else:
                     options += [action.option_strings[0], text]
     dashes = ["--"] if any(text.startswith("-") and text != "-" for text in places) else []
-    return [command, *options, *dashes, *places] if dashes else [command, *places, *options]
+    return options, dashes + places
 
 
-def option_of(command: str, name: str) -> str:
-    """Return how an option is written on the command line.
+def options_of(command: str) -> dict[str, str]:
+    """Return how the options of a command are written, by their names in Python.
 
     Args:
-        command: its command.
-        name: of the option in Python.
+        command: its name.
     """
-    for action in _actions(command):
-        if action.dest == name and action.option_strings:
-            return action.option_strings[-1]
-    return name
+    return {action.dest: action.option_strings[-1] for action in _actions(command) if action.option_strings}
 
 
 def _actions(command: str, top: Parser | None = None) -> list[argparse.Action]:
     """Return the arguments and options of a command."""
-    for action in (top or parser(command))._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            return list(action.choices[command]._actions)
-    raise AssertionError("the parser has commands")
+    return list(_subparser(command, top or parser(command))._actions)
+
+
+def _subparser(command: str, top: Parser) -> Parser:
+    """Return the parser of a command."""
+    commands = next(action for action in top._actions if isinstance(action, argparse._SubParsersAction))
+    found: Parser = commands.choices[command]
+    return found
 
 
 def _configuration(options: argparse.Namespace, top: Parser) -> dict[str, Any]:
@@ -156,7 +172,7 @@ def _add_file(words: list[str]) -> list[str]:
     top = parser(command)
     for action in _actions(command, top):
         action.default = argparse.SUPPRESS
-    given = vars(top.parse_args(words))
+    given = vars(top.parse_known_args(words)[0])
     if given.get("config") is None:
         return words
     values = read_toml(given["config"])
@@ -166,10 +182,13 @@ def _add_file(words: list[str]) -> list[str]:
     own = dict(given.get("settings", []))
     if isinstance(settings, dict):
         values["settings"] = {name: value for name, value in settings.items() if name not in own}
-    rest = {name: value for name, value in values.items() if name in ("settings", "config") or name not in given}
-    added = words_of(command, rest, given["config"])[1:]
+    taken = {*given} - {"settings", "config"}
+    if taken & {"solver", "sampler"}:  # one choice
+        taken |= {"solver", "sampler"}
+    rest = {name: value for name, value in values.items() if name not in taken}
+    options, places = _split_words(command, rest, given["config"])
     at = words.index(command) + 1
-    return [*words[:at], *added, *words[at:]]
+    return [*words[:at], *options, *words[at:], *places]
 
 
 def _texts(action: argparse.Action, value: Any, where: str) -> list[Any]:
@@ -182,10 +201,9 @@ def _texts(action: argparse.Action, value: Any, where: str) -> list[Any]:
         return _WRITERS[action.dest](value, where)
     if isinstance(action, argparse._AppendAction) or action.nargs == "*":
         return [_text(each, where) for each in (value if isinstance(value, list) else [value])]
-    if action.type is split_names:
-        return [join_names([_text(each, where) for each in _list(value, where)])]
-    if action.type in (split_numbers, split_sizes):
-        return [",".join(_text(each, where) for each in _list(value, where))]
+    if action.type in (split_names, split_numbers, split_sizes):
+        texts = [_text(each, where) for each in _list(value, where)]
+        return [join_names(texts) if action.type is split_names else ",".join(texts)] if texts else []
     return [_text(value, where)]
 
 
@@ -193,7 +211,7 @@ def _setting_texts(value: Any, where: str) -> list[str]:
     """Return settings of a solver as NAME=VALUE."""
     if not isinstance(value, dict) or not all(isinstance(name, str) and name for name in value):
         raise InputError(f"{where} is {short(value)}; give a table such as [settings], then num_sweeps = 5000")
-    return [f"{name}={_value_text(its)}" for name, its in value.items()]
+    return [f"{name}={_value_text(_plain(its, f'{where}.{name}'))}" for name, its in value.items()]
 
 
 def _bin_texts(value: Any, where: str) -> list[str]:
@@ -203,22 +221,35 @@ def _bin_texts(value: Any, where: str) -> list[str]:
     return [f"{name}={_text(its, where)}" if name else _text(its, where) for name, its in value.items()]
 
 
+def _edge_texts(value: Any, where: str) -> list[str]:
+    """Return edges, as texts or as pairs of names, as PARENT:CHILD."""
+    edges = value if isinstance(value, list) else [value]
+    return [":".join(_text(end, where) for end in edge) if isinstance(edge, list) else _text(edge, where) for edge in edges]
+
+
 def _knowledge_texts(value: Any, where: str) -> list[str]:
     """Return background knowledge as JSON."""
     if not isinstance(value, dict):
         raise InputError(f"{where} is {short(value)}; give a table or the path of a file")
-    return [json.dumps(value)]
+    return [json.dumps(_plain(value, where))]
 
 
 def _tier_texts(value: Any, where: str) -> list[str]:
     """Return groups of names as A,B:C,D."""
     if not isinstance(value, list):
         raise InputError(f"{where} is {short(value)}; give a list of lists of names")
-    return [":".join(join_names([_text(name, where) for name in _list(group, where)]) for group in value)]
+    return [":".join(join_names([_text(name, where) for name in _list(group, where)]) for group in value)] if value else []
 
 
 # Options that take a table or a list in a file, and how these are written on the command line.
-_WRITERS = {"settings": _setting_texts, "bins": _bin_texts, "knowledge": _knowledge_texts, "tiers": _tier_texts}
+_WRITERS = {
+    "settings": _setting_texts,
+    "bins": _bin_texts,
+    "required": _edge_texts,
+    "forbidden": _edge_texts,
+    "knowledge": _knowledge_texts,
+    "tiers": _tier_texts,
+}
 
 
 def _text(value: Any, where: str) -> str:
@@ -228,6 +259,14 @@ def _text(value: Any, where: str) -> str:
     if isinstance(value, str) and "\0" in value:
         raise InputError(f"{where} contains a null byte; give a text without one")
     return str(value)
+
+
+def _plain(value: Any, where: str) -> Any:
+    """Return a value as JSON holds it; TOML also has dates, which no option takes."""
+    try:
+        return json.loads(json.dumps(value))
+    except TypeError as error:
+        raise InputError(f"{where} holds a date or a time; give a text, a number, true, false, a list or a table") from error
 
 
 def _value_text(value: Any) -> str:

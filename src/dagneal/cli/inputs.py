@@ -48,11 +48,12 @@ def add_safe_labels(command: Parser | argparse._ArgumentGroup) -> None:
     command.add_argument("--safe-labels", action="store_true", help="make names and states plain words, for other tools")
 
 
-def add_reading_options(command: Parser) -> None:
+def add_reading_options(command: Parser, score: bool = True) -> None:
     """Add the options of a command that reads data.
 
     Args:
         command: a parser.
+        score: also add the score.
     """
     group = command.add_argument_group("data")
     group.add_argument("--columns", metavar="A,B", type=split_names, help="use only these columns")
@@ -68,8 +69,9 @@ def add_reading_options(command: Parser) -> None:
     )
     merge = ("auto", "yes", "no")
     group.add_argument("--merge", choices=merge, default="auto", metavar="HOW", help="merge equal rows: auto, yes or no")
-    score = "bdeu:ESS (default bdeu:1), bdeu-rows, k2, perks or bic"
-    group.add_argument("--score", default="bdeu:1", metavar="NAME", help=score)
+    if score:
+        names = "bdeu:ESS (default bdeu:1), bdeu-rows, k2, perks or bic"
+        group.add_argument("--score", default="bdeu:1", metavar="NAME", help=names)
 
 
 def read_data(options: argparse.Namespace) -> Dataset:
@@ -96,7 +98,7 @@ def read_data(options: argparse.Namespace) -> Dataset:
         merge=options.merge,
     )
     for text in () if options.quiet else data.prepared:
-        show.note(translate(text))
+        show.note(translate(text, options.command))
     return data
 
 

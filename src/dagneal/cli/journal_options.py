@@ -6,16 +6,17 @@ import argparse
 import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dagneal.base.defaults import SEED
 from dagneal.base.files import check_writable
 from dagneal.cli import show
-from dagneal.cli.configuration import option_of
+from dagneal.cli.configuration import options_of
 from dagneal.cli.parsing import Parser
 
 if TYPE_CHECKING:
-    from dagneal.runtime.journal import SqliteJournal
+    from dagneal.runtime.journal import Journal, SqliteJournal
     from dagneal.runtime.run import Run
 
 # Attributes of the options that make no difference to what a journal stores.
@@ -69,26 +70,34 @@ def open_journal(options: argparse.Namespace) -> Iterator[SqliteJournal | None]:
 
 @contextmanager
 def open_run(options: argparse.Namespace) -> Iterator[Run]:
-    """Yield the context of a run: its seed, progress bar, journal and executor.
+    """Yield the context of a run: its seed, journal and executor.
 
     Args:
         options: of the command.
     """
-    from dagneal.runtime.run import Run, ignore_progress
+    from dagneal.runtime.run import Run
 
     seed = SEED if options.seed is None else options.seed
     Run(seed)  # refuses an invalid seed before anything is opened
-    with (
-        open_journal(options) as journal,
-        _open_cluster(options.dask) as executor,
-        show.progress(options.quiet) as progress,
-    ):
-        yield Run(seed, progress=progress or ignore_progress, executor=executor, journal=journal)
+    with open_journal(options) as journal, _open_cluster(options.dask) as executor:
+        yield Run(seed, executor=executor, journal=journal)
 
 
-def claim(
-    journal: SqliteJournal | None, options: argparse.Namespace, harmless: Collection[str], more: Mapping[str, Any]
-) -> None:
+@contextmanager
+def show_progress(run: Run, options: argparse.Namespace) -> Iterator[Run]:
+    """Yield a run that shows a progress bar while the context lasts, and whose time limit begins now.
+
+    Args:
+        run: the context of the run.
+        options: of the command.
+    """
+    from dagneal.runtime.run import Deadline, ignore_progress
+
+    with show.progress(options.quiet) as progress:
+        yield replace(run, deadline=Deadline.after(options.time_limit), progress=progress or ignore_progress)
+
+
+def claim(journal: Journal | None, options: argparse.Namespace, harmless: Collection[str], more: Mapping[str, Any]) -> None:
     """Refuse a journal of another run, by the name of what differs; store what it takes to resume.
 
     Args:
@@ -98,15 +107,17 @@ def claim(
         more: what else the run depends on.
     """
     from dagneal.base.version import __version__
+    from dagneal.runtime.journal import SqliteJournal
 
-    if journal is None:
+    if not isinstance(journal, SqliteJournal):
         return
     apart = {*harmless, *_HARMLESS}
     given = {name: value for name, value in vars(options).items() if name not in apart}
     if "seed" in given and given["seed"] is None:  # a run with the default seed is the same run
         given["seed"] = SEED
     given |= {"settings": dict(given["settings"])} if "settings" in given else {}
-    settings = {option_of(options.command, name): value for name, value in given.items()}
+    written = options_of(options.command)
+    settings = {written.get(name, name): value for name, value in given.items()}
     journal.claim({"the version of dagneal": __version__, "the command": options.command, **more, **settings})
     _remember(journal, options)
 

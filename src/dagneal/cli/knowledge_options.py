@@ -21,10 +21,9 @@ def add_knowledge_options(command: Parser) -> None:
         command: of a parser.
     """
     group = command.add_argument_group("knowledge")
-    group.add_argument(
-        "--require", action="append", default=[], metavar="A:B", help="the edge from A to B exists (may be repeated)"
-    )
-    group.add_argument("--forbid", action="append", default=[], metavar="A:B", help="the edge from A to B does not exist")
+    edge: dict[str, Any] = {"action": "append", "default": [], "metavar": "A:B"}
+    group.add_argument("--require", dest="required", help="the edge from A to B exists (may be repeated)", **edge)
+    group.add_argument("--forbid", dest="forbidden", help="the edge from A to B does not exist", **edge)
     group.add_argument("--roots", type=split_names, default=[], metavar="A,B", help="variables without parents")
     group.add_argument("--leaves", type=split_names, default=[], metavar="A,B", help="variables without children")
     group.add_argument("--tiers", metavar="A,B:C,D", help="groups in order; no edge leads to an earlier group")
@@ -41,8 +40,8 @@ def read_knowledge_options(options: argparse.Namespace, names: Sequence[str]) ->
     from dagneal.graphs.knowledge import Knowledge, as_knowledge
 
     known = Knowledge(
-        required=[_edge("--require", text, names) for text in options.require],
-        forbidden=[_edge("--forbid", text, names) for text in options.forbid],
+        required=[_edge("--require", text, names) for text in options.required],
+        forbidden=[_edge("--forbid", text, names) for text in options.forbidden],
         tiers=_tiers(options.tiers, names) if options.tiers else (),
         roots=options.roots,
         leaves=options.leaves,

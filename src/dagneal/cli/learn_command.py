@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from dagneal.base.errors import InputError, secondary
 from dagneal.base.files import check_different, check_format, check_writable
 from dagneal.cli import show
-from dagneal.cli.confidence_command import Measures, measure, save
+from dagneal.cli.confidence_options import Measures, measure, save
 from dagneal.cli.configuration import words_of
 from dagneal.cli.inputs import add_data, add_reading_options, add_safe_labels, read_data, read_graph
-from dagneal.cli.journal_options import add_cluster_option, add_journal_option, claim, open_run
+from dagneal.cli.journal_options import add_cluster_option, add_journal_option, claim, open_run, show_progress
 from dagneal.cli.knowledge_options import add_knowledge_options, read_knowledge_options
 from dagneal.cli.parsing import Parser
-from dagneal.cli.solver_options import SOLVERS, add_solver_options, open_solver
+from dagneal.cli.solver_options import SOLVERS_HELP, add_solver_options, open_solver
 from dagneal.cli.translation import translate
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 SUMMARY = "learn the structure of a Bayesian network from data"
 USAGE = "DATA [options]"
 EXAMPLES = f"""\
-{SOLVERS}
+{SOLVERS_HELP}
 examples:
   dagneal learn patients.csv -o patients.html
   dagneal learn lc.csv --solver sa --set direct=true --set num_sweeps=5000 --truth lung-cancer
@@ -67,11 +68,10 @@ def run(options: argparse.Namespace) -> None:
         options: of the command.
     """
     from dagneal.learning import check_journal, check_seed, learn, uses_journal
-    from dagneal.runtime.journal import SqliteJournal
-    from dagneal.runtime.run import Deadline
 
     _check(options)
-    with open_solver(options) as solver:
+    with ExitStack() as connection:
+        solver = connection.enter_context(open_solver(options))
         if options.seed is not None:
             check_seed(solver)
         if options.journal is not None and options.bootstrap is None:
@@ -79,19 +79,19 @@ def run(options: argparse.Namespace) -> None:
         _check_samples(options, solver)
         with open_run(options) as context:
             data, truth, more = _read(options)
-            if isinstance(context.journal, SqliteJournal):
-                claim(context.journal, options, _HARMLESS, {"the fingerprint of the data": data.fingerprint})
-            context = replace(context, deadline=Deadline.after(options.time_limit))
-            for_samples_only = options.bootstrap is not None and not uses_journal(solver)
-            search = replace(context, journal=None) if for_samples_only else context
-            learned = learn(data, solver, run=search, **more)
-            if options.bootstrap is not None:
-                _save(learned, options, truth)
-            learned, interrupted = _measure(learned, options, solver, context)
-    saved = _save(learned, options, truth)
-    _show(learned, data, truth, options)
-    for path in saved:
-        show.saved(path, options)
+            claim(context.journal, options, _HARMLESS, {"the fingerprint of the data": data.fingerprint})
+            with show_progress(context, options) as search:
+                stores = options.bootstrap is None or uses_journal(solver)
+                learned = learn(data, solver, run=search if stores else replace(search, journal=None), **more)
+                if options.bootstrap is not None:
+                    _save(learned, options, truth)
+                    connection.close()  # samples do not need it
+                learned, interrupted = _measure(learned, options, solver, search)
+            # Before the cluster, the journal and the connection are closed: nothing that fails there loses the network.
+            saved = _save(learned, options, truth)
+            _show(learned, data, truth, solver, options)
+            for path in saved:
+                show.saved(path, options)
     if interrupted or (learned.division is not None and learned.division.interrupted):
         raise KeyboardInterrupt  # what is known has been saved and shown
 
@@ -150,9 +150,7 @@ def _measure(learned: Learned, options: argparse.Namespace, solver: Any, run: Ru
     from dagneal.strategies.anneal import Anneal, Divide
 
     same = not isinstance(solver, Anneal | Divide)
-    if options.bootstrap is not None and not same and not options.quiet:
-        show.note("bootstrap samples are learned by the default solver, not as the network itself")
-    return measure(learned, Measures(options.bootstrap), solver if same else None, run, options.quiet)
+    return measure(learned, Measures(options.bootstrap), solver if same else None, run)
 
 
 def _save(learned: Learned, options: argparse.Namespace, truth: Any) -> list[str]:
@@ -173,9 +171,10 @@ def _save(learned: Learned, options: argparse.Namespace, truth: Any) -> list[str
     ]
 
 
-def _show(learned: Learned, data: Dataset, truth: Any, options: argparse.Namespace) -> None:
+def _show(learned: Learned, data: Dataset, truth: Any, solver: Any, options: argparse.Namespace) -> None:
     """Print what was learned, how sure it is, and how it compares with the truth."""
     from dagneal.report.summary import summary_lines
+    from dagneal.strategies.anneal import Anneal, Divide
 
     comparison = None
     if truth is not None:
@@ -187,4 +186,6 @@ def _show(learned: Learned, data: Dataset, truth: Any, options: argparse.Namespa
     lines = [f"{options.data}: {len(data.names)} variables, {data.rows:,} rows ({data.different})", ""]
     for line in summary_lines(learned, comparison, options.truth or ""):
         lines.append(line if learned.is_dag else translate(line))  # advice where it is not a network
+    if options.bootstrap is not None and isinstance(solver, Anneal | Divide):
+        lines.append("bootstrap samples were learned by the default solver, not as the network above")
     show.result(report, "\n".join(lines), options)

@@ -123,7 +123,6 @@ def parse_value(text: str) -> Any:
 
     try:
         value = ast.literal_eval({"true": "True", "false": "False"}.get(text, text))
-        json.dumps(value)  # a journal stores it
+        return json.loads(json.dumps(value))  # as a journal stores it: a tuple is a list
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return text
-    return value

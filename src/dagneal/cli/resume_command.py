@@ -31,7 +31,7 @@ examples:
   dagneal resume run.db --dask local:4          # on another cluster
   dagneal resume run.db --sampler mine:Sampler  # a run with --sampler mine:Sampler
 """
-RESUMABLE = ("learn", "reproduce")  # commands that a journal may run
+RESUMABLE = ("learn", "confidence", "reproduce")  # commands that a journal may run
 _AGAIN = "run the command again with --journal"
 _PATHS = (
     "PYTHONPATH",
@@ -178,7 +178,7 @@ def _outputs(resumed: argparse.Namespace) -> list[tuple[str, str]]:
         from dagneal.cli.reproduce_command import folder_of
 
         return [("-o", str(folder_of(resumed)))]
-    samples = [("--samples", resumed.samples)] if resumed.samples else []
+    samples = [("--samples", resumed.samples)] if resumed.command == "learn" and resumed.samples else []
     return [*(("-o", path) for path in resumed.output), *samples]
 
 

@@ -12,19 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from dagneal.base.defaults import READS, SEED, SUBPROBLEM_READS, SUBPROBLEM_SIZE
-from dagneal.base.errors import InputError, hint
+from dagneal.base.errors import InputError, hint, secondary
 from dagneal.cli import show
 from dagneal.cli.parsing import Parser, parse_setting
-from dagneal.strategies.names import QUANTUM, SAMPLERS, STRATEGIES, check_name, sampler_at, sampler_named
+from dagneal.strategies.names import STRATEGIES, check_name, sampler_at, sampler_named
 
-SOLVERS = """\
+SOLVERS_HELP = """\
 solvers: auto (exact up to 22 variables, else candidate search), exact (up to 28), order (up to 65), exhaustive (up to 5)
   samplers: sa, sqa, tabu, tree, greedy, random      with dagneal[qpu]: qpu, qpu-emulated, leap-hybrid
 settings: direct=true, encoding=paper, repair=false, acyclic=true, subproblems=cover:2, and parameters of the sampler such
   as num_sweeps=5000; of a QPU annealing_time, chain_strength, gauges, system, profile, embedding=FILE, noise (emulated)
 """
-_DIVIDE = ("subproblems", "acyclic", "subproblem_parameters")  # settings of Divide that have no option of their own
-_ANNEAL = ("direct", "encoding", "repair", "bound")
 _CONNECTION = {
     "qpu": ("chain_strength", "gauges", "profile", "system", "embedding"),
     "qpu-emulated": ("chain_strength", "gauges", "system", "noise", "sweeps", "cold"),
@@ -86,48 +84,57 @@ def open_solver(options: argparse.Namespace) -> Iterator[Any]:
     if options.sampler is None and options.solver in STRATEGIES:
         yield _divide(options, settings, _strategy(options, settings))
         return
-    from dagneal.solvers.samplers import Closing
-    from dagneal.strategies.anneal import Anneal
+    from dagneal.solvers.samplers import Closing, Noting
+    from dagneal.strategies.anneal import Anneal, Divide
 
-    own = {name: settings.pop(name) for name in _ANNEAL if name in settings}
-    divided = {name: settings.pop(name) for name in _DIVIDE if name in settings}
+    own = {name: settings.pop(name) for name in _own_settings(Anneal) if name in settings}
+    divided = {name: settings.pop(name) for name in _own_settings(Divide) if name in settings}
     sampler = _sampler(options, settings)
     try:
         solver = Anneal(sampler, options.num_reads, parameters=settings, **own)
         yield _divide(options, divided, solver)
     finally:
-        for text in getattr(sampler, "notes", ()):
+        for text in sampler.notes if isinstance(sampler, Noting) else ():
             show.note(text)
         if isinstance(sampler, Closing):
-            sampler.close()
+            with secondary("closing the connection"):
+                sampler.close()
 
 
-def uses_sampler(options: argparse.Namespace) -> bool:
-    """Return whether a sampler is asked for.
-
-    Args:
-        options: of the command.
-    """
-    return options.sampler is not None or options.solver in (*SAMPLERS, *QUANTUM)
+def _own_settings(kind: type) -> list[str]:
+    """Return the settings of a class of solvers that have no option of their own."""
+    options = ("sampler", "num_reads", "parameters", "solver", "size", "combine")
+    return [each.name for each in fields(kind) if each.name not in options]
 
 
 def _strategy(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
-    """Return a solver that needs no sampler, with its settings."""
+    """Return a solver that needs no sampler, with its settings; settings of a division stay."""
+    from dagneal.strategies.anneal import Divide
     from dagneal.strategies.names import as_solver
 
     if options.num_reads is not None:
         raise InputError("--reads is for samplers; name one, such as --solver sa")
     solver = as_solver(options.solver)
-    known = {each.name for each in fields(solver)}
-    divided = _DIVIDE if options.size is not None or options.combine is not None else ()
+    known, divided = [each.name for each in fields(solver)], _own_settings(Divide)
     own = {name: settings.pop(name) for name in list(settings) if name in known}
     for name in settings:
+        if name in divided and options.size is None:
+            raise InputError(f"--set {name} is a setting of a division; give the size of its subproblems: --divide K")
         if name not in divided:
-            close = hint(name, [*known, *divided])
+            _check_connection(name, options.solver)
+            takes = f"it takes {', '.join(known)}" if known else "it takes none"
+            sampler = "parameters of a sampler need one, such as --solver sa"
             raise InputError(
-                f"--set {name} is no setting of the solver {options.solver}; name a sampler, such as --solver sa{close}"
+                f"--set {name} is no setting of the solver {options.solver}, {takes}; {sampler}{hint(name, known)}"
             )
     return type(solver)(**own)
+
+
+def _check_connection(name: str, solver: str) -> None:
+    """Refuse a setting of a connection for a solver that has no such connection."""
+    places = [kind for kind, names in _CONNECTION.items() if name in names]
+    if places and solver not in places:
+        raise InputError(f"--set {name} is for --solver {' or '.join(places)}")
 
 
 def _divide(options: argparse.Namespace, settings: Mapping[str, Any], solver: Any) -> Any:
@@ -150,9 +157,7 @@ def _sampler(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
         # A resumed run changes to the folder that its journal names; no code is imported from there.
         return sampler_at(options.sampler, getattr(options, "origin", None) or os.getcwd())
     for name in settings:
-        places = [kind for kind, names in _CONNECTION.items() if name in names]
-        if places and options.solver not in places:
-            raise InputError(f"--set {name} is for --solver {' or '.join(places)}")
+        _check_connection(name, options.solver)
     own = {name: settings.pop(name) for name in _CONNECTION.get(options.solver, ()) if name in settings}
     if "embedding" in own:
         own["embedding"] = _embedding(str(own["embedding"]))
