@@ -36,7 +36,7 @@ def client_time(bench: harness.Benchmark, table: dn.scoring.ScoreTable, size: in
         subproblems = table.gather(list(combinations(range(15), size)))
         for turn in ("embedding found", "embedding known"):
             solver = qpu.subproblem_solver({"num_reads": 100}, False, 1, dn.PAPER)
-            seconds, _ = harness.time_of(lambda solver=solver: solver.solve(subproblems))
+            seconds, _ = harness.time_of(lambda solver=solver: solver.solve_many(subproblems))
             calls = f"{len(subproblems.members):,} subproblems of {size} in {solver.calls} calls"
             bench.seconds(f"{calls}, client time, {turn}", seconds)
 
@@ -65,7 +65,7 @@ if __name__ == "__main__":
         for reads in (1,) if bench.small else (10, 100):
             for encoding in (UNPRUNED, dn.TIGHT):
                 solver = dn.divide.AnnealedSubproblems(SimulatedAnnealingSampler(), {"num_reads": reads}, True, 1, encoding)
-                seconds, _ = harness.time_of(lambda solver=solver: solver.solve(triples))
+                seconds, _ = harness.time_of(lambda solver=solver: solver.solve_many(triples))
                 bench.seconds(f"455 triples, simulated annealing, {reads} reads, one by one, {encoding.name}", seconds)
             seconds, _ = harness.time_of(
                 lambda reads=reads: SimulatedAnnealingSampler().sample(together, num_reads=reads, seed=1)

@@ -7,6 +7,7 @@ from typing import Any
 
 import networkx as nx
 
+from dagneal.base.defaults import MISSING, RARE, SCORE, SEED
 from dagneal.base.errors import InputError
 from dagneal.confidence.measures import log_likelihood
 from dagneal.data.reading import read
@@ -39,13 +40,13 @@ class StructureLearner:
     def __init__(
         self,
         max_parents: int | None = None,
-        criterion: Any = "bdeu:1",
+        criterion: Any = SCORE,
         solver: Any = None,
-        seed: int = 0,
+        seed: int = SEED,
         knowledge: Any = None,
-        missing: str = "refuse",
+        missing: str = MISSING,
         bins: Any = None,
-        rare: float = 0.0,
+        rare: float = RARE,
     ) -> None:
         self.max_parents = max_parents
         self.criterion = criterion

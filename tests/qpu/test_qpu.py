@@ -68,10 +68,10 @@ def test_chain_strengths_are_scanned_once_for_all_blocks(embeddings):
     solver = sampler.subproblem_solver({"num_reads": 10}, True, 1, dn.PAPER)
     blocks = table.gather(np.array(list(combinations(range(9), 5))))
     batch = solver.batch_size(blocks)
-    solver.solve(blocks)
+    solver.solve_many(blocks)
     calls = -(-len(blocks.members) // batch)
     assert sampler.submitter.submitted == calls + 5  # strengths
-    solver.solve(blocks)
+    solver.solve_many(blocks)
     assert sampler.submitter.submitted == 2 * calls + 5
 
 
@@ -363,8 +363,39 @@ def test_without_errors_and_with_time_the_emulator_finds_the_optimum(embeddings)
     assert dn.solvers.anneal(table, sampler, repair=False, num_reads=100, annealing_time=100.0, seed=1).optimal
     with pytest.raises(dn.InputError, match=r"takes 0\.5 to 2000 microseconds"):
         sampler.sample(dn.qubo.encode(table), annealing_time=0.1)
-    with pytest.raises(dn.InputError, match="noise of at least 0"):
-        EmulatedChip(noise=-1.0)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: EmulatedChip(noise=-1.0), "^noise is -1.0; give a number of at least 0$"),
+        (lambda: EmulatedChip(noise="x"), "^noise is 'x'; give a number of at least 0$"),
+        (lambda: EmulatedChip(noise=float("inf")), "^noise is inf"),
+        (lambda: EmulatedChip(noise=True), "^noise is True"),
+        (lambda: EmulatedChip(sweeps=0), "^sweeps is 0; give a number above 0$"),
+        (lambda: EmulatedChip(cold=float("nan")), "^cold is nan; give a number above 0$"),
+        (lambda: emulated("Advantage2_system4", gauges="no"), "^gauges is 'no'; give True or False$"),
+        (lambda: emulated("Advantage2_system4", embedding=[3]), r"^embedding is \[3\]; give a dict from each label"),
+        (
+            lambda: emulated("Advantage2_system4", chain_strength=10**400),
+            "^chain_strength is a number of 1329 bits; give a finite",
+        ),
+        (lambda: dn.qpu.connect(gauges=1), "^gauges is 1; give True or False$"),  # before a connection is made
+        (lambda: dn.qpu.connect(embedding=5), "^embedding is 5; give a dict"),
+    ],
+)
+def test_options_that_cannot_be_used(make, message):
+    with pytest.raises(dn.InputError, match=message):
+        make()
+
+
+def test_an_embedding_without_lists_of_qubits_is_refused(embeddings):
+    bqm = dn.qubo.encode(dn.scoring.score_table(dn.load("lung-cancer").expected(100)))
+    sampler = emulated("Advantage2_system4", embedding=dict.fromkeys(bqm.variables, 3), cache=embeddings)
+    with pytest.raises(
+        dn.InputError, match=r"^embedding is \{.*; give a dict from each label of a model to its list of qubits$"
+    ):
+        sampler.sample(bqm, num_reads=1)
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
 """Default parameters of samplers, and the labels that samplers see."""
 
+from functools import partial
+
 import dimod
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from dwave.samplers import (
 import dagneal as dn
 from dagneal.qpu.backend import LocalBackend
 from dagneal.qpu.sampler import QPU
-from dagneal.solvers.samplers import default_parameters, with_defaults
+from dagneal.solvers.samplers import default_parameters, describe_sampler, sampler_fingerprint, with_defaults
 from dagneal.strategies.names import sampler_named
 from support.quantum import small_chip
 from support.samplers import Recorder
@@ -79,6 +81,64 @@ def test_labels_in_parameters_and_embeddings_are_kept(data, table, embeddings):
     assert set(first.sample(bqm, num_reads=2, seed=1).variables) == set(bqm.variables)
     with pytest.raises(dn.InputError, match=r"no qubits for \('d', 'Pollution', 'Cancer'\)"):
         dn.solvers.anneal(table, QPU(chip, embedding={("d", "Smoker", "Cancer"): [3]}, cache=embeddings))
+
+
+class Named(Recorder):
+    """A sampler that is told from others by its `repr`."""
+
+    def __init__(self, schedule):
+        super().__init__()
+        self.schedule = schedule
+
+    def __repr__(self):
+        return f"Named({self.schedule!r})"
+
+
+class Marked(Recorder):
+    """A sampler that is told from others by its fingerprint."""
+
+    fingerprint = "mark"
+
+
+def test_samplers_are_told_apart():
+    tabu, annealing = (
+        describe_sampler(dimod.TruncateComposite(each(), 10)) for each in (TabuSampler, SimulatedAnnealingSampler)
+    )
+    assert tabu != annealing
+    assert "dwave.samplers" in tabu
+    namesakes = [type("Namesake", (Marked,), {"__module__": module})() for module in ("one", "other")]
+    assert sampler_fingerprint(namesakes[0]) != sampler_fingerprint(namesakes[1])
+    assert sampler_fingerprint(Named("fast")) == sampler_fingerprint(Named("fast")) != sampler_fingerprint(Named("slow"))
+    assert "mark" in sampler_fingerprint(Marked())
+    chips = [small_chip(), small_chip(noise=0.0), small_chip(broken=[3])]
+    assert len({sampler_fingerprint(chip) for chip in chips}) == 3
+    assert len({sampler_fingerprint(QPU(LocalBackend(chip, "chip"))) for chip in chips}) == 2
+
+
+def test_a_sampler_that_cannot_be_told_apart_needs_no_journal(data, tmp_path):
+    annealed = dn.Anneal(Recorder(), num_reads=2)
+    assert "Recorder" in repr(annealed)
+    assert dn.learn(data, annealed).is_dag
+    for solver in (annealed, dn.Divide(annealed, size=3, combine="penalty")):
+        with dn.Run(journal=tmp_path / "run.db") as run:
+            for call in (partial(dn.learn, data), partial(dn.bootstrap, data, 2)):
+                with pytest.raises(
+                    dn.InputError, match=r"a journal cannot tell .*Recorder.* `fingerprint` or a `__repr__`"
+                ) as caught:
+                    call(solver=solver, run=run)
+                assert "\n" not in str(caught.value)
+
+
+def test_a_journal_tells_samplers_apart(data, tmp_path):
+    for schedule, calls in (("fast", True), ("slow", True), ("fast", False)):
+        with dn.Run(journal=tmp_path / "run.db") as run:
+            sampler = Named(schedule)
+            dn.learn(data, dn.Divide(dn.Anneal(sampler, num_reads=2), size=3, combine="penalty"), run=run)
+        assert bool(sampler.calls) == calls
+        with dn.Run(journal=tmp_path / "samples.db") as run:
+            sampler = Named(schedule)
+            dn.bootstrap(data, 2, dn.Anneal(sampler, num_reads=2, direct=True), run=run)
+        assert bool(sampler.calls) == calls
 
 
 def test_a_refusal_is_one_line(table):

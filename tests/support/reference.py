@@ -63,6 +63,11 @@ def local_score(data: Dataset, child: str, parents: list[str], alpha) -> float:
 
 
 def bic_score(data: Dataset, child: str, parents: list[str]) -> float:
+    return penalised_score(data, child, parents, 0.5 * log(data.rows))
+
+
+def penalised_score(data: Dataset, child: str, parents: list[str], penalty: float) -> float:
+    """The maximal log likelihood, minus a penalty for each free parameter."""
     position = {name: i for i, name in enumerate(data.names)}
     counts: dict = {}
     for row in range(data.codes.shape[1]):
@@ -73,7 +78,7 @@ def bic_score(data: Dataset, child: str, parents: list[str]) -> float:
     q = 1
     for p in parents:
         q *= int(data.arities[position[p]])
-    return likelihood - 0.5 * log(data.rows) * q * (int(data.arities[position[child]]) - 1)
+    return likelihood - penalty * q * (int(data.arities[position[child]]) - 1)
 
 
 @cache

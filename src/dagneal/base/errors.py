@@ -2,8 +2,10 @@
 
 import reprlib
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import inf
+from numbers import Real
 from typing import Any
 
 _LARGEST = 1 << 130  # seeds may have 128 bits; longer numbers are mistakes, and Python does not print the longest
@@ -73,6 +75,57 @@ def whole_number(name: str, value: Any, least: int = 0) -> int:
     if not fits:
         raise InputError(f"{name} is {short(value)}; give a whole number from {least}")
     return number
+
+
+def finite_number(name: str, value: Any, above: bool = False) -> float:
+    """A finite number of at least 0.
+
+    Args:
+        name: what to call it in the error.
+        value: what was given.
+        above: refuse 0 too.
+
+    >>> finite_number("noise", "x")
+    Traceback (most recent call last):
+    dagneal.base.errors.InputError: noise is 'x'; give a number of at least 0
+    """
+    try:
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else -1.0
+    except OverflowError:
+        number = -1.0
+    if not (0 < number < inf or (number == 0 and not above)):
+        raise InputError(f"{name} is {short(value)}; give a number {'above' if above else 'of at least'} 0")
+    return number
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Refuse what is neither True nor False.
+
+    Args:
+        name: what to call it in the error.
+        value: what was given.
+
+    >>> check_flag("repair", "no")
+    Traceback (most recent call last):
+    dagneal.base.errors.InputError: repair is 'no'; give True or False
+    """
+    if not isinstance(value, bool):
+        raise InputError(f"{name} is {short(value)}; give True or False")
+
+
+def check_keywords(name: str, value: Any) -> None:
+    """Refuse what cannot be given to a function as keywords.
+
+    Args:
+        name: what to call it in the error.
+        value: what was given.
+
+    >>> check_keywords("parameters", 5)
+    Traceback (most recent call last):
+    dagneal.base.errors.InputError: parameters is 5; give a dict such as {'num_sweeps': 5000}
+    """
+    if not isinstance(value, Mapping) or not all(isinstance(each, str) for each in value):
+        raise InputError(f"{name} is {short(value)}; give a dict such as {{'num_sweeps': 5000}}")
 
 
 def short(value: Any) -> str:

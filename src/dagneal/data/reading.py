@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
+from dagneal.base.defaults import MERGE, MISSING, RARE
 from dagneal.base.errors import InputError, short
 from dagneal.data import datafile
 from dagneal.data.arrays import array_source, pandas_source
@@ -21,6 +22,7 @@ from dagneal.data.frames import SAMPLE, different_share, merge_frame, prepare_fr
 from dagneal.data.missing import Missing, handle_missing
 
 
+@runtime_checkable
 class HasStates(Protocol):
     """Something that declares the states of variables, such as a `BayesianNetwork`."""
 
@@ -37,11 +39,11 @@ def read(
     weights: str | None = None,
     columns: Sequence[str] | None = None,
     states: Mapping[str, Sequence[Any]] | HasStates | None = None,
-    missing: Missing = "refuse",
+    missing: Missing = MISSING,
     bins: str | Bins | Mapping[str, str | Bins] | None = None,
-    rare: float = 0.0,
+    rare: float = RARE,
     drop: Sequence[str] = (),
-    merge: Literal["auto", "yes", "no"] = "auto",
+    merge: Literal["auto", "yes", "no"] = MERGE,
 ) -> Dataset:
     """Read discrete data from files, a frame or an array.
 
@@ -100,7 +102,7 @@ class _Options:
     @property
     def declared(self) -> set[str]:
         """The columns whose states are declared."""
-        given = getattr(self.states, "states", self.states)
+        given = _states_of(self.states)
         return set(given) if isinstance(given, Mapping) else set()
 
     @property
@@ -174,14 +176,19 @@ def _check_types(weights: Any, columns: Any, drop: Any, states: Any, rare: Any) 
 
 def _implied_bins(states: Any) -> dict[str, Bins]:
     """The cuts that declared states tell by their names."""
-    given = getattr(states, "states", states)
+    given = _states_of(states)
     found = {name: Bins.of_states(its) for name, its in given.items()} if isinstance(given, Mapping) else {}
     return {str(name): how for name, how in found.items() if how is not None}
 
 
+def _states_of(states: Any) -> Any:
+    """Return the states as they were given, or those of a network."""
+    return states.states if isinstance(states, HasStates) else states
+
+
 def _declared_states(states: Any, where: str, names: Sequence[str]) -> dict[str, list[str]]:
     """Declared states by column; a network declares those of its variables, and may have more of them than the data."""
-    if hasattr(states, "states"):
+    if isinstance(states, HasStates):
         if not set(states.states) & set(names):
             raise InputError(f"{where}: none of the columns is a variable of the network that should give their states")
         return {name: list(its_states) for name, its_states in states.states.items()}

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Literal
 
-from dagneal.base.defaults import SUBPROBLEM_SIZE
-from dagneal.base.errors import InputError, OutOfTimeError, secondary
+from dagneal.base.defaults import PAPER_PARENTS, SUBPROBLEM_SIZE
+from dagneal.base.errors import InputError, OutOfTimeError, check_flag, secondary, whole_number
 from dagneal.base.kernels import Floats, Ints
 from dagneal.divide.candidates import allowed_by_margin, allowed_by_share, small_evidence
 from dagneal.divide.conquer import MOST_ROUNDS, CandidateSearch
@@ -28,7 +28,6 @@ from dagneal.solvers.solution import Division, Solution
 
 Combine = Literal["conquer", "penalty", "count"]
 COMBINE = ("conquer", "penalty", "count")
-SUBPROBLEM_PARENTS = 2  # of a subproblem, as in the paper
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,8 @@ class DivisionSettings:
     def __post_init__(self) -> None:
         if self.combine not in COMBINE:
             raise InputError(f"combine is {self.combine!r}; give one of {', '.join(COMBINE)}")
-        if not isinstance(self.acyclic, bool):
-            raise InputError(f"acyclic is {self.acyclic!r}; give True or False")
+        check_flag("acyclic", self.acyclic)
+        object.__setattr__(self, "size", whole_number("size", self.size))
 
 
 def divide(
@@ -109,7 +108,7 @@ def _gather(problem: Problem, settings: DivisionSettings, chosen: Ints, solver: 
     """Solve the subproblems."""
     begun = perf_counter()
     conquers = settings.combine == "conquer"
-    limit = SUBPROBLEM_PARENTS if conquers else parent_limit(problem.max_parents, len(problem.names), SUBPROBLEM_PARENTS)
+    limit = PAPER_PARENTS if conquers else parent_limit(problem.max_parents, len(problem.names), PAPER_PARENTS)
     table = problem.source.table(limit, complete=True) if isinstance(problem.source, Scorer) else problem.source
     scored = perf_counter()
     total, size = chosen.shape

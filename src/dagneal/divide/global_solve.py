@@ -15,9 +15,7 @@ from dagneal.scoring.table import ScoreTable
 from dagneal.solvers.annealing import Sampling, sample
 from dagneal.solvers.exact import exact
 from dagneal.solvers.order_search import search
-from dagneal.solvers.policy import exact_is_quick
-
-_LARGE = 1000  # variables, beyond which the work of a search does not grow: a restart costs time in proportion to n
+from dagneal.solvers.policy import LARGE, exact_is_quick
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +64,7 @@ class ClassicalSolver:
             return GlobalSolution(found.dag, found.score, "exact", proved=True)
         # The first solve searches widely; the later ones begin where the last ended.
         rounds = max(300, 5 * n) if order is None else max(100, 3 * n)
-        rounds = min(rounds, max(300, rounds * _LARGE**2 // n**2))
+        rounds = min(rounds, max(300, rounds * LARGE**2 // n**2))
         best, _ = search(table, rounds, order, replace(run, seed=run.seed + turn))
         dag = dag_of_order(table, best)
         return GlobalSolution(dag, table.score(dag), "order")

@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from dagneal.base.defaults import PAPER_PARENTS
 from dagneal.base.kernels import Floats, Ints
 from dagneal.base.machine import cores
 from dagneal.data.planes import WIDEST
@@ -17,14 +18,13 @@ from dagneal.divide.global_solve import ClassicalSolver
 from dagneal.divide.joint_gains import joint_gains, left_out_columns, work_of
 from dagneal.runtime.run import Deadline, Run
 from dagneal.scoring.scorer import MOST_CANDIDATES, Scorer
-from dagneal.solvers.policy import COMPLETE_WORK
+from dagneal.solvers.policy import COMPLETE_WORK, LARGE
 from dagneal.solvers.solution import Division, Solution
 
 MOST_NEIGHBOURS = 40  # of a variable, where not every pair can be kept
 _TRIPLES_WORK = 2e11  # rows counted: about a minute and a half on two cores
 _MOST_TRIPLES = 1e6  # about as many are solved where there are many variables
 _LOOK_UP = 1500.0  # rows that could be counted while a set is looked up, where there are many
-_LARGE = 1000  # variables, beyond which fewer rounds are made
 _PACE = 1e9  # rows counted in a second, one core
 
 
@@ -45,7 +45,7 @@ def screen(scorer: Scorer, limit: int, initial: nx.DiGraph | None, run: Run) -> 
     neighbours = min(MOST_NEIGHBOURS, max(2, int((2 * _MOST_TRIPLES / n) ** 0.5)))
     near = allowed_by_margin(gains, 0.0, neighbours)
     near = _cap(near | near.T, gains)
-    table = scorer.table(2, named_candidates(near, names))
+    table = scorer.table(PAPER_PARENTS, named_candidates(near, names))
     triples = _triples(near)
     scored = perf_counter()
     margins, votes, together = small_evidence(table, triples, run.deadline)
@@ -66,7 +66,7 @@ def screen(scorer: Scorer, limit: int, initial: nx.DiGraph | None, run: Run) -> 
     if 3.0 * n * n * (scorer.counter.cost(4) + _LOOK_UP) > 10 * COMPLETE_WORK:
         reach = near
         skipped += "; later candidates are looked for among the neighbours of a variable only"
-    most = min(MOST_ROUNDS, max(2, MOST_ROUNDS * _LARGE**2 // n**2))
+    most = min(MOST_ROUNDS, max(2, MOST_ROUNDS * LARGE**2 // n**2))
     search = CandidateSearch(scorer, limit, ClassicalSolver(), initial, reach, most)
     division = Division(
         combine="conquer",

@@ -88,7 +88,7 @@ class SubproblemTask:
             tasks: their members.
         """
         try:
-            found = self.solver.solve(shared.gather(tasks))
+            found = self.solver.solve_many(shared.gather(tasks))
         except (InputError, CancelledError):  # final, or given up
             raise
         except Exception as error:  # whatever a solver raises: its subproblems are named, the others go on

@@ -22,7 +22,7 @@ from dagneal.runtime.run import Run, derive_seed
 from dagneal.scoring.table import Subproblems
 from dagneal.solvers.annealing import check_parameters, sample_model
 from dagneal.solvers.problem import Problem, Solver
-from dagneal.solvers.samplers import children_of, parameters_of
+from dagneal.solvers.samplers import ADDRESS, TELL_APART, parameters_of, sampler_fingerprint
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +42,18 @@ class Solutions:
 
 @runtime_checkable
 class SubproblemSolver(Protocol):
-    """Solves many subproblems of one size; it may also be a `BatchSolver` or `Cancellable`."""
+    """Solves many subproblems of one size; it may also be a `BatchSolver` or `Cancellable`.
+
+    A `Solver` solves one problem, and a division gives it the subproblems one by one. This is for solvers that are faster
+    with many at once.
+    """
 
     @property
     def name(self) -> str:
         """The name in results."""
         ...
 
-    def solve(self, subproblems: Subproblems) -> Solutions:
+    def solve_many(self, subproblems: Subproblems) -> Solutions:
         """Solve subproblems; the solution of each must not depend on the others.
 
         Args:
@@ -104,7 +108,7 @@ class ExactSubproblems:
 
     name: str = "exact"
 
-    def solve(self, subproblems: Subproblems) -> Solutions:
+    def solve_many(self, subproblems: Subproblems) -> Solutions:
         """Solve subproblems; see `SubproblemSolver`."""
         return Solutions(*solve_exactly(subproblems.scores, subproblems.masks))
 
@@ -130,7 +134,7 @@ class SolvedSubproblems:
         """The name of the solver."""
         return type(self.solver).__name__
 
-    def solve(self, subproblems: Subproblems) -> Solutions:
+    def solve_many(self, subproblems: Subproblems) -> Solutions:
         """Solve subproblems; see `SubproblemSolver`."""
         count, size = subproblems.members.shape
         adjacency = np.zeros((count, size, size), dtype=bool)
@@ -192,7 +196,7 @@ class Annealing:
 class AnnealedSubproblems(Annealing):
     """Any dimod sampler on the QUBO of each subproblem; raw reads are those of lowest energy, as in the paper."""
 
-    def solve(self, subproblems: Subproblems) -> Solutions:
+    def solve_many(self, subproblems: Subproblems) -> Solutions:
         """Solve subproblems; see `SubproblemSolver`."""
         count, size = subproblems.members.shape
         adjacency = np.zeros((count, size, size), dtype=bool)
@@ -233,8 +237,7 @@ class AnnealedSubproblems(Annealing):
 
     def fingerprint(self) -> str:
         """All that the reads depend on."""
-        inner = [f"{type(child).__module__}.{type(child).__qualname__}" for child in children_of(self.sampler)]
-        kind = f"{type(self.sampler).__module__}.{type(self.sampler).__qualname__} {inner}"
+        kind = sampler_fingerprint(self.sampler)
         return f"{kind} {sorted(self.parameters.items())} repair={self.repair} seed={self.seed} {self.encoding}"
 
 
@@ -259,7 +262,9 @@ def fingerprint_of(solver: Solver) -> str:
     Args:
         solver: one whose `repr` says what it is.
     """
-    found = repr(solver)
-    if " at 0x" in found or "<locals>" in found:
-        raise InputError(f"a journal cannot tell {found} from another solver; make it a frozen dataclass")
-    return f"{type(solver).__module__}.{found}"
+    text = repr(solver)
+    if ADDRESS in text or "<locals>" in text:
+        inside = text[0] != "<" and "<locals>" not in text  # the address of a sampler, as a rule
+        how = TELL_APART if inside else "make it a frozen dataclass of a module"
+        raise InputError(f"a journal cannot tell {text} from another solver; {how}")
+    return f"{type(solver).__module__}.{text}"

@@ -10,6 +10,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from dagneal.base.defaults import SEED
 from dagneal.base.errors import InputError, whole_number
 from dagneal.base.kernels import Floats, Ints, kernel
 from dagneal.scoring.sets import bounded_masks
@@ -19,7 +20,7 @@ ENUMERATED = 4  # up to this size all DAGs of a subproblem are tried; beyond, a 
 TIE = 1e-9  # scores closer than this are equal
 
 
-def choose_subproblems(variables: int, size: int, scheme: str = "all", seed: int = 0) -> Ints:
+def choose_subproblems(variables: int, size: int, scheme: str = "all", seed: int = SEED) -> Ints:
     """The subproblems of a division, one per line, positions ascending.
 
     Args:

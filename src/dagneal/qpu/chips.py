@@ -10,6 +10,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from dagneal.base.defaults import ANNEALING_TIME
 from dagneal.base.errors import InputError
 
 
@@ -103,7 +104,7 @@ class Timing:
         """
         return annealing_time + self.readout_time(qubits) + self.delay + self.readout_thermalization
 
-    def access_time(self, qubits: int, reads: int, annealing_time: float = 20.0) -> float:
+    def access_time(self, qubits: int, reads: int, annealing_time: float = ANNEALING_TIME) -> float:
         """The time that is charged for one call.
 
         Args:
@@ -145,7 +146,7 @@ class System:
             "extended_j_range": [-2.0, 1.0],
             "num_reads_range": [1, 10_000],
             "annealing_time_range": [0.5, 2000.0],
-            "default_annealing_time": 20.0,
+            "default_annealing_time": ANNEALING_TIME,
             "default_programming_thermalization": self.timing.thermalization,
             "default_readout_thermalization": self.timing.readout_thermalization,
             "problem_run_duration_range": [0.0, 1e6],

@@ -9,13 +9,13 @@ on the physical graph, with sweeps in proportion to the annealing time, down to 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import inf
 from typing import Any
 
 import dimod
 import numpy as np
 
-from dagneal.base.errors import InputError
+from dagneal.base.defaults import ANNEALING_TIME
+from dagneal.base.errors import finite_number
 from dagneal.qpu.backend import LocalBackend
 from dagneal.qpu.chips import check_installed, chip_graph, system_named
 from dagneal.qpu.sampler import QPU
@@ -47,13 +47,14 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
         cold: float = COLD,
         broken: Sequence[int] = (),
     ) -> None:
-        if not (0 <= noise < inf and 0 < sweeps < inf and 0 < cold < inf):
-            raise InputError("an emulated chip needs noise of at least 0, and sweeps and cold above 0, all finite")
+        self.noise = finite_number("noise", noise)
+        self.sweeps = finite_number("sweeps", sweeps, above=True)
+        self.cold = finite_number("cold", cold, above=True)
         check_installed()
         self.name, self.system = system_named(system)
-        self.noise, self.sweeps, self.cold = noise, sweeps, cold
         graph = chip_graph(self.system.topology, self.system.shape)
         gone = set(broken)
+        self.broken = sorted(gone)
         self._nodes = sorted(node for node in graph if node not in gone)
         self._edges = sorted((min(a, b), max(a, b)) for a, b in graph.edges if a not in gone and b not in gone)
 
@@ -82,11 +83,16 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
             "emulator": f"noise {self.noise:g}, sweeps {self.sweeps:g}, cold {self.cold:g}",
         }
 
+    @property
+    def fingerprint(self) -> str:
+        """What reads depend on besides the problem and the parameters of a call."""
+        return f"{self.name}, {self.properties['emulator']}, broken {self.broken}"
+
     def sample(
         self,
         bqm: dimod.BinaryQuadraticModel,
         num_reads: int = 1,
-        annealing_time: float = 20.0,
+        annealing_time: float = ANNEALING_TIME,
         seed: int | None = None,
         answer_mode: str = "raw",
         label: str | None = None,

@@ -11,10 +11,9 @@ import networkx as nx
 import numpy as np
 
 from dagneal.base.caches import user_cache_folder
-from dagneal.base.defaults import READS, SUBPROBLEM_READS
+from dagneal.base.defaults import ANNEALING_TIME, PAPER_PARENTS, READS, SEED, SUBPROBLEM_READS
 from dagneal.base.errors import InputError, whole_number
 from dagneal.divide.candidates import allowed_by_share, named_candidates, small_evidence
-from dagneal.divide.division import SUBPROBLEM_PARENTS
 from dagneal.divide.subproblems import choose_subproblems
 from dagneal.qpu.chips import System, chip_graph, system_named
 from dagneal.qpu.embedding import Chains, EmbeddingCache, bit_graph
@@ -111,7 +110,7 @@ class PlanSettings:
     encoding: Encoding = TIGHT
     max_parents: int | None = None
     reads: int | None = None
-    annealing_time: float = 20.0
+    annealing_time: float = ANNEALING_TIME
     cache: Path | None = None
 
     def call(self, reads: int) -> dict[str, Any]:
@@ -130,7 +129,7 @@ def plan(
     size: int | None,
     settings: PlanSettings,
     scheme: str = "all",
-    seed: int = 0,
+    seed: int = SEED,
     source: nx.Graph | None = None,
     notes: list[str] | None = None,
 ) -> tuple[Plan, list[Chains]]:
@@ -155,7 +154,7 @@ def plan(
     k = variables if size is None else whole_number("size", size, least=2)
     if k > variables:
         raise InputError(f"size is {k}; subproblems have at most {variables} variables, as many as there are")
-    default = min(SUBPROBLEM_PARENTS, variables - 1)
+    default = min(PAPER_PARENTS, variables - 1)
     limit = default if settings.max_parents is None else check_max_parents(settings.max_parents, variables)
     max_parents = whole_number("max_parents", limit, least=1)
     call = settings.call(SUBPROBLEM_READS)
@@ -239,7 +238,7 @@ def plan_whole(scorer: Scorer, settings: PlanSettings, notes: list[str] | None =
     call = settings.call(READS)
     names = scorer.data.names
     limit = parent_limit(settings.max_parents, len(names))
-    _, votes, together = small_evidence(scorer.table(min(2, limit)), choose_subproblems(len(names), 3))
+    _, votes, together = small_evidence(scorer.table(min(PAPER_PARENTS, limit)), choose_subproblems(len(names), 3))
     candidates = named_candidates(allowed_by_share(votes, together, 1.0), names)
     source = table_graph(scorer.table(limit, candidates), settings.encoding)
     lengths = [len(chain) for chain in _finder(settings, notes).find(source)[0].values()]

@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from math import inf
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,7 @@ import numpy as np
 
 from dagneal.base.caches import user_cache_folder
 from dagneal.base.defaults import SUBPROBLEM_READS
-from dagneal.base.errors import InputError
+from dagneal.base.errors import InputError, check_flag, finite_number, short
 from dagneal.base.kernels import Ints
 from dagneal.qpu.backend import Backend
 from dagneal.qpu.chips import USUAL, check_installed
@@ -32,6 +30,7 @@ from dagneal.runtime.run import derive_seed
 from dagneal.solvers.solution import Hardware
 
 LABEL = "dagneal"  # of problems in D-Wave's dashboard, where none is given
+_EMBEDDING = "give a dict from each label of a model to its list of qubits"
 SCAN = (0.7, 1.0, CHAIN_STRENGTH, 2.0, 3.0)
 
 
@@ -79,6 +78,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         journal: Journal | None = None,
         retry: RetryPolicy | None = None,
     ) -> None:
+        check_options(gauges, embedding)
         self.backend = backend
         self.chain_strength = as_chain_strength(chain_strength)
         self.gauges = gauges
@@ -212,7 +212,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             try:
                 chains = {bit: tuple(self.embedding[name]) for bit, name in enumerate(names) if name in self.embedding}
             except TypeError as error:
-                raise InputError("an embedding maps each label of a model to a list of qubits") from error
+                raise InputError(f"embedding is {short(self.embedding)}; {_EMBEDDING}") from error
             if lacking := [name for bit, name in enumerate(names) if bit not in chains]:
                 raise InputError(f"the embedding that was given has no qubits for {lacking[0]!r}")
             if why := fault(chains, source, graph):
@@ -314,9 +314,22 @@ def as_chain_strength(value: Any) -> float | str:
         return CHAIN_STRENGTH
     if isinstance(value, str) and value == "scan":
         return value
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < inf:
-        raise InputError(f"chain_strength is {value!r}; give a finite number above 0, or 'scan'")
-    return float(value)
+    try:
+        return finite_number("chain_strength", value, above=True)
+    except InputError as error:
+        raise InputError(f"chain_strength is {short(value)}; give a finite number above 0, or 'scan'") from error
+
+
+def check_options(gauges: Any, embedding: Any) -> None:
+    """Refuse options of a QPU that cannot be used.
+
+    Args:
+        gauges: True or False.
+        embedding: a mapping, or nothing.
+    """
+    check_flag("gauges", gauges)
+    if embedding is not None and not isinstance(embedding, Mapping):
+        raise InputError(f"embedding is {short(embedding)}; {_EMBEDDING}")
 
 
 def connect(profile: str | None = None, solver: str | dict[str, Any] | None = None, **options: Any) -> QPU:
@@ -331,5 +344,6 @@ def connect(profile: str | None = None, solver: str | dict[str, Any] | None = No
     from dagneal.qpu.cloud import CloudBackend
 
     as_chain_strength(options.get("chain_strength"))  # before a connection is made
+    check_options(options.get("gauges", True), options.get("embedding"))
     wanted = {"topology__type": solver} if isinstance(solver, str) and solver in USUAL else solver
     return QPU(CloudBackend.connect(profile, wanted), **options)

@@ -16,6 +16,7 @@ from typing import Any
 import dimod
 import numpy as np
 
+from dagneal.base.defaults import ANNEALING_TIME
 from dagneal.base.errors import InputError, whole_number
 from dagneal.qpu.backend import Backend, RefusedError, TransientError, UnknownProblemError
 from dagneal.runtime.journal import Journal
@@ -225,7 +226,7 @@ def most_reads(properties: Mapping[str, Any], parameters: Mapping[str, Any]) -> 
         stated = (parameters.get(name), properties.get(own), timing.get(own), default)
         return float(next(each for each in stated if each is not None))
 
-    each = value("annealing_time", 20.0) + value("readout_thermalization", 0.0)
+    each = value("annealing_time", ANNEALING_TIME) + value("readout_thermalization", 0.0)
     return max(1, min(most, int((float(limit[1]) - value("programming_thermalization", 1000.0)) / each)))
 
 

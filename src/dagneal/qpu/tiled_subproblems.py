@@ -59,7 +59,7 @@ class TiledSubproblems:
         self._first = subproblems
         return len(self._copies(qubos(subproblems, self.encoding)))
 
-    def solve(self, subproblems: Subproblems) -> Solutions:
+    def solve_many(self, subproblems: Subproblems) -> Solutions:
         """Solve subproblems; see `SubproblemSolver`."""
         encoded = qubos(subproblems, self.encoding)
         copies = self._copies(encoded)

@@ -13,6 +13,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from dagneal.base.defaults import PAPER_PARENTS
 from dagneal.base.errors import InputError, whole_number
 from dagneal.base.kernels import Floats, Ints, Masks
 from dagneal.base.machine import check_room
@@ -25,7 +26,6 @@ from dagneal.scoring.scores import Score, as_score
 from dagneal.scoring.sets import bounded_masks, distinct, pair_keys, set_keys, set_members, widest_set
 from dagneal.scoring.table import ScoreTable
 
-DEFAULT_PARENTS = 2  # the paper's limit
 MOST_CANDIDATES = 64  # bits of a mask
 MOST_SCORES = 50_000_000  # 16 bytes each
 
@@ -310,7 +310,7 @@ def score_table(
 def check_max_parents(max_parents: int | None, variables: int) -> int:
     """The limit as given, or the default, lowered where there are too few variables for it."""
     if max_parents is None:
-        return min(DEFAULT_PARENTS, variables - 1)
+        return min(PAPER_PARENTS, variables - 1)
     max_parents = whole_number("max_parents", max_parents)
     if max_parents >= variables:
         raise InputError(

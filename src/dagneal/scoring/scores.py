@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from dagneal.base.defaults import SCORE
 from dagneal.base.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,16 +37,16 @@ class Score(Protocol):
     No score may be above 0: with background knowledge, `Scorer.price` relies on that.
 
     >>> @dataclass(frozen=True)
-    ... class AIC(Likelihood):
-    ...     name = "AIC"
+    ... class HannanQuinn(Likelihood):
+    ...     name = "Hannan-Quinn"
     ...
     ...     def penalties(self, arity, parent_cells, rows):
-    ...         return parent_cells * (arity - 1)
+    ...         return log(log(rows)) * parent_cells * (arity - 1)
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import Scorer
     >>> truth = load("lung-cancer")
-    >>> round(Scorer(truth.expected(10_000), AIC()).score(truth.dag), 3)
-    -21005.525
+    >>> round(Scorer(truth.expected(10_000), HannanQuinn()).score(truth.dag), 3)
+    -21017.729
     """
 
     @property
@@ -193,7 +194,7 @@ def as_score(value: Any) -> Score:
     (BIC(), BDeu(ess=1.0))
     """
     if value is None:
-        return BDeu()
+        value = SCORE
     if isinstance(value, str):
         return score_named(value)
     if isinstance(value, type):

@@ -27,6 +27,12 @@ class ScoreTable:
     child's own candidates, `candidates[first[i]:first[i + 1]]`, and its score. Bits ascend, so a set comes after all its
     subsets. A set that a child may not have is absent.
 
+    Background knowledge is part of a table. Forbidden parents are not among the candidates. Sets that lack a required
+    parent, or that have more parents than knowledge allows this child, are present, but at a price that exceeds any gain: no
+    best network has one of them. In a `complete` table forbidden parents are candidates too, at the same price. Sets of more
+    than `max_parents` parents are absent. The edges in `required` make a DAG whose parent sets are present, so a search may
+    start there; only in a table of subproblems may they be more than `max_parents`.
+
     Attributes:
         names: the variables, in the order of the data's columns.
         max_parents: the most parents a child may have.
@@ -316,5 +322,5 @@ def check_table(table: Any) -> None:
     """
     if not isinstance(table, ScoreTable):
         raise InputError(
-            f"a ScoreTable is needed, not {type(table).__name__}; dn.score_table makes one, dn.learn takes data"
+            f"a ScoreTable is needed, not {type(table).__name__}; dn.scoring.score_table makes one, dn.learn takes data"
         )

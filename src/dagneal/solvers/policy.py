@@ -1,22 +1,24 @@
 """Policy: which problems exact search and complete score tables solve in seconds on this machine.
 
-All limits by which `Auto` and the iterated candidate search decide what to do are here.
+The limits by which solvers decide what to do are here, if more than one module needs them. Limits of a single step are in
+its module: of candidate parents in `divide/candidates.py`, of rounds in `divide/conquer.py`, of screening in
+`divide/screening.py`. Defaults that users see are in `base/defaults.py`.
 """
 
 from __future__ import annotations
 
 from math import comb
 
+from dagneal.base.defaults import NETWORK_PARENTS
 from dagneal.base.machine import has_room
 from dagneal.scoring.scorer import Scorer, check_max_parents, check_width
 from dagneal.solvers.exact import fits
 
 EXACT_VARIABLES = 22  # exact search solves so many in a second or two
 EXACT_BESIDE = 20  # up to this many variables the optimum beside a sampler costs a fraction of a second
-GLOBAL_PARENTS = 4  # default parent limit of a network
-DIRECT_PARENTS = 2  # default parent limit where a sampler or exhaustive search takes all variables as candidates
 COMPLETE_PARENTS = 3  # tables with so many parents are scored in full before candidates are chosen
 COMPLETE_WORK = 5e9  # rows counted for all sets of a table: some seconds
+LARGE = 1000  # variables, beyond which fewer restarts and rounds are made: a restart costs time in proportion to n
 
 
 def exact_is_quick(variables: int) -> bool:
@@ -41,7 +43,7 @@ def table_is_quick(scorer: Scorer, max_parents: int) -> bool:
     return counted <= COMPLETE_WORK and has_room(scorer.bytes_of(scores))
 
 
-def parent_limit(max_parents: int | None, variables: int, default: int = GLOBAL_PARENTS) -> int:
+def parent_limit(max_parents: int | None, variables: int, default: int = NETWORK_PARENTS) -> int:
     """Return the parent limit of a network: as given, or the default, or fewer where there are fewer variables.
 
     Args:

@@ -9,6 +9,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from dagneal.base.defaults import READS, SUBPROBLEM_READS
+from dagneal.base.errors import InputError
+from dagneal.runtime.executors import Fingerprinted
 
 if TYPE_CHECKING:
     from dagneal.runtime.journal import Journal
@@ -22,7 +24,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "dwave.samplers:TabuSampler": {"num_reads": 100, "num_restarts": 5, "timeout": 600_000, "lower_bound_z": 10_000},
     "dwave.samplers:TreeDecompositionSolver": {"num_reads": 1},
 }
-_THREAD_SAFE = ("dwave", "dimod", "dagneal")  # packages whose samplers threads may share
+_KNOWN = ("dwave", "dimod", "dagneal")  # packages whose samplers threads may share, and whose classes tell them apart
 _DIRECT = ("dwave.system:LeapHybridSampler",)  # a call takes seconds, so subproblems are no use
 
 
@@ -99,7 +101,50 @@ def takes_turns(sampler: Any) -> bool:
     Args:
         sampler: a dimod sampler.
     """
-    return any(type(each).__module__.split(".")[0] not in _THREAD_SAFE for each in (sampler, *_inner(sampler)))
+    return not all(_is_known(each) for each in (sampler, *_inner(sampler)))
+
+
+def describe_sampler(sampler: Any) -> str:
+    """Return a text that tells a sampler from others: its class, with its `fingerprint` or the samplers inside.
+
+    A sampler that is neither Ocean's nor ours and has no `fingerprint` is described by its `repr`.
+
+    Args:
+        sampler: a dimod sampler.
+
+    >>> from dwave.samplers import TabuSampler
+    >>> describe_sampler(TabuSampler())
+    'dwave.samplers.tabu.sampler.TabuSampler()'
+    """
+    kind = f"{type(sampler).__module__}.{type(sampler).__qualname__}"
+    inside = [describe_sampler(child) for child in children_of(sampler)]
+    if isinstance(sampler, Fingerprinted):
+        return f"{kind}({', '.join([str(sampler.fingerprint), *inside])})"
+    if _is_known(sampler):
+        return f"{kind}({', '.join(inside)})"
+    text = repr(sampler)
+    return " ".join([text if ADDRESS in text else f"{type(sampler).__module__}.{text}", *inside])
+
+
+def sampler_fingerprint(sampler: Any) -> str:
+    """Return a text that tells a sampler from others in every process, for a journal.
+
+    Args:
+        sampler: a dimod sampler.
+    """
+    text = describe_sampler(sampler)
+    if ADDRESS in text:
+        raise InputError(f"a journal cannot tell {text} from another sampler; {TELL_APART}")
+    return text
+
+
+ADDRESS = " at 0x"  # in the `repr` of an object that does not say what it is
+TELL_APART = "give the class of the sampler a property `fingerprint` or a `__repr__` that names its settings"
+
+
+def _is_known(sampler: Any) -> bool:
+    """Whether a sampler is Ocean's or ours."""
+    return type(sampler).__module__.split(".")[0] in _KNOWN
 
 
 def children_of(sampler: Any) -> list[Any]:
@@ -162,6 +207,16 @@ class Metered(Protocol):
 
     def usage(self) -> Hardware:
         """Return the use so far."""
+        ...
+
+
+@runtime_checkable
+class Noting(Protocol):
+    """A sampler that notices things which its user should know."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What was noticed so far, a line each."""
         ...
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
+from sys import maxsize
 from typing import Any
 
 import dimod
 
-from dagneal.base.defaults import SUBPROBLEM_SIZE
-from dagneal.base.errors import InputError, whole_number
+from dagneal.base.defaults import NETWORK_PARENTS, PAPER_PARENTS
+from dagneal.base.errors import InputError, check_flag, check_keywords, whole_number
 from dagneal.divide.division import Combine, DivisionSettings, divide
 from dagneal.divide.global_solve import AnnealedSolver, ClassicalSolver, GlobalSolver
 from dagneal.divide.screening import screen
@@ -22,17 +23,16 @@ from dagneal.divide.subproblem_solvers import (
     SubproblemSolver,
 )
 from dagneal.qubo.encode import TIGHT, Encoding, as_encoding
-from dagneal.runtime.executors import Fingerprinted
 from dagneal.runtime.run import NEVER, Run
 from dagneal.scoring.scorer import MOST_CANDIDATES
 from dagneal.solvers.annealing import anneal, check_parameters
-from dagneal.solvers.policy import DIRECT_PARENTS, parent_limit
+from dagneal.solvers.policy import parent_limit
 from dagneal.solvers.problem import Problem, Solver
 from dagneal.solvers.samplers import (
     Closing,
     Journalling,
     Metered,
-    children_of,
+    describe_sampler,
     parameters_of,
     solves_directly,
     with_defaults,
@@ -78,11 +78,11 @@ class Anneal:
         elif not isinstance(self.sampler, dimod.Sampler):
             raise InputError(f"sampler is {type(self.sampler).__name__}; give a dimod sampler, or a name such as 'sa'")
         object.__setattr__(self, "encoding", as_encoding(self.encoding))
-        for name in ("direct", "repair", "bound"):
-            if getattr(self, name) is not None and not isinstance(getattr(self, name), bool):
-                raise InputError(f"{name} is {getattr(self, name)!r}; give True or False")
+        for name in ("repair", "bound") if self.direct is None else ("direct", "repair", "bound"):
+            check_flag(name, getattr(self, name))
+        check_keywords("parameters", self.parameters)
         if self.num_reads is not None:
-            whole_number("num_reads", self.num_reads, least=1)
+            object.__setattr__(self, "num_reads", whole_number("num_reads", self.num_reads, least=1))
             if "num_reads" in self.parameters:
                 raise InputError("num_reads is given twice, once in parameters; give it once")
         if not isinstance(self.sampler, str):
@@ -131,6 +131,16 @@ class Anneal:
             return self.sampler in QUANTUM and self.sampler not in DIRECT
         return isinstance(self.sampler, Journalling)
 
+    @property
+    def most_variables(self) -> int:
+        """The most variables that it takes."""
+        return MOST_CANDIDATES + 1
+
+    @property
+    def uses_journal(self) -> bool:
+        """Whether anything is stored in a journal: solved subproblems, or what was sent away."""
+        return not self.is_direct or self.sends_away
+
     def solve_directly(self, problem: Problem, run: Run) -> Solution:
         """Solve the global problem at once.
 
@@ -144,7 +154,7 @@ class Anneal:
             raise InputError(
                 "a sampler that solves the global problem at once cannot be cut short; give fewer reads, not a time limit"
             )
-        limit = parent_limit(problem.max_parents, len(problem.names), DIRECT_PARENTS)
+        limit = parent_limit(problem.max_parents, len(problem.names), PAPER_PARENTS)
         parameters = self.sampler_parameters
         return solve_table(
             problem.with_limit(limit),
@@ -170,26 +180,43 @@ class Divide:
     """
 
     solver: Solver | SubproblemSolver | dimod.Sampler | str = field(default_factory=Exact)
-    size: int = SUBPROBLEM_SIZE
-    subproblems: str = "all"
-    combine: Combine = "conquer"
-    acyclic: bool = False
+    size: int = DivisionSettings.size
+    subproblems: str = DivisionSettings.subproblems
+    combine: Combine = DivisionSettings.combine
+    acyclic: bool = DivisionSettings.acyclic
     subproblem_parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "solver", _subproblem_solver(self.solver))
         if isinstance(self.solver, Anneal) and self.solver.direct:
             raise InputError("direct=True solves the global problem at once, Divide in subproblems; leave one of them out")
+        check_keywords("subproblem_parameters", self.subproblem_parameters)
         if self.subproblem_parameters:
             if not isinstance(self.solver, Anneal):
-                raise InputError("subproblem_parameters are for samplers; give an Anneal as solver")
+                raise InputError("subproblem_parameters are for samplers; give Divide(Anneal(sampler), ...)")
             if not isinstance(self.solver.sampler, str):
                 check_parameters(self.solver.sampler, dict(self.subproblem_parameters))
-        DivisionSettings(self.size, self.subproblems, self.combine, self.acyclic)
+        object.__setattr__(self, "size", self.settings.size)
+
+    @property
+    def settings(self) -> DivisionSettings:
+        """Which subproblems there are, and how the global network is put together."""
+        return DivisionSettings(self.size, self.subproblems, self.combine, self.acyclic)
+
+    @property
+    def most_variables(self) -> int:
+        """The most variables that it takes."""
+        screens = isinstance(self.solver, Exact) and self.settings == DivisionSettings()
+        return maxsize if screens else MOST_CANDIDATES + 1
+
+    @property
+    def uses_journal(self) -> bool:
+        """Whether anything is stored in a journal: solved subproblems are."""
+        return True
 
     def solve(self, problem: Problem, run: Run) -> Solution:
         """Solve a problem; see `dagneal.Solver`."""
-        settings = DivisionSettings(self.size, self.subproblems, self.combine, self.acyclic)
+        settings = self.settings
         if isinstance(self.solver, Anneal):
             with open_sampler(self.solver, run) as ready:
                 return with_usage(ready, lambda: _divide(problem, settings, ready, self.subproblem_parameters, run))
@@ -228,7 +255,7 @@ def _divide(problem: Problem, settings: DivisionSettings, ready: Anneal, differe
     """Solve subproblems, and perhaps the global problem, with a sampler."""
     n, sampler, encoding = len(problem.names), ready.sampler, as_encoding(ready.encoding)
     if encoding.penalties == "paper" and settings.combine == "conquer":
-        problem = problem.with_limit(min(DIRECT_PARENTS, n - 1))
+        problem = problem.with_limit(min(PAPER_PARENTS, n - 1))
     if n > MOST_CANDIDATES + 1:
         check_size(type(sampler).__name__, MOST_CANDIDATES + 1, problem)
     if n < 3:
@@ -248,8 +275,8 @@ def _divide(problem: Problem, settings: DivisionSettings, ready: Anneal, differe
 
 def _solve_undivided(solver: Solver, problem: Problem, settings: DivisionSettings, run: Run) -> Solution:
     """Solve a problem of two variables, which make no subproblem of three."""
-    default = DIRECT_PARENTS if settings.combine != "conquer" else None
-    limit = parent_limit(problem.max_parents, len(problem.names), default or 4)
+    default = NETWORK_PARENTS if settings.combine == "conquer" else PAPER_PARENTS
+    limit = parent_limit(problem.max_parents, len(problem.names), default)
     found = solver.solve(replace(problem.with_limit(limit), initial=None), replace(run, deadline=NEVER))
     note = f"fewer than 3 variables: solved directly, by {found.solver}"
     division = Division(settings.combine, len(found.dag), "none", 0, found.solver, global_solver=found.solver, skipped=note)
@@ -297,14 +324,3 @@ def with_usage(ready: Anneal, solve: Any) -> Solution:
     before = ready.sampler.usage()
     found = solve()
     return replace(found, hardware=ready.sampler.usage() - before)
-
-
-def describe_sampler(sampler: Any) -> str:
-    """Return a text that tells a sampler from others, the same in every process.
-
-    Args:
-        sampler: a dimod sampler.
-    """
-    about = [sampler.fingerprint] if isinstance(sampler, Fingerprinted) else []
-    inner = ", ".join([*about, *(describe_sampler(child) for child in children_of(sampler))])
-    return f"{type(sampler).__qualname__}({inner})"

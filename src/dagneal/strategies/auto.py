@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from time import perf_counter
 
+from dagneal.base.errors import check_flag
 from dagneal.divide.candidates import candidates_of_table
 from dagneal.divide.conquer import CandidateSearch
 from dagneal.divide.global_solve import ClassicalSolver
@@ -30,6 +31,9 @@ class Auto:
     """
 
     bound: bool = True
+
+    def __post_init__(self) -> None:
+        check_flag("bound", self.bound)
 
     def solve(self, problem: Problem, run: Run) -> Solution:
         """Solve a problem; see `dagneal.Solver`."""

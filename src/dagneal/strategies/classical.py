@@ -1,4 +1,23 @@
-"""Solvers that work on the table of all parent sets: exact, exhaustive and order search."""
+"""Solvers that work on the table of all parent sets: exact, exhaustive and order search.
+
+These are the models for a solver of your own. A solver is a frozen dataclass with a method `solve(problem, run)`; see
+`dagneal.Solver` for a complete example. Its conventions:
+
+- Its fields are its settings, checked in `__post_init__`, and its `repr` names it in a journal. A field named `bound` says
+  whether an upper bound is proved too; a bootstrap switches it off.
+- `check_size` refuses more variables than the solver takes, before anything is counted; a property `most_variables` says how
+  many these are. `check_cold` refuses an initial DAG that the solver would ignore.
+- `parent_limit` (in `solvers/policy.py`) gives the parent limit: the user's, or the default of the solver.
+- `solve_table` makes the table of all parent sets, calls the algorithm, and adds the times and the upper bound.
+- `run.seed` decides the answer. A part that needs a seed of its own, such as a restart, takes
+  `run.child("restart", str(number))`.
+- After `run.deadline` return the best network so far, and raise nothing. Only the counting of scores may raise
+  `OutOfTimeError`, if there is no network yet; `learn` then answers with a network of pairs.
+- `Solution.solver` is the short name in results, such as `"exact"`; `Solution.optimal` is True only with a proof.
+- A solver that stores something in `run.journal` has a property `uses_journal` that is True.
+
+A solver of this library also gets an entry in `strategies/names.py` and in tests/strategies/test_every_solver.py.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +27,8 @@ from time import perf_counter
 
 import numpy as np
 
-from dagneal.base.errors import InputError, secondary
+from dagneal.base.defaults import PAPER_PARENTS
+from dagneal.base.errors import InputError, check_flag, secondary, whole_number
 from dagneal.graphs.dags import topological_order
 from dagneal.proofs.bound import upper_bound
 from dagneal.runtime.run import Run
@@ -18,7 +38,7 @@ from dagneal.solvers.annealing import equal_scores
 from dagneal.solvers.exact import MOST_VARIABLES as MOST_EXACT, exact
 from dagneal.solvers.exhaustive import MOST_VARIABLES as MOST_EXHAUSTIVE, exhaustive
 from dagneal.solvers.order_search import order_search
-from dagneal.solvers.policy import COMPLETE_PARENTS, DIRECT_PARENTS, EXACT_BESIDE, parent_limit
+from dagneal.solvers.policy import COMPLETE_PARENTS, EXACT_BESIDE, parent_limit
 from dagneal.solvers.problem import Problem
 from dagneal.solvers.solution import Bound, Solution
 
@@ -26,6 +46,11 @@ from dagneal.solvers.solution import Bound, Solution
 @dataclass(frozen=True)
 class Exact:
     """Exact search: dynamic programming over subsets of the variables, proved optimal, up to 28 variables."""
+
+    @property
+    def most_variables(self) -> int:
+        """The most variables that it takes."""
+        return MOST_EXACT
 
     def solve(self, problem: Problem, run: Run) -> Solution:
         """Solve a problem; see `dagneal.Solver`."""
@@ -39,11 +64,16 @@ class Exact:
 class Exhaustive:
     """The paper's exhaustive search of the QUBO, up to 5 variables with at most 2 parents."""
 
+    @property
+    def most_variables(self) -> int:
+        """The most variables that it takes."""
+        return MOST_EXHAUSTIVE
+
     def solve(self, problem: Problem, run: Run) -> Solution:
         """Solve a problem; see `dagneal.Solver`."""
         check_size("exhaustive search", MOST_EXHAUSTIVE, problem)
         check_cold(problem)
-        limit = parent_limit(problem.max_parents, len(problem.names), DIRECT_PARENTS)
+        limit = parent_limit(problem.max_parents, len(problem.names), PAPER_PARENTS)
         return solve_table(problem.with_limit(limit), lambda table: exhaustive(table, run), complete=True)
 
 
@@ -58,6 +88,16 @@ class OrderSearch:
 
     rounds: int | None = None
     bound: bool = True
+
+    def __post_init__(self) -> None:
+        check_flag("bound", self.bound)
+        if self.rounds is not None:
+            object.__setattr__(self, "rounds", whole_number("rounds", self.rounds))
+
+    @property
+    def most_variables(self) -> int:
+        """The most variables that it takes."""
+        return MOST_CANDIDATES + 1
 
     def solve(self, problem: Problem, run: Run) -> Solution:
         """Solve a problem; see `dagneal.Solver`."""
@@ -126,4 +166,4 @@ def check_cold(problem: Problem) -> None:
         problem: with or without one.
     """
     if problem.initial is not None:
-        raise InputError("initial is for the candidate search and the order search; leave the solver or direct=True out")
+        raise InputError("initial is given, but this solver does not start from a network; leave it out")

@@ -44,6 +44,7 @@ def as_solver(value: Any) -> Any:
     """
     import dimod
 
+    from dagneal.divide.subproblem_solvers import SubproblemSolver
     from dagneal.solvers.problem import Solver
     from dagneal.strategies.anneal import Anneal
 
@@ -59,6 +60,9 @@ def as_solver(value: Any) -> Any:
         raise InputError(f"solver is the class {value.__name__}; give an instance: {value.__name__}()")
     if isinstance(value, dimod.Sampler):
         return Anneal(value)
+    if isinstance(value, SubproblemSolver):
+        name = type(value).__name__
+        raise InputError(f"solver is {name}, which solves the subproblems of a division; give dn.Divide({name}(...), ...)")
     if not isinstance(value, Solver):
         raise InputError(
             f"solver is {type(value).__name__}; give a solver such as dn.Exact(), a dimod sampler, or a name such as 'sa'"
