@@ -5,24 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from inspect import signature
 from typing import Any
 
 import networkx as nx
 
 from dagneal.base.defaults import SEED
-from dagneal.base.errors import InputError, hint
-from dagneal.data.reading import read
+from dagneal.base.errors import InputError
 from dagneal.graphs.knowledge import Knowledge, as_knowledge
 from dagneal.result import Learned
-from dagneal.runtime.run import Deadline, Run
+from dagneal.runtime.run import Deadline, Run, check_run
 from dagneal.scoring.scores import Score, as_score
-from dagneal.solvers.problem import Solver
+from dagneal.solvers.problem import Solver, UsesJournal
 from dagneal.strategies.anneal import Anneal, Divide
-from dagneal.strategies.auto import Auto
-from dagneal.strategies.classical import Exact, Exhaustive, OrderSearch
 from dagneal.strategies.names import as_solver
-from dagneal.strategies.solve import as_dataset, solve_data
+from dagneal.strategies.solve import as_dataset, refuse_unknown, solve_data
 
 
 def learn(
@@ -68,10 +64,10 @@ def learn(
     >>> learn(truth.expected(10_000))
     Learned(5 variables, 4 edges, BDeu(1) = -21036.862, optimal)
     """
-    _refuse(unknown)
+    refuse_unknown(learn, unknown)
     deadline = Deadline.after(time_limit)
-    if run is not None and not isinstance(run, Run):
-        raise InputError(f"run is {type(run).__name__}; give dn.Run(...)")
+    if run is not None:
+        check_run(run)
     if run is not None and (seed is not None or time_limit is not None):
         raise InputError("seed and time_limit are shortcuts for run; give them to dn.Run, or leave run out")
     solver = as_solver(solver)
@@ -86,26 +82,8 @@ def learn(
     found = solve_data(data, solver, score, max_parents, known, run, initial)
     if given is not None and _takes_seed(solver):  # what was given is in the result, also where it makes no difference
         found = replace(found, seed=int(given))
-    return Learned.of(found, score_name=score.name, data=data, criterion=score, knowledge=known)
-
-
-def _refuse(unknown: Mapping[str, Any]) -> None:
-    """Refuse unknown keywords; say where they belong, or which one is close."""
-    for name in unknown:
-        if name in signature(read).parameters:
-            raise InputError(f"{name} is an option of dn.read; call dn.learn(dn.read(data, {name}=...))")
-        for kind in (Anneal, Divide, OrderSearch, Auto):
-            if name in kind.__dataclass_fields__:
-                raise InputError(
-                    f"{name} is a setting of a solver; call dn.learn(data, dn.{kind.__name__}(..., {name}=...))"
-                )
-        if name in Run.__dataclass_fields__:
-            raise InputError(f"{name} is a setting of a run; call dn.learn(data, run=dn.Run({name}=...))")
-        known = [*signature(learn).parameters]
-        raise InputError(
-            f"{name} is no argument of learn{hint(name, known)}; parameters of a sampler belong to "
-            f"dn.Anneal(sampler, parameters={{{name!r}: ...}})"
-        )
+    asked = None if max_parents is None else int(max_parents)
+    return Learned.of(found, score_name=score.name, data=data, criterion=score, knowledge=known, requested_parents=asked)
 
 
 def check_seed(solver: Solver) -> None:
@@ -135,7 +113,9 @@ def check_journal(solver: Solver) -> None:
     """
     if not uses_journal(solver):
         raise InputError(
-            "a journal stores solved subproblems, bootstrap samples and what is sent to a QPU; this solver has none of them"
+            "a journal stores solved subproblems, bootstrap samples and what is sent to a QPU; "
+            "this solver has none of them; leave the journal out, or make subproblems with dn.Divide(...) or samples with "
+            "bootstrap"
         )
 
 
@@ -143,8 +123,6 @@ def uses_journal(solver: Solver) -> bool:
     """Return whether a solver stores anything in a journal: solved subproblems, or what was sent to a QPU.
 
     Args:
-        solver: any solver.
+        solver: any solver; one without the attribute `uses_journal` does not.
     """
-    if isinstance(solver, Anneal) and solver.is_direct:
-        return solver.sends_away
-    return not isinstance(solver, Auto | Exact | Exhaustive | OrderSearch)
+    return isinstance(solver, UsesJournal) and bool(solver.uses_journal)

@@ -2,7 +2,7 @@
 
 import re
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 
 import networkx as nx
@@ -13,6 +13,7 @@ import dagneal as dn
 from dagneal.confidence.bootstrap import Bootstrap, bootstrap, resample
 from dagneal.confidence.measures import compare_classes, holdout, log_likelihood, sensitivity, strengths
 from dagneal.report.page import page
+from dagneal.report.summary import bootstrap_line, confidence_lines
 from support.reference import random_data
 
 
@@ -81,9 +82,12 @@ def test_a_bootstrap_resumes(data, tmp_path):
         first = bootstrap(data, 20, InterruptedOnce(), run=run)
         assert first.interrupted
         assert 7 <= first.samples < 20  # what had begun was finished
+        assert first.requested == 20
+        assert bootstrap_line(first) == f"bootstrap: {first.samples} of 20 samples (stopped by Ctrl-C)"
         found = bootstrap(data, 20, InterruptedOnce(), run=run)
     assert len(calls) == 20 + 1
     assert np.array_equal(found.directions, bootstrap(data, 20).directions)
+    assert bootstrap_line(found) == "bootstrap: 20 samples"
 
 
 def test_strengths_are_differences_of_scores(data):
@@ -116,6 +120,24 @@ def test_a_bootstrap_ends_with_its_time(data):
     with ThreadPoolExecutor(1) as pool:
         found = bootstrap(data, 50, run=dn.Run(deadline=dn.Deadline(0.0), executor=pool))
     assert found.samples == 1
+
+
+def test_a_bootstrap_that_was_stopped_says_so(data, tmp_path):
+    found = dn.learn(data)
+    late = found.bootstrap(50, run=dn.Run(deadline=dn.Deadline(0.0)))  # one sample, which had begun
+    for stopped, line in (
+        (late, "bootstrap: 1 of 50 samples (stopped by the time limit)"),
+        (replace(late, interrupted=True), "bootstrap: 1 of 50 samples (stopped by Ctrl-C)"),
+        (replace(late, requested=1), "bootstrap: 1 sample"),
+    ):
+        measured = found.with_confidence(dn.Confidence(found.strengths(), stopped))
+        plain = measured.to_dict()["bootstrap"]
+        assert (plain["samples"], plain["requested"]) == (1, stopped.requested)
+        assert plain["interrupted"] is stopped.interrupted
+        measured.save(tmp_path / "found.json")
+        for each in (measured, dn.load_result(tmp_path / "found.json")):
+            assert confidence_lines(each)[-1].strip() == line
+            assert f"<p>{line}</p>" in page(each)
 
 
 def test_log_likelihood_row_by_row():
@@ -163,7 +185,7 @@ def test_classes_are_set_side_by_side_not_their_members():
 
 def test_an_edge_that_no_resample_has_is_weak(tmp_path):
     found = dn.learn(dn.load("lung-cancer").sample(500, 1))
-    none = Bootstrap.from_dict(list(found.dag), {"samples": 5, "pairs": []})
+    none = Bootstrap.from_dict(list(found.dag), {"samples": 5, "requested": 5, "interrupted": False, "pairs": []})
     text = page(found.with_confidence(dn.Confidence(bootstrap=none, threshold=0.5)))
     assert len(re.findall(r'class="edge weak', text)) >= len(found.edges)
 

@@ -66,5 +66,5 @@ def test_a_solver_that_returns_no_network_is_named():
         def solve(self, problem, run):
             return 3
 
-    with pytest.raises(dn.InputError, match="the solver returned int"):
+    with pytest.raises(dn.InputError, match="Three returned int; a solver returns a Solution"):
         dn.learn(random_data(3, 50, 1), Three())

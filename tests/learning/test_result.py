@@ -1,6 +1,7 @@
 """The result of `learn`: what it says, its methods, its files and its probabilities."""
 
 import json
+import random
 from dataclasses import replace
 
 import networkx as nx
@@ -10,6 +11,8 @@ from dwave.samplers import SimulatedAnnealingSampler
 
 import dagneal as dn
 from dagneal.divide.subproblem_solvers import Solutions
+from dagneal.report.page import page
+from dagneal.report.summary import summary_lines
 from support.reference import random_data, random_table
 
 
@@ -18,7 +21,7 @@ class Circle:
 
     name = "circle"
 
-    def solve(self, subproblems):
+    def solve_many(self, subproblems):
         count, size = subproblems.members.shape
         adjacency = np.zeros((count, size, size), dtype=bool)
         adjacency[:, [0, 1, 2], [1, 2, 0]] = True
@@ -122,7 +125,7 @@ def test_its_strengths(found, data):
 def test_its_bootstrap(found, data):
     ours = found.bootstrap(5, run=dn.Run(3))
     assert ours.samples == 5
-    assert np.array_equal(ours.directions, dn.bootstrap(data, 5, max_parents=4, run=dn.Run(3)).directions)
+    assert np.array_equal(ours.directions, dn.bootstrap(data, 5, run=dn.Run(3)).directions)
     exact = found.bootstrap(5, dn.Exact(), dn.Run(3))
     assert np.array_equal(ours.directions, exact.directions)  # what Auto does with five variables
     known = dn.learn(data, knowledge={"required": ["Xray -> Cancer"]}, max_parents=1)
@@ -137,8 +140,112 @@ def test_its_comparison_with_the_truth(found, truth, data):
     assert by_network == by_graph == dn.compare(found.dag, truth.dag, dn.scoring.Scorer(data))
     same = dn.learn(truth.expected(10_000)).compare(truth)
     assert same.shd == 0
+    assert found.compare(dn.Learned.of(dn.Solution(truth.dag, -1.0, 2, "other"))) == by_graph
     with pytest.raises(dn.InputError, match="differ in their variables"):
         found.compare(dn.load("waste"))
+    for wrong in ("lung-cancer", nx.Graph(truth.dag), None):
+        with pytest.raises(dn.InputError, match=r"truth is .*; give a network such as dn.load\('lung-cancer'\)"):
+            found.compare(wrong)
+
+
+def test_further_searches_have_the_limit_that_was_asked_for(data, tmp_path):
+    """Not that of the result, which may be the default of its solver, or what the rules of the paper found."""
+    cases = [
+        (None, dn.Auto(), None),
+        (None, dn.OrderSearch(rounds=1), None),  # its own default is 3
+        (None, dn.Exhaustive(), None),
+        (3, dn.Exact(), 3),
+        (np.int64(3), dn.Divide(combine="penalty", acyclic=True), 3),
+        (None, dn.Divide(combine="penalty", acyclic=True), None),
+        (None, dn.Anneal("sa", num_reads=5), None),
+        (None, dn.Anneal("sa", num_reads=5, direct=True), 2),
+        (1, dn.Anneal("sa", num_reads=5, direct=True), 1),
+    ]
+    for asked, solver, limit in cases:
+        result = dn.learn(data, solver, max_parents=asked)
+        assert (result.requested_parents, result.search_limit) == (asked, limit)
+        assert result.to_dict()["requested_parents"] == asked
+        result.save(tmp_path / "found.json")
+        assert dn.load_result(tmp_path / "found.json").search_limit == limit
+    xor = random_data(6, 300, 1, arities=[2] * 6)
+    few = dn.learn(xor, dn.OrderSearch(rounds=1))
+    assert np.array_equal(few.bootstrap(3).directions, dn.bootstrap(xor, 3).directions)
+    two = dn.learn(random_data(2, 50, 1), dn.Anneal("sa", num_reads=5, direct=True))
+    assert two.search_limit == 1
+    assert two.bootstrap(2).samples == 2
+
+
+def test_new_measures_do_not_remove_old_ones(found, data):
+    resampled = found.bootstrap(3)
+    first = found.with_confidence(dn.Confidence(bootstrap=resampled, threshold=0.8))
+    held = dn.holdout(data)
+    second = first.with_confidence(dn.Confidence(holdout=held)).with_confidence(dn.Confidence(sensitivity={1.0: []}))
+    assert second.confidence.bootstrap is resampled
+    assert second.confidence.threshold == 0.8
+    assert second.confidence.holdout is held
+    assert second.confidence.sensitivity == {1.0: []}
+    third = second.with_confidence(dn.Confidence(bootstrap=found.bootstrap(2)))
+    assert (third.confidence.bootstrap.samples, third.confidence.threshold) == (2, 0.5)
+    assert third.confidence.holdout is held
+
+
+# Its data again
+
+
+class Mine(dn.BIC):
+    """A score of the user's own, which no file holds."""
+
+    name = "mine"
+
+
+def test_its_data_come_back_only_if_they_are_the_same(found, data, tmp_path):
+    found.save(tmp_path / "found.json")
+    read = dn.load_result(tmp_path / "found.json")
+    assert read.data is None
+    assert read.data_summary == found.data_summary
+    assert (read.data_summary.rows, read.data_summary.fingerprint) == (2_000, data.fingerprint)
+    assert read.with_data(data.frame()).strengths() == found.strengths()
+    truth = dn.load("lung-cancer")
+    for other, message in (
+        (truth.sample(1_999, 1), r"the data have 1,999 rows, and the result was learned from 2,000; give the data that"),
+        (truth.sample(2_000, 2), "the data have as many rows as those of the result, but other content"),
+        (dn.load("waste").sample(2_000, 1), "the result and the data differ in their variables"),
+    ):
+        with pytest.raises(dn.InputError, match=message):
+            read.with_data(other)
+    read.save(tmp_path / "again.json")
+    assert dn.load_result(tmp_path / "again.json").data_summary == found.data_summary
+    read.save(tmp_path / "page.html")
+    assert "2,000 rows" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_a_result_without_a_fingerprint_is_checked_by_its_score(found, data):
+    plain = dn.Learned.of(dn.Solution(found.dag, found.score, 4, "exact"), score_name="BDeu(1)", criterion=dn.BDeu())
+    assert plain.data_summary is None
+    assert plain.with_data(data).strengths() == found.strengths()
+    with pytest.raises(dn.InputError, match=rf"the network scores {found.score:.3f} in this result, but .* by BDeu\(1\)"):
+        plain.with_data(dn.load("lung-cancer").sample(2_000, 2))
+
+
+def test_a_score_of_your_own_is_given_again(data, truth, tmp_path):
+    mine = dn.learn(data, score=Mine())
+    mine.save(tmp_path / "found.json")
+    read = dn.load_result(tmp_path / "found.json")
+    assert (read.criterion, read.score_name) == (None, "mine")
+    for what in (lambda its: its.strengths(), lambda its: its.bootstrap(2), lambda its: its.compare(truth)):
+        with pytest.raises(dn.InputError, match=r"needs the score 'mine' .*; call result.with_data\(data, score=...\)"):
+            what(read.with_data(data))
+    whole = read.with_data(data, Mine())
+    assert whole.strengths() == mine.strengths()
+    assert whole.compare(truth) == mine.compare(truth)
+    assert np.array_equal(whole.bootstrap(3).directions, mine.bootstrap(3).directions)
+    with pytest.raises(dn.InputError, match=r"the network scores .* by K2 with these data; give the data and the score"):
+        read.with_data(data, "k2")
+    known = dn.learn(data, score="bic")
+    assert known.with_data(data, "bic").criterion == dn.BIC()
+    with pytest.raises(dn.InputError, match="score is 'k2', but the result was learned with BIC; leave score out"):
+        known.with_data(data, "k2")
+    read.with_data(data).save(tmp_path / "page.html")  # without figures that need the score
 
 
 # Its files
@@ -187,11 +294,12 @@ def test_it_is_read_back(make, found, data, tmp_path, embeddings, monkeypatch):
     saved.save(tmp_path / "found.json")
     read = dn.load_result(tmp_path / "found.json")
     plain = json.loads(json.dumps(saved.to_dict()))
-    plain.pop("data")  # they are not in the file
+    assert plain["data"]["fingerprint"] == saved.data.fingerprint
     assert json.loads(json.dumps(read.to_dict())) == plain
     assert repr(read) == repr(saved)
     assert (read.edges, list(read.dag)) == (saved.edges, list(saved.dag))
     assert (read.optimal, read.is_dag, read.gap, read.seed) == (saved.optimal, saved.is_dag, saved.gap, saved.seed)
+    assert (read.requested_parents, read.search_limit) == (saved.requested_parents, saved.search_limit)
     assert (read.bound, read.hardware) == (saved.bound, saved.hardware)
     assert (read.knowledge, read.criterion) == (saved.knowledge, saved.criterion)
     assert (read.reads is None, read.division is None) == (saved.reads is None, saved.division is None)
@@ -213,12 +321,15 @@ def test_it_is_read_back(make, found, data, tmp_path, embeddings, monkeypatch):
 def test_what_is_read_back_says_when_it_needs_the_data(found, data, truth, tmp_path):
     found.save(tmp_path / "found.json")
     read = dn.load_result(tmp_path / "found.json")
-    with pytest.raises(dn.InputError, match="strengths needs the data; a result that was read from a file has none"):
+    message = (
+        r"strengths needs the data, .* result.with_data\(data\).strengths\(\), or dn.strengths\(result.dag, data, score\)"
+    )
+    with pytest.raises(dn.InputError, match=message):
         read.strengths()
-    with pytest.raises(dn.InputError, match="bootstrap needs the data"):
+    with pytest.raises(dn.InputError, match=r"bootstrap needs the data, .* or dn.bootstrap\(data\)"):
         read.bootstrap(2)
     assert read.compare(truth).shd == found.compare(truth).shd
-    whole = replace(read, data=data)  # the data may come back
+    whole = read.with_data(data)
     assert whole.strengths() == found.strengths()
     assert np.array_equal(whole.bootstrap(3).directions, found.bootstrap(3).directions)
     read.save(tmp_path / "found.bif")
@@ -233,7 +344,7 @@ def test_its_confidence_is_read_back(found, data, tmp_path):
     assert read.threshold == 0.7
     assert read.sensitivity == measured.confidence.sensitivity
     assert read.holdout == measured.confidence.holdout
-    assert read.bootstrap.samples == 4
+    assert (read.bootstrap.samples, read.bootstrap.requested, read.bootstrap.interrupted) == (4, 4, False)
     assert np.allclose(read.bootstrap.directions, measured.confidence.bootstrap.directions)
 
 
@@ -252,8 +363,8 @@ def test_the_keys_that_other_programs_use(found, data):
         (lambda plain: plain.update(format_version="1"), "has the format version '1'"),
         (lambda plain: plain.pop("format_version"), "is no result of `dagneal learn`; it has no format_version"),
         (lambda plain: plain.pop("solver"), "is no valid result: KeyError: 'solver'"),
-        (lambda plain: plain.update(seconds=3), "is no valid result: AttributeError"),
-        (lambda plain: plain.update(bound={"size": 3}), "is no valid result: TypeError"),
+        (lambda plain: plain.update(seconds=3), "is no valid result: ValueError: seconds is 3, not a mapping"),
+        (lambda plain: plain.update(bound={"size": 3}), "is no valid result: KeyError: 'score'"),
         (lambda plain: plain.update(max_parents="many"), "is no valid result: ValueError"),
     ],
 )
@@ -266,12 +377,68 @@ def test_what_is_no_result_is_refused(change, message, found, tmp_path):
     assert "\n" not in str(caught.value)
 
 
+WRONG = [None, True, -1, 0, 1, 1e400, float("nan"), "x", "", [], [1], {}, {"a": 1}, [[1, 2]], 2**80, "removed"]
+
+
+def places_of(plain, above=()):
+    """Yield the places of all values; of a list only the first two."""
+    for key in list(plain)[:99] if isinstance(plain, dict) else range(min(len(plain), 2)):
+        yield (*above, key)
+        if isinstance(plain[key], dict | list):
+            yield from places_of(plain[key], (*above, key))
+
+
+def test_changed_files_are_read_or_refused(found, data, tmp_path, embeddings, monkeypatch):
+    """Whatever is in a file, there is one clear error, or a result that works."""
+    monkeypatch.setenv("DAGNEAL_CACHE", str(embeddings))
+    generator = random.Random(3)
+    results = [
+        found.with_confidence(confidence_of(found, data)),
+        dn.learn(data, DIRECT, seed=2),
+        dn.learn(data, dn.Anneal("qpu-emulated", num_reads=5)),
+        dn.learn(data, VOTES, seed=2, knowledge=KNOWN),
+    ]
+    read, messages = 0, []
+    for result in results:
+        result.save(tmp_path / "found.json")
+        text = (tmp_path / "found.json").read_text()
+        places = list(places_of(json.loads(text)))
+        for place in generator.choices(places, k=200):
+            plain = json.loads(text)
+            around = plain
+            for key in place[:-1]:
+                around = around[key]
+            value = generator.choice(WRONG)
+            if value == "removed":
+                del around[place[-1]]
+            else:
+                around[place[-1]] = value
+            (tmp_path / "changed.json").write_text(json.dumps(plain))
+            try:
+                changed = dn.load_result(tmp_path / "changed.json")
+            except dn.InputError as error:
+                messages.append(str(error))
+                continue
+            read += 1
+            assert repr(changed).startswith("Learned(")
+            json.dumps(changed.to_dict())
+            summary_lines(changed)
+            page(changed)
+    assert read > 20
+    assert len(messages) > 400
+    assert not any("\n" in message for message in messages)
+
+
 def test_other_files_are_no_results(found, tmp_path):
     found.save(tmp_path / "found.bif")
     with pytest.raises(dn.InputError, match=r"is no result; results are saved as \.json"):
         dn.load_result(tmp_path / "found.bif")
     with pytest.raises(dn.InputError, match="cannot be read"):
         dn.load_result(tmp_path / "nowhere.json")
+    with pytest.raises(dn.InputError, match="path is 5"):
+        dn.load_result(5)
+    with pytest.raises(dn.InputError, match="path is 5"):
+        found.save(5)
     (tmp_path / "list.json").write_text("[1, 2]")
     with pytest.raises(dn.InputError):
         dn.load_result(tmp_path / "list.json")

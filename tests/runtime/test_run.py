@@ -225,6 +225,8 @@ def test_learn_with_a_journal(tmp_path, monkeypatch):
     calls = []
 
     class Counting(SimulatedAnnealingSampler):
+        fingerprint = "counting"
+
         def sample(self, *arguments, **parameters):
             calls.append(1)
             return super().sample(*arguments, **parameters)
@@ -237,8 +239,36 @@ def test_learn_with_a_journal(tmp_path, monkeypatch):
         solved, calls = len(calls), []
     assert Path("run.db").exists()
     assert solved == 0
-    with pytest.raises(dn.InputError, match="this solver has none of them"), dn.Run(journal="other.db") as run:
-        dn.learn(data, dn.Exact(), run=run)
+    message = r"this solver has none of them; leave the journal out, or make subproblems with dn.Divide\(...\) or samples"
+    for solver in (dn.Exact(), "auto", Undeclared()):
+        with pytest.raises(dn.InputError, match=message), dn.Run(journal="other.db") as run:
+            dn.learn(data, solver, run=run)
+    with dn.Run(journal="other.db") as run:
+        assert dn.learn(data, Declared(), run=run).optimal
+
+
+class Undeclared:
+    """A solver of others, which says nothing of journals."""
+
+    def solve(self, problem, run):
+        return dn.Exact().solve(problem, run)
+
+
+class Declared(Undeclared):
+    """A solver of others that uses a journal."""
+
+    uses_journal = True
+
+
+def test_a_whole_seed_is_stored_as_an_integer():
+    for given in (7.0, np.int64(7), np.float64(7)):
+        seed = dn.Run(seed=given).seed
+        assert (type(seed), seed) == (int, 7)
+    data = dn.load("lung-cancer").sample(500, 1)
+    run = dn.Run(seed=7.0)
+    assert np.array_equal(dn.bootstrap(data, 3, run=run).directions, dn.bootstrap(data, 3, run=dn.Run(7)).directions)
+    assert dn.holdout(data, run=run) == dn.holdout(data, run=dn.Run(7))
+    assert dn.learn(data, dn.Anneal("sa", num_reads=5), run=run).seed == 7
 
 
 def test_seed_and_time_limit_are_shortcuts():

@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 from dagneal.base.defaults import BOOTSTRAP_SAMPLES
 from dagneal.base.errors import whole_number
 from dagneal.base.kernels import Floats
+from dagneal.base.plain import take_edges, take_number, take_truth, take_whole
 from dagneal.base.version import __version__
 from dagneal.data.dataset import Dataset
 from dagneal.divide.subproblem_solvers import fingerprint_of
 from dagneal.graphs.knowledge import Knowledge, as_knowledge, equivalence_class
-from dagneal.runtime.run import DEFAULT_RUN, Run
+from dagneal.runtime.run import DEFAULT_RUN, Run, check_run
 from dagneal.scoring.scores import Score, as_score
 from dagneal.solvers.problem import Solver
 from dagneal.strategies.names import as_solver
-from dagneal.strategies.solve import as_dataset, solve_data, without_bound
+from dagneal.strategies.solve import as_dataset, refuse_unknown, solve_data, without_bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,17 +31,19 @@ class Bootstrap:
 
     Attributes:
         names: the variables.
-        samples: how many samples there were.
+        samples: the number of samples that were learned from.
         edges: `edges[a, b]`, in which share of them a and b are adjacent.
         directions: `directions[a, b]`, the share of samples in which the edge leads from a to b; where the equivalence class
             leaves that open, half a sample counts for each direction.
-        interrupted: whether Ctrl-C ended it early.
+        requested: the number of samples that was asked for; more than `samples` if it was stopped early.
+        interrupted: whether Ctrl-C stopped it; otherwise the time limit did.
     """
 
     names: tuple[str, ...]
     samples: int
     edges: Floats
     directions: Floats
+    requested: int
     interrupted: bool = False
 
     def of(self, parent: str, child: str) -> tuple[float, float]:
@@ -66,7 +69,8 @@ class Bootstrap:
             }
             for a, b in sorted(pairs, key=lambda pair: (-self.edges[pair], pair))
         ]
-        return {"samples": self.samples, "pairs": listed}
+        counts = {"samples": self.samples, "requested": self.requested, "interrupted": self.interrupted}
+        return {**counts, "pairs": listed}
 
     @classmethod
     def from_dict(cls, names: Sequence[str], plain: Mapping[str, Any]) -> Bootstrap:
@@ -79,9 +83,11 @@ class Bootstrap:
         position = {name: i for i, name in enumerate(names)}
         directions = np.zeros((len(names), len(names)))
         for pair in plain["pairs"]:
-            a, b = (position[name] for name in pair["between"])
-            directions[a, b], directions[b, a] = pair["forward"], pair["backward"]
-        return cls(tuple(names), int(plain["samples"]), directions + directions.T, directions)
+            ((one, other),) = take_edges([pair["between"]], position, "bootstrap")
+            a, b = position[one], position[other]
+            directions[a, b], directions[b, a] = take_number(pair, "forward"), take_number(pair, "backward")
+        counts = take_whole(plain, "requested"), take_truth(plain, "interrupted")
+        return cls(tuple(names), take_whole(plain, "samples"), directions + directions.T, directions, *counts)
 
 
 @dataclass(frozen=True)
@@ -142,6 +148,7 @@ def bootstrap(
     max_parents: int | None = None,
     knowledge: Any = None,
     run: Run = DEFAULT_RUN,
+    **unknown: Any,
 ) -> Bootstrap:
     """Learn from resampled rows again and again, and count edges.
 
@@ -156,12 +163,15 @@ def bootstrap(
         knowledge: what is known before; see `learn`.
         run: the same seed gives the same samples; after its deadline no further sample begins, and the result tells how many
             there were; finished samples go to its journal.
+        **unknown: refused with a hint where it belongs.
 
     >>> from dagneal.networks.bundled import load
     >>> found = bootstrap(load("lung-cancer").expected(10_000), samples=20)
     >>> found.of("Cancer", "Xray")[0] > 0.9
     True
     """
+    refuse_unknown(bootstrap, unknown)
+    check_run(run)
     samples = whole_number("samples", samples, least=1)
     data, solver = as_dataset(data), without_bound(as_solver(solver))
     task = SampleTask(run.seed, solver, as_score(score), max_parents, as_knowledge(knowledge), len(data.names))
@@ -169,7 +179,7 @@ def bootstrap(
     results = run.map(task, range(samples), data, lambda number: f"{prefix}:{number}", "bootstrap")
     done = results.values[results.done]
     directions: Floats = np.asarray(np.sum(done, axis=0, dtype=np.int64), dtype=np.float64) / (2 * len(done))
-    return Bootstrap(data.names, len(done), directions + directions.T, directions, results.interrupted)
+    return Bootstrap(data.names, len(done), directions + directions.T, directions, samples, results.interrupted)
 
 
 def resample(data: Dataset, seed: int, number: int) -> Dataset:

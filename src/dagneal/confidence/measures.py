@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from numbers import Real
 from typing import Any
 
 import networkx as nx
@@ -15,13 +16,13 @@ from dagneal.data.dataset import Dataset, spell_truth
 from dagneal.graphs.dags import graph_of, ordered_parents
 from dagneal.graphs.knowledge import Knowledge, as_knowledge, equivalence_class
 from dagneal.networks.network import BayesianNetwork, fit
-from dagneal.runtime.run import DEFAULT_RUN, Run
+from dagneal.runtime.run import DEFAULT_RUN, Run, check_run
 from dagneal.scoring.counting.counter import Counter
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.scores import BDeu, Dirichlet, Score, as_score
 from dagneal.solvers.solution import Solution
 from dagneal.strategies.names import as_solver
-from dagneal.strategies.solve import as_dataset, solve_data, without_bound
+from dagneal.strategies.solve import as_dataset, refuse_unknown, solve_data, without_bound
 
 _MOST_DRAWN = 10**9  # rows; the limit of NumPy's hypergeometric distribution
 
@@ -107,6 +108,7 @@ def holdout(
     max_parents: int | None = None,
     knowledge: Any = None,
     run: Run = DEFAULT_RUN,
+    **unknown: Any,
 ) -> Heldout:
     """Learn from a part of the rows, and measure how well the network predicts the others.
 
@@ -118,16 +120,19 @@ def holdout(
         max_parents: the most parents of a variable; None leaves it to the solver.
         knowledge: what is known before; see `learn`.
         run: its seed is that of the split and of the search.
+        **unknown: refused with a hint where it belongs.
 
     >>> from dagneal.networks.bundled import load
     >>> found = holdout(load("lung-cancer").expected(10_000))
     >>> found.log_likelihood > found.without_edges
     True
     """
+    refuse_unknown(holdout, unknown)
+    check_run(run)
     data, score, known = as_dataset(data), as_score(score), as_knowledge(knowledge)
     solver = without_bound(as_solver(solver))
-    if not 0 < share < 1:
-        raise InputError(f"the share of rows held out is {share}; give a number between 0 and 1, such as 0.2")
+    if isinstance(share, bool) or not isinstance(share, Real) or not 0 < share < 1:
+        raise InputError(f"the share of rows held out is {share!r}; give a number between 0 and 1, such as 0.2")
     rows = round(share * data.rows)
     if not 0 < rows < data.rows:
         raise InputError(f"{data.rows:,} rows cannot be split so that {share:g} of them are held out")
@@ -188,6 +193,7 @@ def sensitivity(
     max_parents: int | None = None,
     knowledge: Any = None,
     run: Run = DEFAULT_RUN,
+    **unknown: Any,
 ) -> dict[float, Solution]:
     """Learn with several equivalent sample sizes of the prior, to see which edges depend on it.
 
@@ -198,12 +204,18 @@ def sensitivity(
         max_parents: the most parents of a variable; None leaves it to the solver.
         knowledge: what is known before; see `learn`.
         run: seed and deadline of each search.
+        **unknown: refused with a hint where it belongs.
 
     >>> from dagneal.networks.bundled import load
     >>> found = sensitivity(load("lung-cancer").expected(10_000), [0.1, 1, 10])
     >>> [len(each.edges) for each in found.values()]
     [4, 4, 4]
     """
+    refuse_unknown(sensitivity, unknown)
+    check_run(run)
+    sizes = list(sizes) if isinstance(sizes, Iterable) else [sizes]
+    if odd := [size for size in sizes if isinstance(size, bool) or not isinstance(size, Real)]:
+        raise InputError(f"an equivalent sample size is {odd[0]!r}; give a list of numbers, such as [0.1, 1, 10]")
     data, known, solver = as_dataset(data), as_knowledge(knowledge), without_bound(as_solver(solver))
     return {float(size): solve_data(data, solver, BDeu(float(size)), max_parents, known, run) for size in sizes}
 

@@ -96,7 +96,7 @@ def _strengths(found: Finding) -> dict[tuple[str, str], Strength]:
     """What the score says of the edges: as it was told before, else computed where there are data and a score."""
     listed = None if found.confidence is None else found.confidence.strengths
     if listed is None:
-        if found.data is None or found.score != found.score:
+        if found.data is None or found.criterion is None or found.score != found.score:
             return {}
         listed = strengths(found.dag, found.data, found.criterion, found.knowledge)
     return {(each.parent, each.child): each for each in listed}

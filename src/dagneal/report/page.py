@@ -19,6 +19,7 @@ from dagneal.graphs.dags import graph_of
 from dagneal.networks.comparison import compare
 from dagneal.report.drawing import energies_svg, network_svg, picture_of
 from dagneal.report.edges import edges_of
+from dagneal.report.summary import bootstrap_line
 from dagneal.report.tables import edge_table, region, table, vote_table
 
 _KEYS = (
@@ -181,9 +182,11 @@ def _without_edges(found: Finding) -> str:
 
 
 def _confidence(found: Finding) -> list[str]:
-    """Rows held out, and other priors."""
+    """Return the bootstrap samples, the rows held out, and other priors."""
     sure = found.confidence or Confidence()
     parts = []
+    if sure.bootstrap is not None:
+        parts.append(f"<p>{escape(bootstrap_line(sure.bootstrap))}</p>")
     if held := sure.holdout:
         text = (
             f"{held.rows:,} rows held out have a log-likelihood of {held.log_likelihood:.4f} a row, "
@@ -199,24 +202,26 @@ def _confidence(found: Finding) -> list[str]:
 
 
 def _data(found: Finding) -> list[str]:
-    if found.data is None:
+    """Return what is known of the data; of a result that was read from a file that is less than of a new one."""
+    data = found.data or found.stored_data
+    if data is None:
         return []
-    rows = []
-    for name, states in zip(found.data.names, found.data.states, strict=True):
-        rows.append([name, len(states), [*states[:_STATES], *(["…"] if len(states) > _STATES else [])]])
-    told = "".join(f"<li>{escape(text)}</li>" for text in found.data.prepared) or "<li>nothing</li>"
+    told = "".join(f"<li>{escape(text)}</li>" for text in data.prepared) or "<li>nothing</li>"
     known = ""
     if found.knowledge:
         listed = "; ".join(
             f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in found.knowledge.to_dict().items()
         )
         known = f"<p>Known before: {escape(listed)}</p>"
-    about = f"{len(rows)} variables, {found.data.rows:,} rows ({found.data.different})"
-    return [
-        "<h2>Data</h2>",
-        f"<p>{about}. What was done to them:</p><ul>{told}</ul>{known}",
-        table([("variable", False), ("states", True), ("which", False)], rows, "variables", "variables"),
-    ]
+    different, variables = "", []
+    if found.data is not None:
+        rows = []
+        for name, states in zip(found.data.names, found.data.states, strict=True):
+            rows.append([name, len(states), [*states[:_STATES], *(["…"] if len(states) > _STATES else [])]])
+        different = f" ({found.data.different})"
+        variables = [table([("variable", False), ("states", True), ("which", False)], rows, "variables", "variables")]
+    about = f"{len(found.dag)} variables, {data.rows:,} rows{different}"
+    return ["<h2>Data</h2>", f"<p>{about}. What was done to them:</p><ul>{told}</ul>{known}", *variables]
 
 
 def _reads(found: Finding) -> list[str]:

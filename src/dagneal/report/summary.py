@@ -202,6 +202,8 @@ def confidence_lines(found: Finding) -> list[str]:
     """
     measures = found.confidence or Confidence()
     lines = _edge_lines(measures.strengths or [], measures.bootstrap, measures.threshold)
+    if measures.bootstrap is not None:
+        lines.append(f"  {bootstrap_line(measures.bootstrap)}")
     if measures.sensitivity:
         lines += ["", *_sensitivity_lines(list(found.dag), measures.sensitivity, found.knowledge)]
     if measures.holdout is not None:
@@ -212,6 +214,18 @@ def confidence_lines(found: Finding) -> list[str]:
             f"{held.without_edges:.4f} without edges",
         ]
     return lines
+
+
+def bootstrap_line(resampled: Bootstrap) -> str:
+    """Return how many bootstrap samples there were, and why not all that were asked for.
+
+    Args:
+        resampled: the bootstrap.
+    """
+    if resampled.samples >= resampled.requested:
+        return f"bootstrap: {plural(resampled.samples, 'sample')}"
+    why = "Ctrl-C" if resampled.interrupted else "the time limit"
+    return f"bootstrap: {resampled.samples:,} of {plural(resampled.requested, 'sample')} (stopped by {why})"
 
 
 def _edge_lines(strengths: Sequence[Strength], resampled: Bootstrap | None, threshold: float) -> list[str]:

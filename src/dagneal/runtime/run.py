@@ -153,7 +153,7 @@ class Run:
     journal: Journal | None = None
 
     def __post_init__(self) -> None:
-        whole_number("seed", self.seed)
+        object.__setattr__(self, "seed", whole_number("seed", self.seed))
         if isinstance(self.journal, str | os.PathLike):
             object.__setattr__(self, "journal", SqliteJournal(self.journal))
         if not isinstance(self.deadline, Deadline):
@@ -302,6 +302,22 @@ class Run:
 
 
 DEFAULT_RUN = Run()
+
+
+def check_run(run: Any) -> Run:
+    """Return a run, or refuse what is none.
+
+    Args:
+        run: what was given as `run=`.
+
+    >>> check_run(7)
+    Traceback (most recent call last):
+    dagneal.base.errors.InputError: run is int; give dn.Run(...)
+    """
+    if not isinstance(run, Run):
+        what = f"the class {run.__name__}" if isinstance(run, type) else type(run).__name__
+        raise InputError(f"run is {what}; give dn.Run(...)")
+    return run
 
 
 def derive_seed(seed: int, names: Sequence[str]) -> int:

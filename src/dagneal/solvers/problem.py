@@ -85,6 +85,10 @@ class Solver(Protocol):
     """Finds a DAG; anything with this method can be passed to `learn`.
 
     Solvers are frozen dataclasses as a rule: their `repr` names them in a journal, so it must be the same in every process.
+    `learn` checks what a solver returns: the variables, the parent limit, the knowledge and the score of the graph.
+
+    A solver that calls `run.map` with a key writes to the journal of the run. It declares `uses_journal = True`; a journal
+    is refused with any other solver. A solver that takes only so many variables may declare `most_variables`.
 
     A solver of your own needs one method. This one takes the best of some random orders of the variables:
 
@@ -114,4 +118,24 @@ class Solver(Protocol):
             problem: the scores and the limits.
             run: seed, deadline, progress, executor and journal.
         """
+        ...
+
+
+@runtime_checkable
+class UsesJournal(Protocol):
+    """A solver that says whether it stores anything in a journal."""
+
+    @property
+    def uses_journal(self) -> bool:
+        """Whether it does with these settings."""
+        ...
+
+
+@runtime_checkable
+class SizeLimited(Protocol):
+    """A solver that takes only so many variables, and refuses more before it counts anything."""
+
+    @property
+    def most_variables(self) -> int:
+        """The most variables that it takes."""
         ...

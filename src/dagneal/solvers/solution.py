@@ -219,4 +219,6 @@ class Solution:
     @property
     def is_dag(self) -> bool:
         """Whether the graph is a network: without cycles and within the limits."""
-        return not isnan(self.score) and (self.division is None or self.division.acyclic)
+        if isnan(self.score) or (self.division is not None and not self.division.acyclic):
+            return False
+        return bool(nx.is_directed_acyclic_graph(self.dag))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
+from inspect import signature
 from typing import Any
 
 import networkx as nx
 
-from dagneal.base.errors import InputError, OutOfTimeError
+from dagneal.base.errors import InputError, OutOfTimeError, hint
 from dagneal.data.dataset import Dataset
 from dagneal.data.reading import read
 from dagneal.divide.pairs import count_pairs, learn_from_pairs
@@ -15,8 +17,11 @@ from dagneal.graphs.knowledge import Knowledge
 from dagneal.runtime.run import NEVER, Run
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.scores import Score
-from dagneal.solvers.problem import Problem, Solver
+from dagneal.solvers.checks import check_solution
+from dagneal.solvers.problem import Problem, SizeLimited, Solver
 from dagneal.solvers.solution import Solution
+from dagneal.strategies.anneal import Anneal, Divide
+from dagneal.strategies.names import STRATEGIES, as_solver
 
 
 def solve_data(
@@ -43,14 +48,14 @@ def solve_data(
     """
     scorer = Scorer(data, score, knowledge, run)
     problem = Problem(scorer, max_parents, initial)
-    pairs = None if run.deadline == NEVER else count_pairs(scorer)
+    # Pairs are counted first, while there is time; not for a solver that is about to refuse the number of variables.
+    refused = isinstance(solver, SizeLimited) and len(problem.names) > solver.most_variables
+    pairs = None if run.deadline == NEVER or refused else count_pairs(scorer)
     try:
-        found = solver.solve(problem, run)
+        solution = solver.solve(problem, run)
     except OutOfTimeError:
         return learn_from_pairs(scorer, pairs, run)
-    if not isinstance(found, Solution):
-        raise InputError(f"the solver returned {type(found).__name__}; a solver returns a Solution")
-    return found
+    return check_solution(solution, problem, solver)
 
 
 def without_bound(solver: Solver) -> Solver:
@@ -72,3 +77,31 @@ def as_dataset(data: Any) -> Dataset:
         data: a dataset, a path, a frame or an array.
     """
     return data if isinstance(data, Dataset) else read(data)
+
+
+def refuse_unknown(function: Callable[..., Any], unknown: Mapping[str, Any]) -> None:
+    """Refuse unknown keywords of a function; say where they belong, or which one is close.
+
+    Args:
+        function: takes data first.
+        unknown: the keywords that it does not know.
+    """
+    if not unknown:
+        return
+    name, call = next(iter(unknown)), f"dn.{function.__name__}"
+    if name in signature(read).parameters:
+        raise InputError(f"{name} is an option of dn.read; call {call}(dn.read(data, {name}=...))")
+    known = [each for each in signature(function).parameters if each not in ("data", "unknown")]
+    for kind in (Anneal, Divide, *(type(as_solver(each)) for each in STRATEGIES)):
+        if name in {each.name for each in fields(kind)}:
+            setting = f"dn.{kind.__name__}(..., {name}=...)"
+            given = setting if known[0] == "solver" else f"solver={setting}"
+            raise InputError(f"{name} is a setting of a solver; call {call}(data, {given})")
+    if name == "time_limit":
+        raise InputError(f"time_limit is a setting of a run; call {call}(data, run=dn.Run(deadline=dn.Deadline.after(60)))")
+    if name in Run.__dataclass_fields__:
+        raise InputError(f"{name} is a setting of a run; call {call}(data, run=dn.Run({name}=...))")
+    raise InputError(
+        f"{name} is no argument of {function.__name__}{hint(name, known)}; parameters of a sampler belong to "
+        f"dn.Anneal(sampler, parameters={{{name!r}: ...}})"
+    )
