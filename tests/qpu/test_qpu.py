@@ -390,7 +390,7 @@ def test_options_that_cannot_be_used(make, message):
 
 
 def test_an_embedding_without_lists_of_qubits_is_refused(embeddings):
-    bqm = dn.qubo.encode(dn.scoring.score_table(dn.load("lung-cancer").expected(100)))
+    bqm = dn.qubo.encode(dn.scoring.score_table(dn.load("lung-cancer").expected(10_000)))
     sampler = emulated("Advantage2_system4", embedding=dict.fromkeys(bqm.variables, 3), cache=embeddings)
     with pytest.raises(
         dn.InputError, match=r"^embedding is \{.*; give a dict from each label of a model to its list of qubits$"

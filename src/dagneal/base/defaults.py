@@ -11,6 +11,7 @@ SUBPROBLEM_READS = 100  # of a sampler on a subproblem, which is small
 SUBPROBLEM_SIZE = 3  # variables
 BOOTSTRAP_SAMPLES = 200
 WEAK_EDGE = 0.5  # the share of bootstrap samples below which an edge is weak
+SYSTEM = "pegasus"  # the chip that is emulated or planned for
 ANNEALING_TIME = 20.0  # microseconds of a read of a quantum annealer
 MISSING: Final = "refuse"  # what `read` does with missing values
 RARE = 0.0  # the share of rows below which `read` merges states

@@ -14,7 +14,7 @@ from typing import Any
 import dimod
 import numpy as np
 
-from dagneal.base.defaults import ANNEALING_TIME
+from dagneal.base.defaults import ANNEALING_TIME, SYSTEM
 from dagneal.base.errors import finite_number
 from dagneal.qpu.backend import LocalBackend
 from dagneal.qpu.chips import check_installed, chip_graph, system_named
@@ -41,7 +41,7 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
 
     def __init__(
         self,
-        system: str = "pegasus",
+        system: str = SYSTEM,
         noise: float = NOISE,
         sweeps: float = SWEEPS,
         cold: float = COLD,
@@ -154,7 +154,7 @@ class EmulatedQPU(QPU):
 
 
 def emulated(
-    system: str = "pegasus", noise: float = NOISE, sweeps: float = SWEEPS, cold: float = COLD, **options: Any
+    system: str = SYSTEM, noise: float = NOISE, sweeps: float = SWEEPS, cold: float = COLD, **options: Any
 ) -> EmulatedQPU:
     """A quantum annealer that is emulated on this machine.
 

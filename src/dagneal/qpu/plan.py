@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 
 from dagneal.base.caches import user_cache_folder
-from dagneal.base.defaults import ANNEALING_TIME, PAPER_PARENTS, READS, SEED, SUBPROBLEM_READS
+from dagneal.base.defaults import ANNEALING_TIME, PAPER_PARENTS, READS, SEED, SUBPROBLEM_READS, SYSTEM
 from dagneal.base.errors import InputError, whole_number
 from dagneal.divide.candidates import allowed_by_share, named_candidates, small_evidence
 from dagneal.divide.subproblems import choose_subproblems
@@ -106,7 +106,7 @@ class PlanSettings:
         cache: the folder of stored embeddings; the user's by default.
     """
 
-    system: str = "pegasus"
+    system: str = SYSTEM
     encoding: Encoding = TIGHT
     max_parents: int | None = None
     reads: int | None = None
