@@ -278,3 +278,16 @@ def test_too_many_variables_are_refused_before_pairs_are_counted(monkeypatch):
         dn.learn(wide, dn.Divide(), run=run)
     with pytest.raises(AssertionError, match="pairs were counted"):
         dn.learn(wide, run=run)
+
+
+def test_wrong_solutions_of_subproblems_are_named():
+    """A solver that returns nothing fails by name; see `check_solution` for what else is refused."""
+
+    @dataclass(frozen=True)
+    class Nothing:
+        def solve(self, problem, run):
+            return None
+
+    data = dn.load("lung-cancer").sample(200, 1)
+    with pytest.raises(dn.InputError, match="no subproblem could be solved.*Nothing returned NoneType"):
+        dn.learn(data, dn.Divide(Nothing(), size=3))

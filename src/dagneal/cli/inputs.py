@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from dagneal.base.defaults import MERGE, MISSING, NETWORK_PARENTS, PAPER_PARENTS, RARE, SCORE
 from dagneal.base.errors import InputError
 from dagneal.cli import show
 from dagneal.cli.parsing import Parser, split_names
@@ -26,7 +27,8 @@ def add_data(command: Parser, **more: Any) -> None:
     description = f"{command.description} DATA is a CSV, TSV or Parquet file with column names; - for standard input."
     command.description = description
     command.add_argument("data", metavar="DATA", help=argparse.SUPPRESS, **more)
-    command.add_argument("--max-parents", type=int, metavar="M", help="most parents of a variable (default 4; direct 2)")
+    most = f"most parents of a variable (default {NETWORK_PARENTS}; direct {PAPER_PARENTS})"
+    command.add_argument("--max-parents", type=int, metavar="M", help=most)
 
 
 def add_network_and_data(command: Parser) -> None:
@@ -60,18 +62,18 @@ def add_reading_options(command: Parser, score: bool = True) -> None:
     group.add_argument("--drop", metavar="A,B", type=split_names, default=[], help="leave these columns out")
     bins = "bin numbers: quantile:4, uniform:5, kmeans:3, at:18,65"
     group.add_argument("--bins", action="append", default=[], metavar="[A=]KIND:N", help=bins)
-    group.add_argument("--rare", type=float, default=0.0, metavar="SHARE", help="merge states that fewer rows show")
+    group.add_argument("--rare", type=float, default=RARE, metavar="SHARE", help="merge states that fewer rows show")
     group.add_argument("--weights", metavar="COLUMN", help="the column that holds how often each row counts")
     group.add_argument("--states", metavar="NETWORK", help="take the states from this network")
     missing = ("refuse", "drop", "state")
     group.add_argument(
-        "--missing", choices=missing, default="refuse", metavar="HOW", help="missing values: refuse, drop or state"
+        "--missing", choices=missing, default=MISSING, metavar="HOW", help="missing values: refuse, drop or state"
     )
     merge = ("auto", "yes", "no")
-    group.add_argument("--merge", choices=merge, default="auto", metavar="HOW", help="merge equal rows: auto, yes or no")
+    group.add_argument("--merge", choices=merge, default=MERGE, metavar="HOW", help="merge equal rows: auto, yes or no")
     if score:
-        names = "bdeu:ESS (default bdeu:1), bdeu-rows, k2, perks or bic"
-        group.add_argument("--score", default="bdeu:1", metavar="NAME", help=names)
+        names = f"bdeu:ESS (default {SCORE}), bdeu-rows, k2, perks or bic"
+        group.add_argument("--score", default=SCORE, metavar="NAME", help=names)
 
 
 def read_data(options: argparse.Namespace) -> Dataset:

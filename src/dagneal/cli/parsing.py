@@ -92,6 +92,8 @@ def join_names(names: list[Any]) -> str:
     import csv
     import io
 
+    if names == [""]:
+        return ""
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow([str(name) for name in names])
     return line.getvalue()

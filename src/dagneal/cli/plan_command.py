@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from dagneal.base.defaults import READS, SUBPROBLEM_READS
+from dagneal.base.defaults import ANNEALING_TIME, NETWORK_PARENTS, PAPER_PARENTS, READS, SUBPROBLEM_READS, SYSTEM
 from dagneal.base.errors import InputError
 from dagneal.base.files import check_format
 from dagneal.cli import show
@@ -40,13 +40,14 @@ def add_options(command: Parser) -> None:
     rule = "combine them by conquer (default), penalty or count"
     command.add_argument("--rule", choices=rules, default="conquer", metavar="RULE", help=rule)
     topology = "chips: pegasus, zephyr, chimera, or names of systems"
-    command.add_argument("--topology", type=split_names, default=["pegasus"], metavar="NAME,...", help=topology)
+    command.add_argument("--topology", type=split_names, default=[SYSTEM], metavar="NAME,...", help=topology)
     command.add_argument("--encoding", default="tight", metavar="WORDS", help="tight (default), gap or paper")
-    parents = "most parents (default 2 in a subproblem, 4 in the global problem)"
+    parents = f"most parents (default {PAPER_PARENTS} in a subproblem, {NETWORK_PARENTS} in the global problem)"
     command.add_argument("--max-parents", type=int, metavar="M", help=parents)
     reads = f"reads (default {SUBPROBLEM_READS} of a subproblem, {READS} of the global problem)"
     command.add_argument("--reads", type=int, metavar="N", help=reads)
-    command.add_argument("--annealing-time", type=float, default=20.0, metavar="US", help="of a read (default 20)")
+    time = f"microseconds of a read (default {ANNEALING_TIME:g})"
+    command.add_argument("--annealing-time", type=float, default=ANNEALING_TIME, metavar="US", help=time)
     command.add_argument("-o", "--output", action=Once, metavar="FILE", help="draw the copies on the chip: .png or .svg")
 
 

@@ -6,6 +6,7 @@ import argparse
 import io
 from pathlib import Path
 
+from dagneal.base.defaults import SEED
 from dagneal.base.errors import InputError
 from dagneal.base.files import check_writable, replacing
 from dagneal.cli import show
@@ -30,7 +31,7 @@ def add_options(command: Parser) -> None:
     """
     command.add_argument("network", metavar="NETWORK", help="a .bif file or a bundled name (see dagneal networks)")
     command.add_argument("--rows", type=int, default=10_000, metavar="N", help="number of rows (default 10000)")
-    command.add_argument("--seed", type=int, default=0, metavar="S", help="same seed, same rows (default 0)")
+    command.add_argument("--seed", type=int, default=SEED, metavar="S", help=f"same seed, same rows (default {SEED})")
     command.add_argument("--expected", action="store_true", help="each combination of states as often as expected")
     command.add_argument(
         "--rounding", choices=("nearest", "floor"), default="nearest", help="of expected counts (default nearest)"

@@ -21,6 +21,7 @@ from dagneal.qubo.hamiltonian import Qubos
 from dagneal.runtime.run import Run, derive_seed
 from dagneal.scoring.table import Subproblems
 from dagneal.solvers.annealing import check_parameters, sample_model
+from dagneal.solvers.checks import check_solution
 from dagneal.solvers.problem import Problem, Solver
 from dagneal.solvers.samplers import ADDRESS, TELL_APART, parameters_of, sampler_fingerprint
 
@@ -143,7 +144,8 @@ class SolvedSubproblems:
         own = Run(self.seed)  # nothing of a run but its seed belongs to a single subproblem
         for line in range(count):
             try:
-                found = self.solver.solve(Problem(subproblems.table(line)), own)
+                problem = Problem(subproblems.table(line))
+                found = check_solution(self.solver.solve(problem, own), problem, self.solver)
                 adjacency[line] = nx.to_numpy_array(found.dag, nodelist=subproblems.names(line)) > 0
                 scores[line] = found.score
             except Exception as error:  # whatever a solver raises; the subproblem is named, the others go on
