@@ -289,5 +289,5 @@ def test_wrong_solutions_of_subproblems_are_named():
             return None
 
     data = dn.load("lung-cancer").sample(200, 1)
-    with pytest.raises(dn.InputError, match="no subproblem could be solved.*Nothing returned NoneType"):
+    with pytest.raises(dn.InputError, match=r"no subproblem could be solved.*Nothing returned NoneType"):
         dn.learn(data, dn.Divide(Nothing(), size=3))
