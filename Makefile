@@ -7,7 +7,7 @@ BIN := .venv/bin
 demo: .venv/installed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
-# For every change while it is being made: under a minute on two cores.
+# For every change while it is being made: about a minute on two cores.
 quick: lint types quick-tests
 
 # All there is; what CI runs.
