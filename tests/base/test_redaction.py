@@ -93,6 +93,7 @@ def _shows(token, text):
     return any(part in text for part in token.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("token", TOKENS)
 @pytest.mark.parametrize("status", [200, 401, 500])
 def test_nothing_that_is_logged_or_raised_shows_the_token(token, status, service, logged, monkeypatch):
@@ -119,6 +120,7 @@ def test_nothing_that_is_logged_or_raised_shows_the_token(token, status, service
     assert not _shows(token, logged.getvalue())
 
 
+@pytest.mark.slow
 def test_the_token_of_the_hybrid_solver_is_hidden_too(service, logged, monkeypatch):
     monkeypatch.setenv("DWAVE_API_TOKEN", TOKENS[0])
     with pytest.raises(dn.InputError, match="no hybrid solver"):
@@ -134,6 +136,7 @@ def test_output_that_cannot_be_redacted_is_refused(service, monkeypatch):
         connect()
 
 
+@pytest.mark.slow
 def test_errors_of_calls_do_not_show_the_token(monkeypatch):
     from dwave.cloud.api.exceptions import ResourceBadRequestError
     from dwave.cloud.exceptions import SolverFailureError

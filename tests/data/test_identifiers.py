@@ -42,6 +42,7 @@ IDENTIFIERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", IDENTIFIERS)
 def test_whole_numbers_that_identify_rows_are_identifiers(case, tmp_path):
     name, numbers = IDENTIFIERS[case]

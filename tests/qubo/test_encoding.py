@@ -60,6 +60,7 @@ def test_ground_state_is_exact_for_every_setting(chunk):
     assert min(failed_below.values()) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", [e for e in GENERAL if not e.prune], ids=lambda e: e.name)
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_every_dag_has_minus_its_score_as_energy_where_nothing_is_pruned(encoding, limit):

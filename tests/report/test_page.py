@@ -47,6 +47,7 @@ def test_nothing_is_fetched():
     assert "http" not in text.replace("http://www.w3.org", "")
 
 
+@pytest.mark.slow
 def test_what_the_page_tells(tmp_path):
     truth = dn.load("alarm-15")
     data = truth.sample(3_000, 1)
