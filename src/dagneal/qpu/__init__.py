@@ -3,5 +3,5 @@
 from dagneal.qpu.chips import check_installed as check_installed
 from dagneal.qpu.cloud import hybrid as hybrid
 from dagneal.qpu.emulator import emulated as emulated
-from dagneal.qpu.plan import plan as plan
+from dagneal.qpu.plan import PlanSettings as PlanSettings, plan as plan
 from dagneal.qpu.sampler import QPU as QPU, connect as connect
