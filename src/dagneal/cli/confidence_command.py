@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import shlex
-from pathlib import Path
 
 from dagneal.base.defaults import WEAK_EDGE
 from dagneal.base.errors import InputError
-from dagneal.base.files import check_different, check_format
 from dagneal.cli import show
-from dagneal.cli.confidence_options import Measures, measure, save
-from dagneal.cli.configuration import words_of
+from dagneal.cli.confidence_options import Measures, check_outputs, measure, save_outputs
 from dagneal.cli.inputs import add_reading_options, add_safe_labels, read_data_of
 from dagneal.cli.journal_options import add_cluster_option, add_journal_option, claim, open_run, show_progress
 from dagneal.cli.parsing import Parser, split_sizes
@@ -81,9 +77,7 @@ def run(options: argparse.Namespace) -> None:
         claim(context.journal, options, _HARMLESS, {"the fingerprint of the data": data.fingerprint})
         with show_progress(context, options) as search:
             learned, interrupted = measure(learned, which, None, search)
-        title = "standard input" if options.data == "-" else Path(options.data).name
-        command = shlex.join(["dagneal", *words_of("confidence", options.configuration)])
-        saved = [path for path in options.output if save(learned, path, options, title=title, command=command)]
+        saved = save_outputs(learned, options)
         report = {} if learned.confidence is None else learned.confidence.to_dict()
         show.result({"score": learned.score, **report}, "\n".join(confidence_lines(learned)), options)
         for path in saved:
@@ -94,7 +88,6 @@ def run(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace) -> Measures:
     """Return the measures; refuse what could only fail after the work."""
-    from dagneal.networks.formats import FORMATS, PAGE
     from dagneal.runtime.run import Deadline
 
     if options.threshold is not None and options.bootstrap is None:
@@ -105,7 +98,5 @@ def _check(options: argparse.Namespace) -> Measures:
     which = Measures(options.bootstrap, threshold, options.ess or (), options.holdout)
     which.check()
     Deadline.after(options.time_limit)
-    for path in options.output:
-        check_format(path, (*FORMATS, PAGE))
-    check_different([*options.output, *([options.journal] if options.journal else [])])
+    check_outputs(options, options.journal)
     return which

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dagneal.base.defaults import WEAK_EDGE
 from dagneal.base.errors import InputError, secondary, whole_number
+from dagneal.base.files import check_different, check_format
+from dagneal.cli.configuration import words_of
 
 if TYPE_CHECKING:
     from dagneal.result import Learned
@@ -81,16 +85,35 @@ def measure(learned: Learned, which: Measures, solver: Any, run: Run) -> tuple[L
     return learned.with_confidence(Confidence(**measures)), interrupted
 
 
-def save(learned: Learned, path: str, options: argparse.Namespace, **more: Any) -> bool:
-    """Save a result, and return whether that worked; a file that cannot be written is reported.
+def check_outputs(options: argparse.Namespace, *others: str | None) -> None:
+    """Refuse files of `-o` that could only fail after the work.
+
+    Args:
+        options: of the command.
+        others: further files that the command writes, if they are named.
+    """
+    from dagneal.networks.formats import FORMATS, PAGE
+
+    for path in options.output:
+        check_format(path, (*FORMATS, PAGE))
+    check_different([*options.output, *(path for path in others if path)])
+
+
+def save_outputs(learned: Learned, options: argparse.Namespace, truth: Any = None) -> list[str]:
+    """Save a result to the files of `-o`, and return those that were written; a file that cannot be written is reported.
 
     Args:
         learned: the result.
-        path: the file.
         options: of the command.
-        **more: further arguments of `Learned.save`.
+        truth: a graph that a page compares with.
     """
-    with secondary(f"saving {path}"):
-        learned.save(path, options.safe_labels, **more)
-        return True
-    return False
+    saved: list[str] = []
+    if not options.output:
+        return saved
+    title = "standard input" if options.data == "-" else Path(options.data).name
+    command = shlex.join(["dagneal", *words_of(options.command, options.configuration)])
+    for path in options.output:
+        with secondary(f"saving {path}"):
+            learned.save(path, options.safe_labels, truth, title, command)
+            saved.append(path)
+    return saved

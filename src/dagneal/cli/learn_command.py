@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dagneal.base.errors import InputError, secondary
-from dagneal.base.files import check_different, check_format, check_writable
+from dagneal.base.files import check_writable
 from dagneal.cli import show
-from dagneal.cli.confidence_options import Measures, measure, save
-from dagneal.cli.configuration import words_of
+from dagneal.cli.confidence_options import Measures, check_outputs, measure, save_outputs
 from dagneal.cli.inputs import add_data, add_reading_options, add_safe_labels, read_data, read_graph
 from dagneal.cli.journal_options import add_cluster_option, add_journal_option, claim, open_run, show_progress
 from dagneal.cli.knowledge_options import add_knowledge_options, read_knowledge_options
@@ -98,17 +95,14 @@ def run(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     """Refuse what could only fail after the work."""
-    from dagneal.networks.formats import FORMATS, PAGE
     from dagneal.runtime.run import Deadline
     from dagneal.scoring.scores import score_named
 
     if options.data is None:
         raise InputError("there are no data; give a file: dagneal learn DATA")
-    for path in options.output:
-        check_format(path, (*FORMATS, PAGE))
     if options.samples:
         check_writable(options.samples)
-    check_different([*options.output, *(path for path in (options.samples, options.journal) if path)])
+    check_outputs(options, options.samples, options.journal)
     Measures(options.bootstrap).check()
     Deadline.after(options.time_limit)
     score_named(options.score)
@@ -162,13 +156,7 @@ def _save(learned: Learned, options: argparse.Namespace, truth: Any) -> list[str
         with secondary(f"saving {options.samples}"):
             write_samples(learned.reads.sampleset, options.samples)
             saved.append(options.samples)
-    if not options.output:
-        return saved
-    title = "standard input" if options.data == "-" else Path(options.data).name
-    command = shlex.join(["dagneal", *words_of("learn", options.configuration)])
-    return saved + [
-        path for path in options.output if save(learned, path, options, truth=truth, title=title, command=command)
-    ]
+    return saved + save_outputs(learned, options, truth)
 
 
 def _show(learned: Learned, data: Dataset, truth: Any, solver: Any, options: argparse.Namespace) -> None:
