@@ -1,4 +1,4 @@
-"""Where variables and edges are drawn, on the page and with letters."""
+"""Layout and drawings of networks, on the page and in the terminal."""
 
 import os
 import re
@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dagneal as dn
-from dagneal.base.text import cells, columns
-from dagneal.report.drawing import energies_svg, network_svg, picture_of
+from dagneal.base.text import display_cells, display_width
+from dagneal.report.drawing import energies_svg, lay_out, network_svg
 from dagneal.report.layers import _crossings, layers
 from dagneal.report.layout import _spread, arrange
 from dagneal.report.terminal import draw_text
@@ -31,7 +31,7 @@ def random_dag(seed, variables=None, edges=None):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_layers_put_parents_above_children_and_boxes_apart(seed):
+def test_parents_are_above_children_and_boxes_do_not_overlap(seed):
     dag = random_dag(seed)
     widths = {name: 40.0 + 5 * len(name) for name in dag}
     place = arrange(dag, widths).place
@@ -44,16 +44,16 @@ def test_layers_put_parents_above_children_and_boxes_apart(seed):
 
 
 def points_of(path):
-    """Points along a path of straight lines and parabolas."""
+    """Return points along an SVG path of straight lines and parabolas."""
     numbers = [float(number) for number in re.findall(r"-?\d+\.?\d*", path)]
-    at, t, found = np.array(numbers[:2]), np.linspace(0, 1, 40)[:, None], []
+    at, t, curves = np.array(numbers[:2]), np.linspace(0, 1, 40)[:, None], []
     if "L" in path:
         return at * (1 - t) + np.array(numbers[2:4]) * t
     for i in range(2, len(numbers), 4):
         corner, end = np.array(numbers[i : i + 2]), np.array(numbers[i + 2 : i + 4])
-        found.append(at * (1 - t) ** 2 + 2 * corner * t * (1 - t) + end * t**2)
+        curves.append(at * (1 - t) ** 2 + 2 * corner * t * (1 - t) + end * t**2)
         at = end
-    return np.concatenate(found)
+    return np.concatenate(curves)
 
 
 def plain_edge(parent, child):
@@ -61,9 +61,9 @@ def plain_edge(parent, child):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_edges_run_between_boxes(seed):
+def test_edges_do_not_cross_boxes(seed):
     dag = random_dag(seed)
-    picture = picture_of(dag)
+    picture = lay_out(dag)
     paths = re.findall(r'class="line" d="([^"]*)"', network_svg(picture, [plain_edge(*edge) for edge in dag.edges]))
     assert len(paths) == dag.number_of_edges()
     for edge, path in zip(dag.edges, paths, strict=True):
@@ -71,50 +71,50 @@ def test_edges_run_between_boxes(seed):
         for name, box in picture.boxes.items():
             if name not in edge:
                 inside = np.minimum(box.w / 2 - abs(points[:, 0] - box.x), box.h / 2 - abs(points[:, 1] - box.y)).max()
-                assert inside < 3, (edge, name)  # a rounded corner may be grazed
+                assert inside < 3, (edge, name)  # an edge may touch a rounded corner
 
 
-def test_long_edges_bend_only_where_they_must():
-    beside = arrange(nx.DiGraph([("a", "b"), ("b", "c"), ("a", "c")]), dict.fromkeys("abc", 40.0))
-    assert list(beside.bends) == [("a", "c")]
-    assert abs(beside.bends["a", "c"][0][0] - beside.place["b"][0]) > 20
+def test_long_edges_bend_only_if_a_box_is_in_the_way():
+    triangle = arrange(nx.DiGraph([("a", "b"), ("b", "c"), ("a", "c")]), dict.fromkeys("abc", 40.0))
+    assert list(triangle.bends) == [("a", "c")]
+    assert abs(triangle.bends["a", "c"][0][0] - triangle.place["b"][0]) > 20
     dag = dn.load("alarm-15").dag
     assert len(layers(dag).passed) == 2
-    assert arrange(dag, dict.fromkeys(dag, 80.0)).bends == {}  # nothing is in the way
+    assert arrange(dag, dict.fromkeys(dag, 80.0)).bends == {}  # no box is in the way
 
 
-def test_crossings_are_taken_away():
+def test_trees_are_drawn_without_crossings():
     assert _crossings([[0, 1, 2], [3, 4, 5]], [[5], [4], [3], [], [], []]) == 3
     for seed in range(10):
         tree = nx.DiGraph(nx.bfs_edges(nx.random_labeled_tree(30, seed=seed), 0))
         shuffled = nx.DiGraph()
         shuffled.add_nodes_from(np.random.default_rng(seed).permutation(30).tolist())
         shuffled.add_edges_from(tree.edges)
-        found = layers(shuffled)
-        assert _crossings(found.rows, found.below) == 0  # a tree needs none
+        layered = layers(shuffled)
+        assert _crossings(layered.rows, layered.below) == 0
 
 
-def test_a_graph_with_a_cycle_is_drawn_too():
+def test_a_graph_with_a_cycle_can_be_drawn():
     graph = nx.DiGraph([("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), ("b", "a")])
-    found = arrange(graph, dict.fromkeys("abcd", 40.0))
-    heights = [found.place[name][1] for name in "abcd"]
-    assert heights == sorted(set(heights))  # only the edges that close cycles lead upwards
-    down = [y for _, y in found.bends["d", "a"]]
+    layout = arrange(graph, dict.fromkeys("abcd", 40.0))
+    heights = [layout.place[name][1] for name in "abcd"]
+    assert heights == sorted(set(heights))  # only the edges that close cycles point upwards
+    down = [y for _, y in layout.bends["d", "a"]]
     assert down == sorted(down, reverse=True)
 
 
-@pytest.mark.parametrize("joined", [0, 3])
-def test_lone_variables_are_put_into_a_grid(joined):
-    dag = nx.DiGraph([("p", "q")] * bool(joined))
+@pytest.mark.parametrize("edges", [0, 1])
+def test_variables_without_edges_form_a_grid(edges):
+    dag = nx.DiGraph([("p", "q")] * edges)
     dag.add_nodes_from(f"variable {i}" for i in range(200))
-    picture = picture_of(dag)
+    picture = lay_out(dag)
     across = [box.x for box in picture.boxes.values()]
     down = [box.y for box in picture.boxes.values()]
     assert 0.8 < (max(across) - min(across)) / (max(down) - min(down)) < 3
     assert len({(box.x, box.y) for box in picture.boxes.values()}) == len(dag)
 
 
-def test_parts_lie_side_by_side():
+def test_components_lie_side_by_side():
     dag = nx.DiGraph([(f"a{i}", f"b{i}") for i in range(20)])
     place = arrange(dag, dict.fromkeys(dag, 60.0)).place
     across, down = zip(*place.values(), strict=True)
@@ -139,12 +139,12 @@ def test_the_layout_is_the_same_in_every_process():
 
 
 @given(st.lists(st.tuples(st.floats(-100, 100), st.floats(0.1, 10), st.floats(0, 50)), min_size=1, max_size=6))
-def test_places_on_a_row_are_the_nearest_that_are_far_enough_apart(row):
+def test_positions_on_a_row_are_optimal(row):
     from scipy.optimize import LinearConstraint, minimize
 
     wanted, weights, apart = map(np.array, zip(*row, strict=True))
-    found = np.array(_spread(wanted, weights, apart))
-    assert (np.diff(found) >= apart[1:] - 1e-9).all()
+    positions = np.array(_spread(wanted, weights, apart))
+    assert (np.diff(positions) >= apart[1:] - 1e-9).all()
 
     def cost(x):
         return float((weights * (x - wanted) ** 2).sum())
@@ -153,12 +153,12 @@ def test_places_on_a_row_are_the_nearest_that_are_far_enough_apart(row):
         rules = LinearConstraint(np.diff(np.eye(len(row)), axis=0), apart[1:], np.inf)
         start = np.cumsum(apart)
         other = minimize(cost, start, constraints=[rules], method="SLSQP", options={"maxiter": 300})
-        assert cost(found) <= other.fun + 1e-4 * (1 + abs(other.fun))
+        assert cost(positions) <= other.fun + 1e-4 * (1 + abs(other.fun))
     else:
-        assert found == wanted
+        assert positions == wanted
 
 
-def test_small_networks_are_drawn_with_letters():
+def test_small_networks_are_drawn_in_the_terminal():
     for name in ("monty-hall", "lung-cancer-4", "lung-cancer"):
         dag = dn.load(name).dag
         lines = draw_text(dag, 120)
@@ -170,14 +170,14 @@ def test_small_networks_are_drawn_with_letters():
     assert draw_text(nx.DiGraph([("a", "b"), ("b", "a")])) == []
 
 
-def test_a_long_edge_runs_beside_a_name():
+def test_a_long_edge_does_not_cross_a_name():
     lines = draw_text(nx.DiGraph([("first", "second"), ("second", "third"), ("first", "third")]))
     at = next(line for line in lines if "second" in line)
     assert re.fullmatch(r" *second +[|/\\]", at)
 
 
-def test_wide_letters_take_two_columns():
-    assert [columns(text) for text in ("abc", "東京", "é", "e\u0301", "😀", "ﾊﾟ", "☀\ufe0f", "العربية")] == [
+def test_wide_characters_take_two_columns():
+    assert [display_width(text) for text in ("abc", "東京", "é", "e\u0301", "😀", "ﾊﾟ", "☀\ufe0f", "العربية")] == [
         3,
         4,
         1,
@@ -187,17 +187,17 @@ def test_wide_letters_take_two_columns():
         2,
         7,
     ]
-    assert cells("x\u0301東\u0301y") == ["x\u0301", "東\u0301", "", "y"]
+    assert display_cells("x\u0301東\u0301y") == ["x\u0301", "東\u0301", "", "y"]
     lines = draw_text(nx.DiGraph([("東京", "雨"), ("大阪城公園", "雨")]))
     assert lines[0] == "東京   大阪城公園"
     heads = [at for at, letter in enumerate(lines[-2]) if letter == "v"]
-    begin = columns(lines[-1]) - 2
+    begin = display_width(lines[-1]) - 2
     assert all(begin - 2 <= at <= begin + 3 for at in heads)
 
 
 @pytest.mark.parametrize("low", [0.0, -1.0, -25_000.0, -1e10, 3e15])
 @pytest.mark.parametrize("span", [0.0, 1e-300, 1e-12, 1e-6, 1.0])
-def test_energies_that_hardly_differ_are_drawn(low, span):
+def test_almost_equal_energies_are_drawn(low, span):
     energies = np.array([low, low + span, np.nextafter(low, np.inf)])
     svg = energies_svg(energies, np.array([1, 2, 3]), -low, -low)
     drawn = sum(float(part.split(" reads")[0]) for part in svg.split("<title>")[1:])

@@ -1,1 +1,1 @@
-"""The page: one self-contained HTML file about a learned network."""
+"""Reports of a learned network: HTML page, drawings and text for the terminal."""

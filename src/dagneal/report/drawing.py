@@ -1,4 +1,4 @@
-"""The drawings of the page, as SVG that needs no script: the network, the energies of the reads."""
+"""SVG drawings for the page: the network and the histogram of read energies. They need no script."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ import networkx as nx
 import numpy as np
 
 from dagneal.base.kernels import Floats, Ints
-from dagneal.base.text import columns, fit_text
+from dagneal.base.text import display_width, fit_text
 from dagneal.report.layout import arrange
 
 _LETTER, _CAPITAL, _PAD, _HEIGHT, _LONGEST = 7.6, 1.6, 22.0, 30.0, 26
-_MARGIN, _LEAST = 24.0, (420.0, 240.0)  # around the boxes; a smaller drawing would have giant letters
-_SHAPE, _STRETCH = 1.8, 2.4  # a drawing that is wider than this for its height has its rows drawn apart, so far at most
-_LANE, _LEAN = 34.0, 0.5  # how far above and below a bend its corners are, and how oblique the line may be there
+_MARGIN = 24.0  # around the boxes
+_LEAST = (420.0, 240.0)  # smallest width and height; a smaller drawing would have huge letters
+_SHAPE, _STRETCH = 1.8, 2.4  # if width / height exceeds _SHAPE, the rows are moved apart by a factor of at most _STRETCH
+_LANE, _LEAN = 34.0, 0.5  # height of the corners above and below a bend, and the largest slope of the line there
 _BARS, _TALLEST = 40, 95
-_NARROW = 1e-12  # a range of energies, relative to their size, that floating point cannot divide into bars
+_NARROW = 1e-12  # relative width of an energy range that floating point cannot divide into bars
 
 Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Box:
-    """A variable on the drawing: its middle and its size."""
+    """The box of a variable: centre, width and height."""
 
     x: float
     y: float
@@ -37,54 +38,54 @@ class Box:
 
 @dataclass(frozen=True)
 class Picture:
-    """A network on the drawing.
+    """Positions of the boxes and edges of a network.
 
     Attributes:
-        boxes: the variables.
-        bends: the points that an edge passes on its way, where it passes any.
+        boxes: box of each variable.
+        bends: bends of each edge that is not straight.
     """
 
     boxes: dict[str, Box]
     bends: dict[tuple[str, str], list[Point]]
 
 
-def picture_of(dag: nx.DiGraph) -> Picture:
-    """Where each variable and each edge is drawn.
+def lay_out(dag: nx.DiGraph) -> Picture:
+    """Return the position of each variable and each edge.
 
     Args:
         dag: the graph.
     """
-    widths = {name: _wide(shorten_name(name)) + _PAD for name in dag}
-    found = arrange(dag, widths)
-    across, down = ([point[side] for point in found.place.values()] or [0.0] for side in (0, 1))
+    widths = {name: _text_width(shorten_name(name)) + _PAD for name in dag}
+    layout = arrange(dag, widths)
+    across, down = ([point[side] for point in layout.place.values()] or [0.0] for side in (0, 1))
     height = max(down) - min(down)
-    rows = min(max((max(across) - min(across)) / (_SHAPE * height), 1.0), _STRETCH) if height else 1.0
+    stretch = min(max((max(across) - min(across)) / (_SHAPE * height), 1.0), _STRETCH) if height else 1.0
     return Picture(
-        {name: Box(x, y * rows, widths[name], _HEIGHT) for name, (x, y) in found.place.items()},
-        {edge: [(x, y * rows) for x, y in points] for edge, points in found.bends.items()},
+        {name: Box(x, y * stretch, widths[name], _HEIGHT) for name, (x, y) in layout.place.items()},
+        {edge: [(x, y * stretch) for x, y in points] for edge, points in layout.bends.items()},
     )
 
 
 def shorten_name(name: str) -> str:
-    """A name that fits into a box; the whole one is in its title.
+    """Return a name short enough for a box; the title of the box has the full name.
 
     Args:
-        name: the name.
+        name: full name.
     """
     return fit_text(name, _LONGEST)
 
 
-def _wide(text: str) -> float:
-    """About how wide a text is; fonts differ, capitals are wider in all."""
-    return _LETTER * columns(text) + _CAPITAL * sum(letter.isupper() for letter in text)
+def _text_width(text: str) -> float:
+    """Estimate the width of a text; capitals are wider in every font."""
+    return _LETTER * display_width(text) + _CAPITAL * sum(letter.isupper() for letter in text)
 
 
 def network_svg(picture: Picture, edges: list[dict[str, Any]]) -> str:
-    """The network.
+    """Return the drawing of a network as SVG.
 
     Args:
-        picture: where everything is.
-        edges: each with `from`, `to`, `class`, `label`, a short `tip` and whether it has an `arrow`.
+        picture: positions of boxes and edges.
+        edges: descriptions from `describe_edges`.
     """
     boxes = picture.boxes
     lines = [f'<svg id="network" role="group" aria-label="the network" viewBox="{_view(picture)}">']
@@ -99,12 +100,12 @@ def network_svg(picture: Picture, edges: list[dict[str, Any]]) -> str:
             f'data-tip="{escape(edge["tip"])}" aria-label="{escape(edge["label"])}">'
             f'<path class="hit" d="{line}"/><path class="line" d="{line}"/>{arrow}</g>'
         )
-    joined = _neighbour_text(boxes, edges)
+    neighbours = _neighbour_text(boxes, edges)
     for name, box in boxes.items():
         lines.append(
             f'<g class="node" tabindex="0" role="img" data-i="{number[name]}" data-name="{escape(name)}" '
-            f'data-tip="{escape(shorten_name(name) + joined[name])}" '
-            f'aria-label="{escape("variable " + name + joined[name])}" '
+            f'data-tip="{escape(shorten_name(name) + neighbours[name])}" '
+            f'aria-label="{escape("variable " + name + neighbours[name])}" '
             f'transform="translate({box.x:.1f} {box.y:.1f})">'
             f"<title>{escape(name)}</title>"
             f'<rect x="{-box.w / 2:.1f}" y="{-box.h / 2:.1f}" width="{box.w:.1f}" height="{box.h:.1f}" rx="7"/>'
@@ -114,7 +115,7 @@ def network_svg(picture: Picture, edges: list[dict[str, Any]]) -> str:
 
 
 def _view(picture: Picture) -> str:
-    """The part of the plane that is shown: everything, and not too little."""
+    """Return the view box: the complete drawing, but not smaller than the least size."""
     boxes = picture.boxes.values()
     across = [box.x + side * box.w / 2 for box in boxes for side in (-1, 1)]
     across += [x for points in picture.bends.values() for x, _ in points]
@@ -126,7 +127,7 @@ def _view(picture: Picture) -> str:
 
 
 def _neighbour_text(boxes: Mapping[str, Box], edges: list[dict[str, Any]]) -> dict[str, str]:
-    """The neighbours of each variable, in words; edges that are only in a truth are left out."""
+    """Return the parents and children of each variable as text, without edges that only the truth has."""
     parents: dict[str, list[str]] = {name: [] for name in boxes}
     children: dict[str, list[str]] = {name: [] for name in boxes}
     for edge in edges:
@@ -134,11 +135,14 @@ def _neighbour_text(boxes: Mapping[str, Box], edges: list[dict[str, Any]]) -> di
             parents[edge["to"]].append(shorten_name(edge["from"]))
             children[edge["from"]].append(shorten_name(edge["to"]))
     sides = (("parents", parents), ("children", children))
-    return {name: "".join(f"; {side} {', '.join(of[name])}" for side, of in sides if of[name]) for name in boxes}
+    return {name: "".join(f"; {side} {', '.join(names[name])}" for side, names in sides if names[name]) for name in boxes}
 
 
-def _leaving(box: Box, to: Point) -> Point:
-    """Where a line from a box to a point leaves it: at its lower or upper side if the point is well below or above."""
+def _exit_point(box: Box, to: Point) -> Point:
+    """Return where a line from a box to a point leaves the box.
+
+    If the point is well below or above the box, the line leaves at the lower or upper side.
+    """
     dx, dy = to[0] - box.x, to[1] - box.y
     if abs(dy) > box.h:
         most = box.w / 2 - 8
@@ -148,7 +152,7 @@ def _leaving(box: Box, to: Point) -> Point:
 
 
 def _corners(start: Box, end: Box, bends: list[Point]) -> list[Point]:
-    """Two corners at each bend that lies between the ends, so that the line passes the bend in the direction it goes."""
+    """Return two control points for each bend between the boxes; they make the line smooth at the bend."""
     lane = _LANE if start.y < end.y else -_LANE
     top, bottom = min(start.y, end.y) + _LANE, max(start.y, end.y) - _LANE
     line = [(start.x, start.y), *(bend for bend in bends if top < bend[1] < bottom), (end.x, end.y)]
@@ -161,10 +165,13 @@ def _corners(start: Box, end: Box, bends: list[Point]) -> list[Point]:
 
 
 def _paths(start: Box, end: Box, bends: list[Point]) -> tuple[str, str]:
-    """The line of an edge, a chain of parabolas, and its arrowhead; page.js has the same formulas, for dragged boxes."""
+    """Return the line of an edge (a chain of parabolas) and its arrowhead.
+
+    page.js uses the same formulas when a box is dragged.
+    """
     corners = _corners(start, end, bends)
-    p = _leaving(start, corners[0] if corners else (end.x, end.y))
-    q = _leaving(end, corners[-1] if corners else (start.x, start.y))
+    p = _exit_point(start, corners[0] if corners else (end.x, end.y))
+    q = _exit_point(end, corners[-1] if corners else (start.x, start.y))
     line = f"M{p[0]:.1f} {p[1]:.1f}"
     for at, (x, y) in enumerate(corners):
         to = q if at == len(corners) - 1 else ((x + corners[at + 1][0]) / 2, (y + corners[at + 1][1]) / 2)
@@ -172,27 +179,27 @@ def _paths(start: Box, end: Box, bends: list[Point]) -> tuple[str, str]:
     before = corners[-1] if corners else p
     angle = atan2(q[1] - before[1], q[0] - before[0])
 
-    def at_head(turn: float) -> str:
+    def barb(turn: float) -> str:
         return f"{q[0] - 11 * cos(angle + turn):.1f} {q[1] - 11 * sin(angle + turn):.1f}"
 
-    head = f"M{q[0]:.1f} {q[1]:.1f}L{at_head(0.4)}L{at_head(-0.4)}Z"
+    head = f"M{q[0]:.1f} {q[1]:.1f}L{barb(0.4)}L{barb(-0.4)}Z"
     return line if corners else f"{line}L{q[0]:.1f} {q[1]:.1f}", head
 
 
 def energies_svg(energies: Floats, occurrences: Ints, optimum: float | None, baseline: float) -> str:
-    """A histogram of the energies of the reads, the optimum and the random-order baseline marked.
+    """Return a histogram of read energies as SVG, with marks for the optimum and the random-order baseline.
 
     Args:
-        energies: of the reads; minus a log score where a read is a network.
-        occurrences: of each.
-        optimum: the log score of the proved optimum, where it is known.
-        baseline: the log score of the best of as many random orders.
+        energies: energy of each distinct read; for a network, this is minus its log score.
+        occurrences: number of times each read occurs.
+        optimum: log score of the proved optimum; None if unknown.
+        baseline: log score of the best of the same number of random orders.
     """
     marks = [(-baseline, "random orders")] + ([] if optimum is None else [(-optimum, "optimum")])
     low = min([float(energies.min()), *(value for value, _ in marks)])
     high = max([float(energies.max()), *(value for value, _ in marks)])
     span = high - low
-    if span <= _NARROW * max(abs(low), abs(high), 1.0):  # equal up to rounding: bars need some width
+    if span <= _NARROW * max(abs(low), abs(high), 1.0):  # equal up to rounding, but bars need a width
         span = max(1.0, 2 * _NARROW * abs(low))
     counts, edges = np.histogram(energies, _BARS, (low, low + span), weights=occurrences)
     width, height, most = 640.0, 170.0, float(counts.max()) or 1.0
@@ -208,13 +215,13 @@ def energies_svg(energies: Floats, occurrences: Ints, optimum: float | None, bas
         if count
     ]
     lines = [
-        f'<line x1="{x(value):.1f}" x2="{x(value):.1f}" y1="{22 + 14 * row}" y2="{height - 20}" stroke="var(--wrong)" '
+        f'<line x1="{x(value):.1f}" x2="{x(value):.1f}" y1="{22 + 14 * row}" y2="{height - 20}" stroke="var(--red)" '
         f'stroke-dasharray="4 3"/><text x="{min(x(value) + 4, width - 90):.1f}" y="{30 + 14 * row}">{label}</text>'
         for row, (value, label) in enumerate(marks)
     ]
     below = height - 4
     axis = f'<text x="10" y="{below}">{low:.1f}</text>'
     axis += f'<text x="{width - 10}" y="{below}" text-anchor="end">{low + span:.1f}</text>'
-    label = "histogram of the energies of the reads, with the optimum and the best of as many random orders"
+    label = "histogram of the energies of the reads, with marks for the optimum and for the best random order"
     view = f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{label}"'
     return f'<svg class="plot" {view}>{"".join(bars + lines)}{axis}</svg>'

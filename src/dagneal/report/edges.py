@@ -1,4 +1,4 @@
-"""What the page tells of each edge."""
+"""Descriptions of the edges of a network, for the drawing and the edge table of the page."""
 
 from __future__ import annotations
 
@@ -8,122 +8,132 @@ from typing import Any
 import networkx as nx
 
 from dagneal.base.text import fit_text
-from dagneal.confidence.finding import Confidence, Finding
+from dagneal.confidence.annotated import AnnotatedSolution, Confidence
 from dagneal.confidence.measures import Strength, strengths
 from dagneal.graphs.dags import cpdag
 from dagneal.graphs.knowledge import equivalence_class
 
-_NAME = 40  # columns of a name where an edge is pointed at
-_UNKNOWN = dict.fromkeys(("loss", "turned", "share", "forward", "votes", "against"))
-_KINDS = {"turned": "turned round", "equivalent": "turned round, but the data cannot tell it from the truth"}
+KINDS = {
+    "true-positive": "true positive",
+    "equivalent": "reversed but equivalent",
+    "reversed": "reversed",
+    "false-positive": "false positive",
+    "missing": "missing",
+}
+"""Kinds of edges in a comparison with the truth: CSS class and text."""
+_NAME = 40  # longest name in a tooltip, in columns
+_UNKNOWN = dict.fromkeys(("drop_if_removed", "drop_if_reversed", "frequency", "forward", "votes", "against"))
 
 
-def edges_of(found: Finding, truth: nx.DiGraph | None) -> list[dict[str, Any]]:
-    """All that is to be known of each edge, also of those of a truth that are missing.
+def describe_edges(solution: AnnotatedSolution, truth: nx.DiGraph | None) -> list[dict[str, Any]]:
+    """Return a description of each edge, including edges of the truth that the network lacks.
 
     Args:
-        found: the network.
-        truth: to compare with.
+        solution: the network.
+        truth: true graph to compare with; None for no comparison.
     """
-    known = _strengths(found)
-    class_ = equivalence_class(found.dag, found.knowledge) if nx.is_directed_acyclic_graph(found.dag) else None
-    confidence = found.confidence or Confidence()
-    resampled, threshold = confidence.bootstrap, confidence.threshold
-    kinds = {} if truth is None else against(found.dag, truth, class_)
-    listed: list[dict[str, Any]] = []
-    for parent, child in found.edges:
-        strength = known.get((parent, child))
-        open_way = class_ is not None and class_.has_edge(child, parent)
+    strength_of = _strengths(solution)
+    is_dag = nx.is_directed_acyclic_graph(solution.dag)
+    class_ = equivalence_class(solution.dag, solution.knowledge) if is_dag else None
+    confidence = solution.confidence or Confidence()
+    bootstrap, threshold = confidence.bootstrap, confidence.threshold
+    kinds = {} if truth is None else classify_edges(solution.dag, truth, class_)
+    edges: list[dict[str, Any]] = []
+    for parent, child in solution.edges:
+        strength = strength_of.get((parent, child))
+        reversible = class_ is not None and class_.has_edge(child, parent)
         edge = {
             "from": parent,
             "to": child,
             "kind": kinds.get((parent, child), ""),
-            "open": open_way,
-            "arrow": not open_way,
+            "reversible": reversible,
+            "arrow": not reversible,
             "cyclic": class_ is None,
             "weak": False,
         }
         edge |= _UNKNOWN
         if strength is not None:
-            edge |= {"loss": strength.loss, "turned": strength.turned}
-        if resampled is not None:
-            share, forward = resampled.of(parent, child)
-            edge |= {"share": share, "weak": share < threshold, "forward": forward if share else None}
-        listed.append(edge | _votes(found, parent, child))
+            reversed_drop = "cycle" if strength.drop_if_reversed is None else strength.drop_if_reversed
+            edge |= {"drop_if_removed": strength.drop_if_removed, "drop_if_reversed": reversed_drop}
+        if bootstrap is not None:
+            frequency, forward = bootstrap.frequency(parent, child)
+            edge |= {"frequency": frequency, "weak": frequency < threshold, "forward": forward if frequency else None}
+        edges.append(edge | _votes(solution, parent, child))
     for (parent, child), kind in kinds.items():
         if kind == "missing":
-            edge = {"from": parent, "to": child, "kind": kind, "open": False, "arrow": True, "cyclic": False, "weak": False}
-            listed.append(edge | _UNKNOWN)
-    for edge in listed:
-        words = ["edge", str(edge["kind"]), "weak" if edge["weak"] else ""]
-        edge["class"] = " ".join(word for word in words if word)
+            flags = {"reversible": False, "arrow": True, "cyclic": False, "weak": False}
+            edges.append({"from": parent, "to": child, "kind": kind} | flags | _UNKNOWN)
+    for edge in edges:
+        classes = ["edge", str(edge["kind"]), "weak" if edge["weak"] else ""]
+        edge["class"] = " ".join(name for name in classes if name)
         edge["label"] = _label(edge, str)
         edge["tip"] = _label(edge, lambda name: fit_text(name, _NAME))
-    return listed
+    return edges
 
 
-def against(found: nx.DiGraph, truth: nx.DiGraph, class_: nx.DiGraph | None = None) -> dict[tuple[str, str], str]:
-    """Each edge of a graph against the truth: right, turned, equivalent or wrong; and those of the truth that are missing.
+def classify_edges(graph: nx.DiGraph, truth: nx.DiGraph, class_: nx.DiGraph | None = None) -> dict[tuple[str, str], str]:
+    """Return the kind of each edge of a graph in comparison with the truth, and the missing edges; see `KINDS`.
 
-    An edge that is turned round is equivalent where its direction is open in the equivalence classes of both graphs.
+    A reversed edge is equivalent if it is reversible in the equivalence classes of both graphs.
 
     Args:
-        found: the graph.
-        truth: the true one.
-        class_: the equivalence class of the graph, with what was known before; None where it has a cycle.
+        graph: graph to classify.
+        truth: true graph.
+        class_: equivalence class of the graph under the background knowledge; None if the graph has a cycle.
 
     >>> chain, truth = nx.DiGraph([("a", "b"), ("b", "c")]), nx.DiGraph([("b", "a"), ("b", "c"), ("c", "d")])
-    >>> against(chain, truth, cpdag(chain))
-    {('a', 'b'): 'equivalent', ('b', 'c'): 'right', ('c', 'd'): 'missing'}
+    >>> classify_edges(chain, truth, cpdag(chain))
+    {('a', 'b'): 'equivalent', ('b', 'c'): 'true-positive', ('c', 'd'): 'missing'}
     """
     true_class = cpdag(truth) if class_ is not None and nx.is_directed_acyclic_graph(truth) else nx.DiGraph()
     kinds = {}
-    for parent, child in found.edges:
+    for parent, child in graph.edges:
         if truth.has_edge(parent, child):
-            kinds[parent, child] = "right"
+            kinds[parent, child] = "true-positive"
         elif not truth.has_edge(child, parent):
-            kinds[parent, child] = "wrong"
+            kinds[parent, child] = "false-positive"
         else:
-            open_ways = class_ is not None and class_.has_edge(child, parent) and true_class.has_edge(parent, child)
-            kinds[parent, child] = "equivalent" if open_ways else "turned"
+            reversible = class_ is not None and class_.has_edge(child, parent) and true_class.has_edge(parent, child)
+            kinds[parent, child] = "equivalent" if reversible else "reversed"
     for parent, child in truth.edges:
-        if not found.has_edge(parent, child) and not found.has_edge(child, parent):
+        if not graph.has_edge(parent, child) and not graph.has_edge(child, parent):
             kinds[parent, child] = "missing"
     return kinds
 
 
-def _strengths(found: Finding) -> dict[tuple[str, str], Strength]:
-    """What the score says of the edges: as it was told before, else computed where there are data and a score."""
-    listed = None if found.confidence is None else found.confidence.strengths
-    if listed is None:
-        if found.data is None or found.criterion is None or found.score != found.score:
+def _strengths(solution: AnnotatedSolution) -> dict[tuple[str, str], Strength]:
+    """Return the stored strengths of the edges, or compute them if there are data and a score."""
+    measured = None if solution.confidence is None else solution.confidence.strengths
+    if measured is None:
+        if solution.data is None or solution.criterion is None or solution.score != solution.score:
             return {}
-        listed = strengths(found.dag, found.data, found.criterion, found.knowledge)
-    return {(each.parent, each.child): each for each in listed}
+        measured = strengths(solution.dag, solution.data, solution.criterion, solution.knowledge)
+    return {(strength.parent, strength.child): strength for strength in measured}
 
 
-def _votes(found: Finding, parent: str, child: str) -> dict[str, int]:
-    division = found.division
+def _votes(solution: AnnotatedSolution, parent: str, child: str) -> dict[str, int]:
+    division = solution.division
     if division is None or division.votes is None or division.against is None:
         return {}
-    names = list(found.dag)
+    names = list(solution.dag)
     at = names.index(parent), names.index(child)
     return {"votes": int(division.votes[at]), "against": int(division.against[at])}
 
 
-def _label(edge: Mapping[str, Any], named: Callable[[str], str]) -> str:
-    """An edge in words, shown where it is pointed at."""
-    words = [f"{named(edge['from'])} {'-' if edge['open'] else '→'} {named(edge['to'])}"]
+def _label(edge: Mapping[str, Any], format_name: Callable[[str], str]) -> str:
+    """Return the description of an edge as text, for tooltips and screen readers."""
+    parts = [f"{format_name(edge['from'])} {'-' if edge['reversible'] else '→'} {format_name(edge['to'])}"]
     if edge["kind"]:
-        words.append(_KINDS.get(edge["kind"], edge["kind"]))
-    if edge["loss"] is not None:
-        words.append(f"the score loses {edge['loss']:.2f} nats without it")
-        words.append("turned round it makes a cycle" if edge["turned"] is None else f"{edge['turned']:.2f} turned round")
-        words.append("the data do not decide its direction" if edge["open"] else "direction decided")
-    if edge["share"] is not None:
-        words.append(f"in {edge['share']:.0%} of resamples")
+        parts.append(KINDS[edge["kind"]])
+    if edge["drop_if_removed"] is not None:
+        parts.append(f"score drop {edge['drop_if_removed']:.2f} nats if removed")
+        drop = edge["drop_if_reversed"]
+        parts.append("reversal makes a cycle" if drop == "cycle" else f"{drop:.2f} nats if reversed")
+        parts.append(f"direction {'reversible' if edge['reversible'] else 'compelled'}")
+    if edge["frequency"] is not None:
+        parts.append(f"in {edge['frequency']:.0%} of bootstrap samples")
         if edge["forward"] is not None:
-            words.append(f"of these {edge['forward']:.0%} this way")
+            parts.append(f"{edge['forward']:.0%} of these in this direction")
     if edge["votes"] is not None:
-        words.append(f"{edge['votes']} votes for it, {edge['against']} against")
-    return "; ".join(words)
+        parts.append(f"{edge['votes']} votes for, {edge['against']} votes against")
+    return "; ".join(parts)

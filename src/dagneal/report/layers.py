@@ -1,4 +1,4 @@
-"""The layers of a drawing: on which row a variable stands, where long edges pass the rows between, and in which order."""
+"""Layers of a drawing: the row of each variable, the points of long edges on the rows between, and their order."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from itertools import pairwise
 
 import networkx as nx
 
-_SWEEPS, _LEAST = 24, 2  # over all rows, of the sorting that takes crossings away
-_WORK = 50_000  # points that are looked at; a drawing of very many has fewer sweeps
+_SWEEPS, _LEAST = 24, 2  # most and fewest sorting passes over all rows
+_WORK = 50_000  # points to visit in all passes; large drawings get fewer passes
 
 
 @dataclass(frozen=True)
 class Layers:
-    """Points on rows: one for each variable, and one for each row that an edge passes on its way.
+    """Points on rows: one for each variable, and one for each row that an edge crosses.
 
     Attributes:
-        rows: the points of each row, from left to right; the first points are the variables in their order.
-        above: to which points of the row above each point is joined.
-        below: to which of the row below.
-        passed: the points that each edge passes, from its parent to its child, where it passes any.
+        rows: points of each row, from left to right; the points with the lowest numbers are the variables, in order.
+        above: neighbours of each point on the row above.
+        below: neighbours of each point on the row below.
+        passed: points of each long edge between its parent and its child.
     """
 
     rows: list[list[int]]
@@ -31,16 +31,16 @@ class Layers:
 
 
 def layers(graph: nx.DiGraph) -> Layers:
-    """Rows for a graph, parents above children as far as there is no cycle, with few crossings.
+    """Return the layers of a graph: parents above children (except in cycles), with few crossings.
 
     Args:
-        graph: any directed graph without loops.
+        graph: directed graph without self-loops.
 
-    >>> found = layers(nx.DiGraph([("a", "b"), ("b", "c"), ("a", "c")]))
-    >>> found.rows, found.passed
+    >>> result = layers(nx.DiGraph([("a", "b"), ("b", "c"), ("a", "c")]))
+    >>> result.rows, result.passed
     ([[0], [1, 3], [2]], {('a', 'c'): [3]})
     """
-    dag = _downward(graph)
+    dag = _break_cycles(graph)
     names = list(graph)
     number = {name: i for i, name in enumerate(names)}
     depth = _depths(dag)
@@ -64,21 +64,21 @@ def layers(graph: nx.DiGraph) -> Layers:
         for edge, points in (((parent, child), chain[1:-1]), ((child, parent), chain[-2:0:-1])):
             if points and graph.has_edge(*edge):
                 passed[edge] = points
-    return Layers(_untangle(rows, above, below), above, below, passed)
+    return Layers(_reduce_crossings(rows, above, below), above, below, passed)
 
 
 def sweeps(points: int, most: int) -> int:
-    """How often to go over the rows, so that drawings of many points do not take long.
+    """Return the number of passes over the rows; large drawings get fewer, to save time.
 
     Args:
-        points: how many there are.
-        most: for drawings of few.
+        points: number of points.
+        most: number of passes for a small drawing.
     """
     return max(_LEAST, min(most, _WORK // max(points, 1)))
 
 
-def _downward(graph: nx.DiGraph) -> nx.DiGraph:
-    """The graph with edges turned round that would close a cycle with those before them."""
+def _break_cycles(graph: nx.DiGraph) -> nx.DiGraph:
+    """Return the graph with each edge reversed that closes a cycle with earlier edges."""
     if nx.is_directed_acyclic_graph(graph):
         return graph
     dag = nx.DiGraph()
@@ -91,13 +91,13 @@ def _downward(graph: nx.DiGraph) -> nx.DiGraph:
 
 
 def _depths(dag: nx.DiGraph) -> dict[str, int]:
-    """The row of each variable: as high as its parents allow, then moved to where its edges are shorter together."""
+    """Return the row of each variable: as high as the parents allow, then moved to make the edges shorter in total."""
     order = list(nx.topological_sort(dag))
     depth: dict[str, int] = {}
     for name in order:
         depth[name] = 1 + max((depth[parent] for parent in dag.predecessors(name)), default=-1)
     moved = True
-    while moved:  # each move makes the edges shorter, so it ends
+    while moved:  # each move makes the edges shorter, so the loop ends
         moved = False
         for name in reversed(order):
             if dag.out_degree(name) > dag.in_degree(name):
@@ -113,8 +113,11 @@ def _depths(dag: nx.DiGraph) -> dict[str, int]:
     return {name: depth[name] - top for name in dag}
 
 
-def _untangle(rows: list[list[int]], above: Sequence[list[int]], below: Sequence[list[int]]) -> list[list[int]]:
-    """The rows sorted so that few lines cross: by the mean of the row before, many times, then by swaps of neighbours."""
+def _reduce_crossings(rows: list[list[int]], above: Sequence[list[int]], below: Sequence[list[int]]) -> list[list[int]]:
+    """Return the rows in an order with few crossings.
+
+    Each pass sorts a row by the mean position of the neighbours on the previous row. Finally, adjacent points are swapped.
+    """
     rows = [list(row) for row in rows]
     best, fewest = [list(row) for row in rows], _crossings(rows, below)
     times = sweeps(len(above), _SWEEPS)
@@ -125,7 +128,7 @@ def _untangle(rows: list[list[int]], above: Sequence[list[int]], below: Sequence
         place = {point: (at + 0.5) / len(row) for row in rows for at, point in enumerate(row)}
         for row in rows if near is above else rows[::-1]:
             wanted = {p: sum(place[q] for q in near[p]) / len(near[p]) if near[p] else place[p] for p in row}
-            if sweep // 2 % 2:  # points that want the same place change sides, else the first order would stay for ever
+            if sweep // 2 % 2:  # reverse the order of ties, which would otherwise never change
                 row.reverse()
             row.sort(key=wanted.__getitem__)
             place |= {point: (at + 0.5) / len(row) for at, point in enumerate(row)}
@@ -136,6 +139,7 @@ def _untangle(rows: list[list[int]], above: Sequence[list[int]], below: Sequence
 
 
 def _crossings(rows: Sequence[Sequence[int]], below: Sequence[Sequence[int]]) -> int:
+    """Return the number of crossings between lines."""
     total = 0
     for upper, lower in pairwise(rows):
         place = {point: at for at, point in enumerate(lower)}
@@ -149,7 +153,7 @@ def _crossings(rows: Sequence[Sequence[int]], below: Sequence[Sequence[int]]) ->
 
 
 def _swap(rows: Sequence[list[int]], above: Sequence[Sequence[int]], below: Sequence[Sequence[int]], times: int) -> None:
-    """Swap neighbours of a row while that takes crossings away, for a number of times."""
+    """Swap adjacent points of a row while this removes crossings, in a limited number of passes."""
     place = {point: at for row in rows for at, point in enumerate(row)}
 
     def crossings_of(left: int, right: int) -> int:

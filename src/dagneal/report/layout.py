@@ -1,4 +1,7 @@
-"""A layered layout: parents above children, long edges between boxes, parts side by side, lone variables in a grid."""
+"""Layered layout of a graph.
+
+Parents are above children. Long edges run between boxes. Components lie side by side. Variables without edges form a grid.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,15 @@ from math import inf
 
 import networkx as nx
 
-from dagneal.graphs.dags import graph_of
+from dagneal.graphs.dags import graph_from_edges
 from dagneal.report.layers import Layers, layers, sweeps
 
-ROW, GAP = 88.0, 26.0  # between layers, and between the boxes of one
-_LONE = ROW / 2  # between rows of variables without edges
-_LANE = 8.0  # the width that an edge takes where it passes a row
-_BESIDE = 20.0  # how far above and below its row an edge is beside the boxes
-_BETWEEN = 2 * GAP  # parts of the drawing
-_SHAPE = 1.7  # width over height that is aimed at
+ROW, GAP = 88.0, 26.0  # distance between rows, and between boxes of a row
+_LONE = ROW / 2  # distance between rows of variables without edges
+_LANE = 8.0  # width of an edge where it crosses a row
+_BESIDE = 20.0  # half the height of a row, within which an edge must not touch a box
+_BETWEEN = 2 * GAP  # distance between components
+_SHAPE = 1.7  # preferred ratio of width to height
 _SWEEPS = 12
 
 Point = tuple[float, float]
@@ -25,11 +28,11 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Where a graph is drawn.
+    """Positions of the variables and edges of a graph.
 
     Attributes:
-        place: the middle of each variable's box.
-        bends: where each edge that is longer than a row passes the rows between, from its parent to its child.
+        place: centre of each variable's box.
+        bends: bends of each long edge, from its parent to its child.
     """
 
     place: dict[str, Point]
@@ -37,12 +40,12 @@ class Arrangement:
 
 
 def arrange(graph: nx.DiGraph, widths: Mapping[str, float], wide: float | None = None) -> Arrangement:
-    """The layout of a graph; the same for the same graph.
+    """Return the layout of a graph; it depends only on the arguments.
 
     Args:
-        graph: a directed graph without loops; edges that close a cycle lead upwards.
-        widths: how wide each box is.
-        wide: how wide the drawing should be where its parts can be put below each other; by its area if not given.
+        graph: directed graph without self-loops; edges that close a cycle point upwards.
+        widths: width of each box.
+        wide: preferred width of the drawing; None for a width that fits the area.
 
     >>> place = arrange(nx.DiGraph([("a", "b"), ("a", "c")]), dict.fromkeys("abc", 40.0)).place
     >>> place["a"][1] < place["b"][1] == place["c"][1]
@@ -51,14 +54,14 @@ def arrange(graph: nx.DiGraph, widths: Mapping[str, float], wide: float | None =
     index = {name: at for at, name in enumerate(graph)}
     parts = [sorted(part, key=index.__getitem__) for part in nx.weakly_connected_components(graph)]
     parts.sort(key=lambda part: (-len(part), index[part[0]]))
-    drawn = [_part(graph, part, widths) for part in parts if len(part) > 1]
+    drawn = [_arrange_component(graph, part, widths) for part in parts if len(part) > 1]
     lone = [part[0] for part in parts if len(part) == 1]
-    sizes = [_size(each, widths) for each in drawn]
+    sizes = [_size(layout, widths) for layout in drawn]
     area = sum((w + _BETWEEN) * (h + ROW) for w, h in sizes) + sum((widths[name] + GAP) * _LONE for name in lone)
-    squares = [(area * _SHAPE * more) ** 0.5 for more in (1.0, 1.5, 2.2)]
-    tried = [*squares, *accumulate(w + _BETWEEN for w, _ in sizes)] if wide is None else [wide]
-    packed = [_pack(sizes, lone, widths, max([each, *(w for w, _ in sizes)])) for each in tried]
-    corners, place, _ = min(packed, key=lambda each: each[2])
+    guesses = [(area * _SHAPE * factor) ** 0.5 for factor in (1.0, 1.5, 2.2)]
+    totals = [*guesses, *accumulate(w + _BETWEEN for w, _ in sizes)] if wide is None else [wide]
+    packings = [_pack(sizes, lone, widths, max([total, *(w for w, _ in sizes)])) for total in totals]
+    corners, place, _ = min(packings, key=lambda packing: packing[2])
     bends: dict[tuple[str, str], list[Point]] = {}
     for part, (left, top) in zip(drawn, corners, strict=True):
         place |= {name: (x + left, y + top) for name, (x, y) in part.place.items()}
@@ -69,7 +72,7 @@ def arrange(graph: nx.DiGraph, widths: Mapping[str, float], wide: float | None =
 def _pack(
     sizes: Sequence[Point], lone: Sequence[str], widths: Mapping[str, float], wide: float
 ) -> tuple[list[Point], dict[str, Point], float]:
-    """Parts on shelves and lone variables below them, in the middle: corners of parts, lone variables, room taken."""
+    """Put components on shelves and lone variables below; return their corners, the lone variables and the size."""
     shelves: list[list[Point]] = [[]]
     for size in sizes:
         if shelves[-1] and sum(w + _BETWEEN for w, _ in shelves[-1]) + size[0] > wide:
@@ -89,27 +92,27 @@ def _pack(
     return corners, place, max(2 * max(across, default=0.0) / _SHAPE, height)
 
 
-def _part(graph: nx.DiGraph, names: Sequence[str], widths: Mapping[str, float]) -> Arrangement:
-    """The layout of a connected part."""
-    found = layers(graph_of(names, ((name, child) for name in names for child in graph[name] if child != name)))
-    sizes = [widths[name] for name in names] + [_LANE] * (len(found.above) - len(names))
-    x = _across(found, sizes, len(names))
-    y = {point: level * ROW for level, row in enumerate(found.rows) for point in row}
-    left = min(x[point] - sizes[point] / 2 for row in found.rows for point in row[:1])
+def _arrange_component(graph: nx.DiGraph, names: Sequence[str], widths: Mapping[str, float]) -> Arrangement:
+    """Return the layout of a connected component."""
+    layered = layers(graph_from_edges(names, ((name, child) for name in names for child in graph[name] if child != name)))
+    sizes = [widths[name] for name in names] + [_LANE] * (len(layered.above) - len(names))
+    x = _x_positions(layered, sizes, len(names))
+    y = {point: level * ROW for level, row in enumerate(layered.rows) for point in row}
+    left = min(x[point] - sizes[point] / 2 for row in layered.rows for point in row[:1])
     place = {name: (x[i] - left, y[i]) for i, name in enumerate(names)}
-    free = _free(found, x, sizes, len(names))
+    free = _free_ranges(layered, x, sizes, len(names))
     bends = {}
-    for (parent, child), points in found.passed.items():
+    for (parent, child), points in layered.passed.items():
         rooms = {y[point]: (free[point][0] - left, free[point][1] - left) for point in points}
         line = (place[parent], *((x[point] - left, y[point]) for point in points), place[child])
         bends[parent, child] = _straighten(line, rooms)
     return Arrangement(place, {edge: points for edge, points in bends.items() if points})
 
 
-def _free(found: Layers, x: Sequence[float], sizes: Sequence[float], variables: int) -> dict[int, Point]:
-    """From where to where each passing point could be moved before it came to a box."""
+def _free_ranges(layered: Layers, x: Sequence[float], sizes: Sequence[float], variables: int) -> dict[int, Point]:
+    """Return the range between boxes in which each point of a long edge can move."""
     free: dict[int, Point] = {}
-    for row in found.rows:
+    for row in layered.rows:
         boxes = [point for point in row if point < variables]
         ends = [-inf, *(x[point] + sizes[point] / 2 + GAP / 2 for point in boxes)]
         starts = [*(x[point] - sizes[point] / 2 - GAP / 2 for point in boxes), inf]
@@ -123,7 +126,7 @@ def _free(found: Layers, x: Sequence[float], sizes: Sequence[float], variables: 
 
 
 def _straighten(points: Sequence[Point], rooms: Mapping[float, Point]) -> list[Point]:
-    """The bends that a line needs to run between the boxes that it ran between: as few as straight pieces allow."""
+    """Return the fewest bends that keep a line between the same boxes."""
 
     def clear(a: Point, b: Point, row: float) -> bool:
         steep = (b[0] - a[0]) / (b[1] - a[1])
@@ -133,20 +136,20 @@ def _straighten(points: Sequence[Point], rooms: Mapping[float, Point]) -> list[P
     kept = [0]
     while kept[-1] < len(points) - 1:
         at = kept[-1]
-        reach = range(len(points) - 1, at, -1)  # the next point is always clear
+        reach = range(len(points) - 1, at, -1)  # the adjacent point is always reachable
         kept.append(next(to for to in reach if all(clear(points[at], points[to], y) for _, y in points[at + 1 : to])))
     return [points[at] for at in kept[1:-1]]
 
 
-def _across(found: Layers, sizes: Sequence[float], variables: int) -> list[float]:
-    """Where on its row each point is: as near to those it is joined to as its neighbours on the row allow.
+def _x_positions(layered: Layers, sizes: Sequence[float], variables: int) -> list[float]:
+    """Return the horizontal position of each point: near its neighbours on other rows, without overlaps on its row.
 
-    The squares of the widths that edges span are made small, row by row. An edge that passes rows should be straight there,
-    so it weighs more between its own points.
+    The sum of squared horizontal edge lengths is reduced row by row. Long edges should be straight, so the parts of an edge
+    between two of its inner points weigh more.
     """
     x = [0.0] * len(sizes)
-    apart: dict[int, float] = {}  # from the point to its left
-    for row in found.rows:
+    apart: dict[int, float] = {}  # distance from the point on the left
+    for row in layered.rows:
         for left, right in pairwise(row):
             gap = GAP if left < variables and right < variables else GAP / 2
             apart[right] = (sizes[left] + sizes[right]) / 2 + gap
@@ -158,10 +161,10 @@ def _across(found: Layers, sizes: Sequence[float], variables: int) -> list[float
     def weight(a: int, b: int) -> float:
         return (1.0, 2.0, 8.0)[(a >= variables) + (b >= variables)]
 
-    one_sided = [near for _ in range(2) for near in ((found.above,), (found.below,))]
-    both = [(found.above, found.below)] * sweeps(len(sizes), _SWEEPS)
+    one_sided = [near for _ in range(2) for near in ((layered.above,), (layered.below,))]
+    both = [(layered.above, layered.below)] * sweeps(len(sizes), _SWEEPS)
     for sweep, sides in enumerate([*one_sided, *both]):
-        for row in found.rows if sweep % 2 == 0 else found.rows[::-1]:
+        for row in layered.rows if sweep % 2 == 0 else layered.rows[::-1]:
             wanted, weights = [], []
             for point in row:
                 joined = [(weight(point, other), x[other]) for near in sides for other in near[point]] or [(0.1, x[point])]
@@ -173,9 +176,10 @@ def _across(found: Layers, sizes: Sequence[float], variables: int) -> list[float
 
 
 def _spread(wanted: Sequence[float], weights: Sequence[float], apart: Sequence[float]) -> list[float]:
-    """The places nearest to those wanted, in weighted squares, that keep their order and are so far apart.
+    """Return the positions closest to the wanted ones, by weighted squares, that keep their order and distances.
 
-    Less the room to their left, places may only rise: this is monotone regression, solved by pooling adjacent violators.
+    Minus the required room on the left, the positions must not decrease. This is monotone regression, which the
+    pool-adjacent-violators algorithm solves.
     """
     room = 0.0
     rooms: list[float] = []
@@ -194,19 +198,19 @@ def _spread(wanted: Sequence[float], weights: Sequence[float], apart: Sequence[f
 
 
 def _size(layout: Arrangement, widths: Mapping[str, float]) -> tuple[float, float]:
-    """How wide a part is, boxes and bends, and how far its last row is from its first."""
+    """Return the width of a component, with boxes and bends, and the distance between its first and last row."""
     right = max(x + widths[name] / 2 for name, (x, _) in layout.place.items())
     bends = [x for points in layout.bends.values() for x, _ in points]
     return max([right, *bends]), max(y for _, y in layout.place.values())
 
 
 def _grid(names: Sequence[str], widths: Mapping[str, float], wide: float, top: float) -> dict[str, Point]:
-    """Variables without edges in columns, as many as fit."""
+    """Return positions of variables without edges, in as many columns as fit."""
     narrowest = min((widths[name] for name in names), default=1.0) + GAP
     for columns in range(min(len(names), int(wide / narrowest) + 1), 0, -1):
         across = [max(widths[name] for name in names[at::columns]) for at in range(columns)]
-        whole = sum(across) + GAP * (columns - 1)
-        if whole <= wide or columns == 1:
-            middles = [sum(across[:at]) + across[at] / 2 + GAP * at - whole / 2 for at in range(columns)]
+        total = sum(across) + GAP * (columns - 1)
+        if total <= wide or columns == 1:
+            middles = [sum(across[:at]) + across[at] / 2 + GAP * at - total / 2 for at in range(columns)]
             return {name: (middles[at % columns], top + at // columns * _LONE) for at, name in enumerate(names)}
     return {}

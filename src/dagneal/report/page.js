@@ -8,8 +8,8 @@
     const place = new Map(data.nodes.map((n, i) => [String(i), { x: n.x, y: n.y, w: n.w, h: n.h }]));
     const edges = [...svg.querySelectorAll(".edge")];
 
-    // Where a line from a box to a point leaves it; drawing.py has the same formulas.
-    const leaving = (box, to) => {
+    // Point where a line from a box to a point leaves the box; drawing.py has the same formulas.
+    const exitPoint = (box, to) => {
       const dx = to.x - box.x, dy = to.y - box.y;
       if (Math.abs(dy) > box.h) {
         const most = box.w / 2 - 8;
@@ -19,7 +19,7 @@
       return { x: box.x + dx * t, y: box.y + dy * t };
     };
     const LANE = 34, LEAN = 0.5;
-    // Bends stay where they are while the ends of their edge move; one that no longer lies between these is left out.
+    // Bends do not move with the boxes. A bend that is no longer between the two boxes is skipped.
     const cornersOf = (a, b, bends) => {
       const lane = a.y < b.y ? LANE : -LANE, top = Math.min(a.y, b.y) + LANE, bottom = Math.max(a.y, b.y) - LANE;
       const line = [[a.x, a.y], ...bends.filter(([, y]) => top < y && y < bottom), [b.x, b.y]];
@@ -31,7 +31,7 @@
     };
     const draw = (g) => {
       const a = place.get(g.dataset.a), b = place.get(g.dataset.b), corners = cornersOf(a, b, data.bends[edges.indexOf(g)]);
-      const p = leaving(a, corners[0] || b), q = leaving(b, corners[corners.length - 1] || a);
+      const p = exitPoint(a, corners[0] || b), q = exitPoint(b, corners[corners.length - 1] || a);
       let line = `M${p.x} ${p.y}`;
       corners.forEach((c, i) => {
         const next = corners[i + 1], to = next ? { x: (c.x + next.x) / 2, y: (c.y + next.y) / 2 } : q;
@@ -57,11 +57,11 @@
       const w = Math.min(Math.max(view.width * factor, home.w / 20), home.w * 4), k = w / view.width;
       view.x = x - (x - view.x) * k; view.y = y - (y - view.y) * k; view.width = w; view.height *= k;
     };
-    const look = (at) => { view.x = at.x; view.y = at.y; view.width = at.w; view.height = at.h; };
+    const setView = (at) => { view.x = at.x; view.y = at.y; view.width = at.w; view.height = at.h; };
     svg.addEventListener("wheel", (event) => { event.preventDefault(); zoom(event.deltaY > 0 ? 1.15 : 1 / 1.15, point(event)); }, { passive: false });
     document.getElementById("in").onclick = () => zoom(1 / 1.3);
     document.getElementById("out").onclick = () => zoom(1.3);
-    document.getElementById("fit").onclick = () => look(home);
+    document.getElementById("fit").onclick = () => setView(home);
 
     const fingers = new Map();
     let held = null;
@@ -89,52 +89,52 @@
       fingers.delete(event.pointerId);
       if (fingers.size || !held) return;
       const moved = Math.hypot(event.clientX - held.from.clientX, event.clientY - held.from.clientY);
-      if (held.edge && moved < 6) tell(held.edge, event.clientX, event.clientY); // a tap
+      if (held.edge && moved < 6) showTip(held.edge, event.clientX, event.clientY); // a tap
       held = null;
     };
     svg.addEventListener("pointerup", release);
     svg.addEventListener("pointercancel", release);
 
-    let told = null;
-    const tell = (g, x, y) => {
-      told = g;
+    let described = null;
+    const showTip = (g, x, y) => {
+      described = g;
       tip.textContent = g.dataset.tip;
       tip.hidden = false;
       tip.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - tip.offsetWidth - 8)) + scrollX}px`;
       tip.style.top = `${y + 14 + scrollY}px`;
     };
-    const hush = () => { tip.hidden = true; };
+    const hideTip = () => { tip.hidden = true; };
     for (const g of edges) {
-      g.addEventListener("pointerenter", (event) => tell(g, event.clientX, event.clientY));
-      g.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") hush(); }); // a finger always leaves
+      g.addEventListener("pointerenter", (event) => showTip(g, event.clientX, event.clientY));
+      g.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") hideTip(); }); // a finger always leaves
     }
     for (const g of [...edges, ...boxes.values()]) {
       g.addEventListener("focus", () => {
         if (!g.matches(":focus-visible")) return;
         const box = g.getBoundingClientRect();
-        tell(g, box.x + box.width / 2, box.y + box.height / 2);
+        showTip(g, box.x + box.width / 2, box.y + box.height / 2);
       });
-      g.addEventListener("blur", () => { if (told === g) hush(); }); // not the words of the edge that was tapped after it
+      g.addEventListener("blur", () => { if (described === g) hideTip(); }); // keep the text of an edge that was tapped next
     }
     const arrows = { ArrowLeft: [-12, 0], ArrowRight: [12, 0], ArrowUp: [0, -12], ArrowDown: [0, 12] };
     for (const [i, g] of boxes) {
       g.addEventListener("keydown", (event) => {
         if (!arrows[event.key]) return;
         event.preventDefault();
-        hush();
+        hideTip();
         move(i, ...arrows[event.key]);
       });
     }
-    document.addEventListener("keydown", (event) => { if (event.key === "Escape") hush(); });
-    document.addEventListener("pointerdown", (event) => { if (!event.target.closest(".edge")) hush(); });
+    document.addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
+    document.addEventListener("pointerdown", (event) => { if (!event.target.closest(".edge")) hideTip(); });
 
-    // The whole drawing is printed, whatever part of it is looked at.
-    let seen = null;
-    addEventListener("beforeprint", () => { seen = { x: view.x, y: view.y, w: view.width, h: view.height }; look(home); });
-    addEventListener("afterprint", () => { if (seen) look(seen); });
+    // Always print the complete drawing, not only the visible part.
+    let shown = null;
+    addEventListener("beforeprint", () => { shown = { x: view.x, y: view.y, w: view.width, h: view.height }; setView(home); });
+    addEventListener("afterprint", () => { if (shown) setView(shown); });
   }
 
-  // Tables that can be sorted: by number where a cell has one, otherwise as text.
+  // Sort a table by a column: by number if the cells have one, otherwise as text.
   for (const table of document.querySelectorAll("table.sortable")) {
     const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];
     heads.forEach((head, column) => {

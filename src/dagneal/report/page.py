@@ -1,4 +1,7 @@
-"""The page: one file, no network access, with the drawing, the edges, the data, the score, the reads and the votes."""
+"""The HTML page of a learned network: one file that needs no network access.
+
+It holds the drawing, the edges, the score, the data, the reads of the annealer and the votes of the subproblems.
+"""
 
 from __future__ import annotations
 
@@ -11,77 +14,85 @@ from typing import Any
 
 import networkx as nx
 
-from dagneal.base.files import replacing
+from dagneal.base.files import atomic_write
 from dagneal.base.version import __version__
-from dagneal.confidence.finding import Confidence, Finding
+from dagneal.confidence.annotated import AnnotatedSolution, Confidence
 from dagneal.confidence.measures import compare_classes
-from dagneal.graphs.dags import graph_of
+from dagneal.graphs.dags import graph_from_edges
 from dagneal.networks.comparison import compare
-from dagneal.report.drawing import energies_svg, network_svg, picture_of
-from dagneal.report.edges import edges_of
-from dagneal.report.summary import bootstrap_line
-from dagneal.report.tables import edge_table, region, table, vote_table
+from dagneal.report.drawing import energies_svg, lay_out, network_svg
+from dagneal.report.edges import KINDS, describe_edges
+from dagneal.report.explanations import explain_score
+from dagneal.report.summary import bootstrap_line, optimality_text, plural
+from dagneal.report.tables import definition_list, edge_table, explain_edge_table, region, table, vote_table
 
-_KEYS = (
-    ("--right", "solid", "right"),
-    ("--equal", "solid", "turned round, but equivalent: the data cannot tell"),
-    ("--weak", "solid", "turned round"),
-    ("--wrong", "solid", "wrong"),
-    ("--missing", "dashed", "missing"),
-)
-_STATES = 12  # of a variable that are listed
-_MOST_VOTES = 40  # variables up to which the votes are shown
+_COLOURS = {
+    "true-positive": "--green",
+    "equivalent": "--violet",
+    "reversed": "--amber",
+    "false-positive": "--red",
+    "missing": "--grey",
+}
+_STATES = 12  # states of a variable that the table of variables lists
+_MOST_VOTES = 40  # largest number of variables for which the votes are shown
 
 
 def write_page(
-    found: Finding, path: str | os.PathLike[str], truth: nx.DiGraph | None = None, title: str = "", command: str = ""
+    solution: AnnotatedSolution,
+    path: str | os.PathLike[str],
+    truth: nx.DiGraph | None = None,
+    title: str = "",
+    command: str = "",
 ) -> None:
-    """Write the page of a learned network.
+    """Write the page of a learned network to a file.
 
     Args:
-        found: the network.
-        path: where.
-        truth: to compare with.
-        title: what the data are called.
-        command: that repeats the run.
+        solution: the network.
+        path: file to write.
+        truth: true graph to compare with; None for no comparison.
+        title: name of the data.
+        command: command that reproduces the result.
     """
-    with replacing(path) as file:
-        file.write(page(found, truth, title, command).encode(errors="replace"))
+    with atomic_write(path) as file:
+        file.write(page(solution, truth, title, command).encode(errors="replace"))
 
 
-def page(found: Finding, truth: nx.DiGraph | None = None, title: str = "", command: str = "") -> str:
-    """The page of a learned network, as HTML.
+def page(solution: AnnotatedSolution, truth: nx.DiGraph | None = None, title: str = "", command: str = "") -> str:
+    """Return the page of a learned network as HTML.
 
     Args:
-        found: the network.
-        truth: to compare with.
-        title: what the data are called.
-        command: that repeats the run.
+        solution: the network.
+        truth: true graph to compare with; None for no comparison.
+        title: name of the data.
+        command: command that reproduces the result.
 
     >>> from dagneal.networks.bundled import load
-    >>> "<svg" in page(Finding(load("lung-cancer").dag, -21036.862, 2, "exact"))
+    >>> "<svg" in page(AnnotatedSolution(load("lung-cancer").dag, -21036.862, 2, "exact"))
     True
     """
-    edges = edges_of(found, truth)
-    picture = picture_of(graph_of(found.dag, ((edge["from"], edge["to"]) for edge in edges)))
+    edges = describe_edges(solution, truth)
+    picture = lay_out(graph_from_edges(solution.dag, ((edge["from"], edge["to"]) for edge in edges)))
     nodes = [{"name": name, **asdict(box)} for name, box in picture.boxes.items()]
     bends = [picture.bends.get((edge["from"], edge["to"]), []) for edge in edges]
-    heading = f"The network of {title}" if title else "The learned network"
+    heading = f"Network learned from {title}" if title else "Learned network"
+    terms = [*(explain_edge_table(edges) if edges else []), *explain_score(solution)]
     parts = [
         f"<h1>{escape(heading)}</h1>",
-        f"<p>{escape(_standing(found))}</p>",
-        *([] if truth is None else [f"<p>{escape(_against(found.dag, truth))}</p>"]),
+        f"<p>{escape(_score_text(solution))}</p>",
+        *([] if truth is None else [f"<p>{escape(_comparison_text(solution.dag, truth))}</p>"]),
         _drawing(network_svg(picture, edges), truth is not None, any(edge["weak"] for edge in edges)),
         '<h2 id="edge-table" tabindex="-1">Edges</h2>',
-        edge_table(edges) if edges else _without_edges(found),
-        *_confidence(found),
-        *_data(found),
-        *_reads(found),
-        *_votes(found),
-        *_run(found, command),
+        edge_table(edges) if edges else _explain_no_edges(solution),
+        *(["<h3>Explanation</h3>", definition_list(terms)] if terms else []),
+        *_confidence(solution),
+        *_data(solution),
+        *_knowledge(solution),
+        *_reads(solution),
+        *_votes(solution),
+        *_reproduction(solution, command),
     ]
     style, script = ((files("dagneal.report") / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
-    # "</" cannot occur inside the data, whatever the names are.
+    # Escaped, so that no name of a variable can end the script element.
     data = (
         json.dumps({"nodes": nodes, "bends": bends}).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     )
@@ -95,49 +106,50 @@ def page(found: Finding, truth: nx.DiGraph | None = None, title: str = "", comma
     )
 
 
-def draw_html(found: Finding) -> str:
+def draw_html(solution: AnnotatedSolution) -> str:
     """Return the drawing of a learned network with its styles, as HTML for a notebook.
 
     Args:
-        found: the network.
+        solution: the network.
     """
-    edges = edges_of(found, None)
-    picture = picture_of(graph_of(found.dag, ((edge["from"], edge["to"]) for edge in edges)))
+    edges = describe_edges(solution, None)
+    picture = lay_out(graph_from_edges(solution.dag, ((edge["from"], edge["to"]) for edge in edges)))
     style = (files("dagneal.report") / "notebook.css").read_text(encoding="utf-8")
-    svg = network_svg(picture, edges).replace(' id="network"', "")  # a notebook may show several
-    return f'<div class="dagneal"><style>{style}</style>{svg}<p>{escape(_standing(found))}</p></div>'
+    svg = network_svg(picture, edges).replace(' id="network"', "")  # a notebook may show several drawings
+    return f'<div class="dagneal"><style>{style}</style>{svg}<p>{escape(_score_text(solution))}</p></div>'
 
 
-def _standing(found: Finding) -> str:
-    if found.score != found.score:
-        return f"Not a network: what {found.solver} found has a cycle or too many parents."
-    how = "no network within the limits scores higher (proved)" if found.optimal else "not proved optimal"
-    parents = "1 parent" if found.max_parents == 1 else f"{found.max_parents} parents"
-    limits = f"at most {parents}; found by {found.solver}"
-    words = f"{found.score_name} log score {found.score:,.3f}, {how}; {limits}."
-    if found.reads is not None and found.reads.optimum is not None:
-        words += f" The proved optimum is {found.reads.optimum:,.3f}."
-    if found.bound is not None:
-        words += f" No network with at most {found.bound.max_parents} parents scores more than {found.bound.score:,.3f}."
-    return words
+def _score_text(solution: AnnotatedSolution) -> str:
+    if solution.score != solution.score:
+        return f"Not a network: the graph found by {solution.solver} has a cycle or too many parents."
+    optimality = optimality_text(solution, f"at most {plural(solution.max_parents, 'parent')}")
+    text = f"{solution.score_name} log score {solution.score:.3f}, {optimality}; solver {solution.solver}."
+    if solution.reads is not None and solution.reads.optimum is not None and not solution.optimal:
+        text += f" The proved optimum is {solution.reads.optimum:.3f}."
+    return text
 
 
-def _against(found: nx.DiGraph, truth: nx.DiGraph) -> str:
-    """The same figures as on the command line."""
-    against = compare(found, truth)
-    distance = "" if against.cpdag_shd is None else f"; the equivalence classes differ in {against.cpdag_shd} pairs"
+def _comparison_text(dag: nx.DiGraph, truth: nx.DiGraph) -> str:
+    comparison = compare(dag, truth)
+    distance = ""
+    if comparison.cpdag_shd is not None:
+        pairs = plural(comparison.cpdag_shd, "pair")
+        distance = f" The equivalence classes connect {pairs} of variables differently (CPDAG distance)."
     return (
-        f"Against the truth {against.right} edges are right, {against.wrong} wrong and {against.missing} missing, "
-        f"a turned one counting as both{distance}."
+        f"Compared with the truth: {plural(comparison.true_positives, 'true positive')}, "
+        f"{plural(comparison.false_positives, 'false positive')}, {plural(comparison.missing, 'missing edge')}. "
+        f"A reversed edge counts as a false positive and as a missing edge.{distance}"
     )
 
 
 def _drawing(svg: str, compared: bool, weak: bool) -> str:
-    keys = [("--soft", "solid", "direction decided: arrow; open: plain line")]
+    """Return the drawing with its buttons, its legend and a hint."""
+    keys = [("--soft", "solid", "arrow: direction compelled; plain line: reversible")]
     if compared:
-        keys = [*_KEYS, *keys]
+        kinds = [(_COLOURS[kind], "dashed" if kind == "missing" else "solid", text) for kind, text in KINDS.items()]
+        keys = [*kinds, *keys]
     if weak:
-        keys.append(("--soft", "dotted", "in few of the resamples"))
+        keys.append(("--soft", "dotted", "low bootstrap frequency"))
     legend = "".join(
         f'<span class="key"><i aria-hidden="true" style="border-color: var({colour}); border-top-style: {style}"></i>'
         f"{escape(text)}</span>"
@@ -145,132 +157,140 @@ def _drawing(svg: str, compared: bool, weak: bool) -> str:
     )
     buttons = "".join(
         f'<button type="button" id="{name}">{text}</button>'
-        for name, text in (("in", "Larger"), ("out", "Smaller"), ("fit", "Whole"))
+        for name, text in (("in", "Zoom in"), ("out", "Zoom out"), ("fit", "Fit"))
     )
     hint = (
-        "Drag a variable or the paper; point at an edge, or go to it with the tabulator key. "
-        "Arrow keys move the variable that has the focus."
+        "Drag a variable or the background to move it. Point at an edge, or select it with the Tab key, for details. "
+        "Arrow keys move the selected variable."
     )
     skip = '<a class="skip" href="#edge-table">Skip the drawing</a>'
     return f'<div class="bar">{skip}{buttons}{legend}</div>\n{svg}\n<p class="soft hint">{hint}</p>'
 
 
-def _without_edges(found: Finding) -> str:
-    """Why there are no edges, which need not be because of the data."""
-    names = list(found.dag)
-    every = len(names) * (len(names) - 1)
-    possible = every
-    if found.knowledge:
-        rules = found.knowledge.constraints(names, found.max_parents)
-        possible = int((rules.allowed & (rules.limits > 0)).sum())
-    if not every:
-        why = "there is only one variable"
-    elif found.division is not None and found.division.combine in ("penalty", "count"):
-        why = "the votes of the blocks leave none"  # max_parents is then what occurs, and no limit
-    elif found.max_parents == 0:
-        why = "at most 0 parents were allowed"
-    elif not possible:
-        why = "what was known before allows none"
-    elif possible < every:
-        raises = "raises the score" if found.optimal else "was found to raise the score"
-        why = f"none that what was known before allows {raises}"
-    elif found.optimal:
-        why = "no variable tells enough about another to raise the score"
+def _explain_no_edges(solution: AnnotatedSolution) -> str:
+    """Return why the network has no edges; the data are not the only possible reason."""
+    names = list(solution.dag)
+    pairs = len(names) * (len(names) - 1)
+    allowed = pairs
+    if solution.knowledge:
+        rules = solution.knowledge.constraints(names, solution.max_parents)
+        allowed = int((rules.allowed & (rules.limits > 0)).sum())
+    if not pairs:
+        reason = "there is only one variable"
+    elif solution.division is not None and solution.division.combine in ("penalty", "count"):
+        reason = "no edge has enough votes of the subproblems"  # max_parents is no limit here
+    elif solution.max_parents == 0:
+        reason = "the parent limit is 0"
+    elif not allowed:
+        reason = "the background knowledge allows none"
+    elif allowed < pairs:
+        raises = "raises the score" if solution.optimal else "was found that raises the score"
+        reason = f"no edge that the background knowledge allows {raises}"
+    elif solution.optimal:
+        reason = "no edge raises the score"
     else:
-        why = "none was found that raises the score"
-    return f"<p>There are no edges: {why}.</p>"
+        reason = "no edge was found that raises the score"
+    return f"<p>There are no edges: {reason}.</p>"
 
 
-def _confidence(found: Finding) -> list[str]:
-    """Return the bootstrap samples, the rows held out, and other priors."""
-    sure = found.confidence or Confidence()
+def _confidence(solution: AnnotatedSolution) -> list[str]:
+    """Return the number of bootstrap samples, the hold-out result and the sensitivity to the prior."""
+    confidence = solution.confidence or Confidence()
     parts = []
-    if sure.bootstrap is not None:
-        parts.append(f"<p>{escape(bootstrap_line(sure.bootstrap))}</p>")
-    if held := sure.holdout:
+    if confidence.bootstrap is not None:
+        text = bootstrap_line(confidence.bootstrap)
+        parts.append(f"<p>{escape(text[0].upper() + text[1:])}.</p>")
+    if holdout := confidence.holdout:
         text = (
-            f"{held.rows:,} rows held out have a log-likelihood of {held.log_likelihood:.4f} a row, "
-            f"{held.without_edges:.4f} under a network without edges."
+            f"{holdout.rows:,} rows held out: log-likelihood per row {holdout.log_likelihood:.4f}, "
+            f"{holdout.without_edges:.4f} for a network without edges."
         )
         parts.append(f"<p>{escape(text)}</p>")
-    if others := sure.sensitivity:
-        ways = compare_classes([graph_of(found.dag, edges) for edges in others.values()], found.knowledge)
-        head = [("of", False), ("and", False), *((f"equivalent sample size {size:g}", False) for size in others)]
-        rows = [[*pair, *its] for pair, its in ways.items()]
-        parts.append(table(head, rows, "priors", "edges with other priors"))
-    return ["<h2>Other rows, other priors</h2>", *parts] if parts else []
+    if edges_by_size := confidence.sensitivity:
+        graphs = [graph_from_edges(solution.dag, edges) for edges in edges_by_size.values()]
+        directions = compare_classes(graphs, solution.knowledge)
+        sizes = [(f"equivalent sample size {size:g}", False) for size in edges_by_size]
+        rows = [[*pair, *words] for pair, words in directions.items()]
+        parts.append("<p>Edges and directions if another equivalent sample size is used:</p>")
+        parts.append(table([("variable", False), ("other variable", False), *sizes], rows, "priors", "other priors"))
+    return ["<h2>Confidence</h2>", *parts] if parts else []
 
 
-def _data(found: Finding) -> list[str]:
-    """Return what is known of the data; of a result that was read from a file that is less than of a new one."""
-    data = found.data or found.stored_data
+def _data(solution: AnnotatedSolution) -> list[str]:
+    """Return the section on the data; a result from a file has no table of variables."""
+    data = solution.data or solution.stored_data
     if data is None:
         return []
-    told = "".join(f"<li>{escape(text)}</li>" for text in data.prepared) or "<li>nothing</li>"
-    known = ""
-    if found.knowledge:
-        listed = "; ".join(
-            f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in found.knowledge.to_dict().items()
-        )
-        known = f"<p>Known before: {escape(listed)}</p>"
-    different, variables = "", []
-    if found.data is not None:
+    distinct, variables = "", []
+    if solution.data is not None:
         rows = []
-        for name, states in zip(found.data.names, found.data.states, strict=True):
+        for name, states in zip(solution.data.names, solution.data.states, strict=True):
             rows.append([name, len(states), [*states[:_STATES], *(["…"] if len(states) > _STATES else [])]])
-        different = f" ({found.data.different})"
-        variables = [table([("variable", False), ("states", True), ("which", False)], rows, "variables", "variables")]
-    about = f"{len(found.dag)} variables, {data.rows:,} rows{different}"
-    return ["<h2>Data</h2>", f"<p>{about}. What was done to them:</p><ul>{told}</ul>{known}", *variables]
+        distinct = f" ({solution.data.distinct_rows})"
+        head = [("variable", False), ("number of states", True), ("states", False)]
+        variables = [table(head, rows, "variables", "variables")]
+    text = f"{plural(len(solution.dag), 'variable')}, {plural(data.rows, 'row')}{distinct}."
+    steps = "".join(f"<li>{escape(step)}</li>" for step in data.prepared)
+    changes = f" Changes during reading:</p><ul>{steps}</ul>" if steps else " The data were not changed during reading.</p>"
+    return ["<h2>Data</h2>", f"<p>{escape(text)}{changes}", *variables]
 
 
-def _reads(found: Finding) -> list[str]:
-    figures = found.reads
-    if figures is None:
+def _knowledge(solution: AnnotatedSolution) -> list[str]:
+    if not solution.knowledge:
         return []
-    raw = (
-        "no read is a network"
-        if figures.raw is None
-        else f"best raw read {figures.raw.score:,.3f} in {figures.raw.hits:,} reads"
+    rules = solution.knowledge.to_dict().items()
+    items = "".join(f"<li>{escape(f'{name}: {json.dumps(value, ensure_ascii=False)}')}</li>" for name, value in rules)
+    return ["<h2>Background knowledge</h2>", f"<ul>{items}</ul>"]
+
+
+def _reads(solution: AnnotatedSolution) -> list[str]:
+    reads = solution.reads
+    if reads is None:
+        return []
+    raw = "no raw read is a network"
+    if reads.raw is not None:
+        raw = f"best raw read {reads.raw.score:.3f} (in {plural(reads.raw.hits, 'read')})"
+    text = (
+        f"QUBO with {plural(reads.qubo_variables, 'variable')} and {plural(reads.interactions, 'interaction')} "
+        f"({reads.encoding}). {plural(reads.reads, 'read')}, {reads.distinct:,} distinct; "
+        f"{reads.feasible:.1%} are networks without repair. Log scores: {raw}, "
+        f"best repaired read {reads.repaired.score:.3f}, best of {reads.reads:,} random orders {reads.baseline:.3f}."
     )
-    words = (
-        f"{figures.reads:,} reads, {figures.distinct:,} distinct, of a QUBO of {figures.bits} bits, "
-        f"{figures.interactions} products ({figures.encoding}); {figures.feasible:.1%} are networks without repair; {raw}; "
-        f"best repaired read {figures.repaired.score:,.3f}; best of as many random orders {figures.baseline:,.3f}."
-    )
-    parts = ["<h2>Reads of the annealer</h2>", f"<p>{escape(words)}</p>"]
-    if figures.sampleset is not None:
-        record = figures.sampleset.record
-        parts.append(energies_svg(record.energy, record.num_occurrences, figures.optimum, figures.baseline))
+    parts = ["<h2>Reads of the annealer</h2>", f"<p>{escape(text)}</p>"]
+    if reads.sampleset is not None:
+        record = reads.sampleset.record
+        parts.append("<p>Energies of the reads; the energy of a network is minus its log score.</p>")
+        parts.append(energies_svg(record.energy, record.num_occurrences, reads.optimum, reads.baseline))
     return parts
 
 
-def _votes(found: Finding) -> list[str]:
-    division = found.division
-    if division is None or division.votes is None or division.against is None or len(found.dag) > _MOST_VOTES:
+def _votes(solution: AnnotatedSolution) -> list[str]:
+    division = solution.division
+    if division is None or division.votes is None or division.against is None or len(solution.dag) > _MOST_VOTES:
         return []
-    words = (
-        f"In how many of {division.subproblems:,} blocks of {division.size} variables each edge (row to column) is; "
-        "the darker, the larger the share of the blocks that hold both."
+    text = (
+        f"Number of subproblems whose solution has the edge from the row to the column; there are {division.subproblems:,} "
+        f"subproblems of {division.size} variables. The shade shows the fraction of the subproblems with both variables."
     )
-    heat = vote_table(list(found.dag), division.votes, division.against)
-    return ["<h2>Votes of the blocks</h2>", f"<p>{escape(words)}</p>", heat]
+    heat = vote_table(list(solution.dag), division.votes, division.against)
+    return ["<h2>Votes of the subproblems</h2>", f"<p>{escape(text)}</p>", heat]
 
 
-def _run(found: Finding, command: str) -> list[str]:
-    plain: dict[str, Any] = {
-        "score_name": found.score_name,
-        "max_parents": found.max_parents,
-        "solver": found.solver,
-        "seed": found.seed,
-        "seconds": {stage: round(value, 6) for stage, value in found.seconds.items()},
+def _reproduction(solution: AnnotatedSolution, command: str) -> list[str]:
+    """Return the command and the parameters of the run."""
+    parameters: dict[str, Any] = {
+        "score_name": solution.score_name,
+        "max_parents": solution.max_parents,
+        "solver": solution.solver,
+        "seed": solution.seed,
+        "seconds": {stage: round(value, 6) for stage, value in solution.seconds.items()},
     }
-    if found.hardware is not None:
-        plain["hardware"] = found.hardware.summary()
-    lines = [*([command] if command else []), json.dumps(plain, ensure_ascii=False)]
+    if solution.hardware is not None:
+        parameters["hardware"] = solution.hardware.summary()
+    lines = [*([command] if command else []), json.dumps(parameters, ensure_ascii=False)]
     text = escape("\n".join(lines))
     return [
-        "<h2>To repeat it</h2>",
+        "<h2>Reproduce this result</h2>",
         region(f"<pre>{text}</pre>", "command and parameters"),
         f'<p class="soft">dagneal {escape(__version__)}</p>',
     ]

@@ -1,4 +1,4 @@
-"""A learned network as lines of text, for the terminal."""
+"""Text of a learned network for the terminal."""
 
 from __future__ import annotations
 
@@ -7,101 +7,113 @@ from collections.abc import Mapping, Sequence
 
 import networkx as nx
 
-from dagneal.base.errors import secondary
-from dagneal.base.text import columns, fit_text, pad_text
+from dagneal.base.errors import warn_on_failure
+from dagneal.base.text import display_width, fit_text, pad_text
+from dagneal.confidence.annotated import AnnotatedSolution, Confidence, Edges
 from dagneal.confidence.bootstrap import Bootstrap
-from dagneal.confidence.finding import Confidence, Edges, Finding
 from dagneal.confidence.measures import Strength, compare_classes
-from dagneal.graphs.dags import graph_of, ordered_parents
+from dagneal.graphs.dags import graph_from_edges, ordered_parents
 from dagneal.graphs.knowledge import Knowledge
 from dagneal.networks.comparison import Comparison
 from dagneal.report.terminal import draw_text
 from dagneal.solvers.solution import Division, Hardware, ReadSummary
 
-_LONGEST = 60  # columns of a name that are printed
+_LONGEST = 60  # longest printed name, in columns
 
 
-def summary_lines(found: Finding, comparison: Comparison | None = None, truth: str = "the truth") -> list[str]:
-    """Return a learned network as lines: the structure, how sure it is, its score, and how it was found.
+def summary_lines(solution: AnnotatedSolution, comparison: Comparison | None = None, truth: str = "the truth") -> list[str]:
+    """Return lines that describe a learned network: structure, confidence, score and solver.
 
     Args:
-        found: the network.
-        comparison: with the true network.
-        truth: the name of that.
+        solution: the network.
+        comparison: comparison with the true network; None for no comparison.
+        truth: name of the true network.
     """
-    lines = structure_lines(found.dag)
-    picture: list[str] = []
-    with secondary("the drawing"):
-        picture = draw_text(found.dag, shutil.get_terminal_size((100, 24)).columns - 2)
-    if picture:
-        lines += ["", *(f"  {line}".rstrip() for line in picture)]
-    if found.confidence is not None and (table := confidence_lines(found)):
+    lines = structure_lines(solution.dag)
+    drawing: list[str] = []
+    with warn_on_failure("the drawing"):
+        drawing = draw_text(solution.dag, shutil.get_terminal_size((100, 24)).columns - 2)
+    if drawing:
+        lines += ["", *(f"  {line}".rstrip() for line in drawing)]
+    if solution.confidence is not None and (table := confidence_lines(solution)):
         lines += ["", *table]
-    if found.division is not None:
-        lines += ["", *division_lines(found.division)]
-    lines += ["", _score_line(found)]
-    if found.bound is not None:
-        lines.append(
-            f"no network with at most {plural(found.bound.max_parents, 'parent')} scores more than {found.bound.score:.3f}"
-        )
-    if found.reads is not None:
-        lines += read_lines(found.reads)
-    if found.knowledge:
-        known = found.knowledge.to_dict()
-        lines.append("obeying what was known: " + ", ".join(f"{name} ({len(value)})" for name, value in known.items()))
-    if found.hardware is not None:
-        lines.append(hardware_line(found.hardware))
-    seconds = ", ".join(f"{stage} {value:.2f} s" for stage, value in found.seconds.items())
-    lines.append(f"{found.solver}: {seconds}")
+    if solution.division is not None:
+        lines += ["", *division_lines(solution.division)]
+    lines += ["", _score_line(solution)]
+    if solution.reads is not None:
+        lines += read_lines(solution.reads)
+    if solution.knowledge:
+        rules = solution.knowledge.to_dict()
+        lines.append("background knowledge: " + ", ".join(f"{name} ({len(value)})" for name, value in rules.items()))
+    if solution.hardware is not None:
+        lines.append(hardware_line(solution.hardware))
+    seconds = ", ".join(f"{stage} {value:.2f} s" for stage, value in solution.seconds.items())
+    lines.append(f"solver {solution.solver}: {seconds}")
     if comparison is not None:
-        lines.append(f"against {truth}: {comparison_line(comparison)}")
+        lines.append(f"compared with {truth}: {comparison_line(comparison)}")
     return lines
 
 
-def _score_line(found: Finding) -> str:
-    if found.division is not None and not found.division.acyclic:
-        return "not a network: the votes of the subproblems leave a cycle; drop its weakest edge with acyclic=True"
-    if found.score != found.score:
-        reads = f"none of the reads has at most {found.max_parents} parents and no cycle"
-        return f"not a network: {reads}; take more with num_reads=..."
-    by_votes = found.division is not None and found.division.combine != "conquer"
-    limit = f"{'no variable has more than' if by_votes else 'at most'} {plural(found.max_parents, 'parent')}"
-    standing = "optimal (proved)" if found.optimal else "not proved optimal"
-    return f"{found.score_name} log score {found.score:.3f}, {standing}, {limit}"
+def _score_line(solution: AnnotatedSolution) -> str:
+    if solution.division is not None and not solution.division.acyclic:
+        return "not a network: the votes of the subproblems leave a cycle; remove its weakest edge with acyclic=True"
+    if solution.score != solution.score:
+        limit = plural(solution.max_parents, "parent")
+        return f"not a network: every read has a cycle or more than {limit}; increase num_reads=..."
+    by_votes = solution.division is not None and solution.division.combine != "conquer"
+    limit = f"{'no variable has more than' if by_votes else 'at most'} {plural(solution.max_parents, 'parent')}"
+    return f"{solution.score_name} log score {solution.score:.3f}, {optimality_text(solution, limit)}"
 
 
-def plural(number: int, thing: str) -> str:
-    """Return a number of things in words.
+def optimality_text(solution: AnnotatedSolution, limit: str) -> str:
+    """Return whether the score is proved optimal, with the upper bound and the gap if they are known.
 
     Args:
-        number: how many.
-        thing: in the singular.
+        solution: the network.
+        limit: text of the parent limit.
+    """
+    if solution.optimal:
+        return f"proved optimal for {limit}"
+    bound = solution.bound
+    if bound is None:
+        return f"not proved optimal ({limit})"
+    other = "" if bound.max_parents == solution.max_parents else f" for at most {plural(bound.max_parents, 'parent')}"
+    gap = max(bound.score - solution.score, 0.0)
+    return f"not proved optimal ({limit}); upper bound {bound.score:.3f}{other} (gap {gap:.3f})"
+
+
+def plural(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Args:
+        number: the number.
+        noun: noun in the singular.
 
     >>> plural(1, "edge"), plural(2000, "edge")
     ('1 edge', '2,000 edges')
     """
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def shorten(name: str) -> str:
-    """Return a name as it can be printed: without control characters, and not longer than a line.
+    """Return a printable name: no control characters, and at most 60 columns.
 
     Args:
         name: any name.
     """
-    shown = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name)
-    return fit_text(shown, _LONGEST)
+    text = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name)
+    return fit_text(text, _LONGEST)
 
 
 def structure_lines(dag: nx.DiGraph) -> list[str]:
-    """Return a graph as lines, each a variable with its parents.
+    """Return one line for each variable with its parents.
 
     Args:
         dag: the graph.
     """
     names = list(dag)
-    width = max(columns(shorten(name)) for name in names)
-    parents = {name: [shorten(p) for p in its] for name, its in ordered_parents(dag, names).items()}
+    width = max(display_width(shorten(name)) for name in names)
+    parents = {name: [shorten(p) for p in family] for name, family in ordered_parents(dag, names).items()}
     return [
         f"  {pad_text(shorten(name), width)} <- {', '.join(parents[name])}" if parents[name] else f"  {shorten(name)}"
         for name in names
@@ -109,32 +121,32 @@ def structure_lines(dag: nx.DiGraph) -> list[str]:
 
 
 def division_lines(division: Division) -> list[str]:
-    """Return a division as lines.
+    """Return lines that describe a division into subproblems.
 
     Args:
-        division: how the network was put together.
+        division: the division.
     """
     lines = []
     if division.subproblems:
         lines.append(
-            f"{division.subproblems:,} subproblems of {division.size} ({division.scheme}) solved by {division.solver}, "
-            f"combined by {division.combine}"
+            f"{division.subproblems:,} subproblems of {division.size} variables ({division.scheme}) "
+            f"solved by {division.solver}, combined by {division.combine}"
         )
     else:
-        lines.append(f"the global problem from {division.scheme}")
+        lines.append(f"global problem from {division.scheme}")
     if division.global_solver is not None and division.candidates is not None:
         most = max(map(len, division.candidates.values()))
         lines.append(
-            f"the global problem solved by {division.global_solver} in {plural(division.rounds or 0, 'round')}, "
+            f"global problem solved {plural(division.global_solves or 0, 'time')} by {division.global_solver}, "
             f"at most {plural(most, 'candidate parent')}"
         )
     if division.failed:
         name, why = next(iter(division.failed.items()))
-        lines.append(f"{len(division.failed):,} subproblems failed, the first ({name}): {why}")
+        lines.append(f"{plural(len(division.failed), 'subproblem')} failed, first ({name}): {why}")
     if division.interrupted:
         lines.append(
             f"interrupted: {division.finished:,} of {division.subproblems:,} subproblems were solved; "
-            "the network is the best so far"
+            "this is the best network so far"
         )
     if division.skipped:
         lines.append(f"skipped: {division.skipped}")
@@ -142,116 +154,125 @@ def division_lines(division: Division) -> list[str]:
 
 
 def read_lines(reads: ReadSummary) -> list[str]:
-    """Return the reads of a sampler as lines, raw and repaired apart.
+    """Return lines that describe the reads of a sampler, raw and repaired.
 
     Args:
-        reads: their figures.
+        reads: summary of the reads.
     """
-    best = reads.optimum
+    optimum = reads.optimum
 
     def score(value: float) -> str:
-        return f"{value:14.3f}" + ("" if best is None else f"  {best - value:10.3f} below the optimum")
+        return f"{value:14.3f}" + ("" if optimum is None else f"  {optimum - value:10.3f} below the optimum")
 
     raw, repaired = reads.raw, reads.repaired
     lines = [
-        f"QUBO of {plural(reads.bits, 'variable')} and {plural(reads.interactions, 'interaction')} ({reads.encoding}), "
+        f"QUBO with {plural(reads.qubo_variables, 'variable')} and {plural(reads.interactions, 'interaction')} "
+        f"({reads.encoding})",
         f"{plural(reads.reads, 'read')}, {reads.distinct:,} distinct; {reads.feasible:.1%} are networks without repair",
         f"  raw       {score(raw.score)}, in {plural(raw.hits, 'read')}" if raw else "  raw       no read is a network",
         f"  repaired  {score(repaired.score)}, in {plural(repaired.hits, 'read')}",
         f"  baseline  {score(reads.baseline)}, best of {reads.reads:,} random orders",
     ]
-    return lines if best is None else [*lines, f"  optimum   {best:14.3f}  (exact search)"]
+    return lines if optimum is None else [*lines, f"  optimum   {optimum:14.3f}  (exact search)"]
 
 
-def hardware_line(used: Hardware) -> str:
-    """Return the use of a quantum annealer as a line.
+def hardware_line(hardware: Hardware) -> str:
+    """Return a line with the usage of a quantum annealer.
 
     Args:
-        used: its figures.
+        hardware: usage of the annealer.
     """
-    kind = "emulated; the chip would charge" if used.emulated else "charged"
-    before = f", {plural(used.fetched, 'answer')} of an earlier run fetched" if used.fetched else ""
+    cost = f"{hardware.access_seconds:.3f} s of access time"
+    charge = f"emulated; the real chip would charge {cost}" if hardware.emulated else f"charged {cost}"
+    fetched = f", {plural(hardware.fetched, 'answer')} fetched from an earlier run" if hardware.fetched else ""
     return (
-        f"{used.system}: {plural(used.calls, 'call')}, {kind} {used.access_seconds:.3f} s of access time{before}; "
-        f"{used.chain_break_fraction:.1%} of chains broken"
+        f"{hardware.system}: {plural(hardware.calls, 'call')}, {charge}{fetched}; "
+        f"{hardware.chain_break_fraction:.1%} of chains broken"
     )
 
 
-def comparison_line(found: Comparison) -> str:
-    """Return how a graph compares with the truth as a line.
+def comparison_line(comparison: Comparison) -> str:
+    """Return a line that compares a graph with the truth.
 
     Args:
-        found: the figures.
+        comparison: the comparison.
     """
-    distance = "undefined, there is a cycle" if found.cpdag_shd is None else str(found.cpdag_shd)
-    gap = ""
-    if found.score is not None and found.score_gap is not None:
-        gap = f"; log score {found.score:.3f}, truth {found.score + found.score_gap:.3f}"
+    distance = "undefined (cycle)" if comparison.cpdag_shd is None else str(comparison.cpdag_shd)
+    scores = ""
+    if comparison.score is not None and comparison.score_gap is not None:
+        scores = f"; log score {comparison.score:.3f}, truth {comparison.score + comparison.score_gap:.3f}"
     return (
-        f"{found.right} edges right, {found.wrong} wrong, {found.missing} missing; sensitivity {found.sensitivity:.3f}, "
-        f"specificity {found.specificity:.3f}, precision {found.precision:.3f}, F1 {found.f1:.3f}; "
-        f"SHD {found.shd}, between equivalence classes {distance}{gap}"
+        f"{plural(comparison.true_positives, 'true positive')}, {plural(comparison.false_positives, 'false positive')}, "
+        f"{plural(comparison.missing, 'missing edge')}; sensitivity {comparison.sensitivity:.3f}, "
+        f"specificity {comparison.specificity:.3f}, precision {comparison.precision:.3f}, F1 {comparison.f1:.3f}; "
+        f"SHD {comparison.shd}, CPDAG distance {distance}{scores}"
     )
 
 
-def confidence_lines(found: Finding) -> list[str]:
-    """Return how sure a network is, as lines.
+def confidence_lines(solution: AnnotatedSolution) -> list[str]:
+    """Return lines with the measures of confidence.
 
     Args:
-        found: with measures of confidence.
+        solution: network with measures of confidence.
     """
-    measures = found.confidence or Confidence()
+    measures = solution.confidence or Confidence()
     lines = _edge_lines(measures.strengths or [], measures.bootstrap, measures.threshold)
     if measures.bootstrap is not None:
         lines.append(f"  {bootstrap_line(measures.bootstrap)}")
     if measures.sensitivity:
-        lines += ["", *_sensitivity_lines(list(found.dag), measures.sensitivity, found.knowledge)]
+        lines += ["", *_sensitivity_lines(list(solution.dag), measures.sensitivity, solution.knowledge)]
     if measures.holdout is not None:
-        held = measures.holdout
+        holdout = measures.holdout
         lines += [
             "",
-            f"{held.rows:,} rows held out: log-likelihood {held.log_likelihood:.4f} a row, "
-            f"{held.without_edges:.4f} without edges",
+            f"{holdout.rows:,} rows held out: log-likelihood per row {holdout.log_likelihood:.4f}, "
+            f"{holdout.without_edges:.4f} for a network without edges",
         ]
     return lines
 
 
-def bootstrap_line(resampled: Bootstrap) -> str:
-    """Return how many bootstrap samples there were, and why not all that were asked for.
+def bootstrap_line(bootstrap: Bootstrap) -> str:
+    """Return a line with the number of bootstrap samples, and why there are fewer than requested.
 
     Args:
-        resampled: the bootstrap.
+        bootstrap: the bootstrap.
     """
-    if resampled.samples >= resampled.requested:
-        return f"bootstrap: {plural(resampled.samples, 'sample')}"
-    why = "Ctrl-C" if resampled.interrupted else "the time limit"
-    return f"bootstrap: {resampled.samples:,} of {plural(resampled.requested, 'sample')} (stopped by {why})"
+    if bootstrap.samples >= bootstrap.requested:
+        return f"bootstrap: {plural(bootstrap.samples, 'sample')}"
+    reason = "Ctrl-C" if bootstrap.interrupted else "the time limit"
+    return f"bootstrap: {bootstrap.samples:,} of {plural(bootstrap.requested, 'sample')} (stopped by {reason})"
 
 
-def _edge_lines(strengths: Sequence[Strength], resampled: Bootstrap | None, threshold: float) -> list[str]:
-    """Return a table of edges with what the score loses without them, or with them reversed."""
+def _edge_lines(strengths: Sequence[Strength], bootstrap: Bootstrap | None, threshold: float) -> list[str]:
+    """Return the table of edges: score drops, direction and bootstrap frequencies."""
     if not strengths:
         return []
-    names = [f"{shorten(each.parent)} -> {shorten(each.child)}" for each in strengths]
-    width = max(4, *map(columns, names))
-    head = f"  {'edge':{width}} {'loses':>10} {'turned':>10}  direction"
-    lines = [head + ("" if resampled is None else f"  {'resamples':>9} {'this way':>9}")]
-    for name, each in zip(names, strengths, strict=True):
-        turned = "a cycle" if each.turned is None else f"{each.turned:.2f}"
-        line = f"  {pad_text(name, width)} {each.loss:10.2f} {turned:>10}  {'decided' if each.decided else 'open':9}"
-        if resampled is not None:
-            share, this_way = resampled.of(each.parent, each.child)
-            line += f"  {share:9.2f} {this_way:9.2f}" + ("  weak" if share < threshold else "")
+    names = [f"{shorten(strength.parent)} -> {shorten(strength.child)}" for strength in strengths]
+    width = max(4, *map(display_width, names))
+    first = f"  {'':{width}}{'score drop if':>19}"
+    second = f"  {'edge':{width}}  {'removed':>9}  {'reversed':>8}  direction"
+    if bootstrap is not None:
+        first += f"{'bootstrap frequency':>32}"
+        second += f"{'edge':>8}  {'direction':>9}"
+    lines = [first, second]
+    for name, strength in zip(names, strengths, strict=True):
+        drop = "cycle" if strength.drop_if_reversed is None else f"{strength.drop_if_reversed:.2f}"
+        direction = "compelled" if strength.compelled else "reversible"
+        line = f"  {pad_text(name, width)}  {strength.drop_if_removed:9.2f}  {drop:>8}  {direction:10}"
+        if bootstrap is not None:
+            frequency, forward = bootstrap.frequency(strength.parent, strength.child)
+            line += f" {frequency:6.2f}  {forward:9.2f}" + ("  weak" if frequency < threshold else "")
         lines.append(line.rstrip())
     return lines
 
 
-def _sensitivity_lines(names: Sequence[str], others: Mapping[float, Edges], knowledge: Knowledge | None) -> list[str]:
-    """Return a table of which edges there are with which equivalent sample size, and in which direction."""
-    rows = compare_classes([graph_of(names, edges) for edges in others.values()], knowledge)
-    pairs = [f"{shorten(one)} - {shorten(other)}" for one, other in rows]
-    width = max([len("equivalent sample size"), *map(columns, pairs)])
-    lines = [f"  {'equivalent sample size':{width}} " + " ".join(f"{size:>7g}" for size in others)]
-    for name, ways in zip(pairs, rows.values(), strict=True):
-        lines.append(f"  {pad_text(name, width)} " + " ".join(f"{way:>7}" for way in ways))
+def _sensitivity_lines(names: Sequence[str], edges_by_size: Mapping[float, Edges], knowledge: Knowledge | None) -> list[str]:
+    """Return a table of the edges and directions for each equivalent sample size."""
+    rows = compare_classes([graph_from_edges(names, edges) for edges in edges_by_size.values()], knowledge)
+    pairs = [f"{shorten(a)} - {shorten(b)}" for a, b in rows]
+    width = max([len("equivalent sample size"), *map(display_width, pairs)])
+    column = max([7, *(len(word) for words in rows.values() for word in words)])
+    lines = [f"  {'equivalent sample size':{width}} " + " ".join(f"{size:>{column}g}" for size in edges_by_size)]
+    for name, words in zip(pairs, rows.values(), strict=True):
+        lines.append(f"  {pad_text(name, width)} " + " ".join(f"{word:>{column}}" for word in words))
     return lines

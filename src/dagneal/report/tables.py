@@ -1,4 +1,4 @@
-"""The tables of the page: sorted by a click, scrolled by themselves, long names shortened with the whole text kept."""
+"""HTML tables of the page. They can be sorted and scrolled; long names are shortened but remain in the title."""
 
 from __future__ import annotations
 
@@ -7,46 +7,48 @@ from html import escape
 from typing import Any
 
 from dagneal.base.text import fit_text
+from dagneal.report.edges import KINDS
+from dagneal.report.explanations import COLUMNS
 
-_NAME, _LIST = 40, 160  # columns beyond which a name or a list of states is shortened
-_DARKEST = 45  # percent of the colour; the figures stay readable on it, light and dark
+_NAME, _LIST = 40, 160  # longest name and longest list of states, in columns
+_DARKEST = 45  # percent of the accent colour; figures stay readable on it in light and dark mode
 
 
-def region(inside: str, label: str) -> str:
-    """A part of the page that is scrolled sideways where it is too wide, also with the keyboard.
+def region(content: str, label: str) -> str:
+    """Return HTML in a part of the page that scrolls sideways if it is too wide, also with the keyboard.
 
     Args:
-        inside: its HTML.
-        label: what it is called.
+        content: HTML inside the region.
+        label: name of the region for screen readers.
     """
-    return f'<div class="wide" tabindex="0" role="region" aria-label="{escape(label)}">{inside}</div>'
+    return f'<div class="wide" tabindex="0" role="region" aria-label="{escape(label)}">{content}</div>'
 
 
-def text_of(value: str, most: int = _NAME) -> str:
-    """A text in a cell: where it is long its beginning is shown, the whole is in its title and for screen readers.
+def cell_text(value: str, longest: int = _NAME) -> str:
+    """Return the HTML of a text; if it is long, shorten it and put the full text in the title and for screen readers.
 
     Args:
         value: the text.
-        most: columns that are shown.
+        longest: number of columns to show.
 
-    >>> text_of("a<b")
+    >>> cell_text("a<b")
     'a&lt;b'
     """
-    short = fit_text(value, most)
+    short = fit_text(value, longest)
     if short == value:
         return escape(value)
-    whole = escape(value)
-    return f'<span aria-hidden="true" title="{whole}">{escape(short)}</span><span class="whole">{whole}</span>'
+    full = escape(value)
+    return f'<span aria-hidden="true" title="{full}">{escape(short)}</span><span class="full">{full}</span>'
 
 
 def table(head: Sequence[tuple[str, bool]], rows: Sequence[Sequence[Any]], name: str, label: str) -> str:
-    """A table that can be sorted.
+    """Return a table that can be sorted.
 
     Args:
-        head: the text of each column, and whether it holds numbers.
-        rows: their values; a list is one of states.
-        name: its id.
-        label: what it is called.
+        head: heading of each column, and whether the column holds numbers.
+        rows: values of each row; a list is a list of states.
+        name: HTML id of the table.
+        label: name of the table for screen readers.
     """
     heads = "".join(
         f'<th scope="col"{" class=n" if number else ""}><button type="button">{escape(text)}</button></th>'
@@ -62,62 +64,82 @@ def table(head: Sequence[tuple[str, bool]], rows: Sequence[Sequence[Any]], name:
 
 def _cell(value: Any, number: bool) -> str:
     if isinstance(value, list):
-        return f'<td class="list">{text_of(", ".join(value), _LIST)}</td>'
+        return f'<td class="list">{cell_text(", ".join(value), _LIST)}</td>'
     if not number:
-        return f"<td>{text_of(str(value))}</td>"
+        return f"<td>{cell_text(str(value))}</td>"
     if value is None:
         return '<td class="n" data-n="-1e300">-</td>'
+    if isinstance(value, str):  # a word in a column of numbers is sorted last
+        return f'<td class="n" data-n="1e300">{escape(value)}</td>'
     text = f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
     return f'<td class="n" data-n="{value!r}">{text}</td>'
 
 
 def edge_table(edges: Sequence[Mapping[str, Any]]) -> str:
-    """The table of edges.
+    """Return the table of edges.
 
     Args:
-        edges: what is told of each.
+        edges: descriptions from `describe_edges`.
     """
-    columns: list[tuple[str, str, bool]] = [("from", "from", False), ("to", "to", False)]
-    if any(edge["kind"] for edge in edges):
-        columns.append(("kind", "against the truth", False))
-    for key, text in (
-        ("loss", "loses without it, nats"),
-        ("turned", "loses turned round"),
-        ("share", "share of resamples"),
-        ("forward", "of these this way"),
-        ("votes", "votes for"),
-        ("against", "votes against"),
-    ):
-        if any(edge[key] is not None for edge in edges):
-            columns.append((key, text, True))
-    head = [(text, number) for _, text, number in columns] + [("direction", False)]
-    rows = [
-        [
-            *(edge[key] for key, _, _ in columns),
-            "" if edge["kind"] == "missing" or edge["cyclic"] else "open" if edge["open"] else "decided",
-        ]
-        for edge in edges
-    ]
+    measured = _measured_columns(edges)
+    head = [("from", False), ("to", False)]
+    head += [(COLUMNS[key][0], key != "kind") for key in measured] + [("direction", False)]
+    rows = []
+    for edge in edges:
+        values = [KINDS.get(edge[key], "") if key == "kind" else edge[key] for key in measured]
+        rows.append([edge["from"], edge["to"], *values, _direction(edge)])
     return table(head, rows, "edges", "edges")
 
 
+def explain_edge_table(edges: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Return each heading of the edge table with an explanation.
+
+    Args:
+        edges: descriptions from `describe_edges`.
+    """
+    return [COLUMNS[key] for key in ("from", *_measured_columns(edges), "direction")]
+
+
+def _measured_columns(edges: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the keys of the optional columns that have a value for some edge."""
+    keys = ("drop_if_removed", "drop_if_reversed", "frequency", "forward", "votes", "against")
+    kind = ["kind"] if any(edge["kind"] for edge in edges) else []
+    return [*kind, *(key for key in keys if any(edge[key] is not None for edge in edges))]
+
+
+def _direction(edge: Mapping[str, Any]) -> str:
+    if edge["kind"] == "missing" or edge["cyclic"]:
+        return ""
+    return "reversible" if edge["reversible"] else "compelled"
+
+
+def definition_list(terms: Sequence[tuple[str, str]]) -> str:
+    """Return terms and their explanations as an HTML definition list.
+
+    Args:
+        terms: term and explanation of each entry.
+    """
+    entries = "\n".join(f"<div><dt>{escape(term)}</dt><dd>{escape(text)}</dd></div>" for term, text in terms)
+    return f'<dl class="terms">\n{entries}\n</dl>'
+
+
 def vote_table(names: Sequence[str], votes: Any, against: Any) -> str:
-    """The votes of blocks as a heat map.
+    """Return the votes of the subproblems as a heat map.
 
     Args:
         names: the variables.
-        votes: in how many blocks each edge (row to column) is.
-        against: in how many it is not.
+        votes: number of subproblems that have each edge (row to column).
+        against: number of subproblems that contain both variables but not the edge.
     """
-    head = "".join(f'<th scope="col">{text_of(name)}</th>' for name in names)
+    head = "".join(f'<th scope="col">{cell_text(name)}</th>' for name in names)
     lines = []
     for a, name in enumerate(names):
         cells = []
         for b in range(len(names)):
             total = votes[a, b] + against[a, b]
-            share = round(_DARKEST * votes[a, b] / total) if total else 0
-            shade = f' style="background: color-mix(in srgb, var(--accent) {share}%, transparent)"'
+            percent = round(_DARKEST * votes[a, b] / total) if total else 0
+            shade = f' style="background: color-mix(in srgb, var(--accent) {percent}%, transparent)"'
             cells.append(f"<td{shade}>{votes[a, b]}</td>" if a != b else "<td></td>")
-        lines.append(f'<tr><th scope="row">{text_of(name)}</th>{"".join(cells)}</tr>')
+        lines.append(f'<tr><th scope="row">{cell_text(name)}</th>{"".join(cells)}</tr>')
     body = f"<thead><tr><td></td>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
-    return region(f'<table class="heat">{body}</table>', "votes of the blocks")
+    return region(f'<table class="heat">{body}</table>', "votes of the subproblems")

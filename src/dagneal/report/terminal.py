@@ -1,4 +1,4 @@
-"""A small network drawn with letters, for a terminal."""
+"""Drawing of a small network with characters, for the terminal."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from itertools import pairwise
 
 import networkx as nx
 
-from dagneal.base.text import cells
+from dagneal.base.text import display_cells
 from dagneal.report.layout import GAP, ROW, arrange
 
-MOST = 12  # variables beyond which a drawing is no help
-_LINES = 4  # between two rows of variables
-_LETTER = GAP / 3  # of the layout, so that boxes lie three letters apart
+MOST = 12  # largest number of variables to draw
+_LINES = 4  # lines from one row of variables to the next
+_LETTER = GAP / 3  # width of a character in the layout; names are three characters apart
 
 
 def draw_text(dag: nx.DiGraph, width: int = 100) -> list[str]:
-    """A graph as lines of text, parents above children; nothing where it is too large or has a cycle or no edges.
+    """Return a graph as lines of text, parents above children; an empty list if it is too large, cyclic or has no edges.
 
     Args:
         dag: the graph.
-        width: of the terminal.
+        width: width of the terminal in columns.
 
     >>> print("\\n".join(draw_text(nx.DiGraph([("rain", "wet"), ("sprinkler", "wet")]))))
     rain    sprinkler
@@ -31,7 +31,7 @@ def draw_text(dag: nx.DiGraph, width: int = 100) -> list[str]:
     """
     if len(dag) > MOST or not dag.number_of_edges() or not nx.is_directed_acyclic_graph(dag):
         return []
-    names = {name: cells(name) for name in dag}
+    names = {name: display_cells(name) for name in dag}
     middle, edges = _places(dag, names, width)
     right = max(x + (len(names[name]) + 1) // 2 for name, (x, _) in middle.items())
     columns = [x for points in edges for x, _ in points]
@@ -45,7 +45,7 @@ def draw_text(dag: nx.DiGraph, width: int = 100) -> list[str]:
     for name, (x, y) in middle.items():
         begin = max(0, x - len(names[name]) // 2)
         if any(letter != " " for letter in grid[y][max(0, begin - 1) : begin + len(names[name]) + 1]):
-            return []  # an edge runs through a name
+            return []  # an edge crosses a name
         grid[y][begin : begin + len(names[name])] = names[name]
     return ["".join(row).rstrip() for row in grid]
 
@@ -65,7 +65,7 @@ def _places(
 
 
 def _line(grid: list[list[str]], start: tuple[int, int], end: tuple[int, int], last: bool) -> None:
-    """A piece of an edge, from below its start to its end, or to a head above its child."""
+    """Draw a segment of an edge; the last segment ends with an arrowhead above the child."""
     (x0, y0), (x1, y1) = start, end
     before = x0
     for y in range(y0 + 1, y1 if last else y1 + 1):

@@ -1,0 +1,82 @@
+"""Explanations of the terms on the page."""
+
+from __future__ import annotations
+
+from dagneal.confidence.annotated import AnnotatedSolution
+
+COLUMNS = {
+    "from": ("from, to", "The edge leads from a parent to its child."),
+    "kind": (
+        "compared with the truth",
+        "True positive: the true network has this edge. Reversed: it has the edge in the other direction. "
+        "Reversed but equivalent: reversed, and the data cannot distinguish the two directions. "
+        "False positive: the true network has no edge between these variables. Missing: only the true network has it.",
+    ),
+    "drop_if_removed": (
+        "score drop if removed",
+        "Decrease of the log score without this edge, in nats (natural-log units). "
+        "A drop below 3 (Bayes factor 20) is weak evidence for the edge.",
+    ),
+    "drop_if_reversed": (
+        "score drop if reversed",
+        "Decrease of the log score if this edge is reversed, in nats; “cycle” if the reversal makes a cycle.",
+    ),
+    "frequency": (
+        "bootstrap frequency",
+        "Fraction of bootstrap samples (rows drawn with replacement) whose network joins these two variables "
+        "in either direction.",
+    ),
+    "forward": (
+        "frequency of this direction",
+        "Fraction with this direction among the bootstrap samples that join the two variables.",
+    ),
+    "votes": ("votes for", "Number of solved subproblems that have this edge."),
+    "against": ("votes against", "Number of solved subproblems that contain both variables but not this edge."),
+    "direction": (
+        "direction",
+        "Compelled: every network of the equivalence class has this direction. "
+        "Reversible: the data cannot determine the direction.",
+    ),
+}
+"""Columns of the edge table: heading and explanation."""
+
+_BAYESIAN = "a Bayesian score with a Dirichlet prior"
+_SCORES = {
+    "BDeu(N)": f"Bayesian Dirichlet equivalent uniform score, {_BAYESIAN} that weighs as much as the data.",
+    "K2": f"{_BAYESIAN[0].upper()}{_BAYESIAN[1:]} of one pseudo-count for each state.",
+    "Perks": f"{_BAYESIAN[0].upper()}{_BAYESIAN[1:]} of one pseudo-count for each combination of parent states.",
+    "BIC": "Bayesian information criterion: log-likelihood of the data minus a penalty for each free parameter.",
+}
+
+
+def explain_score(solution: AnnotatedSolution) -> list[tuple[str, str]]:
+    """Return the terms of the score line with their explanations.
+
+    Args:
+        solution: the network.
+
+    >>> import networkx as nx
+    >>> [term for term, _ in explain_score(AnnotatedSolution(nx.DiGraph(), -9.5, 2, "exact", score_name="BDeu(1)"))]
+    ['BDeu(1)', 'log score', 'not proved optimal']
+    """
+    if solution.score != solution.score:
+        return []
+    name = solution.score_name
+    text = _SCORES.get(name, "")
+    if not text and name.startswith("BDeu("):
+        size = name.removeprefix("BDeu(").removesuffix(")")
+        weight = f"{size} row{'' if size == '1' else 's'} of data"
+        text = (
+            f"Bayesian Dirichlet equivalent uniform score, {_BAYESIAN}; the prior weighs as much as {weight} "
+            "(the equivalent sample size)."
+        )
+    terms = [(name, text)] if text else []
+    terms.append(("log score", "Natural logarithm of the score of the network on these data; higher is better."))
+    if solution.optimal:
+        optimal = "No network within the limits scores higher on these data. It does not mean that the network is true."
+        return [*terms, ("proved optimal", optimal)]
+    terms.append(("not proved optimal", "Another network within the limits may score higher on these data."))
+    if solution.bound is not None:
+        bound = "No network within the limits scores higher than the bound; the gap is the bound minus the score."
+        terms.append(("upper bound, gap", bound))
+    return terms
