@@ -1,4 +1,4 @@
-"""Equivalence classes against their enumeration."""
+"""CPDAGs agree with enumerated equivalence classes."""
 
 from itertools import combinations
 
@@ -10,6 +10,7 @@ from support.reference import all_dags, random_data
 
 
 def graphs(n):
+    """Yield all DAGs over n nodes."""
     for parents in all_dags(n):
         graph = nx.DiGraph()
         graph.add_nodes_from(range(n))
@@ -17,8 +18,8 @@ def graphs(n):
         yield graph
 
 
-def kind(graph):
-    """Verma and Pearl: DAGs are equivalent if they share skeleton and v-structures."""
+def skeleton_and_v_structures(graph):
+    """Return what equivalent DAGs have in common (Verma and Pearl): the skeleton and the v-structures."""
     skeleton = frozenset(frozenset(edge) for edge in graph.edges)
     colliders = frozenset(
         (frozenset((a, b)), c)
@@ -30,10 +31,10 @@ def kind(graph):
 
 
 @pytest.mark.parametrize(("n", "classes"), [(1, 1), (2, 2), (3, 11), (4, 185)])
-def test_cpdags_equal_the_union_of_their_class(n, classes):
+def test_a_cpdag_is_the_union_of_its_equivalence_class(n, classes):
     members: dict = {}
     for graph in graphs(n):
-        members.setdefault(kind(graph), []).append(graph)
+        members.setdefault(skeleton_and_v_structures(graph), []).append(graph)
     assert len(members) == classes  # OEIS A007984
     for group in members.values():
         union = {edge for graph in group for edge in graph.edges}
@@ -41,7 +42,7 @@ def test_cpdags_equal_the_union_of_their_class(n, classes):
             assert set(dn.cpdag(graph).edges) == union
 
 
-def test_equivalent_graphs_score_the_same_and_others_do_not():
+def test_scores_are_equal_exactly_within_equivalence_classes():
     scorer = dn.scoring.Scorer(random_data(4, 500, seed=6))
     by_class: dict = {}
     for graph in graphs(4):

@@ -1,4 +1,4 @@
-"""Networks in other formats."""
+"""Networks and graphs in the formats of other tools."""
 
 import json
 import os
@@ -14,30 +14,30 @@ from hypothesis import given, strategies as st
 
 import dagneal as dn
 from dagneal.networks.bundled import NAMES
-from dagneal.networks.formats import _safe, graphml, make_labels_safe, read_structure, write_network
-from support.networks import odd_network, same
+from dagneal.networks.formats import _safe_labels, graphml, make_labels_safe, read_structure, write_network
+from support.networks import equal_networks, odd_network
 
 WORDS = ["Asy/Patch", "a b", "1", "x,y", "ä", "if", "-", "a_b"]
 
 
 @pytest.mark.parametrize("ending", ["bif", "json"])
 @pytest.mark.parametrize("name", [*NAMES, "odd"])
-def test_networks_come_back_as_they_were(name, ending, tmp_path):
+def test_written_networks_are_read_back_unchanged(name, ending, tmp_path):
     network = odd_network() if name == "odd" else dn.load(name)
     path = tmp_path / f"network.{ending}"
     write_network(network, path)
-    assert same(read_structure(str(path)), network)
+    assert equal_networks(read_structure(str(path)), network)
 
 
 @pytest.mark.parametrize("ending", ["graphml", "json"])
-def test_graphs_come_back_as_they_were(ending, tmp_path):
+def test_written_graphs_are_read_back_unchanged(ending, tmp_path):
     path = tmp_path / f"graph.{ending}"
     dag = odd_network().dag
     write_network(dag, path)
-    found = read_structure(str(path))
-    assert isinstance(found, nx.DiGraph)
-    assert set(found.edges) == set(dag.edges)
-    assert list(found) == list(dag)
+    graph = read_structure(str(path))
+    assert isinstance(graph, nx.DiGraph)
+    assert set(graph.edges) == set(dag.edges)
+    assert list(graph) == list(dag)
     with pytest.raises(dn.InputError, match="has no probabilities"):
         write_network(dag, tmp_path / "graph.bif")
 
@@ -48,7 +48,7 @@ LETTERS = st.characters() | st.sampled_from(
 
 
 @given(st.lists(st.text(LETTERS, min_size=1, max_size=4), unique=True, min_size=2, max_size=4))
-def test_graphml_is_read_back_or_not_written(names):
+def test_graphml_is_read_back_unchanged_or_rejected_if_not_valid_xml(names):
     dag = nx.DiGraph([(names[0], names[1])])
     dag.add_nodes_from(names)
     try:
@@ -56,23 +56,23 @@ def test_graphml_is_read_back_or_not_written(names):
     except dn.InputError:
         text = None
     if text is None:
-        with pytest.raises((ValueError, SyntaxError)):  # XML has no place for them
+        with pytest.raises((ValueError, SyntaxError)):  # XML cannot contain these names
             ElementTree.fromstring(f"<names>{escape(''.join(names))}</names>")
     else:
-        found = nx.parse_graphml(text.encode().decode())
-        assert list(found) == names
-        assert list(found.edges) == [(names[0], names[1])]
+        graph = nx.parse_graphml(text.encode().decode())
+        assert list(graph) == names
+        assert list(graph.edges) == [(names[0], names[1])]
 
 
 @given(st.lists(st.one_of(st.sampled_from(WORDS), st.text(max_size=8)), unique=True, max_size=12))
-def test_safe_labels_are_plain_and_different(labels):
-    found = _safe(labels)
-    assert list(found) == labels
-    assert len(set(found.values())) == len(labels)
-    assert all(word.isascii() and word.isidentifier() for word in found.values())
+def test_safe_labels_are_distinct_identifiers(labels):
+    safe = _safe_labels(labels)
+    assert list(safe) == labels
+    assert len(set(safe.values())) == len(labels)
+    assert all(word.isascii() and word.isidentifier() for word in safe.values())
 
 
-def test_safe_networks_are_read_by_another_tool(tmp_path):
+def test_pyagrum_reads_networks_with_safe_labels(tmp_path):
     network = odd_network()
     write_network(network, tmp_path / "safe.bif", safe=True)
     write_network(make_labels_safe(network), tmp_path / "same.bif")
@@ -87,10 +87,10 @@ def test_safe_networks_are_read_by_another_tool(tmp_path):
         "                 sorted(round(float(v), 9) for v in cpt.toarray().ravel())]\n"
         "print(json.dumps(out))\n"
     )
-    ran = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path / "safe.bif")], capture_output=True, text=True, check=True
     )
-    theirs = json.loads(ran.stdout)
+    theirs = json.loads(process.stdout)
     ours = make_labels_safe(network)
     assert set(theirs) == set(ours.names)
     for name, (labels, parents, values) in theirs.items():
@@ -106,11 +106,11 @@ def test_safe_networks_are_read_by_another_tool(tmp_path):
         ("a.json", "[]", "is not a network"),
         ("a.json", '{"variables": ["a", "a"], "edges": []}', "is not a network"),
         ("a.json", '{"variables": ["a"], "edges": [], "cpts": {}, "states": 3}', "is not a network"),
-        ("a.graphml", "<graphml>", "is not a graph in GraphML"),
+        ("a.graphml", "<graphml>", "is not a GraphML graph"),
         ("a.graphml", '<!DOCTYPE x [<!ENTITY a "b">]><graphml/>', "entities"),
     ],
 )
-def test_bad_files_are_named(name, text, message, tmp_path):
+def test_invalid_files_are_rejected(name, text, message, tmp_path):
     (tmp_path / name).write_text(text)
     with pytest.raises(dn.InputError, match=message):
         read_structure(tmp_path / name)
@@ -130,7 +130,7 @@ def test_bad_files_are_named(name, text, message, tmp_path):
         (lambda net: net["parents"].update(c=["a b", "Asy/Patch", "a b"]), "the same parent twice"),
     ],
 )
-def test_a_network_that_was_edited_by_hand_must_agree_with_itself(tmp_path, change, message):
+def test_contradictions_within_a_network_file_are_rejected(tmp_path, change, message):
     path = tmp_path / "net.json"
     write_network(odd_network(), path)
     network = json.loads(path.read_text())
@@ -140,7 +140,7 @@ def test_a_network_that_was_edited_by_hand_must_agree_with_itself(tmp_path, chan
         read_structure(path)
 
 
-def test_edges_that_were_edited_count_where_there_are_no_probabilities(tmp_path):
+def test_edges_can_be_edited_if_the_file_has_no_probabilities(tmp_path):
     path = tmp_path / "net.json"
     write_network(odd_network(), path)
     network = json.loads(path.read_text())
@@ -151,7 +151,7 @@ def test_edges_that_were_edited_count_where_there_are_no_probabilities(tmp_path)
 
 
 @pytest.mark.parametrize("letters", ["\r", "\n", '"', "a\rb"])
-def test_names_that_bif_would_not_give_back_are_refused(tmp_path, letters):
+def test_names_that_bif_cannot_represent_are_rejected(tmp_path, letters):
     network = dn.BayesianNetwork({"a": (f"x{letters}", "y")}, {"a": ()}, {"a": [0.5, 0.5]})
     with pytest.raises(dn.InputError, match="cannot be written in BIF"):
         dn.write_bif(network, tmp_path / "net.bif")
@@ -165,13 +165,13 @@ def test_files_with_a_byte_order_mark_are_read(tmp_path):
         path = tmp_path / f"net{ending}"
         write_network(odd_network(), path)
         path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
-        assert same(read_structure(path), odd_network())
+        assert equal_networks(read_structure(path), odd_network())
 
 
-def test_a_network_file_may_have_any_name(tmp_path):
+def test_a_network_file_name_need_not_be_valid_utf_8(tmp_path):
     path = tmp_path / os.fsdecode(b"net-\xff.bif")
     dn.write_bif(odd_network(), path)
-    assert same(dn.read_bif(path), odd_network())
+    assert equal_networks(dn.read_bif(path), odd_network())
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_a_network_file_may_have_any_name(tmp_path):
         lambda net: net["cpts"].update({"Asy/Patch": [10**400, 0]}),
     ],
 )
-def test_malformed_parts_of_a_saved_network_are_refused(tmp_path, change):
+def test_malformed_network_files_are_rejected(tmp_path, change):
     path = tmp_path / "net.json"
     write_network(odd_network(), path)
     network = json.loads(path.read_text())

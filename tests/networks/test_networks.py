@@ -1,4 +1,4 @@
-"""Networks: BIF, sampling, fitting."""
+"""Networks: BIF files, sampling and fitting."""
 
 import json
 import subprocess
@@ -55,14 +55,14 @@ probability ( Zone ) { table 1e-1, 2E-1, 0.7; }
         ("alarm-15", 15, 15, 4),
     ],
 )
-def test_the_bundled_networks(name, variables, edges, parents):
+def test_sizes_of_the_bundled_networks(name, variables, edges, parents):
     network = dn.load(name)
     assert (len(network.names), network.dag.number_of_edges()) == (variables, edges)
     assert max(d for _, d in network.dag.in_degree) == parents
     assert name in NAMES
 
 
-def test_the_dialects_of_bif():
+def test_variants_of_bif_syntax():
     dog = parse_bif(DOG)
     assert dog.parents["dog-out"] == ("bowel-problem", "family-out")
     assert dog.cpts["dog-out"][0, 1] == pytest.approx([0.97, 0.03])
@@ -83,7 +83,7 @@ def equal(one: dn.BayesianNetwork, other: dn.BayesianNetwork) -> bool:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_writing_and_reading_changes_nothing(name, tmp_path):
+def test_written_bif_files_are_read_back_unchanged(name, tmp_path):
     dn.write_bif(dn.load(name), tmp_path / "copy.bif")
     assert equal(dn.read_bif(tmp_path / "copy.bif"), dn.load(name))
 
@@ -97,7 +97,7 @@ def test_writing_and_reading_changes_nothing(name, tmp_path):
     ),
     st.integers(0, 10**6),
 )
-def test_any_names_survive_bif(names, seed):
+def test_bif_keeps_any_name(names, seed):
     rng = np.random.default_rng(seed)
     states = {name: tuple(names) for name in names}
     parents = {name: tuple(names[:i][:2]) for i, name in enumerate(names)}
@@ -109,13 +109,13 @@ def test_any_names_survive_bif(names, seed):
     assert equal(parse_bif(format_bif(network)), network)
 
 
-def test_another_tools_reader_agrees(tmp_path):
-    """pyAgrum reads what we write, and the bundled files, as the same tables (it computes in single precision)."""
+def test_pyagrum_reads_the_same_tables(tmp_path):
+    """The tolerance is that of single precision, which pyAgrum uses."""
     paths = {}
     for name in NAMES:
         paths[name] = str(tmp_path / f"{name}.bif")
         dn.write_bif(dn.load(name), paths[name])
-    # A process of its own: pyAgrum's import does not survive warnings as errors.
+    # In a separate process: importing pyAgrum fails if warnings are errors.
     script = (
         "import json, sys, pyagrum as gum\n"
         "out = {}\n"
@@ -125,8 +125,8 @@ def test_another_tools_reader_agrees(tmp_path):
         "                     'values': bn.cpt(v).toarray().tolist()} for v in bn.names()}\n"
         "print(json.dumps(out))\n"
     )
-    ran = subprocess.run([sys.executable, "-c", script, json.dumps(paths)], capture_output=True, text=True, check=True)
-    for name, tables in json.loads(ran.stdout).items():
+    process = subprocess.run([sys.executable, "-c", script, json.dumps(paths)], capture_output=True, text=True, check=True)
+    for name, tables in json.loads(process.stdout).items():
         network = dn.load(name)
         assert set(tables) == set(network.names)
         for variable, table in tables.items():
@@ -144,7 +144,7 @@ BAD = {
     ),
     "sum": (
         COIN + "probability ( a ) { table 0.5, 0.6; }\nprobability ( b ) { table 0.5, 0.5; }",
-        "of 'a' are 0.5, 0.6, which sum to 1.1",
+        r"of 'a' sum to 1.1 \(0.5, 0.6\)",
     ),
     "row sum": (
         COIN + "probability ( a ) { table 0.5, 0.5; }\nprobability ( b | a ) { (x) 0.1, 0.9; (y) 0.5, 0.4; }",
@@ -152,23 +152,23 @@ BAD = {
     ),
     "negative": (
         COIN + "probability ( a ) { table -0.5, 1.5; }\nprobability ( b ) { table 0.5, 0.5; }",
-        "which are no probabilities",
+        "include a negative value",
     ),
     "parent": (COIN + "probability ( a | c ) { table 0.5, 0.5; }", "line 4: the variable 'c' is not declared"),
     "child": (COIN + "probability ( c ) { table 0.5, 0.5; }", "line 4: the variable 'c' is not declared"),
     "state": (COIN + "probability ( a | b ) {\n (z) 0.5, 0.5; }", "line 5: 'b' has no state 'z'; it has x, y"),
     "missing row": (COIN + "probability ( a | b ) { (x) 0.5, 0.5; }", r"'a' given \(y\) are missing"),
-    "nan": (COIN + "probability ( a ) { table nan, 1.0; }", "not a number"),
+    "nan": (COIN + "probability ( a ) { table nan, 1.0; }", "not a finite number"),
     "row twice": (COIN + "probability ( a | b ) { (x) 0.5, 0.5; (x) 0.4, 0.6; }", r"the row \(x\) of 'a' is given twice"),
     "no table": (COIN + "probability ( a ) { table 0.5, 0.5; }", "'b' has no probabilities"),
-    "count": (COIN + "probability ( a ) { table 0.5; }", "holds 1 numbers where 2 are needed"),
-    "word": (COIN + "probability ( a ) { table 0.5, half; }", "not a number"),
+    "count": (COIN + "probability ( a ) { table 0.5; }", "has 1 numbers instead of 2"),
+    "word": (COIN + "probability ( a ) { table 0.5, half; }", "not a finite number"),
     "twice": (COIN + "variable a { type discrete [ 2 ] { x, y }; }", "declared twice"),
     "twice given": (COIN + "probability ( a ) { table 0.5, 0.5; }\n" * 2, "given twice"),
-    "arity": ("network n {} variable a { type discrete [ 3 ] { x, y }; }", "said to have 3 states and lists 2"),
+    "arity": ("network n {} variable a { type discrete [ 3 ] { x, y }; }", "declares 3 states but lists 2"),
     "same states": (
         "network n {} variable a { type discrete [ 2 ] { x, x }; } probability ( a ) { table 0.5, 0.5; }",
-        "not distinct",
+        "must be distinct",
     ),
     "continuous": ("network n {} variable a { type continuous [ 3 ] { x, y }; }", "only discrete"),
     "no type": ("network n {} variable a { }", "has no type"),
@@ -177,12 +177,15 @@ BAD = {
     "cut": (COIN + "probability ( a ) { table 0.5,", "ends too early"),
     "other": ("a,b\n1,2\n", "expected"),
     "open quote": ('network "n { }', "not closed"),
-    "states for parents": (COIN + "probability ( a | b ) { (x, y) 0.5, 0.5; }", "names 2 states for 1 parents"),
+    "states for parents": (
+        COIN + "probability ( a | b ) { (x, y) 0.5, 0.5; }",
+        "has 2 parent states, but 'a' has 1 parents",
+    ),
 }
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_bif(case, tmp_path):
+def test_errors_in_bif_files_are_reported(case, tmp_path):
     text, message = BAD[case]
     path = tmp_path / "bad.bif"
     path.write_text(text)
@@ -193,7 +196,7 @@ def test_bad_bif(case, tmp_path):
 
 
 @given(st.text(max_size=80))
-def test_any_text_is_a_network_or_refused(text):
+def test_any_text_is_read_or_rejected(text):
     for attempt in (text, DOG + text, ODD.replace("default", text)):
         problem = "BIF"
         try:
@@ -203,7 +206,7 @@ def test_any_text_is_a_network_or_refused(text):
         assert problem.startswith("BIF")
 
 
-def test_files_that_are_no_networks(tmp_path):
+def test_files_that_are_not_networks_are_rejected(tmp_path):
     with pytest.raises(dn.InputError, match=r"there is no network 'nothing'; .*lung-cancer"):
         dn.load("nothing")
     with pytest.raises(dn.InputError, match="No such file"):
@@ -236,19 +239,19 @@ def test_sampling_follows_the_tables():
     assert compared > 50
 
 
-def test_same_seed_same_rows_in_blocks(monkeypatch):
+def test_a_seed_determines_the_rows_which_come_in_chunks(monkeypatch):
     from dagneal.networks import network as module
 
     network = dn.load("waste")
-    whole = network.sample(5000, seed=3)
-    assert np.array_equal(network.sample(5000, seed=3).weights, whole.weights)
-    assert not np.array_equal(network.sample(5000, seed=4).weights, whole.weights)
-    monkeypatch.setattr(module, "_BLOCK", 1000)
-    assert [block.shape for block in network.sample_codes(2500, seed=3)] == [(9, 1000), (9, 1000), (9, 500)]
+    data = network.sample(5000, seed=3)
+    assert np.array_equal(network.sample(5000, seed=3).weights, data.weights)
+    assert not np.array_equal(network.sample(5000, seed=4).weights, data.weights)
+    monkeypatch.setattr(module, "_CHUNK", 1000)
+    assert [chunk.shape for chunk in network.sample_codes(2500, seed=3)] == [(9, 1000), (9, 1000), (9, 500)]
 
 
 @pytest.mark.parametrize(("one", "two"), [(0.29, 0.1), (0.3, 0.1), (0.7, 0.1), (0.57, 0.01), (0.58, 0.5)])
-def test_expected_counts_do_not_lose_a_row_to_binary_fractions(one, two):
+def test_expected_counts_have_no_binary_rounding_errors(one, two):
     network = dn.BayesianNetwork(
         {"a": ("x", "y"), "b": ("x", "y")}, {"a": (), "b": ()}, {"a": [one, 1 - one], "b": [two, 1 - two]}
     )
@@ -257,14 +260,14 @@ def test_expected_counts_do_not_lose_a_row_to_binary_fractions(one, two):
     assert data.weights[0] == round(10_000 * one * two)
 
 
-def test_the_name_of_a_network_survives():
+def test_bif_keeps_the_name_of_a_network():
     assert parse_bif(DOG, "dog.bif").name == "Dog-Problem"
     assert parse_bif(format_bif(parse_bif(DOG))).name == "Dog-Problem"
     assert dn.load("waste").name == "waste"
 
 
 @pytest.mark.parametrize("call", [lambda n: n.sample(0), lambda n: n.expected(0), lambda n: n.expected(10, "up")])
-def test_bad_sampling(call):
+def test_invalid_sampling_arguments_are_rejected(call):
     with pytest.raises(dn.InputError):
         call(dn.load("waste"))
 
@@ -283,7 +286,7 @@ def test_fit_adds_the_pseudo_counts():
         dn.fit(nx.DiGraph([("a", "b"), ("b", "a")]), data)
 
 
-def test_tables_of_the_wrong_shape():
+def test_invalid_tables_and_parents_are_rejected():
     with pytest.raises(dn.InputError, match="shape"):
         dn.BayesianNetwork({"a": ("x", "y")}, {"a": ()}, {"a": np.array([1.0])})
     with pytest.raises(dn.InputError, match="not declared"):

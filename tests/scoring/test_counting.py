@@ -1,4 +1,4 @@
-"""Counts, with bits and row by row, against plain histograms."""
+"""Both ways of counting, bitwise and row by row, agree with histograms."""
 
 from itertools import combinations
 from math import lgamma, log
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import dagneal as dn
-from dagneal.data.planes import WIDEST, Planes
+from dagneal.data.planes import MAX_PLANE_STATES, Planes
 from dagneal.scoring.counting.bitwise import count_sets
 from dagneal.scoring.counting.counter import Counter
 
@@ -33,11 +33,11 @@ def histogram(codes, arities, members):
 
 @settings(max_examples=40, deadline=None)
 @given(tables())
-def test_bits_count_as_histograms_do(table):
+def test_bitwise_counts_equal_histograms(table):
     data, codes = table
     arities = data.arities
-    planes = Planes.of(codes.astype(np.uint8), arities)
-    narrow = [v for v in range(len(arities)) if arities[v] <= WIDEST]
+    planes = Planes.from_codes(codes.astype(np.uint8), arities)
+    narrow = [v for v in range(len(arities)) if arities[v] <= MAX_PLANE_STATES]
     for variable in narrow:
         assert np.array_equal(planes.codes(variable, 0, codes.shape[1]), codes[variable])
     sets = sorted(s for size in range(4) for s in combinations(narrow, size) if np.prod(arities[list(s)]) <= 300)
@@ -55,41 +55,41 @@ def test_bits_count_as_histograms_do(table):
 
 @settings(max_examples=40, deadline=None)
 @given(tables(), st.sampled_from([-1.0, 0.25, 1.0, 7.5]))
-def test_sums_are_those_of_histograms_whichever_way(table, concentration):
+def test_sums_from_both_ways_of_counting_equal_sums_over_histograms(table, concentration):
     data, codes = table
     arities = data.arities
     sets = sorted(s for size in range(4) for s in combinations(range(len(arities)), size))
     members = np.full((len(sets), 3), -1, dtype=np.int32)
     for line, own in zip(members, sets, strict=True):
         line[: len(own)] = own
-    wanted = np.full((len(sets), 2), concentration)
-    wanted[:, 1] = 1.5
+    concentrations = np.full((len(sets), 2), concentration)
+    concentrations[:, 1] = 1.5
     by_rows = Counter(data)
     by_rows.__dict__["planes"] = None
     for counter in (Counter(data), by_rows):
-        sums = counter.sums(members, wanted)
-        for own, found in zip(sets, sums, strict=True):
+        sums = counter.sums(members, concentrations)
+        for own, values in zip(sets, sums, strict=True):
             counts = [int(count) for count in histogram(codes, arities, own) if count]
-            for value, a in zip(found, (concentration, 1.5), strict=True):
+            for value, a in zip(values, (concentration, 1.5), strict=True):
                 exact = sum(n * log(n) if a < 0 else lgamma(n + a) - lgamma(a) for n in counts)
                 assert value == pytest.approx(exact, abs=1e-7, rel=1e-11)
 
 
-def test_bits_are_used_where_they_are_cheaper_and_not_where_rows_are_few():
+def test_bitwise_counting_is_used_only_with_many_distinct_rows():
     few = dn.load("lung-cancer").expected(10_000)  # 32 different rows
     assert Counter(few).planes is None
     many = dn.load("alarm-15").sample(10_000, 1)
     counter = Counter(many)
     members = np.array([[0, 1, 2], [0, 1, -1]], dtype=np.int32)
-    easy, cells = counter._cheaper(members, np.array([3, 2]))
-    assert easy.all()
+    use_bits, cells = counter._choose_bits(members, np.array([3, 2]))
+    assert use_bits.all()
     assert cells.tolist() == [np.prod(many.arities[:3]), np.prod(many.arities[:2])]
 
 
-def test_terms_are_looked_up_or_computed_to_the_same_digit():
+def test_looked_up_terms_equal_computed_terms():
     data = dn.load("alarm-15").sample(2_000, 1)
-    plenty = dn.scoring.Scorer(data).table(3)  # so many sums that their terms are looked up
-    one = dn.scoring.Scorer(data)
+    table = dn.scoring.Scorer(data).table(3)  # so many sums that terms are looked up
+    scorer = dn.scoring.Scorer(data)
     for child in data.names[:3]:
         for parents in combinations([name for name in data.names if name != child], 2):
-            assert one.local(child, parents) == plenty.local(child, parents)
+            assert scorer.local(child, parents) == table.local(child, parents)

@@ -12,12 +12,12 @@ from support.reference import random_data
 
 
 @pytest.fixture
-def strict(monkeypatch):
-    """Counting stops at a deadline even if it would take a moment only."""
-    monkeypatch.setattr(counts, "_SOON", 10_000)
+def strict_deadline(monkeypatch):
+    """Let the deadline also stop short counting work."""
+    monkeypatch.setattr(counts, "_DEADLINE_WORK", 10_000)
 
 
-def test_counting_stops_at_a_deadline(strict):
+def test_counting_stops_at_a_deadline(strict_deadline):
     data = random_data(12, 200, 1)
     scorer = Scorer(data, run=dn.Run(deadline=dn.Deadline(0.0)))
     with pytest.raises(OutOfTimeError):
@@ -26,6 +26,6 @@ def test_counting_stops_at_a_deadline(strict):
     assert np.isfinite(scorer.score(dn.learn(data).dag))  # a few sets are always counted
 
 
-def test_little_work_is_done_even_after_a_deadline():
+def test_short_counting_work_ignores_the_deadline():
     scorer = Scorer(random_data(12, 200, 1), run=dn.Run(deadline=dn.Deadline(0.0)))
     assert len(scorer.table(2).scores) == 12 * (1 + 11 + 55)

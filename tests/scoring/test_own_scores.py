@@ -1,4 +1,4 @@
-"""Scores of the user's own, and whether every score of the library is named wherever it should be."""
+"""User-defined scores, and the places that must list every score of the library."""
 
 import pickle
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ import pytest
 import dagneal as dn
 from dagneal.cli import main
 from dagneal.scoring import Likelihood, Score
-from dagneal.scoring.scores import SCORES, name_of, score_named, score_names
+from dagneal.scoring.scores import SCORES, parse_score, score_names, score_spec
 from support.reference import all_dags, as_graph, dag_scores, penalised_score, random_data
 
 
 @dataclass(frozen=True)
 class HannanQuinn(Likelihood):
-    """The criterion of Hannan and Quinn: ln ln N for each free parameter."""
+    """The Hannan-Quinn criterion: a penalty of ln ln N for each free parameter."""
 
     name = "Hannan-Quinn"
 
@@ -25,8 +25,8 @@ class HannanQuinn(Likelihood):
 
 
 @dataclass(frozen=True)
-class Half:
-    """Jeffreys' prior, written without a class to inherit from."""
+class Jeffreys:
+    """Jeffreys' prior, as a class without a base class."""
 
     name = "Jeffreys"
     depends_on_child = True
@@ -39,7 +39,7 @@ class Half:
         return np.zeros_like(parent_cells)
 
 
-def test_a_score_of_ones_own_equals_plain_counting():
+def test_a_user_defined_score_equals_a_direct_computation():
     data = random_data(5, 300, seed=4)
     table = dn.scoring.score_table(data, HannanQuinn(), max_parents=2)
     for child, parents in [("v0", []), ("v1", ["v0"]), ("v3", ["v0", "v4"])]:
@@ -47,24 +47,24 @@ def test_a_score_of_ones_own_equals_plain_counting():
         assert table.local(child, parents) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("score", [HannanQuinn(), Half()], ids=lambda score: score.name)
-def test_a_score_of_ones_own_is_learned_with(score, tmp_path):
+@pytest.mark.parametrize("score", [HannanQuinn(), Jeffreys()], ids=lambda score: score.name)
+def test_learning_with_a_user_defined_score(score, tmp_path):
     data = random_data(4, 300, seed=4)
     table = dn.scoring.score_table(data, score, max_parents=3)
     dags = all_dags(4)
     scores = dag_scores(table, dags)
-    found = dn.learn(data, score=score, max_parents=3)
-    assert found.optimal
-    assert found.score == pytest.approx(scores.max(), rel=1e-12)
-    assert found.score_name == score.name
+    result = dn.learn(data, score=score, max_parents=3)
+    assert result.optimal
+    assert result.score == pytest.approx(scores.max(), rel=1e-12)
+    assert result.score_name == score.name
     best = as_graph(table, dags[int(np.argmax(scores))])
-    assert dn.scoring.Scorer(data, score).score(best) == pytest.approx(found.score, rel=1e-12)
-    known = dn.learn(data, score=score, max_parents=3, knowledge={"roots": ["v3"]})
+    assert dn.scoring.Scorer(data, score).score(best) == pytest.approx(result.score, rel=1e-12)
+    constrained = dn.learn(data, score=score, max_parents=3, knowledge={"roots": ["v3"]})
     allowed = [value for dag, value in zip(dags, scores, strict=True) if not dag[3]]
-    assert known.score == pytest.approx(max(allowed), rel=1e-12)
-    found.save(tmp_path / "found.json")
-    again = dn.load_result(tmp_path / "found.json")
-    assert (again.score, again.score_name, again.criterion) == (found.score, score.name, None)
+    assert constrained.score == pytest.approx(max(allowed), rel=1e-12)
+    result.save(tmp_path / "result.json")
+    loaded = dn.load_result(tmp_path / "result.json")
+    assert (loaded.score, loaded.score_name, loaded.criterion) == (result.score, score.name, None)
 
 
 @pytest.mark.parametrize(
@@ -72,21 +72,24 @@ def test_a_score_of_ones_own_is_learned_with(score, tmp_path):
     [
         (HannanQuinn, "score is the class HannanQuinn; give an instance: HannanQuinn()"),
         (3, "score is 3; give a score such as BDeu"),
-        (type("Lame", (), {"name": "lame", "penalised": False})(), "also needs depends_on_child, concentrations, penalties"),
+        (
+            type("Incomplete", (), {"name": "incomplete", "penalised": False})(),
+            "also needs depends_on_child, concentrations, penalties",
+        ),
     ],
     ids=["class", "number", "incomplete"],
 )
-def test_what_is_no_score_is_refused(wrong, message):
+def test_invalid_scores_are_rejected(wrong, message):
     with pytest.raises(dn.InputError) as caught:
         dn.scoring.Scorer(random_data(3, 20, seed=0), wrong)
     assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("name", SCORES)
-def test_every_score_is_named_wherever_it_should_be(name, capsys):
-    score = score_named(name)
+def test_every_score_is_exported_and_documented(name, capsys):
+    score = parse_score(name)
     assert isinstance(score, Score)
-    assert score_named(name_of(score)) == score
+    assert parse_score(score_spec(score)) == score
     assert pickle.loads(pickle.dumps(score)) == score
     assert name in score_names()
     assert getattr(dn, type(score).__name__, None) is type(score), "add it to dagneal/__init__.py"
@@ -97,7 +100,7 @@ def test_every_score_is_named_wherever_it_should_be(name, capsys):
 
 
 def test_no_score_is_above_zero():
-    """With background knowledge, the price of a forbidden edge relies on this."""
+    """The penalty for violations of background knowledge relies on this."""
     data = random_data(4, 50, seed=1)
     for name in SCORES:
-        assert dn.scoring.score_table(data, score_named(name), max_parents=3).scores.max() <= 0
+        assert dn.scoring.score_table(data, parse_score(name), max_parents=3).scores.max() <= 0

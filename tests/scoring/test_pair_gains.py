@@ -1,4 +1,4 @@
-"""Gains of single parents against local scores."""
+"""Gains of single parents."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import dagneal as dn
 from support.reference import random_data
 
 
-def test_pair_gains():
+def test_pair_gains_are_differences_of_local_scores():
     data = random_data(70, 50, seed=5, arities=[2] * 70)
     scorer = dn.scoring.Scorer(data)
     gains = scorer.pair_gains()
@@ -17,7 +17,7 @@ def test_pair_gains():
     assert (np.diag(gains) == 0).all()
 
 
-def test_pair_gains_of_every_score():
+def test_pair_gains_with_different_scores():
     data = random_data(5, 80, seed=3, arities=[2, 3, 4, 2, 3])
     for score in (dn.BDeu(1), dn.K2(), dn.Perks(), dn.BIC()):
         scorer = dn.scoring.Scorer(data, score)

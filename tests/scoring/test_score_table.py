@@ -1,4 +1,4 @@
-"""Tables: completeness, restriction, gathering, errors."""
+"""Score tables: completeness, restriction, subproblems and errors."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -12,7 +12,7 @@ import dagneal as dn
 from support.reference import all_dags, dag_scores, random_data
 
 
-def test_a_table_is_complete_up_to_max_parents():
+def test_a_table_has_all_sets_up_to_max_parents():
     data = random_data(6, 100, seed=0)
     table = dn.scoring.score_table(data, max_parents=3)
     scorer = dn.scoring.Scorer(data)
@@ -30,7 +30,7 @@ def test_candidates_limit_the_parents():
     assert not table.unrestricted
     assert table.local("v0", ["v1", "v3"]) == dn.scoring.score_table(data).local("v0", ["v3", "v1"])
     assert [len(table.candidates_of(i)) for i in range(5)] == [2, 0, 4, 4, 4]
-    with pytest.raises(dn.InputError, match="'v0' may not have the parents"):
+    with pytest.raises(dn.InputError, match="'v0' cannot have the parents"):
         table.local("v0", ["v2"])
     with pytest.raises(dn.InputError, match=r"has 3 parents .* at most 2"):
         table.local("v4", ["v0", "v1", "v2"])
@@ -43,18 +43,18 @@ def test_restrict_and_gather_copy_the_scores(seed, n, m):
     candidates = {name: [o for o in data.names if o != name and rng.random() < 0.7] for name in data.names}
     table = dn.scoring.Scorer(data).table(min(m, n - 1), candidates)
     size = int(rng.integers(2, n + 1))
-    blocks = np.array(list(combinations(range(n), size)))
-    cut = table.gather(blocks)
-    for line in rng.permutation(len(blocks))[:5]:
-        small = cut.table(int(line))
-        names = [data.names[i] for i in blocks[line]]
-        again = table.restrict(names)
-        assert small.names == again.names == tuple(names)
-        assert np.array_equal(small.scores, again.scores)
+    members = np.array(list(combinations(range(n), size)))
+    subproblems = table.gather(members)
+    for index in rng.permutation(len(members))[:5]:
+        small = subproblems.table(int(index))
+        names = [data.names[i] for i in members[index]]
+        restricted = table.restrict(names)
+        assert small.names == restricted.names == tuple(names)
+        assert np.array_equal(small.scores, restricted.scores)
         for child in names:
-            own = [o for o in names if o != child]
+            others = [o for o in names if o != child]
             for k in range(small.max_parents + 1):
-                for parents in combinations(own, k):
+                for parents in combinations(others, k):
                     if set(parents) <= set(candidates[child]):
                         assert small.local(child, parents) == table.local(child, parents)
                     else:
@@ -62,13 +62,13 @@ def test_restrict_and_gather_copy_the_scores(seed, n, m):
                             small.local(child, parents)
 
 
-def test_score_of_a_graph():
+def test_a_table_scores_graphs_within_its_parent_limit():
     truth = dn.load("waste")
     data = truth.expected(10_000)
     scorer = dn.scoring.Scorer(data)
     table = scorer.table(2)
     with pytest.raises(dn.InputError, match="'DustEmission' has 3 parents"):
-        table.score(truth.dag)  # the paper's network with three parents
+        table.score(truth.dag)  # the true network has a child with three parents
     assert scorer.score(truth.dag) < 0
     small = nx.DiGraph(truth.dag)
     small.remove_edge("WasteType", "DustEmission")
@@ -83,7 +83,7 @@ def test_score_of_a_graph():
         ([], ["v0"], "'v1' is only in the data"),
     ],
 )
-def test_graphs_that_cannot_be_scored(edges, nodes, message):
+def test_graphs_that_cannot_be_scored_are_rejected(edges, nodes, message):
     table = dn.scoring.score_table(random_data(3, 20, seed=1))
     graph = nx.DiGraph(edges)
     graph.add_nodes_from(nodes or table.names)
@@ -94,7 +94,7 @@ def test_graphs_that_cannot_be_scored(edges, nodes, message):
 @pytest.mark.parametrize(
     "call", [lambda t: t.restrict(["v0"]), lambda t: t.restrict(["v0", "x"]), lambda t: t.gather([[1, 0]])]
 )
-def test_bad_blocks(call):
+def test_invalid_subproblems_are_rejected(call):
     with pytest.raises(dn.InputError):
         call(dn.scoring.score_table(random_data(3, 20, seed=1)))
 
@@ -102,14 +102,14 @@ def test_bad_blocks(call):
 @pytest.mark.parametrize(
     ("limit", "message"),
     [
-        (-1, "give a whole number from 0"),
+        (-1, "give a whole number of at least 0"),
         (1.5, "max_parents is 1.5"),
         ("two", "max_parents is 'two'"),
         (4, "at most 3 parents"),
         (99, "at most 3 parents"),
     ],
 )
-def test_bad_parent_limits(limit, message):
+def test_invalid_parent_limits_are_rejected(limit, message):
     with pytest.raises(dn.InputError, match=message):
         dn.scoring.score_table(random_data(4, 20, seed=1), max_parents=limit)
 
@@ -119,22 +119,22 @@ def test_the_default_limit_is_lowered_for_small_tables():
     assert dn.scoring.score_table(random_data(4, 20, seed=1)).max_parents == 2
 
 
-@pytest.mark.parametrize("candidates", [{"nobody": []}, {"v0": ["nobody"]}, {"v0": ["v0"]}])
-def test_bad_candidates(candidates):
+@pytest.mark.parametrize("candidates", [{"unknown": []}, {"v0": ["unknown"]}, {"v0": ["v0"]}])
+def test_invalid_candidates_are_rejected(candidates):
     with pytest.raises(dn.InputError):
         dn.scoring.score_table(random_data(3, 20, seed=1), candidates=candidates)
 
 
-def test_too_many_scores_or_candidates_are_refused_before_the_work():
+def test_too_many_scores_or_candidates_are_rejected_before_counting():
     wide = dn.Dataset.from_codes([f"v{i}" for i in range(66)], [["0", "1"]] * 66, np.zeros((66, 1), dtype=int))
     with pytest.raises(dn.InputError, match="65 candidate parents"):
         dn.scoring.score_table(wide)
-    with pytest.raises(dn.InputError, match="allow fewer parents"):
+    with pytest.raises(dn.InputError, match="use a lower parent limit"):
         dn.scoring.score_table(random_data(60, 5, seed=1), max_parents=6)
 
 
-def without(table: dn.scoring.ScoreTable, child: int, forbidden) -> dn.scoring.ScoreTable:
-    """The table with some parent sets of one child absent, as background knowledge will have it."""
+def remove_sets(table: dn.scoring.ScoreTable, child: int, forbidden) -> dn.scoring.ScoreTable:
+    """Return the table without some parent sets of one child."""
     entries = table.entries_of(child)
     keep = np.ones(len(table.scores), dtype=bool)
     keep[entries] = [not forbidden(int(mask)) for mask in table.masks[entries]]
@@ -142,14 +142,14 @@ def without(table: dn.scoring.ScoreTable, child: int, forbidden) -> dn.scoring.S
     return replace(table, start=start, masks=table.masks[keep], scores=table.scores[keep])
 
 
-def test_absent_parent_sets_are_obeyed():
-    """v0 must have v1 as a parent (bit 0 of its masks)."""
+def test_absent_parent_sets_are_never_used():
+    """In this table v0 must have v1 (bit 0 of its masks) as a parent."""
     from dagneal.qubo.polynomial import moebius
     from dagneal.scoring.orders import dag_of_order, score_orders
 
     data = random_data(4, 100, seed=4)
     full = dn.scoring.score_table(data)
-    table = without(full, 0, lambda mask: not mask & 1)
+    table = remove_sets(full, 0, lambda mask: not mask & 1)
     assert not table.unrestricted
     best = dn.solvers.exact(table)
     assert ("v1", "v0") in best.edges
@@ -158,20 +158,20 @@ def test_absent_parent_sets_are_obeyed():
     orders = np.array([[0, 1, 2, 3], [1, 0, 2, 3]])
     assert np.isinf(score_orders(table, orders)).tolist() == [True, False]
     assert ("v1", "v0") in dag_of_order(table, orders[1]).edges
-    with pytest.raises(dn.InputError, match="no set of parents of 'v0' fits"):
+    with pytest.raises(dn.InputError, match="'v0' has no parent set among the allowed variables"):
         dag_of_order(table, orders[0])
-    with pytest.raises(dn.InputError, match="not have all sets"):
+    with pytest.raises(dn.InputError, match="lacks parent sets of 'v0'"):
         moebius(table)
-    with pytest.raises(dn.InputError, match="may not be without parents"):
+    with pytest.raises(dn.InputError, match="no score for 'v0' without parents"):
         dn.qubo.encode(table)
     assert table.restrict(["v0", "v1"]).local("v0", ["v1"]) == full.local("v0", ["v1"])
-    lonely = table.restrict(["v0", "v2"])  # v0 is left without any set
+    lonely = table.restrict(["v0", "v2"])  # v0 has no parent set left
     assert np.isinf(lonely.gather([[0, 1]]).scores[0, 0]).all()
-    with pytest.raises(dn.InputError, match="no DAG fits"):
+    with pytest.raises(dn.InputError, match="no DAG is possible"):
         dn.solvers.exact(lonely)
 
 
-def test_restricting_a_candidate_table_keeps_it_small():
+def test_restricting_a_table_keeps_its_candidates():
     data = random_data(80, 30, seed=3, arities=[2] * 80)
     names = data.names
     table = dn.scoring.Scorer(data).table(2, {n: [names[i - 1], names[i - 2]] if i > 1 else [] for i, n in enumerate(names)})
@@ -180,12 +180,12 @@ def test_restricting_a_candidate_table_keeps_it_small():
     assert small.local("v65", ["v64", "v63"]) == table.local("v65", ["v63", "v64"])
     with pytest.raises(dn.InputError, match="use restrict"):
         table.gather([list(range(66))])
-    for bad in ([[1, 90]], [[-1, 2]]):
+    for invalid in ([[1, 90]], [[-1, 2]]):
         with pytest.raises(dn.InputError, match="outside 0 to 79"):
-            table.gather(bad)
+            table.gather(invalid)
 
 
-def test_pruning_keeps_every_optimum():
+def test_pruning_keeps_the_best_set_among_any_allowed_parents():
     table = dn.scoring.score_table(random_data(6, 80, seed=2), max_parents=3)
     start, masks, scores = table.pruned
     assert len(masks) < len(table.masks)

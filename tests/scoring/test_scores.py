@@ -1,4 +1,4 @@
-"""Scores against plain counting and against arithmetic with 50 digits."""
+"""Scores agree with direct computations and with 50-digit arithmetic."""
 
 import mpmath
 import numpy as np
@@ -18,7 +18,7 @@ PRIORS = {
 
 
 @pytest.mark.parametrize("name", PRIORS)
-def test_dirichlet_scores_equal_plain_counting(name):
+def test_dirichlet_scores_equal_a_direct_computation(name):
     score, alpha = PRIORS[name]
     data = random_data(5, 300, seed=3)
     table = dn.scoring.score_table(data, score, max_parents=3)
@@ -27,7 +27,7 @@ def test_dirichlet_scores_equal_plain_counting(name):
         assert table.local(child, parents) == pytest.approx(local_score(data, child, parents, rule), rel=1e-12)
 
 
-def test_bic_equals_plain_counting():
+def test_bic_equals_a_direct_computation():
     data = random_data(5, 300, seed=4)
     table = dn.scoring.score_table(data, dn.BIC(), max_parents=2)
     for child, parents in [("v0", []), ("v1", ["v0"]), ("v3", ["v0", "v4"])]:
@@ -35,7 +35,7 @@ def test_bic_equals_plain_counting():
 
 
 @pytest.mark.parametrize("name", PRIORS)
-def test_scores_stay_accurate_at_a_billion_rows(name):
+def test_scores_are_accurate_with_a_billion_rows(name):
     score, alpha = PRIORS[name]
     rng = np.random.default_rng(5)
     codes = np.array(list(np.ndindex(3, 2, 4))).T
@@ -49,7 +49,7 @@ def test_scores_stay_accurate_at_a_billion_rows(name):
             counts = [int(w) for row, w in zip(codes.T, weights, strict=True) if tuple(row[:2]) == j]
             total += mpmath.loggamma(4 * a) - mpmath.loggamma(4 * a + sum(counts))
             total += sum(mpmath.loggamma(a + n) - mpmath.loggamma(a) for n in counts)
-        # A difference of 0.4 nats decides between graphs; the error is a ten-thousandth of that.
+        # Differences of 0.4 nats matter between graphs; the error is 10,000 times smaller.
         assert abs(dn.scoring.Scorer(data, score).local("c", ["a", "b"]) - float(total)) < 4e-5
 
 
@@ -62,16 +62,16 @@ def test_equivalent_graphs_have_equal_bdeu_scores(seed, n, rows):
 
 
 @given(st.integers(0, 10**6))
-def test_merged_rows_and_weights_make_no_difference(seed):
+def test_merging_rows_does_not_depend_on_their_order(seed):
     data = random_data(4, 50, seed)
     order = np.random.default_rng(seed).permutation(data.rows)
     rows = np.repeat(data.codes, data.weights, axis=1)[:, order]
-    again = dn.Dataset.from_codes(data.names, data.states, rows)
-    assert np.array_equal(again.codes, data.codes)
-    assert np.array_equal(again.weights, data.weights)
+    shuffled = dn.Dataset.from_codes(data.names, data.states, rows)
+    assert np.array_equal(shuffled.codes, data.codes)
+    assert np.array_equal(shuffled.weights, data.weights)
 
 
-def test_unseen_states_count():
+def test_unobserved_states_affect_the_score():
     codes = np.array([[0, 1, 0, 1], [0, 1, 1, 0]])
     two = dn.Dataset.from_codes(["a", "b"], [["x", "y"], ["x", "y"]], codes)
     three = dn.Dataset.from_codes(["a", "b"], [["x", "y", "z"], ["x", "y"]], codes)
@@ -80,7 +80,7 @@ def test_unseen_states_count():
     assert dn.scoring.Scorer(three).local("a") == pytest.approx(local_score(three, "a", [], lambda r, q: 1 / (r * q)))
 
 
-def test_many_states_take_the_hashed_path():
+def test_scores_with_many_states_which_use_the_hash_table():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 300, (4, 500))
     codes[3] = codes[0] // 2
@@ -102,14 +102,14 @@ def test_more_than_64_variables_with_candidates():
     assert table.local("v79", ["v1"]) == pytest.approx(local_score(data, "v79", ["v1"], rule))
 
 
-def test_the_number_of_threads_changes_no_digit():
+def test_scores_do_not_depend_on_the_number_of_threads():
     data = random_data(12, 400, seed=2)
     one = dn.scoring.Scorer(data, workers=1).table(3)
     four = dn.scoring.Scorer(data, workers=4).table(3)
     assert np.array_equal(one.scores, four.scores)
 
 
-def test_a_second_table_reuses_what_was_counted(monkeypatch):
+def test_a_second_table_reuses_counts(monkeypatch):
     from dagneal.scoring.counting.counter import Counter
 
     counted = []
@@ -119,34 +119,34 @@ def test_a_second_table_reuses_what_was_counted(monkeypatch):
     scorer.table(2)
     scorer.table(3)
     scorer.table(2)
-    assert counted == [1 + 6 + 15 + 20, 15]  # all sets up to three variables, then those of four
+    assert counted == [1 + 6 + 15 + 20, 15]  # all sets of up to three variables, then the sets of four
 
 
-def test_scores_by_name():
-    from dagneal.scoring.scores import score_named
+def test_parsing_score_names():
+    from dagneal.scoring.scores import parse_score
 
-    assert score_named("bdeu:0.5") == dn.BDeu(0.5)
-    assert [score_named(n).name for n in ("bdeu", "bdeu-rows", "k2", "perks", "bic")] == [
+    assert parse_score("bdeu:0.5") == dn.BDeu(0.5)
+    assert [parse_score(n).name for n in ("bdeu", "bdeu-rows", "k2", "perks", "bic")] == [
         "BDeu(1)",
         "BDeu(N)",
         "K2",
         "Perks",
         "BIC",
     ]
-    for bad in ("nothing", "bdeu:x", "bdeu:-1", "bdeu:0", "bic:3", "bdeu:nan"):
+    for invalid in ("nothing", "bdeu:x", "bdeu:-1", "bdeu:0", "bic:3", "bdeu:nan"):
         with pytest.raises(dn.InputError):
-            score_named(bad)
+            parse_score(invalid)
 
 
 def test_parents_may_be_any_iterable():
     truth = dn.load("lung-cancer")
     scorer = dn.scoring.Scorer(truth.expected(10_000))
-    listed = scorer.local("Cancer", ["Pollution", "Smoker"])
-    assert scorer.local("Cancer", truth.dag.predecessors("Cancer")) == listed
-    assert scorer.table().local("Cancer", iter(["Smoker", "Pollution"])) == listed
+    expected = scorer.local("Cancer", ["Pollution", "Smoker"])
+    assert scorer.local("Cancer", truth.dag.predecessors("Cancer")) == expected
+    assert scorer.table().local("Cancer", iter(["Smoker", "Pollution"])) == expected
 
 
-def test_threads_may_share_a_scorer():
+def test_threads_can_share_a_scorer():
     from concurrent.futures import ThreadPoolExecutor
 
     data = random_data(10, 100, seed=5)
@@ -161,20 +161,20 @@ def test_threads_may_share_a_scorer():
             assert list(pool.map(lambda one, scorer=shared: scorer.local(*one), sets)) == expected
 
 
-def test_a_score_of_ones_own_with_a_penalty():
-    class Charged(dn.BDeu):
+def test_a_user_defined_score_with_a_penalty():
+    class Penalised(dn.BDeu):
         penalised = True
 
         def penalties(self, arity, parent_cells, rows):
             return np.log(parent_cells)
 
     data = random_data(3, 50, seed=2, arities=[2, 3, 4])
-    free, charged = dn.scoring.score_table(data), dn.scoring.score_table(data, Charged())
-    assert free.local("v0") == charged.local("v0")
-    assert free.local("v0", ["v1", "v2"]) - charged.local("v0", ["v1", "v2"]) == pytest.approx(np.log(12))
+    plain, penalised = dn.scoring.score_table(data), dn.scoring.score_table(data, Penalised())
+    assert plain.local("v0") == penalised.local("v0")
+    assert plain.local("v0", ["v1", "v2"]) - penalised.local("v0", ["v1", "v2"]) == pytest.approx(np.log(12))
 
 
-def test_how_many_parents_a_key_holds_beyond_64_variables():
+def test_parent_limit_with_more_than_64_variables():
     data = random_data(80, 20, seed=9, arities=[2] * 80)
     few = {name: ["v0"] if name != "v0" else [] for name in data.names}
     assert dn.scoring.Scorer(data).table(12, few).max_parents == 12  # no child has more than one candidate

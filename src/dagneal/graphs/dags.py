@@ -1,4 +1,4 @@
-"""Directed graphs: cycles, orders, equivalence classes."""
+"""Directed graphs: construction, checks, topological order and equivalence classes."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from dagneal.base.errors import InputError
 
 
 def dag_from_parents(parents: Mapping[str, Iterable[str]]) -> nx.DiGraph:
-    """The graph in which each variable has these parents; nodes keep the order of the mapping.
+    """Return the graph with these parents of each variable. Nodes have the order of the mapping.
 
     >>> list(dag_from_parents({"a": [], "b": ["a"]}).edges)
     [('a', 'b')]
     """
     graph = nx.DiGraph()
     graph.add_nodes_from(parents)
-    for child, its_parents in parents.items():
-        for parent in its_parents:
+    for child, parent_names in parents.items():
+        for parent in parent_names:
             if parent not in parents:
-                raise InputError(f"{child!r} has the parent {parent!r}, which is not a variable")
+                raise InputError(f"the parent {parent!r} of {child!r} is not a variable; add {parent!r} as a key of its own")
             graph.add_edge(parent, child)
     return graph
 
 
-def graph_of(names: Iterable[str], edges: Iterable[Iterable[str]]) -> nx.DiGraph:
-    """A graph over some variables.
+def graph_from_edges(names: Iterable[str], edges: Iterable[Iterable[str]]) -> nx.DiGraph:
+    """Return a graph over the given variables.
 
     Args:
-        names: the variables, in their order.
-        edges: parent first.
+        names: variables, in the order of the nodes.
+        edges: pairs (parent, child).
 
-    >>> list(graph_of("abc", [("c", "a")]))
+    >>> list(graph_from_edges("abc", [("c", "a")]))
     ['a', 'b', 'c']
     """
     graph = nx.DiGraph()
@@ -43,38 +43,46 @@ def graph_of(names: Iterable[str], edges: Iterable[Iterable[str]]) -> nx.DiGraph
 
 
 def check_acyclic(graph: nx.DiGraph, name: str = "the graph") -> None:
-    """Raise an error that shows a cycle, if there is one."""
+    """Check that a graph has no cycle. The error shows the cycle."""
     if not nx.is_directed_acyclic_graph(graph):
         cycle = [str(edge[0]) for edge in nx.find_cycle(graph)]
         raise InputError(f"{name} has a cycle: {' -> '.join([*cycle, cycle[0]])}")
 
 
-def check_variables(first: Iterable[str], second: Iterable[str], one: str = "the graph", other: str = "the data") -> None:
-    """Refuse two things over different variables, naming one that only one of them has."""
-    here, there = set(first), set(second)
-    if here != there:
-        name = sorted(here ^ there, key=str)[0]
-        raise InputError(
-            f"{one} and {other} differ in their variables: {name!r} is only in {one if name in here else other}"
-        )
+def check_variables(
+    first: Iterable[str], second: Iterable[str], first_title: str = "the graph", second_title: str = "the data"
+) -> None:
+    """Check that two objects have the same variables. The error shows a variable that only one of them has.
+
+    Args:
+        first: variables of the first object.
+        second: variables of the second object.
+        first_title: first object, in the error.
+        second_title: second object, in the error.
+    """
+    ours, theirs = set(first), set(second)
+    if ours != theirs:
+        name = sorted(ours ^ theirs, key=str)[0]
+        owner = first_title if name in ours else second_title
+        raise InputError(f"{first_title} and {second_title} have different variables: {name!r} is only in {owner}")
 
 
 def check_dag(graph: nx.DiGraph, names: Sequence[str]) -> None:
-    """Refuse a graph that is not a DAG over exactly these variables."""
+    """Check that a graph is a DAG over exactly these variables."""
     if not graph.is_directed():
-        raise InputError("the graph has no directions; give a networkx.DiGraph")
+        raise InputError("the graph is undirected; give a networkx.DiGraph")
     check_variables(graph, names)
     check_acyclic(graph)
 
 
 def ordered_parents(graph: nx.DiGraph, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The parents of each node, in the order of the names."""
+    """Return the parents of each variable, in the order of the names."""
     place = {name: i for i, name in enumerate(names)}
     return {child: tuple(sorted(graph.predecessors(child), key=place.__getitem__)) for child in names}
 
 
 def topological_order(graph: nx.DiGraph, names: Sequence[str]) -> list[str]:
-    """Parents before children; where the graph leaves a choice, in the order of the names.
+    """Return the variables, parents before children. If several may come next, the first of the names comes next.
 
     >>> topological_order(dag_from_parents({"a": ["c"], "b": [], "c": []}), ["a", "b", "c"])
     ['b', 'c', 'a']
@@ -84,16 +92,16 @@ def topological_order(graph: nx.DiGraph, names: Sequence[str]) -> list[str]:
     return list(nx.lexicographical_topological_sort(graph, key=place.__getitem__))
 
 
-def cpdag(graph: nx.DiGraph, known: Iterable[tuple[str, str]] = ()) -> nx.DiGraph:
-    """The equivalence class of a DAG as a completed partially directed graph.
+def cpdag(graph: nx.DiGraph, fixed: Iterable[tuple[str, str]] = ()) -> nx.DiGraph:
+    """Return the CPDAG (completed partially directed acyclic graph), which represents the equivalence class of a DAG.
 
     Args:
-        graph: an acyclic directed graph.
-        known: edges of it whose direction is known otherwise; networks that turn them are left out of the class.
+        graph: a DAG.
+        fixed: edges of the graph with a direction known from elsewhere. The class excludes DAGs that reverse a fixed edge.
 
     Returns:
-        A graph with an edge one way where every DAG of the class has it so, and both ways where they differ:
-        v-structures and known edges keep their direction, and what follows from them by Meek's rules.
+        A graph with a compelled edge in one direction and a reversible edge in both directions. Compelled are the edges of
+        v-structures, fixed edges, and all edges that follow from them by Meek's rules.
 
     >>> sorted(cpdag(dag_from_parents({"a": [], "b": ["a"]})).edges)
     [('a', 'b'), ('b', 'a')]
@@ -108,13 +116,13 @@ def cpdag(graph: nx.DiGraph, known: Iterable[tuple[str, str]] = ()) -> nx.DiGrap
         for a, b in combinations(graph.predecessors(child), 2)
         if b not in adjacent[a]
         for edge in ((a, child), (b, child))
-    } | set(known)
+    } | set(fixed)
     undirected = {edge for edge in graph.edges if edge not in directed}
     undirected |= {(b, a) for a, b in undirected}
-    found = True
-    while found:
+    changed = True
+    while changed:
         forced = {(a, b) for a, b in undirected if _is_forced(a, b, adjacent, directed, undirected)}
-        found = bool(forced)
+        changed = bool(forced)
         directed |= forced
         undirected -= forced | {(b, a) for a, b in forced}
     result = nx.DiGraph()
@@ -127,14 +135,14 @@ Edges = set[tuple[str, str]]
 
 
 def _is_forced(a: str, b: str, adjacent: Mapping[str, set[str]], directed: Edges, undirected: Edges) -> bool:
-    """Whether Meek's rules turn a - b into a -> b."""
+    """Return whether one of Meek's rules directs a - b as a -> b."""
     into_b = {c for c in adjacent[b] if (c, b) in directed}
     chains_of_one = any((c, a) in directed and c not in adjacent[b] for c in adjacent[a])
     chains_of_two = any((a, c) in directed for c in into_b)
     kites = any(
         d not in adjacent[c] for c, d in combinations(sorted(into_b), 2) if (a, c) in undirected and (a, d) in undirected
     )
-    detours = any(  # needed only where directions are known otherwise
+    detours = any(  # needed only with fixed edges
         (a, c) in undirected and c not in adjacent[b] and (c, d) in directed and d in adjacent[a]
         for d in into_b
         for c in adjacent[d]

@@ -1,4 +1,4 @@
-"""Background knowledge: what is known of a network before the data are looked at."""
+"""Background knowledge: rules that a network must obey, known before looking at the data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.base.errors import InputError, hint, short, whole_number
+from dagneal.base.errors import InputError, hint, short_repr, whole_number
 from dagneal.base.kernels import Floats, Ints, Masks
 from dagneal.base.toml import read_toml
 from dagneal.graphs.dags import cpdag
@@ -22,22 +22,22 @@ _KEYS = ("required", "forbidden", "tiers", "roots", "leaves", "limits")
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Edges that must or must not be there, and what restricts them.
+    """Background knowledge: required and forbidden edges, tiers, roots, leaves and parent limits.
 
     Args:
-        required: edges, parent first, that every network has.
-        forbidden: edges that none has.
-        tiers: groups of variables, the earliest first; no edge leads from a later group to an earlier one. Variables in no
-            group are free.
+        required: edges (parent, child) that every network has.
+        forbidden: edges (parent, child) that no network has.
+        tiers: groups of variables, earliest first. No edge leads from a later group to an earlier group. Variables outside
+            all groups are unrestricted.
         roots: variables without parents.
         leaves: variables without children.
-        limits: the most parents of single variables.
+        limits: parent limits of single variables.
 
-    >>> known = Knowledge(required=[("Smoker", "Cancer")], tiers=[["Pollution", "Smoker"], ["Cancer"]])
-    >>> known.check(("Pollution", "Smoker", "Cancer"), max_parents=2)
+    >>> knowledge = Knowledge(required=[("Smoker", "Cancer")], tiers=[["Pollution", "Smoker"], ["Cancer"]])
+    >>> knowledge.check(("Pollution", "Smoker", "Cancer"), max_parents=2)
     >>> Knowledge(required=[("a", "b"), ("b", "a")]).check(("a", "b"), max_parents=1)
     Traceback (most recent call last):
-    dagneal.base.errors.InputError: the required edges make a cycle: a -> b -> a
+    dagneal.base.errors.InputError: the required edges form a cycle: a -> b -> a
     """
 
     required: Iterable[Edge] = ()
@@ -61,7 +61,7 @@ class Knowledge:
 
     def __or__(self, other: Knowledge) -> Knowledge:
         if self.tiers and other.tiers:
-            raise InputError("tiers are given twice; give them once")
+            raise InputError("tiers are given twice; give them only once")
         return Knowledge(
             (*self.required, *other.required),
             (*self.forbidden, *other.forbidden),
@@ -72,8 +72,8 @@ class Knowledge:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """What is known as plain values, as a file of knowledge has it."""
-        found = {
+        """Return the knowledge as plain values, with the keys of a knowledge file."""
+        plain = {
             "required": [list(edge) for edge in self.required],
             "forbidden": [list(edge) for edge in self.forbidden],
             "tiers": [list(tier) for tier in self.tiers],
@@ -81,33 +81,37 @@ class Knowledge:
             "leaves": list(self.leaves),
             "limits": dict(self.limits),
         }
-        return {name: value for name, value in found.items() if value}
+        return {name: value for name, value in plain.items() if value}
 
     def check(self, names: Sequence[str], max_parents: int) -> None:
-        """Refuse what no network can obey, by name.
+        """Check that a network can obey the knowledge. The error names the contradiction.
 
         Args:
-            names: the variables.
-            max_parents: the most parents of any variable.
+            names: variables of the data.
+            max_parents: parent limit of all variables.
         """
         self._check_names(names)
         allowed = self._allowed_edges(names)
         place = {name: i for i, name in enumerate(names)}
         for parent, child in self.required:
             if not allowed[place[parent], place[child]]:
-                raise InputError(f"the edge {parent} -> {child} is required, but {self._against(parent, child)}")
-        wanted = nx.DiGraph(list(self.required))
-        if not nx.is_directed_acyclic_graph(wanted):
-            cycle = [edge[0] for edge in nx.find_cycle(wanted)]
-            raise InputError(f"the required edges make a cycle: {' -> '.join([*cycle, cycle[0]])}")
-        for child, parents in wanted.in_degree if len(wanted) else ():
+                reason = self._conflict(parent, child)
+                raise InputError(f"the edge {parent} -> {child} is required, but {reason}; remove one of these rules")
+        graph = nx.DiGraph(list(self.required))
+        if not nx.is_directed_acyclic_graph(graph):
+            cycle = [edge[0] for edge in nx.find_cycle(graph)]
+            raise InputError(f"the required edges form a cycle: {' -> '.join([*cycle, cycle[0]])}")
+        for child, parents in graph.in_degree if len(graph) else ():
             limit = min(max_parents, self.limits.get(child, max_parents))
             if parents > limit:
-                raise InputError(f"{child!r} has {parents} required parents, but at most {limit} are allowed")
+                raise InputError(
+                    f"{child!r} has {parents} required parents, but its parent limit is {limit}; raise the limit"
+                )
 
     def _check_names(self, names: Sequence[str]) -> None:
-        known = set(names)
-        listed = [
+        """Check the names in all rules, and reject self-loops, repeated names in tiers and invalid limits."""
+        variables = set(names)
+        uses = [
             ("required", [name for edge in self.required for name in edge]),
             ("forbidden", [name for edge in self.forbidden for name in edge]),
             ("tiers", [name for tier in self.tiers for name in tier]),
@@ -115,25 +119,25 @@ class Knowledge:
             ("leaves", self.leaves),
             ("limits", self.limits),
         ]
-        for where, some in listed:
-            for name in some:
-                if name not in known:
-                    raise InputError(f"{where} names {name!r}, which is not a variable of the data")
-        for where in ("required", "forbidden"):
-            for parent, child in getattr(self, where):
+        for rule, mentioned in uses:
+            for name in mentioned:
+                if name not in variables:
+                    raise InputError(f"{name!r} in {rule} is not a variable of the data{hint(name, names)}")
+        for rule in ("required", "forbidden"):
+            for parent, child in getattr(self, rule):
                 if parent == child:
-                    raise InputError(f"{where} has an edge from {parent!r} to itself")
-        together = [name for tier in self.tiers for name in tier]
-        if len(set(together)) < len(together):
-            twice = next(name for name in together if together.count(name) > 1)
-            raise InputError(f"{twice!r} is in two tiers")
+                    raise InputError(f"{rule} has an edge from {parent!r} to itself; remove it")
+        members = [name for tier in self.tiers for name in tier]
+        if len(set(members)) < len(members):
+            repeated = next(name for name in members if members.count(name) > 1)
+            raise InputError(f"{repeated!r} is in two tiers; remove it from one of them")
         for name, limit in self.limits.items():
-            whole_number(f"the limit of {name}", limit)
+            whole_number(f"the parent limit of {name}", limit)
 
-    def _against(self, parent: str, child: str) -> str:
-        """Why an edge is not allowed."""
+    def _conflict(self, parent: str, child: str) -> str:
+        """Return the reason why an edge is not allowed."""
         if (parent, child) in self.forbidden:
-            return "also forbidden"
+            return "it is also forbidden"
         if child in self.roots:
             return f"{child!r} is a root"
         if parent in self.leaves:
@@ -141,7 +145,7 @@ class Knowledge:
         return f"{parent!r} is in a later tier than {child!r}"
 
     def _allowed_edges(self, names: Sequence[str]) -> NDArray[np.bool_]:
-        """`allowed[parent, child]`: the edges that nothing forbids."""
+        """Return `allowed[parent, child]`: whether no rule forbids the edge."""
         place = {name: i for i, name in enumerate(names)}
         allowed = ~np.eye(len(names), dtype=bool)
         for parent, child in self.forbidden:
@@ -156,11 +160,11 @@ class Knowledge:
         return allowed
 
     def constraints(self, names: Sequence[str], max_parents: int) -> Constraints:
-        """What is known, by the positions of variables.
+        """Return the knowledge as arrays over positions of variables.
 
         Args:
-            names: the variables.
-            max_parents: the most parents of any variable.
+            names: variables of the data.
+            max_parents: parent limit of all variables.
         """
         self.check(names, max_parents)
         place = {name: i for i, name in enumerate(names)}
@@ -173,12 +177,12 @@ class Knowledge:
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """Background knowledge by positions.
+    """Background knowledge as arrays over positions of variables.
 
     Attributes:
-        allowed: `allowed[parent, child]`, the edges that nothing forbids.
-        required: `required[parent, child]`, those that must be there.
-        limits: the most parents of each variable.
+        allowed: matrix `allowed[parent, child]` of the edges that no rule forbids.
+        required: matrix `required[parent, child]` of the required edges.
+        limits: parent limit of each variable.
     """
 
     allowed: NDArray[np.bool_]
@@ -186,23 +190,23 @@ class Constraints:
     limits: Ints
 
     def candidates(self, child: int, given: Ints) -> Ints:
-        """The candidates of a child that are allowed, with those that are required.
+        """Return the allowed candidates of a child, and its required parents.
 
         Args:
-            child: its position.
-            given: its candidates otherwise.
+            child: position of the child.
+            given: candidates to restrict.
         """
         chosen = np.zeros(len(self.allowed), dtype=bool)
         chosen[given] = True
         return np.flatnonzero((chosen & self.allowed[:, child]) | self.required[:, child])
 
     def violations(self, child: int, candidates: Ints, masks: Masks) -> Floats:
-        """How many times each set of parents of a child breaks them.
+        """Return the number of violations by each parent set of a child.
 
         Args:
-            child: its position.
-            candidates: the variables that the bits of the masks stand for.
-            masks: sets of parents.
+            child: position of the child.
+            candidates: variables of the bits of the masks.
+            masks: parent sets.
         """
         count = np.full(len(masks), float(self.required[:, child].sum()))
         parents = np.zeros(len(masks))
@@ -218,11 +222,11 @@ class Constraints:
 
 
 def equivalence_class(dag: nx.DiGraph, knowledge: Knowledge | None) -> nx.DiGraph:
-    """The networks that are equivalent to a DAG and obey what is known, as a partially directed graph.
+    """Return the networks that are equivalent to a DAG and obey the knowledge, as a partially directed graph.
 
     Args:
-        dag: a network that obeys.
-        knowledge: what is known.
+        dag: a DAG that obeys the knowledge.
+        knowledge: background knowledge, or None.
 
     >>> chain = nx.DiGraph([("a", "b"), ("b", "c")])
     >>> sorted(equivalence_class(chain, Knowledge(roots=["a"])).edges)
@@ -240,17 +244,18 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
     """Read background knowledge from a TOML file.
 
     Args:
-        path: a file with any of `required` and `forbidden` (edges as `["parent", "child"]` or `"parent -> child"`), `tiers`
-            (lists of names), `roots`, `leaves` (names) and a table `limits` (name = most parents).
+        path: TOML file with any of these keys: `required` and `forbidden` (edges as `["parent", "child"]` or
+            `"parent -> child"`), `tiers` (lists of names), `roots` and `leaves` (names), and the table `limits`
+            (name = parent limit).
     """
-    return _parse(read_toml(path), str(path), "must be a table such as [limits], then outcome = 3")
+    return _parse(read_toml(path), str(path), "must be a table: a line [limits], then lines such as outcome = 3")
 
 
 def as_knowledge(value: Any) -> Knowledge | None:
-    """Background knowledge as given, from plain values, or from a file; None where nothing is known.
+    """Return background knowledge from an object, a mapping or a file; None if there is none.
 
     Args:
-        value: a `Knowledge`, a mapping with the keys of a TOML file of knowledge, or the path of such a file.
+        value: a `Knowledge`, a mapping with the keys of a knowledge file, the path of a knowledge file, or None.
 
     >>> as_knowledge({"required": ["Smoker -> Cancer"], "leaves": ["Xray"]}).leaves
     ('Xray',)
@@ -266,26 +271,26 @@ def as_knowledge(value: Any) -> Knowledge | None:
     return value or None
 
 
-def _parse(values: Mapping[str, Any], where: str, limits_are: str) -> Knowledge:
-    """Knowledge from plain values; errors begin with where they come from."""
+def _parse(values: Mapping[str, Any], where: str, limits_help: str) -> Knowledge:
+    """Return the knowledge from plain values. Errors begin with `where`."""
     if unknown := [name for name in values if name not in _KEYS]:
         close = hint(str(unknown[0]), _KEYS)
-        raise InputError(f"{where}: there is no {unknown[0]!r} in knowledge; give some of {', '.join(_KEYS)}{close}")
+        raise InputError(f"{where}: {unknown[0]!r} is not a key of knowledge; the keys are {', '.join(_KEYS)}{close}")
     for name in ("roots", "leaves"):
-        if not _names(values.get(name, [])):
+        if not _is_name_list(values.get(name, [])):
             raise InputError(f"{where}: {name} must be a list of names")
     tiers = values.get("tiers", [])
-    if not isinstance(tiers, list | tuple) or not all(map(_names, tiers)):
-        raise InputError(f"{where}: tiers must be lists of names, the earliest first")
+    if not isinstance(tiers, list | tuple) or not all(map(_is_name_list, tiers)):
+        raise InputError(f"{where}: tiers must be a list of lists of names, earliest tier first")
     limits = values.get("limits", {})
     if not isinstance(limits, Mapping):
-        raise InputError(f"{where}: limits {limits_are}")
+        raise InputError(f"{where}: limits {limits_help}")
     kinds = ("required", "forbidden")
-    edges = {name: [_edge(where, name, each) for each in _edge_list(where, name, values)] for name in kinds}
+    edges = {name: [_parse_edge(where, name, edge) for edge in _edge_list(where, name, values)] for name in kinds}
     return Knowledge(**edges, tiers=tiers, roots=values.get("roots", []), leaves=values.get("leaves", []), limits=limits)
 
 
-def _names(value: Any) -> bool:
+def _is_name_list(value: Any) -> bool:
     return isinstance(value, list | tuple | set | frozenset) and all(isinstance(name, str) for name in value)
 
 
@@ -296,8 +301,9 @@ def _edge_list(where: str, name: str, values: Mapping[str, Any]) -> Iterable[Any
     return value
 
 
-def _edge(where: str, name: str, value: Any) -> Edge:
+def _parse_edge(where: str, name: str, value: Any) -> Edge:
     parts = [part.strip() for part in value.split("->")] if isinstance(value, str) else value
-    if not (isinstance(parts, list | tuple) and _names(parts) and len(parts) == 2 and all(parts)):
-        raise InputError(f'{where}: {short(value)} in {name} is no edge; write ["parent", "child"] or "parent -> child"')
+    if not (isinstance(parts, list | tuple) and _is_name_list(parts) and len(parts) == 2 and all(parts)):
+        example = '["parent", "child"] or "parent -> child"'
+        raise InputError(f"{where}: {short_repr(value)} in {name} is not an edge; write {example}")
     return parts[0], parts[1]

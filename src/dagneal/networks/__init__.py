@@ -1,4 +1,4 @@
-"""Bayesian networks: probabilities, file formats, comparison, and the bundled networks."""
+"""Bayesian networks: probability tables, file formats, comparison and bundled networks."""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,7 @@
-"""The Bayesian network interchange format (BIF): read and write.
+"""Read and write the Bayesian network interchange format (BIF).
 
-The reader takes what the public benchmark files hold: names in quotes or not, comments, properties, `table` and
-`default` entries, rows for parent states, state names such as `<5` or `0.5`.
+The reader supports the features of public benchmark files: quoted and unquoted names, comments, properties, `table` and
+`default` entries, rows for parent states, and state names such as `<5` or `0.5`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from dagneal.base.errors import InputError
-from dagneal.base.files import replacing
+from dagneal.base.files import atomic_write
 from dagneal.base.text import printable
 from dagneal.networks.network import LARGEST_CPT, BayesianNetwork
 
@@ -28,31 +28,31 @@ _TOKEN = re.compile(
       | (?P<word>(?:(?!//|/\*)[^\s{}\[\](),;|"])+)""",
     re.VERBOSE | re.DOTALL,
 )
-_NOT_QUOTABLE = re.compile('["\\r\\n\ud800-\udfff]')  # lone surrogates are not text in any encoding
-_PLAIN = re.compile(r"[A-Za-z0-9_.<>=+\-/%&]+")
+_NOT_QUOTABLE = re.compile('["\\r\\n\ud800-\udfff]')  # no encoding can write lone surrogates
+_UNQUOTED = re.compile(r"[A-Za-z0-9_.<>=+\-/%&]+")
 
 
 def read_bif(path: str | os.PathLike[str]) -> BayesianNetwork:
     """Read a network from a BIF file.
 
     Args:
-        path: the file.
+        path: path of the file.
     """
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not text in UTF-8; is it a BIF file?") from error
+        raise InputError(f"{path} is not UTF-8 text; give a BIF file") from error
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
-    return parse_bif(text, printable(str(path)))  # the name of a file may not be UTF-8, that of a network is
+    return parse_bif(text, printable(str(path)))  # a file name may not be valid UTF-8, a network name must be
 
 
 def parse_bif(text: str, where: str = "BIF") -> BayesianNetwork:
     """Read a network from BIF text.
 
     Args:
-        text: the text.
-        where: what to call it in errors.
+        text: BIF text.
+        where: source of the text, for error messages.
 
     >>> parse_bif('''network coin {}
     ... variable coin { type discrete [ 2 ] { head, tail }; }
@@ -63,7 +63,7 @@ def parse_bif(text: str, where: str = "BIF") -> BayesianNetwork:
 
 
 class _Parser:
-    """Recursive descent over the tokens; every complaint names the line."""
+    """A recursive descent parser. Every error gives the line."""
 
     def __init__(self, text: str, where: str) -> None:
         self.where = where
@@ -72,14 +72,14 @@ class _Parser:
         self.states: dict[str, tuple[str, ...]] = {}
         self.tables: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
         self.title = ""
-        self.rows: set[tuple[int, ...]] = set()  # of the table that is being read
+        self.rows: set[tuple[int, ...]] = set()  # parent states read so far in the current table
 
     def _tokenise(self, text: str) -> Iterator[tuple[str, str, int]]:
         position, line = 0, 1
         while position < len(text):
             match = _TOKEN.match(text, position)
             if match is None:
-                raise InputError(f"{self.where}, line {line}: a quote or comment is not closed")
+                raise InputError(f"{self.where}, line {line}: a quote or comment is not closed; close it")
             kind = str(match.lastgroup)
             if kind != "space":
                 yield kind, match[kind], line
@@ -93,7 +93,7 @@ class _Parser:
 
     def take(self) -> tuple[str, str]:
         if self.next == len(self.tokens):
-            raise self.error("the file ends too early")
+            raise self.error("the file ends too early; it seems to be cut off")
         self.next += 1
         kind, text, _ = self.tokens[self.next - 1]
         return kind, text
@@ -104,23 +104,23 @@ class _Parser:
     def expect(self, mark: str) -> None:
         kind, text = self.take()
         if (kind, text) != ("mark", mark):
-            raise self.error(f"{mark!r} is expected, {text!r} is found")
+            raise self.error(f"expected {mark!r}, found {text!r}")
 
     def name(self, what: str) -> str:
         kind, text = self.take()
         if kind == "mark":
-            raise self.error(f"{what} is expected, {text!r} is found")
+            raise self.error(f"expected {what}, found {text!r}")
         return text
 
     def names_until(self, *marks: str) -> list[str]:
-        """Names up to one of the marks, which is left; commas between them may be missing."""
-        found = []
+        """Return the names before one of the marks, without consuming the mark. Commas are optional."""
+        names = []
         while not any(self.at(mark) for mark in marks):
             if self.at(","):
                 self.next += 1
             else:
-                found.append(self.name("a name"))
-        return found
+                names.append(self.name("a name"))
+        return names
 
     def skip_statement(self) -> None:
         while self.take() != ("mark", ";"):
@@ -142,15 +142,15 @@ class _Parser:
             elif word == "probability":
                 self.probability()
             else:
-                raise self.error(f"'network', 'variable' or 'probability' is expected, {word!r} is found")
+                raise self.error(f"expected 'network', 'variable' or 'probability', found {word!r}")
         if not self.states:
-            raise self.error("no variable is declared")
+            raise self.error("the file declares no variable")
         for name in self.states:
             if name not in self.tables:
-                raise self.error(f"{name!r} has no probabilities")
+                raise self.error(f"{name!r} has no probabilities; add a probability block")
         parents = {name: self.tables[name][0] for name in self.states}
         tables = {name: self.tables[name][1] for name in self.states}
-        network = BayesianNetwork(self.states, parents, tables, self.where)  # errors name the file
+        network = BayesianNetwork(self.states, parents, tables, self.where)  # named after the file for error messages
         return replace(network, name=self.title or self.where)
 
     def variable(self) -> None:
@@ -165,7 +165,7 @@ class _Parser:
                 continue
             kind = self.name("'discrete'")
             if kind != "discrete":
-                raise self.error(f"{name!r} is {kind}; only discrete variables can be read")
+                raise self.error(f"{name!r} is {kind}; only discrete variables are supported")
             self.expect("[")
             count = self.name("the number of states")
             self.expect("]")
@@ -174,7 +174,7 @@ class _Parser:
             self.expect("}")
             self.expect(";")
             if count != str(len(states)):
-                raise self.error(f"{name!r} is said to have {count} states and lists {len(states)}")
+                raise self.error(f"{name!r} declares {count} states but lists {len(states)}")
             self.states[name] = states
         self.expect("}")
         if name not in self.states:
@@ -182,17 +182,17 @@ class _Parser:
 
     def probability(self) -> None:
         self.expect("(")
-        child = self.check_known(self.name("a variable"))
-        if self.at("|"):  # older files have no bar: the first variable is the child all the same
+        child = self.check_declared(self.name("a variable"))
+        if self.at("|"):  # older files omit the bar; the child still comes first
             self.expect("|")
-        parents = tuple(self.check_known(p) for p in self.names_until(")"))
+        parents = tuple(self.check_declared(p) for p in self.names_until(")"))
         self.expect(")")
         line = self.tokens[self.next - 1][2]
         if child in self.tables:
             raise self.error(f"the probabilities of {child!r} are given twice")
         shape = [len(self.states[v]) for v in (*parents, child)]
         if len(shape) > 64 or prod(shape) > LARGEST_CPT:
-            raise self.error(f"{child!r} with {len(parents)} parents needs a table that is too large")
+            raise self.error(f"the table of {child!r} with {len(parents)} parents is too large; use fewer parents")
         table = np.full(shape, np.nan)
         self.rows = set()
         self.expect("{")
@@ -206,13 +206,15 @@ class _Parser:
         self.tables[child] = (parents, table)
 
     def entry(self, child: str, parents: Sequence[str], table: np.ndarray) -> None:
-        """One `table`, `default` or row of a probability block."""
+        """Read one `table`, `default` or row of a probability block."""
         if self.at("("):
             self.expect("(")
             given = self.names_until(")")
             self.expect(")")
             if len(given) != len(parents):
-                raise self.error(f"a row of {child!r} names {len(given)} states for {len(parents)} parents")
+                raise self.error(
+                    f"a row of {child!r} has {len(given)} parent states, but {child!r} has {len(parents)} parents"
+                )
             row = tuple(self.state(p, s) for p, s in zip(parents, given, strict=True))
             if row in self.rows:
                 raise self.error(f"the row ({', '.join(given)}) of {child!r} is given twice")
@@ -221,7 +223,7 @@ class _Parser:
             return
         word = self.name("'table', 'default' or a row")
         if word == "table":
-            # The child varies slowest and the last parent fastest, as in the format's own dog-problem example.
+            # The child varies slowest and the last parent fastest, as in the dog-problem example of the BIF specification.
             values = np.array(self.numbers(prod(table.shape), f"the table of {child!r}"))
             table[...] = np.moveaxis(values.reshape(table.shape[-1:] + table.shape[:-1]), 0, -1)
         elif word == "default":
@@ -230,7 +232,7 @@ class _Parser:
         elif word == "property":
             self.skip_statement()
         else:
-            raise self.error(f"'table', 'default' or a row is expected, {word!r} is found")
+            raise self.error(f"expected 'table', 'default' or a row, found {word!r}")
 
     def numbers(self, count: int, what: str) -> list[float]:
         words = self.names_until(";")
@@ -239,13 +241,13 @@ class _Parser:
             if not all(map(isfinite, values)):
                 raise ValueError
         except ValueError as error:
-            raise self.error(f"{what} holds something that is not a number") from error
+            raise self.error(f"{what} contains a value that is not a finite number") from error
         if len(values) != count:
-            raise self.error(f"{what} holds {len(values)} numbers where {count} are needed")
+            raise self.error(f"{what} has {len(values)} numbers instead of {count}")
         self.expect(";")
         return values
 
-    def check_known(self, name: str) -> str:
+    def check_declared(self, name: str) -> str:
         if name not in self.states:
             raise self.error(f"the variable {name!r} is not declared")
         return name
@@ -257,18 +259,18 @@ class _Parser:
 
 
 def write_bif(network: BayesianNetwork, path: str | os.PathLike[str]) -> None:
-    """Write a network as a BIF file, which reads back as the same network.
+    """Write a network as a BIF file. Reading the file gives the same network.
 
     Args:
-        network: the network.
-        path: the file.
+        network: network to write.
+        path: path of the file.
     """
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write(format_bif(network).encode())
 
 
 def format_bif(network: BayesianNetwork) -> str:
-    """A network as BIF text.
+    """Return a network as BIF text.
 
     >>> from dagneal.networks.bundled import load
     >>> parse_bif(format_bif(load("waste"))).dag.edges == load("waste").dag.edges
@@ -276,8 +278,8 @@ def format_bif(network: BayesianNetwork) -> str:
     """
     lines = [f"network {_quote(network.name)} {{", "}"]
     for name, states in network.states.items():
-        listed = ", ".join(map(_quote, states))
-        lines += [f"variable {_quote(name)} {{", f"  type discrete [ {len(states)} ] {{ {listed} }};", "}"]
+        labels = ", ".join(map(_quote, states))
+        lines += [f"variable {_quote(name)} {{", f"  type discrete [ {len(states)} ] {{ {labels} }};", "}"]
     for name, table in network.cpts.items():
         parents = network.parents[name]
         condition = f" | {', '.join(map(_quote, parents))}" if parents else ""
@@ -291,16 +293,16 @@ def format_bif(network: BayesianNetwork) -> str:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Refuse names that BIF cannot hold."""
+    """Check that names can be written in BIF."""
     for name in names:
         _quote(name)
 
 
 def _quote(name: str) -> str:
-    """A name as BIF wants it; what is not a plain word goes into quotes."""
-    if _PLAIN.fullmatch(name) and "//" not in name and "/*" not in name:
+    """Return a name as BIF text, in quotes if necessary."""
+    if _UNQUOTED.fullmatch(name) and "//" not in name and "/*" not in name:
         return name
     if _NOT_QUOTABLE.search(name):
-        why = "it holds a quote, a line break or an invalid character; write it with safe=True"
-        raise InputError(f"the name {name!r} cannot be written in BIF: {why}")
+        why = "it contains a quote, a line break or an invalid character"
+        raise InputError(f"the name {name!r} cannot be written in BIF: {why}; rename it, or write with safe=True")
     return f'"{name}"'

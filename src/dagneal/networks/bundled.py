@@ -1,4 +1,4 @@
-"""The paper's seven networks, by name."""
+"""The seven networks of the paper."""
 
 from dataclasses import replace
 from importlib import resources
@@ -12,10 +12,11 @@ NAMES = ("monty-hall", "lung-cancer-4", "lung-cancer", "waste", "waste-2p", "was
 
 
 def load(network: str) -> BayesianNetwork:
-    """Load a bundled network by name, or any network from the path of a .bif file.
+    """Load a bundled network by name, or any network from a .bif file.
 
     Args:
-        network: one of `monty-hall lung-cancer-4 lung-cancer waste waste-2p waste-2p-dep alarm-15`, or a path.
+        network: one of `monty-hall`, `lung-cancer-4`, `lung-cancer`, `waste`, `waste-2p`, `waste-2p-dep` and `alarm-15`, or
+            the path of a .bif file.
 
     >>> load("alarm-15")
     BayesianNetwork(alarm-15: 15 variables, 15 edges)

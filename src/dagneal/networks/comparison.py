@@ -1,4 +1,4 @@
-"""How a learned graph compares with the truth."""
+"""Comparison of a learned graph with the true graph."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A graph against the truth.
+    """The differences between a learned graph and the true graph.
 
     Attributes:
-        right: edges of the truth that were found, with their direction.
-        wrong: edges found that are not in the truth, turned ones among them.
-        missing: edges of the truth that were not found, turned ones among them.
-        sensitivity: share of the true edges that were found.
-        specificity: share of the n(n-1) - true possible edges that were rightly left out (the paper's definition).
-        precision: share of the edges found that are right.
+        true_positives: number of learned edges that are true, with the true direction.
+        false_positives: number of learned edges that are not true, including reversed edges.
+        missing: number of true edges that were not learned, including reversed edges.
+        sensitivity: fraction of the true edges that were learned.
+        specificity: fraction of the ordered pairs without a true edge that also have no learned edge (as in the paper).
+        precision: fraction of the learned edges that are true.
         f1: harmonic mean of precision and sensitivity.
-        shd: structural Hamming distance: pairs of variables that are connected differently.
-        cpdag_shd: the same between the equivalence classes; None where a graph has a cycle.
-        score: the log score of the graph found; None where no scorer was given or the graph has a cycle.
-        score_gap: how far it lies below the log score of the truth; negative where it scores higher.
+        shd: structural Hamming distance: number of variable pairs with a different connection.
+        cpdag_shd: structural Hamming distance of the CPDAGs; None if a graph has a cycle.
+        score: log score of the learned graph; None without a scorer, or if a graph has a cycle.
+        score_gap: log score of the true graph minus `score`; negative if the learned graph scores higher.
     """
 
-    right: int
-    wrong: int
+    true_positives: int
+    false_positives: int
     missing: int
     sensitivity: float
     specificity: float
@@ -44,61 +44,62 @@ class Comparison:
     score_gap: float | None = None
 
     def to_dict(self) -> dict[str, float | int | None]:
-        """The figures as plain values."""
+        """Return the attributes as a dict."""
         return asdict(self)
 
 
-def compare(found: nx.DiGraph, truth: nx.DiGraph, scorer: Scorer | None = None) -> Comparison:
-    """Compare a graph with the true one.
+def compare(learned: nx.DiGraph, truth: nx.DiGraph, scorer: Scorer | None = None) -> Comparison:
+    """Compare a learned graph with the true graph.
 
     Args:
-        found: a directed graph; with a cycle it has no equivalence class, all else is counted.
-        truth: a DAG over the same variables.
-        scorer: scores both graphs, with as many parents as they have.
+        learned: a directed graph. If it has a cycle, the CPDAG distance and the scores are None.
+        truth: the true DAG, over the same variables.
+        scorer: scorer of both graphs; None for no scores.
 
-    A share of nothing counts as 1: with no true edges none was missed, with no edges found none was wrong.
+    A fraction with denominator 0 counts as 1: without true edges the sensitivity is 1, without learned edges the precision.
 
     >>> import networkx as nx
     >>> compare(nx.DiGraph([("a", "b"), ("b", "c")]), nx.DiGraph([("a", "b"), ("c", "b")]))
     ... # doctest: +NORMALIZE_WHITESPACE
-    Comparison(right=1, wrong=1, missing=1, sensitivity=0.5, specificity=0.75, precision=0.5, f1=0.5, shd=1,
-               cpdag_shd=2, score=None, score_gap=None)
+    Comparison(true_positives=1, false_positives=1, missing=1, sensitivity=0.5, specificity=0.75, precision=0.5, f1=0.5,
+               shd=1, cpdag_shd=2, score=None, score_gap=None)
     """
-    check_variables(found, truth, "the first graph", "the second")
+    check_variables(learned, truth, "the first graph", "the second graph")
     n = len(truth)
-    edges, true = set(found.edges), set(truth.edges)
-    right, wrong, missing = len(edges & true), len(edges - true), len(true - edges)
-    acyclic = nx.is_directed_acyclic_graph(found) and nx.is_directed_acyclic_graph(truth)
-    score = scorer.score(found) if scorer is not None and acyclic else None
+    edges, true_edges = set(learned.edges), set(truth.edges)
+    true_positives = len(edges & true_edges)
+    acyclic = nx.is_directed_acyclic_graph(learned) and nx.is_directed_acyclic_graph(truth)
+    score = scorer.score(learned) if scorer is not None and acyclic else None
     return Comparison(
-        right=right,
-        wrong=wrong,
-        missing=missing,
-        sensitivity=_share(right, len(true)),
-        specificity=_share(n * (n - 1) - len(edges | true), n * (n - 1) - len(true)),
-        precision=_share(right, len(edges)),
-        f1=_share(2 * right, len(edges) + len(true)),
-        shd=structural_distance(found, truth),
-        cpdag_shd=structural_distance(cpdag(found), cpdag(truth)) if acyclic else None,
+        true_positives=true_positives,
+        false_positives=len(edges - true_edges),
+        missing=len(true_edges - edges),
+        sensitivity=_fraction(true_positives, len(true_edges)),
+        specificity=_fraction(n * (n - 1) - len(edges | true_edges), n * (n - 1) - len(true_edges)),
+        precision=_fraction(true_positives, len(edges)),
+        f1=_fraction(2 * true_positives, len(edges) + len(true_edges)),
+        shd=structural_distance(learned, truth),
+        cpdag_shd=structural_distance(cpdag(learned), cpdag(truth)) if acyclic else None,
         score=score,
         score_gap=None if scorer is None or score is None else scorer.score(truth) - score,
     )
 
 
 def structural_distance(a: nx.DiGraph, b: nx.DiGraph) -> int:
-    """How many pairs of nodes are connected differently: not, one way, the other way or both ways.
+    """Return the structural Hamming distance: the number of node pairs with a different connection.
+
+    A pair is unconnected, or connected in one direction, the other direction or both directions.
 
     Args:
-        a: a graph, perhaps partially directed (an undirected edge goes both ways).
-        b: another over the same nodes.
+        a: a directed or partially directed graph; an undirected edge is an edge in both directions.
+        b: another graph over the same nodes.
 
     >>> import networkx as nx
     >>> structural_distance(nx.DiGraph([("a", "b")]), nx.DiGraph([("b", "a")]))
     1
     """
-    differ = {frozenset(edge) for edge in set(a.edges) ^ set(b.edges)}
-    return len(differ)
+    return len({frozenset(edge) for edge in set(a.edges) ^ set(b.edges)})
 
 
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 1.0
+def _fraction(part: int, total: int) -> float:
+    return part / total if total else 1.0

@@ -1,4 +1,4 @@
-"""Exchange: networks in the formats of other tools, and structures read back."""
+"""Read and write networks and graphs in the formats of other tools."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ import networkx as nx
 import numpy as np
 
 from dagneal.base.errors import InputError, check_text
-from dagneal.base.files import check_format, replacing
+from dagneal.base.files import atomic_write, check_format
 from dagneal.base.text import fit_text
 from dagneal.graphs.dags import check_acyclic
 from dagneal.networks.network import BayesianNetwork
 
 FORMATS = (".json", ".bif", ".graphml", ".dot")
-PAGE = ".html"  # of a result
-_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 has no letter for
-_LONGEST = 60  # columns of a name in an error
+PAGE = ".html"  # page about a result
+_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML 1.0 cannot contain
+_LONGEST = 60  # columns for a name in an error message
 
 
 def graphml(dag: nx.DiGraph) -> str:
-    """A graph as GraphML.
+    """Return a graph as GraphML text.
 
     Args:
-        dag: the graph.
+        dag: graph to write.
     """
-    check_letters(dag, ".graphml")
+    check_characters(dag, ".graphml")
     return "\n".join(nx.generate_graphml(nx.relabel_nodes(dag, str))) + "\n"
 
 
 def dot(dag: nx.DiGraph) -> str:
-    """A graph as DOT, for Graphviz.
+    """Return a graph as DOT text for Graphviz.
 
     Args:
-        dag: the graph.
+        dag: graph to write.
 
     >>> print(dot(nx.DiGraph([("a", "b")])), end="")
     digraph learned {
@@ -48,7 +48,7 @@ def dot(dag: nx.DiGraph) -> str:
     }
     """
 
-    check_letters(dag, ".dot")
+    check_characters(dag, ".dot")
 
     def quote(name: Any) -> str:
         return '"' + str(name).replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -58,27 +58,29 @@ def dot(dag: nx.DiGraph) -> str:
     return "\n".join(["digraph learned {", *lines, "}"]) + "\n"
 
 
-def check_letters(names: Iterable[Any], path: str | os.PathLike[str]) -> None:
-    """Refuse names with letters that XML 1.0 cannot hold, for GraphML and for DOT, which Graphviz turns into SVG.
+def check_characters(names: Iterable[Any], path: str | os.PathLike[str]) -> None:
+    """Check that a GraphML or DOT file can contain the names of the variables.
+
+    Both need characters that XML 1.0 allows: Graphviz converts DOT into SVG. Names are not checked for other formats.
 
     Args:
-        names: of the variables.
-        path: where they are to be written; other formats hold any name, or have rules of their own.
+        names: names of the variables.
+        path: path of the file to write.
     """
     ending = str(path).lower().rpartition(".")[2]
     for name in names if ending in ("graphml", "dot") else ():
-        if odd := _NOT_XML.search(str(name)):
+        if invalid := _NOT_XML.search(str(name)):
             raise InputError(
-                f".{ending} cannot hold the character {odd.group()!a} of the variable {fit_text(str(name), _LONGEST)!a}; "
-                "rename it, or write it with safe=True"
+                f"the variable {fit_text(str(name), _LONGEST)!a} contains {invalid.group()!a}, which .{ending} files cannot "
+                "contain; rename it, or write with safe=True"
             )
 
 
 def network_dict(network: BayesianNetwork) -> dict[str, Any]:
-    """A network with its probabilities as plain values.
+    """Return a network with its probabilities as plain values.
 
     Args:
-        network: the network.
+        network: network to convert.
     """
     return {
         "name": network.name,
@@ -90,70 +92,76 @@ def network_dict(network: BayesianNetwork) -> dict[str, Any]:
     }
 
 
-def write_network(found: BayesianNetwork | nx.DiGraph, path: str | os.PathLike[str], safe: bool = False) -> None:
-    """Write a network, or a graph alone, in the format that the ending of the name says.
+def write_network(network: BayesianNetwork | nx.DiGraph, path: str | os.PathLike[str], safe: bool = False) -> None:
+    """Write a network or a graph to a file. The ending of the file name selects the format.
 
     Args:
-        found: a network; a graph has no probabilities, so it cannot be BIF.
-        path: a name ending in .json, .bif (with probabilities), .graphml or .dot.
-        safe: make names and states plain words first, for tools that take no others.
+        network: a network, or a graph without probabilities, which cannot be written as .bif.
+        path: path of a .json, .bif, .graphml or .dot file.
+        safe: whether to replace special characters in names and states first, for tools that need plain identifiers.
     """
     check_format(path, FORMATS)
     if safe:
-        found = make_labels_safe(found) if isinstance(found, BayesianNetwork) else nx.relabel_nodes(found, _safe(found))
+        if isinstance(network, BayesianNetwork):
+            network = make_labels_safe(network)
+        else:
+            network = nx.relabel_nodes(network, _safe_labels(network))
     suffix = Path(path).suffix.lower()
-    dag = found.dag if isinstance(found, BayesianNetwork) else found
+    dag = get_dag(network)
     if suffix == ".bif":
-        if not isinstance(found, BayesianNetwork):
-            raise InputError(f"{path}: a graph has no probabilities; `dagneal fit` makes them from data")
+        if not isinstance(network, BayesianNetwork):
+            raise InputError(f"{path}: a graph has no probabilities; estimate them from data with `dagneal fit`")
         from dagneal.networks.bif import format_bif
 
-        text = format_bif(found)
+        text = format_bif(network)
     elif suffix == ".json":
         plain = {"variables": list(dag), "edges": [list(edge) for edge in dag.edges]}
-        text = json.dumps(network_dict(found) if isinstance(found, BayesianNetwork) else plain, indent=1) + "\n"
+        text = json.dumps(network_dict(network) if isinstance(network, BayesianNetwork) else plain, indent=1) + "\n"
     else:
         text = graphml(dag) if suffix == ".graphml" else dot(dag)
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write(text.encode())
 
 
 def make_labels_safe(network: BayesianNetwork) -> BayesianNetwork:
-    """A network whose names and states are plain words: letters, digits and underscores, none beginning with a digit.
+    """Return the network with plain identifiers as names and states.
+
+    An identifier has only letters, digits and underscores, and does not begin with a digit.
 
     Args:
         network: any network.
 
     >>> from dagneal.networks.bundled import load
-    >>> _safe(["Asy/Patch", "Asy Patch", "3"])
+    >>> _safe_labels(["Asy/Patch", "Asy Patch", "3"])
     {'Asy/Patch': 'Asy_Patch', 'Asy Patch': 'Asy_Patch_2', '3': '_3'}
     """
-    names = _safe(network.names)
+    names = _safe_labels(network.names)
     return BayesianNetwork(
-        {names[name]: tuple(_safe(states).values()) for name, states in network.states.items()},
+        {names[name]: tuple(_safe_labels(states).values()) for name, states in network.states.items()},
         {names[name]: tuple(names[p] for p in parents) for name, parents in network.parents.items()},
         {names[name]: table for name, table in network.cpts.items()},
-        next(iter(_safe([network.name]).values())),
+        next(iter(_safe_labels([network.name]).values())),
     )
 
 
-def _safe(labels: Iterable[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _safe_labels(labels: Iterable[str]) -> dict[str, str]:
+    """Return a distinct plain identifier for each label."""
+    identifiers: dict[str, str] = {}
     for label in labels:
         plain = re.sub(r"[^A-Za-z0-9_]", "_", str(label)) or "_"
         plain = f"_{plain}" if plain[0].isdigit() else plain
         word, number = plain, 2
-        while word in found.values():
+        while word in identifiers.values():
             word, number = f"{plain}_{number}", number + 1
-        found[label] = word
-    return found
+        identifiers[label] = word
+    return identifiers
 
 
 def read_structure(source: str | os.PathLike[str]) -> nx.DiGraph | BayesianNetwork:
-    """A network from a .bif or .json file or a bundled name; a graph where a .json or .graphml file has no probabilities.
+    """Read a network or a graph. The result is a graph if the .json or .graphml file has no probabilities.
 
     Args:
-        source: the file or name.
+        source: path of a .bif, .json or .graphml file, or the name of a bundled network.
     """
     suffix = Path(source).suffix.lower()
     if suffix in (".dot", PAGE):
@@ -170,53 +178,53 @@ def read_structure(source: str | os.PathLike[str]) -> nx.DiGraph | BayesianNetwo
 
 
 def read_network(source: str | os.PathLike[str]) -> BayesianNetwork:
-    """A network with states and probabilities, from a .bif or .json file or a bundled name.
+    """Read a network with states and probabilities.
 
     Args:
-        source: the file or name.
+        source: path of a .bif or .json file, or the name of a bundled network.
     """
-    found = read_structure(source)
-    if not isinstance(found, BayesianNetwork):
-        raise InputError(f"{source} has no states; give a .bif or .json file with probabilities")
-    return found
+    network = read_structure(source)
+    if not isinstance(network, BayesianNetwork):
+        raise InputError(f"{source} has no states and probabilities; give a .bif or .json file that has them")
+    return network
 
 
 def _from_json(text: str, source: str | os.PathLike[str]) -> nx.DiGraph | BayesianNetwork:
     graph = nx.DiGraph()
     try:
-        found = json.loads(text)
-        graph.add_nodes_from(map(str, found["variables"]))
-        graph.add_edges_from((str(parent), str(child)) for parent, child in found["edges"])
+        content = json.loads(text)
+        graph.add_nodes_from(map(str, content["variables"]))
+        graph.add_edges_from((str(parent), str(child)) for parent, child in content["edges"])
         for name in graph:
             check_text(name, f"{source}: a variable")
-        if sorted(graph) != sorted(map(str, found["variables"])) or any(graph.has_edge(name, name) for name in graph):
+        if sorted(graph) != sorted(map(str, content["variables"])) or any(graph.has_edge(name, name) for name in graph):
             raise ValueError
-        if "cpts" not in found:
+        if "cpts" not in content:
             return graph
-        if not all(isinstance(its, list) for its in found["states"].values()):
+        if not all(isinstance(labels, list) for labels in content["states"].values()):
             raise ValueError
-        states = {name: tuple(map(str, its)) for name, its in found["states"].items()}
-        parents = {name: tuple(map(str, found["parents"][name])) for name in states}
-        tables = {name: np.array(found["cpts"][name], dtype=np.float64) for name in states}
+        states = {name: tuple(map(str, labels)) for name, labels in content["states"].items()}
+        parents = {name: tuple(map(str, content["parents"][name])) for name in states}
+        tables = {name: np.array(content["cpts"][name], dtype=np.float64) for name in states}
     except InputError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
-        raise InputError(f"{source} is not a network or a result of `dagneal learn`") from error
+        raise InputError(f"{source} is not a network; give a file written by `dagneal learn`, `fit` or `convert`") from error
     _check_agreement(graph, parents, source)
-    return BayesianNetwork(states, parents, tables, str(found.get("name", "network")))
+    return BayesianNetwork(states, parents, tables, str(content.get("name", "network")))
 
 
 def _check_agreement(graph: nx.DiGraph, parents: Mapping[str, Sequence[str]], source: str | os.PathLike[str]) -> None:
-    """Refuse a file whose `variables` and `edges` are not those of its probabilities, such as one edited by hand."""
-    if odd := sorted(set(graph) ^ set(parents)):
-        where = ("variables", "states") if odd[0] in graph else ("states", "variables")
-        raise InputError(f"{source}: {odd[0]!r} is in {where[0]!r} but not in {where[1]!r}; make them agree")
-    listed = {(parent, child) for child, its in parents.items() for parent in its}
-    if odd := sorted(set(graph.edges) ^ listed):
-        where = ("edges", "parents") if odd[0] in graph.edges else ("parents", "edges")
+    """Check that `variables` and `edges` of a file agree with its probabilities. Editing by hand can break this."""
+    if variables := sorted(set(graph) ^ set(parents)):
+        keys = ("variables", "states") if variables[0] in graph else ("states", "variables")
+        raise InputError(f"{source}: {variables[0]!r} is in {keys[0]!r} but not in {keys[1]!r}; make them agree")
+    parent_edges = {(parent, child) for child, names in parents.items() for parent in names}
+    if edges := sorted(set(graph.edges) ^ parent_edges):
+        keys = ("edges", "parents") if edges[0] in graph.edges else ("parents", "edges")
         raise InputError(
-            f"{source}: the edge {odd[0][0]} -> {odd[0][1]} is in {where[0]!r} but not in {where[1]!r}; make them agree, or "
-            "remove 'cpts' to keep the edges only and get new probabilities with `dagneal fit`"
+            f"{source}: the edge {' -> '.join(edges[0])} is in {keys[0]!r} but not in {keys[1]!r}; make them agree, or "
+            "remove 'cpts' to keep only the edges, and estimate new probabilities with `dagneal fit`"
         )
 
 
@@ -224,19 +232,19 @@ def _from_graphml(text: str, source: str | os.PathLike[str]) -> nx.DiGraph:
     from xml.etree.ElementTree import ParseError
 
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
-        raise InputError(f"{source} declares its own XML entities, which are not read")
+        raise InputError(f"{source} declares XML entities, which are not supported; remove the DOCTYPE")
     try:
         graph = nx.DiGraph(nx.parse_graphml(text))
     except (ParseError, nx.NetworkXError, KeyError, ValueError, TypeError) as error:
-        raise InputError(f"{source} is not a graph in GraphML") from error
+        raise InputError(f"{source} is not a GraphML graph") from error
     check_acyclic(graph, str(source))
     return graph
 
 
-def structure_of(found: nx.DiGraph | BayesianNetwork) -> nx.DiGraph:
-    """The graph of a network, or a graph itself.
+def get_dag(network: nx.DiGraph | BayesianNetwork) -> nx.DiGraph:
+    """Return the graph of a network; return a graph unchanged.
 
     Args:
-        found: either.
+        network: a network or a graph.
     """
-    return found.dag if isinstance(found, BayesianNetwork) else found
+    return network.dag if isinstance(network, BayesianNetwork) else network

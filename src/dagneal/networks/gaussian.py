@@ -1,9 +1,9 @@
-"""Conditional-Gaussian networks, and the paper's way to make them discrete (its section 5.1).
+"""Conditional-Gaussian networks, and the procedure of the paper to discretise them (section 5.1).
 
-A continuous variable becomes one of two states, above or below a threshold. All settings of its parents are gone through:
-the lowest value is the smallest mean minus its variance, the highest the largest mean plus its variance, and the threshold
-lies halfway. The probability to be above it is that of the Gaussian with the mean and variance of each setting. A continuous
-parent is made discrete first; its lowest and highest values then stand for its two states.
+A continuous variable gets two states: above and below a threshold. Each setting of its parents has a mean and a variance.
+Over all settings, the lowest value is the smallest mean minus its variance, and the highest value is the largest mean plus
+its variance. The threshold is halfway between them. For each setting, the Gaussian gives the probability of the state above.
+A continuous parent is discretised first. Its highest and lowest values then represent its two states.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Discrete:
     """A discrete variable without parents.
 
     Args:
-        probabilities: of its states.
+        probabilities: probability of each state.
     """
 
     probabilities: Mapping[str, float]
@@ -32,13 +32,13 @@ class Discrete:
 
 @dataclass(frozen=True)
 class Gaussian:
-    """A continuous variable: for each setting of its discrete parents a mean and a variance.
+    """A continuous variable with a mean and a variance for each setting of its discrete parents.
 
     Args:
-        parents: its discrete parents.
-        moments: mean and variance for each combination of their states.
-        slopes: what a unit of each continuous parent adds to the mean.
-        states: what to call a value above the threshold, and one below.
+        parents: discrete parents.
+        moments: mean and variance for each combination of parent states.
+        slopes: change of the mean per unit of each continuous parent.
+        states: names of the states above and below the threshold.
     """
 
     parents: tuple[str, ...]
@@ -49,7 +49,7 @@ class Gaussian:
 
 @dataclass(frozen=True)
 class Threshold:
-    """Where a continuous variable was cut.
+    """The threshold of a continuous variable.
 
     Attributes:
         lowest: the smallest mean minus its variance.
@@ -61,64 +61,67 @@ class Threshold:
 
     @property
     def value(self) -> float:
-        """Halfway between them."""
+        """The threshold: halfway between the lowest and the highest value."""
         return (self.lowest + self.highest) / 2
 
 
 def discretise_network(
     variables: Mapping[str, Discrete | Gaussian], name: str = "discretised"
 ) -> tuple[BayesianNetwork, dict[str, Threshold]]:
-    """Make a conditional-Gaussian network discrete by the paper's procedure.
+    """Discretise a conditional-Gaussian network by the procedure of the paper.
 
-    A parent that makes no difference to any cell any more is no parent of the result.
+    A parent without influence on the discrete probabilities is removed.
 
     Args:
-        variables: by name, parents before their children.
-        name: of the result.
+        variables: variables by name, parents before their children.
+        name: name of the resulting network.
 
     Returns:
-        The network, and where each continuous variable was cut.
+        The network, and the threshold of each continuous variable.
 
     >>> regimen = Discrete({"Stable": 0.85, "Unstable": 0.15})
     >>> gas = Gaussian(("Regimen",), {("Stable",): (-2, 0.1), ("Unstable",): (-1, 0.3)})
-    >>> network, cut = discretise_network({"Regimen": regimen, "CO2": gas})
-    >>> network.cpts["CO2"].round(2).tolist(), round(cut["CO2"].value, 2)
+    >>> network, thresholds = discretise_network({"Regimen": regimen, "CO2": gas})
+    >>> network.cpts["CO2"].round(2).tolist(), round(thresholds["CO2"].value, 2)
     ([[0.03, 0.97], [0.77, 0.23]], -1.4)
     """
     states: dict[str, tuple[str, ...]] = {}
     parents: dict[str, tuple[str, ...]] = {}
     cpts: dict[str, np.ndarray] = {}
-    cuts: dict[str, Threshold] = {}
-    for variable, about in variables.items():
-        if isinstance(about, Discrete):
-            states[variable], parents[variable] = tuple(about.probabilities), ()
-            cpts[variable] = np.array(list(about.probabilities.values()))
+    thresholds: dict[str, Threshold] = {}
+    for variable, description in variables.items():
+        if isinstance(description, Discrete):
+            states[variable], parents[variable] = tuple(description.probabilities), ()
+            cpts[variable] = np.array(list(description.probabilities.values()))
             continue
-        own = (*about.parents, *about.slopes)
+        own = (*description.parents, *description.slopes)
         if missing := [parent for parent in own if parent not in states]:
-            raise InputError(f"{variable} has the parent {missing[0]}, which does not come before it")
+            raise InputError(f"{variable} comes before its parent {missing[0]}; list parents before their children")
         settings = list(product(*(states[parent] for parent in own)))
-        moments = [_moments(about, setting, cuts, variables) for setting in settings]
+        moments = [_moments(description, setting, thresholds, variables) for setting in settings]
         smallest, largest = min(moments), max(moments)
-        cut = cuts[variable] = Threshold(smallest[0] - smallest[1], largest[0] + largest[1])
-        above = [0.5 * erfc((cut.value - mean) / sqrt(2 * variance)) for mean, variance in moments]
+        threshold = thresholds[variable] = Threshold(smallest[0] - smallest[1], largest[0] + largest[1])
+        above = [0.5 * erfc((threshold.value - mean) / sqrt(2 * variance)) for mean, variance in moments]
         table = np.array(above).reshape([len(states[parent]) for parent in own])
-        states[variable] = about.states
+        states[variable] = description.states
         kept = [axis for axis in range(len(own)) if not np.allclose(table, table.take([0], axis), atol=1e-9)]
         table = table[tuple(slice(None) if axis in kept else 0 for axis in range(len(own)))]
         parents[variable] = tuple(own[axis] for axis in kept)
         cpts[variable] = np.stack([table, 1 - table], axis=-1)
-    return BayesianNetwork(states, parents, cpts, name), cuts
+    return BayesianNetwork(states, parents, cpts, name), thresholds
 
 
 def _moments(
-    about: Gaussian, setting: tuple[str, ...], cuts: Mapping[str, Threshold], variables: Mapping[str, Discrete | Gaussian]
+    variable: Gaussian,
+    setting: tuple[str, ...],
+    thresholds: Mapping[str, Threshold],
+    variables: Mapping[str, Discrete | Gaussian],
 ) -> tuple[float, float]:
-    """Mean and variance of a variable, its continuous parents at their highest or lowest value."""
-    discrete = setting[: len(about.parents)]
-    mean, variance = about.moments[discrete]
-    for (parent, slope), state in zip(about.slopes.items(), setting[len(about.parents) :], strict=True):
-        of = variables[parent]
-        above = isinstance(of, Gaussian) and state == of.states[0]
-        mean += slope * (cuts[parent].highest if above else cuts[parent].lowest)
+    """Return mean and variance of a variable. Each continuous parent has its highest or lowest value."""
+    discrete = setting[: len(variable.parents)]
+    mean, variance = variable.moments[discrete]
+    for (name, slope), state in zip(variable.slopes.items(), setting[len(variable.parents) :], strict=True):
+        parent = variables[name]
+        above = isinstance(parent, Gaussian) and state == parent.states[0]
+        mean += slope * (thresholds[name].highest if above else thresholds[name].lowest)
     return mean, variance

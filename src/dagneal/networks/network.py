@@ -1,4 +1,4 @@
-"""BayesianNetwork: a DAG with conditional probability tables; sampling, expected data and fitting."""
+"""BayesianNetwork: a DAG with conditional probability tables. Sampling, expected data and fitting."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 Rounding = Literal["nearest", "floor"]
 
 _SUM_TOLERANCE = 1e-3  # published tables are rounded to three digits
-_BLOCK = 1 << 20  # rows drawn at once, whatever the total: the same seed gives the same rows in bounded memory
-LARGEST_CPT = 100_000_000
+_CHUNK = 1 << 20  # rows drawn at once, which bounds memory; changing it changes the rows of a seed
+LARGEST_CPT = 100_000_000  # numbers in a table
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +32,10 @@ class BayesianNetwork:
     """A Bayesian network over discrete variables.
 
     Attributes:
-        states: the states of each variable; the order of the variables is that of the mapping.
-        parents: the parents of each variable.
-        cpts: for each variable an array with one axis per parent, then one for the variable itself.
-        name: what the network is called.
+        states: states of each variable; the variables have the order of this mapping.
+        parents: parents of each variable.
+        cpts: conditional probability table of each variable: an array with one axis per parent, then one for the variable.
+        name: name of the network.
 
     >>> rain = BayesianNetwork(
     ...     {"rain": ("no", "yes"), "wet": ("no", "yes")},
@@ -57,35 +57,37 @@ class BayesianNetwork:
         for name, states in self.states.items():
             for text, what in ((name, "a variable"), *((state, f"a state of {name!r}") for state in states)):
                 check_text(text, f"{self.name}: {what}")
-            for what, given in (("parents", self.parents), ("cpts", self.cpts)):
-                if name not in given:
-                    raise InputError(f"{self.name}: {name!r} has no entry in {what!r}")
+            for attribute, mapping in (("parents", self.parents), ("cpts", self.cpts)):
+                if name not in mapping:
+                    raise InputError(f"{self.name}: {name!r} has no entry in {attribute!r}; add it")
             if len(set(self.parents[name])) != len(self.parents[name]):
-                raise InputError(f"{self.name}: {name!r} has the same parent twice")
+                raise InputError(f"{self.name}: {name!r} lists the same parent twice; remove one")
             if len(set(states)) != len(states) or not states:
-                raise InputError(f"{self.name}: the states of {name!r} are not distinct: {', '.join(states) or 'none'}")
+                raise InputError(
+                    f"{self.name}: the states of {name!r} must be distinct, at least one; they are ({', '.join(states)})"
+                )
             for parent in self.parents[name]:
                 if parent not in self.states:
-                    raise InputError(f"{self.name}: {name!r} has the parent {parent!r}, which is not declared")
+                    raise InputError(f"{self.name}: the parent {parent!r} of {name!r} is not declared; add its states")
             try:
                 table = np.array(self.cpts[name], dtype=np.float64)
             except (ValueError, TypeError, OverflowError) as error:
-                raise InputError(f"{self.name}: the table of {name!r} is no array of numbers") from error
+                raise InputError(f"{self.name}: the table of {name!r} is not an array of numbers") from error
             shape = tuple(len(self.states[v]) for v in (*self.parents[name], name))
             if table.shape != shape:
-                raise InputError(f"{self.name}: the table of {name!r} has shape {table.shape} where {shape} is needed")
+                raise InputError(f"{self.name}: the table of {name!r} has shape {table.shape}; it needs {shape}")
             tables[name] = _normalise(self, name, table)
         object.__setattr__(self, "cpts", tables)
         check_acyclic(self.dag, self.name)
 
     @cached_property
     def dag(self) -> nx.DiGraph:
-        """The structure."""
+        """The graph of the network."""
         return dag_from_parents({name: self.parents[name] for name in self.states})
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The variables."""
+        """The names of the variables."""
         return tuple(self.states)
 
     def __repr__(self) -> str:
@@ -95,21 +97,26 @@ class BayesianNetwork:
         """Draw independent rows.
 
         Args:
-            rows: how many.
-            seed: the same seed gives the same rows.
+            rows: number of rows.
+            seed: seed of the random generator.
         """
-        blocks = list(self.sample_codes(rows, seed))
-        return Dataset.from_codes(self.names, list(self.states.values()), np.concatenate(blocks, axis=1))
+        chunks = list(self.sample_codes(rows, seed))
+        return Dataset.from_codes(self.names, list(self.states.values()), np.concatenate(chunks, axis=1))
 
     def sample_codes(self, rows: int, seed: int | None = None) -> Iterator[NDArray[np.uint16]]:
-        """Draw independent rows in the order drawn, as blocks of codes of shape (variables, rows of the block)."""
+        """Draw independent rows; yield chunks of state codes of shape (variables, rows of the chunk).
+
+        Args:
+            rows: number of rows.
+            seed: seed of the random generator.
+        """
         rows = whole_number("rows", rows, least=1)
         generator = np.random.default_rng(None if seed is None else whole_number("seed", seed))
         position = {name: i for i, name in enumerate(self.names)}
         order = topological_order(self.dag, self.names)
         cumulative = {name: np.cumsum(self.cpts[name], axis=-1)[..., :-1] for name in order}
-        for start in range(0, rows, _BLOCK):
-            codes = np.zeros((len(self.names), min(_BLOCK, rows - start)), dtype=np.uint16)
+        for start in range(0, rows, _CHUNK):
+            codes = np.zeros((len(self.names), min(_CHUNK, rows - start)), dtype=np.uint16)
             for name in order:
                 given = tuple(codes[position[parent]] for parent in self.parents[name])
                 drawn = generator.random(codes.shape[1])
@@ -118,14 +125,14 @@ class BayesianNetwork:
             yield codes
 
     def expected(self, rows: int, rounding: Rounding = "nearest") -> Dataset:
-        """Each combination of states as often as it is expected in so many rows: data without variance.
+        """Return data without random variation: each combination of states occurs as often as expected.
 
         Args:
-            rows: the number of rows N; rounding makes the result a little larger or smaller.
-            rounding: `"nearest"` as in the paper's published sizes, or `"floor"` as in its text.
+            rows: number of rows. Rounding makes the result slightly larger or smaller.
+            rounding: `"nearest"`, as in the sizes that the paper gives, or `"floor"`, as in its text.
 
-        The joint distribution is built variable by variable. A partial combination that would already round to
-        nothing is dropped, since further factors only make it rarer; so impossible combinations are never listed.
+        The joint distribution is built variable by variable. A partial combination whose count rounds to 0 is dropped at
+        once, because further variables only make it rarer.
         """
         if rounding not in ("nearest", "floor"):
             raise InputError(f"rounding is {rounding!r}; give 'nearest' or 'floor'")
@@ -133,27 +140,29 @@ class BayesianNetwork:
         check_total(float(rows))
         shift = 0.5 if rounding == "nearest" else 0.0
 
-        def whole(count: Floats) -> Floats:
-            # A product of decimals such as 0.3 * 0.1 * 10,000 must not lose a row to the last binary digit.
+        def round_counts(count: Floats) -> Floats:
+            # Round first: a product such as 0.3 * 0.1 * 10,000 must not lose a row to binary rounding errors.
             return np.floor(np.round(count, 6) + shift)
 
-        found: dict[str, NDArray[np.uint16]] = {}
+        columns: dict[str, NDArray[np.uint16]] = {}
         count = np.array([float(rows)])
         for name in topological_order(self.dag, self.names):
-            given = self.cpts[name][tuple(found[parent] for parent in self.parents[name])]
+            given = self.cpts[name][tuple(columns[parent] for parent in self.parents[name])]
             extended = count[:, None] * np.broadcast_to(given, (len(count), len(self.states[name])))
-            line, state = np.nonzero(whole(extended))
-            found = {other: codes[line] for other, codes in found.items()}
-            found[name] = state.astype(np.uint16)
+            line, state = np.nonzero(round_counts(extended))
+            columns = {other: codes[line] for other, codes in columns.items()}
+            columns[name] = state.astype(np.uint16)
             count = extended[line, state]
         if not len(count):
-            raise InputError(f"no combination of states is expected even once in {rows} rows; give more")
-        codes = np.array([found[name] for name in self.names])
-        return Dataset.from_codes(self.names, list(self.states.values()), codes, whole(count).astype(np.int64))
+            raise InputError(
+                f"with {rows} rows the expected count of every combination of states rounds to 0; give more rows"
+            )
+        codes = np.array([columns[name] for name in self.names])
+        return Dataset.from_codes(self.names, list(self.states.values()), codes, round_counts(count).astype(np.int64))
 
 
 def _normalise(network: BayesianNetwork, name: str, table: Floats) -> Floats:
-    """The table with rows that sum to 1 exactly; rows that are far from it are refused."""
+    """Return the table with rows scaled to sum to 1; raise an error if a row is not a distribution."""
     sums = table.sum(axis=-1)
     bad = ~(np.abs(sums - 1) <= _SUM_TOLERANCE) | (table < 0).any(axis=-1)
     if bad.any():
@@ -161,9 +170,9 @@ def _normalise(network: BayesianNetwork, name: str, table: Floats) -> Floats:
         given = [network.states[p][i] for p, i in zip(network.parents[name], where, strict=True)]
         what = f"the probabilities of {name!r}" + (f" given ({', '.join(given)})" if given else "")
         values = ", ".join(f"{v:g}" for v in table[where])
-        wrong = "which are no probabilities" if (table[where] < 0).any() else f"which sum to {sums[where]:g}"
-        raise InputError(f"{network.name}: {what} are {values}, {wrong}; they must be from 0 to 1 and sum to 1")
-    exact = np.abs(sums - 1) <= 1e-9  # nothing but the rounding of decimals: leave the digits as they are
+        problem = "include a negative value" if (table[where] < 0).any() else f"sum to {sums[where]:g}"
+        raise InputError(f"{network.name}: {what} {problem} ({values}); they must be from 0 to 1 and sum to 1")
+    exact = np.abs(sums - 1) <= 1e-9  # only rounding errors: keep the digits
     return table if exact.all() else table / sums[..., None]
 
 
@@ -171,9 +180,9 @@ def fit(dag: nx.DiGraph, data: Dataset, prior: Dirichlet | None = None) -> Bayes
     """Estimate the conditional probability tables of a DAG from data.
 
     Args:
-        dag: the structure, over the columns of the data.
+        dag: a DAG over the columns of the data.
         data: the data.
-        prior: the Dirichlet prior whose pseudo-counts are added to the counts; `BDeu(1)` by default.
+        prior: Dirichlet prior with the pseudo-counts to add to the counts; `BDeu(1)` by default.
 
     Returns:
         The network with the expected probabilities, (N_ijk + a_ijk) / (N_ij + a_ij).
@@ -188,18 +197,18 @@ def fit(dag: nx.DiGraph, data: Dataset, prior: Dirichlet | None = None) -> Bayes
 
     prior = prior or BDeu()
     if not isinstance(prior, Dirichlet):
-        raise InputError(f"{type(prior).__name__} is no Dirichlet prior; fit with BDeu, BDeuRows, K2 or Perks")
+        raise InputError(f"{type(prior).__name__} is not a Dirichlet prior; give BDeu, BDeuRows, K2 or Perks")
     check_dag(dag, data.names)
     parents = ordered_parents(dag, data.names)
     position = {name: i for i, name in enumerate(data.names)}
     counter = Counter(data)
     tables = {}
-    for name, its_parents in parents.items():
-        family = [position[v] for v in (*its_parents, name)]
+    for name, parent_names in parents.items():
+        family = [position[v] for v in (*parent_names, name)]
         shape = tuple(int(data.arities[i]) for i in family)
         if prod(shape) > LARGEST_CPT:
             raise InputError(
-                f"{name!r} with {len(its_parents)} parents needs a table of {prod(shape):,} numbers; use fewer parents"
+                f"{name!r} with {len(parent_names)} parents needs a table of {prod(shape):,} numbers; use fewer parents"
             )
         (counts,) = counter.counts([family])
         family_prior, _ = prior.concentrations(shape[-1], float(prod(shape)), data.rows)

@@ -1,9 +1,9 @@
-"""An upper bound: a score that no network of a table exceeds, where exact search is too large.
+"""An upper bound on the score, for tables that are too large for exact search.
 
-If every child took its best parents, cycles or not, the sum of their scores would be a bound. A better one forbids the
-cycles inside groups of variables (the static pattern databases of Yuan and Malone 2012). For one group, a child's parents
-outside are free, so each set of parents is seen as its part inside, with the best score of all sets that have this part;
-exact search over the group gives the most that its members can score together, and the groups' sums add up.
+A simple bound lets every child take its best parents, even if this makes a cycle. A better bound forbids cycles within
+groups of variables (the static pattern databases of Yuan and Malone 2012). Parents outside the group are unrestricted. A
+parent set is therefore reduced to its members inside the group, with the best score of all sets that have these members
+inside. Exact search then gives the highest total score of the group. The bound is the sum over the groups.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from dagneal.scoring.table import ScoreTable
 from dagneal.solvers.exact import exact, fits
 from dagneal.solvers.solution import Bound
 
-GROUP = 20  # variables; exact search takes a tenth of a second for so many
+GROUP = 20  # variables; exact search over 20 takes 0.1 s
 
 
 def upper_bound(table: ScoreTable, group: int = GROUP) -> Bound:
-    """A score that no network of a table exceeds.
+    """Return an upper bound on the score of all networks of a table.
 
     Args:
-        table: local scores, of any number of variables.
-        group: the most variables among which cycles are forbidden; with all of them in one group it is the optimum.
+        table: local scores of any number of variables.
+        group: largest number of variables in a group. With all variables in one group the bound is the optimum.
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
@@ -34,37 +34,38 @@ def upper_bound(table: ScoreTable, group: int = GROUP) -> Bound:
     >>> round(upper_bound(table).score - best, 6), best <= upper_bound(table, group=5).score
     (0.0, True)
     """
-    kept = table.pruned
+    pruned = table.pruned
     while group > 1 and not fits(group):
         group -= 1
-    groups = _groups(_losses(table, *kept), group)
-    return Bound(sum(exact(_inside(table, members, *kept)).score for members in groups), table.max_parents)
+    groups = _make_groups(_score_drops(table, *pruned), group)
+    return Bound(sum(exact(_group_table(table, members, *pruned)).score for members in groups), table.max_parents)
 
 
-def _losses(table: ScoreTable, start: Ints, masks: Masks, scores: Floats) -> Floats:
-    """`losses[parent, child]`: what the child's best score loses if that parent is not to be had."""
+def _score_drops(table: ScoreTable, start: Ints, masks: Masks, scores: Floats) -> Floats:
+    """Return `drops[parent, child]`: the drop of the child's best score if this parent is not available."""
     n = len(table.names)
-    found = np.zeros((n, n))
+    drops = np.zeros((n, n))
     for child in range(n):
         own = slice(start[child], start[child + 1])
         for bit, parent in enumerate(table.candidates_of(child)):
-            without = np.argmax((masks[own] >> np.uint64(bit)) & np.uint64(1) == 0)  # sets are by falling score
-            found[parent, child] = scores[own][0] - scores[own][without]
-    return found
+            without = np.argmax((masks[own] >> np.uint64(bit)) & np.uint64(1) == 0)  # sets have descending scores
+            drops[parent, child] = scores[own][0] - scores[own][without]
+    return drops
 
 
-def _groups(losses: Floats, most: int) -> list[Ints]:
-    """Variables in as few groups as can be, those together that most want each other as parents.
+def _make_groups(drops: Floats, most: int) -> list[Ints]:
+    """Partition the variables into as few groups as possible.
 
-    Of two variables that are each among the other's best parents, one has to give way if they are in one group.
+    Variables that are among each other's best parents should share a group. The group then forbids the cycle between them,
+    which lowers the bound.
     """
-    n = len(losses)
+    n = len(drops)
     count = ceil(n / most)
-    both = np.minimum(losses, losses.T) + 1e-6 * (losses + losses.T)
+    mutual = np.minimum(drops, drops.T) + 1e-6 * (drops + drops.T)
     first, second = np.triu_indices(n, 1)
-    member = np.arange(n)  # of which cluster
+    member = np.arange(n)  # cluster of each variable
     size = np.ones(n, dtype=np.int64)
-    for pair in np.argsort(-both[first, second], kind="stable"):
+    for pair in np.argsort(-mutual[first, second], kind="stable"):
         a, b = member[first[pair]], member[second[pair]]
         if a != b and size[a] + size[b] <= most:
             member[member == b] = a
@@ -72,19 +73,18 @@ def _groups(losses: Floats, most: int) -> list[Ints]:
             size[b] = 0
     clusters = [np.flatnonzero(member == c) for c in np.argsort(-size, kind="stable") if size[c]]
     groups: list[list[int]] = [[] for _ in range(count)]
-    for cluster in clusters:  # the largest first; one that fits nowhere is dealt out
-        room = [most - len(group) for group in groups]
-        whole = [g for g in range(count) if room[g] >= len(cluster)]
-        parts = [cluster] if whole else [np.array([v]) for v in cluster]
+    for cluster in clusters:  # the largest first; a cluster that fits into no group is split into single variables
+        fits_whole = any(most - len(group) >= len(cluster) for group in groups)
+        parts = [cluster] if fits_whole else [np.array([v]) for v in cluster]
         for part in parts:
             fitting = [g for g in range(count) if len(groups[g]) + len(part) <= most]
-            best = max(fitting, key=lambda g: (both[groups[g]][:, part].sum(), -g))
+            best = max(fitting, key=lambda g: (mutual[groups[g]][:, part].sum(), -g))
             groups[best] += part.tolist()
     return [np.array(sorted(group)) for group in groups if group]
 
 
-def _inside(table: ScoreTable, members: Ints, start: Ints, masks: Masks, scores: Floats) -> ScoreTable:
-    """The table of a group: parents outside it are free."""
+def _group_table(table: ScoreTable, members: Ints, start: Ints, masks: Masks, scores: Floats) -> ScoreTable:
+    """Return the table of a group, with unrestricted parents outside the group."""
     place = np.full(len(table.names), -1)
     place[members] = np.arange(len(members))
     parts, best, others = [], [], []
@@ -96,7 +96,7 @@ def _inside(table: ScoreTable, members: Ints, start: Ints, masks: Masks, scores:
             if place[parent] >= 0:
                 local = np.uint64(place[parent] - (parent > child))
                 inside |= ((masks[own] >> np.uint64(bit)) & np.uint64(1)) << local
-        kept, first = np.unique(inside, return_index=True)  # the first of equals has the best score
+        kept, first = np.unique(inside, return_index=True)  # the first of equal masks has the best score
         parts.append(kept)
         best.append(scores[own][first])
     return ScoreTable(

@@ -1,4 +1,4 @@
-"""What an order of the variables is worth: every child takes its best parents among those before it."""
+"""Scores of variable orders: each child takes its best parents among the variables before it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from dagneal.scoring.table import ScoreTable
 
 
 def score_orders(table: ScoreTable, orders: Ints) -> Floats:
-    """The best log score that each order allows.
+    """Return the best log score that each order allows.
 
     Args:
         table: the local scores.
-        orders: positions of the variables, first to last, one order per line.
+        orders: positions of the variables, first to last, one order per row.
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
@@ -31,7 +31,7 @@ def score_orders(table: ScoreTable, orders: Ints) -> Floats:
 
 
 def dag_of_order(table: ScoreTable, order: Ints) -> nx.DiGraph:
-    """The best DAG that an order allows.
+    """Return the best DAG that an order allows.
 
     Args:
         table: the local scores.
@@ -46,34 +46,36 @@ def dag_of_order(table: ScoreTable, order: Ints) -> nx.DiGraph:
 
 
 def random_orders(
-    variables: int, count: int, seed: int | None, block: int = 65_536, required: NDArray[np.bool_] | None = None
+    variables: int, count: int, seed: int | None, chunk: int = 65_536, required: NDArray[np.bool_] | None = None
 ) -> Iterator[Ints]:
-    """Uniformly random orders, in blocks of at most 65,536; with required edges changed as little as these need.
+    """Yield uniformly random orders in chunks.
+
+    If there are required edges, each order is changed only as far as these edges demand.
 
     Args:
-        variables: the length of an order.
-        count: how many orders.
-        seed: the same seed gives the same orders.
-        block: how many are in one block.
-        required: `required[parent, child]`, edges whose parent must come first.
+        variables: number of variables.
+        count: total number of orders.
+        seed: seed of the random generator.
+        chunk: largest number of orders in a chunk.
+        required: matrix `required[parent, child]` of the edges whose parent must come first.
     """
     generator = np.random.default_rng(seed)
-    for start in range(0, count, block):
-        identity = np.broadcast_to(np.arange(variables), (min(block, count - start), variables))
+    for start in range(0, count, chunk):
+        identity = np.broadcast_to(np.arange(variables), (min(chunk, count - start), variables))
         drawn = generator.permuted(identity, axis=1)
-        yield drawn if required is None else keeping(drawn, required)
+        yield drawn if required is None else enforce_required(drawn, required)
 
 
 @kernel
-def keeping(orders: Ints, required: NDArray[np.bool_]) -> Ints:
-    """Orders in which the parent of each required edge comes first, otherwise as they were."""
-    found = np.empty_like(orders)
-    rank = np.empty(orders.shape[1], dtype=np.int64)
+def enforce_required(orders: Ints, required: NDArray[np.bool_]) -> Ints:
+    """Return the orders, changed so that the parent of each required edge comes before the child."""
+    changed = np.empty_like(orders)
+    priority = np.empty(orders.shape[1], dtype=np.int64)
     for line in range(len(orders)):
         for position in range(orders.shape[1]):
-            rank[orders[line, position]] = -position
-        sort_by(required, rank, found[line])
-    return found
+            priority[orders[line, position]] = -position
+        sort_topologically(required, priority, changed[line])
+    return changed
 
 
 @kernel
@@ -99,16 +101,19 @@ def _score_orders(orders: Ints, first: Ints, candidates: Ints, start: Ints, mask
 
 
 @kernel
-def sort_by(precedes: NDArray[np.bool_], wins: Ints, order: Ints) -> bool:
-    """Kahn's algorithm; of the variables that may come next the one with most wins is taken. False if there is a cycle."""
-    n = len(wins)
+def sort_topologically(precedes: NDArray[np.bool_], priority: Ints, order: Ints) -> bool:
+    """Write a topological order into `order` and return True; return False if there is a cycle.
+
+    This is Kahn's algorithm. Among the variables that may come next it takes the one with the highest priority.
+    """
+    n = len(priority)
     waiting = np.empty(n, dtype=np.int64)
     for v in range(n):
         waiting[v] = precedes[:, v].sum()
     for position in range(n):
         best = -1
         for v in range(n):
-            if waiting[v] == 0 and (best < 0 or wins[v] > wins[best]):
+            if waiting[v] == 0 and (best < 0 or priority[v] > priority[best]):
                 best = v
         if best < 0:
             return False

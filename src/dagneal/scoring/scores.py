@@ -1,13 +1,13 @@
 """Scores of a child given its parents: log marginal likelihoods with Dirichlet priors, and BIC.
 
-Every score here is a difference of two sums over state combinations, one over those of the family (the child with its
-parents, counts N_ijk) and one over those of the parents alone (counts N_ij), so that counts are made once for a *set* of
-variables, whatever part it plays:
+Every score is a difference of two sums over state combinations. The first sum is over the family, which is the child with
+its parents (counts N_ijk). The second is over the parents alone (counts N_ij). The counts of a *set* of variables therefore
+serve both as a family and as a parent set:
 
     ln p(D_i | parents) =   sum over family  [ln G(N_ijk + a_ijk) - ln G(a_ijk)]
                           - sum over parents [ln G(N_ij + a_ij) - ln G(a_ij)]
 
-which is equation (s-calc) of the paper with its sign turned: here higher is better.
+This is equation (s-calc) of the paper with the opposite sign: here higher is better.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Score(Protocol):
-    """What a table of local scores needs to know.
+    """The interface of a score.
 
     To add a score, write a frozen dataclass with these members and pass an instance to `learn`. It may inherit from
-    `Dirichlet` (a prior, as for `K2`) or from `Likelihood` (a penalty, as for `BIC`), and then one method is left to write.
+    `Dirichlet` (a prior, such as `K2`) or from `Likelihood` (a penalty, such as `BIC`); then only one method is missing.
     An entry in `SCORES` gives it a name for `learn(score="...")`, for the command line and for saved results.
 
-    No score may be above 0: with background knowledge, `Scorer.price` relies on that.
+    No score may be above 0: `Scorer.violation_penalty` relies on this.
 
     >>> @dataclass(frozen=True)
     ... class HannanQuinn(Likelihood):
@@ -51,7 +51,7 @@ class Score(Protocol):
 
     @property
     def name(self) -> str:
-        """The name in results, with its parameters."""
+        """The name shown in results, with parameters."""
         ...
 
     @property
@@ -60,35 +60,46 @@ class Score(Protocol):
         ...
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """Pseudo-counts (a_ijk, a_ij) for a set of variables with so many state combinations.
+        """Return the pseudo-counts (a_ijk, a_ij) of a set of variables.
 
-        The first is used where the set is a family, the second where it is the parents of a child of this arity.
-        Negative: the sum over state combinations is of N ln N.
+        The first applies if the set is a family, the second if it is the parent set of a child. A negative value replaces
+        the terms ln G(N + a) - ln G(a) by N ln N.
+
+        Args:
+            arity: number of states of the child.
+            cells: number of state combinations of the set.
+            rows: number of rows of the data.
         """
         ...
 
     @property
     def penalised(self) -> bool:
-        """Whether there are penalties."""
+        """Whether the score subtracts penalties."""
         ...
 
     def penalties(self, arity: int, parent_cells: Floats, rows: int) -> Floats:
-        """What is taken off the scores of a child with this arity and so many states of its parents."""
+        """Return the penalties to subtract from the scores of a child.
+
+        Args:
+            arity: number of states of the child.
+            parent_cells: number of state combinations of each parent set.
+            rows: number of rows of the data.
+        """
         ...
 
 
 class Dirichlet:
-    """A score with a Dirichlet prior: the log marginal likelihood, as it is."""
+    """A score with a Dirichlet prior: the log marginal likelihood without a penalty."""
 
     depends_on_child = True
     penalised = False
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """Pseudo-counts for a set of variables; see `Score`."""
+        """Return the pseudo-counts of a set of variables; see `Score`."""
         raise NotImplementedError
 
     def penalties(self, arity: int, parent_cells: Floats, rows: int) -> Floats:
-        """Nothing."""
+        """Return zeros: there is no penalty."""
         return np.zeros_like(parent_cells)
 
 
@@ -97,7 +108,7 @@ class BDeu(Dirichlet):
     """The likelihood-equivalent uniform prior, a_ijk = ess / (r_i q_i).
 
     Args:
-        ess: the equivalent sample size; 1 is the paper's choice.
+        ess: equivalent sample size; the paper uses 1.
 
     >>> BDeu(10).name
     'BDeu(10)'
@@ -116,7 +127,7 @@ class BDeu(Dirichlet):
         return f"BDeu({self.ess:g})"
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """ess / cells, as family and as parents."""
+        """Return ess / cells, both for a family and for parents."""
         return self.ess / cells, self.ess / cells
 
 
@@ -128,7 +139,7 @@ class BDeuRows(Dirichlet):
     name = "BDeu(N)"
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """N / cells, as family and as parents."""
+        """Return N / cells, both for a family and for parents."""
         return rows / cells, rows / cells
 
 
@@ -139,7 +150,7 @@ class K2(Dirichlet):
     name = "K2"
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """1 for the family, r_i for the parents."""
+        """Return 1 for a family and r_i for parents."""
         return 1.0, float(arity)
 
 
@@ -150,7 +161,7 @@ class Perks(Dirichlet):
     name = "Perks"
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """1 / r_i for the family, 1 for the parents."""
+        """Return 1 / r_i for a family and 1 for parents."""
         return 1.0 / arity, 1.0
 
 
@@ -161,11 +172,11 @@ class Likelihood:
     penalised = True
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """None: the sums are of N ln N."""
+        """Return negative values: there is no prior, and the sums are of N ln N."""
         return -1.0, -1.0
 
     def penalties(self, arity: int, parent_cells: Floats, rows: int) -> Floats:
-        """What is taken off; see `Score`."""
+        """Return the penalties to subtract; see `Score`."""
         raise NotImplementedError
 
 
@@ -176,16 +187,16 @@ class BIC(Likelihood):
     name = "BIC"
 
     def penalties(self, arity: int, parent_cells: Floats, rows: int) -> Floats:
-        """ln(N) / 2 for each of the q_i (r_i - 1) parameters."""
+        """Return ln(N) / 2 for each of the q_i (r_i - 1) parameters."""
         return 0.5 * log(rows) * parent_cells * (arity - 1)
 
 
 SCORES: dict[str, Callable[..., Score]] = {"bdeu": BDeu, "bdeu-rows": BDeuRows, "k2": K2, "perks": Perks, "bic": BIC}
-"""The scores that have a name. One with a parameter takes it after a colon, such as `bdeu:10`."""
+"""The scores by name. A parameter follows a colon, such as `bdeu:10`."""
 
 
 def as_score(value: Any) -> Score:
-    """A score as given, or by its name.
+    """Return a score, given as an object or by name.
 
     Args:
         value: a score, a name such as `"bic"` or `"bdeu:10"`, or None for `BDeu(1)`.
@@ -196,28 +207,30 @@ def as_score(value: Any) -> Score:
     if value is None:
         value = SCORE
     if isinstance(value, str):
-        return score_named(value)
+        return parse_score(value)
     if isinstance(value, type):
         raise InputError(f"score is the class {value.__name__}; give an instance: {value.__name__}()")
     if not isinstance(value, Score):
-        raise InputError(f"score is {value!r}; give a score such as BDeu(1), or a name such as 'bic'{_lacking(value)}")
+        raise InputError(
+            f"score is {value!r}; give a score such as BDeu(1), or a name such as 'bic'{_missing_members(value)}"
+        )
     return value
 
 
-def _lacking(value: Any) -> str:
-    """Return the end of a message that names the members which a score of the user's own lacks."""
+def _missing_members(value: Any) -> str:
+    """Return the end of an error message: the members that a user-defined score lacks."""
     members = [name for name in vars(Score) if not name.startswith("_")]
     missing = [name for name in members if not hasattr(value, name)]
     return f"; a score also needs {', '.join(missing)}" if len(missing) < len(members) else ""
 
 
-def score_named(text: str) -> Score:
-    """Return a score by its name; see `SCORES`.
+def parse_score(text: str) -> Score:
+    """Return the score with this name; see `SCORES`.
 
     Args:
-        text: the name, perhaps with a colon and a parameter.
+        text: name, with an optional parameter after a colon.
 
-    >>> score_named("bdeu:10")
+    >>> parse_score("bdeu:10")
     BDeu(ess=10.0)
     """
     name, colon, value = text.partition(":")
@@ -229,16 +242,16 @@ def score_named(text: str) -> Score:
     try:
         return kind(float(value))
     except InputError as error:
-        raise InputError(f"the score {text!r} is not possible: {error}") from error
+        raise InputError(f"the score {text!r} is invalid: {error}") from error
     except ValueError as error:
         raise InputError(f"the score {text!r} needs a number after the colon, such as {name}:1") from error
 
 
 def score_names(base: type = object) -> list[str]:
-    """Return the names that `score_named` takes, with parameters in capital letters.
+    """Return the names that `parse_score` accepts. Parameters are in capital letters.
 
     Args:
-        base: only scores of this class.
+        base: base class of the scores to list.
 
     >>> score_names(Dirichlet)
     ['bdeu', 'bdeu:ESS', 'bdeu-rows', 'k2', 'perks']
@@ -250,13 +263,13 @@ def score_names(base: type = object) -> list[str]:
     return names
 
 
-def name_of(score: Score) -> str | None:
-    """Return the name by which `score_named` finds a score again; None for one of the user's own.
+def score_spec(score: Score) -> str | None:
+    """Return the text from which `parse_score` makes this score; None for a user-defined score.
 
     Args:
         score: the score.
 
-    >>> name_of(BDeu(10)), name_of(K2())
+    >>> score_spec(BDeu(10)), score_spec(K2())
     ('bdeu:10', 'k2')
     """
     for name, kind in SCORES.items():
@@ -266,5 +279,5 @@ def name_of(score: Score) -> str | None:
 
 
 def _parameters(kind: Any) -> list[str]:
-    """Return the names of the parameters of a score; at most one."""
+    """Return the names of the parameters of a score: at most one name."""
     return [field.name for field in fields(kind)]

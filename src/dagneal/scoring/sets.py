@@ -1,4 +1,4 @@
-"""Sets of variables as bits and as sortable keys."""
+"""Sets of variables, written as bit masks and as sortable keys."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from dagneal.base.kernels import Ints, Masks, kernel
 
 
 def set_keys(masks: Masks, candidates: Ints, child: int | None, variables: int) -> Masks:
-    """Sets of variables as numbers that sort so that sets with common first members follow each other.
+    """Return the keys of sets. Sorting by key places sets with the same first members next to each other.
 
     Args:
         masks: the sets, as bits over the candidates.
-        candidates: the variables that the bits stand for, ascending.
-        child: one more variable that is in every set, or None.
-        variables: how many variables there are.
+        candidates: ascending variables of the bits.
+        child: a variable to add to every set, or None.
+        variables: total number of variables.
 
-    Up to 64 variables a set is its own bits, the first variable highest. Beyond, it is a number with one digit for each
-    member, which bounds the size of the sets; `widest_set` says where.
+    With up to 64 variables a key has one bit for each variable, the first variable highest. With more variables a key is a
+    number with one digit for each member. This limits the size of a set; see `max_set_size`.
     """
     one = np.uint64(1)
     keys = np.empty(len(masks), dtype=np.uint64)
@@ -26,7 +26,7 @@ def set_keys(masks: Masks, candidates: Ints, child: int | None, variables: int) 
         words = one << (np.uint64(63) - candidates.astype(np.uint64))
         _bit_keys(masks, words, np.uint64(0) if child is None else one << np.uint64(63 - child), keys)
         return keys
-    digits = np.uint64(variables + 1) ** np.arange(widest_set(variables) - 1, -1, -1, dtype=np.uint64)
+    digits = np.uint64(variables + 1) ** np.arange(max_set_size(variables) - 1, -1, -1, dtype=np.uint64)
     _digit_keys(masks, candidates, -1 if child is None else child, digits, keys)
     return keys
 
@@ -46,38 +46,38 @@ def _digit_keys(masks: Masks, candidates: Ints, child: int, digits: Masks, keys:
     for line in range(len(masks)):
         key = np.uint64(0)
         rank = 0
-        left = child  # to be put between its parents
+        pending = child  # goes between its parents, in ascending order
         for bit in range(len(candidates)):
             if (masks[line] >> np.uint64(bit)) & np.uint64(1):
                 variable = candidates[bit]
-                if 0 <= left < variable:
-                    key += np.uint64(left + 1) * digits[rank]
+                if 0 <= pending < variable:
+                    key += np.uint64(pending + 1) * digits[rank]
                     rank += 1
-                    left = -1
+                    pending = -1
                 key += np.uint64(variable + 1) * digits[rank]
                 rank += 1
-        if left >= 0:
-            key += np.uint64(left + 1) * digits[rank]
+        if pending >= 0:
+            key += np.uint64(pending + 1) * digits[rank]
         keys[line] = key
 
 
-def distinct(keys: Masks) -> Masks:
-    """Different keys, ascending; for millions of them sorting is faster than hashing.
+def sort_distinct(keys: Masks) -> Masks:
+    """Return the distinct keys in ascending order. For millions of keys sorting is faster than hashing.
 
     Args:
-        keys: in any order.
+        keys: keys in any order.
     """
     ordered = np.sort(keys)
     return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
 
 
 def pair_keys(variables: int) -> tuple[np.uint64, Masks, Masks]:
-    """The keys of the empty set, of every single variable, and of every pair; of a variable with itself, its own."""
+    """Return the keys of the empty set, of each variable and of each pair. A pair of equal variables has the single key."""
     v = np.arange(variables, dtype=np.uint64)
     if variables <= 64:
         single = np.uint64(1) << (np.uint64(63) - v)
         return np.uint64(0), single, single[:, None] | single[None, :]
-    high, low = (np.uint64((variables + 1) ** (widest_set(variables) - place)) for place in (1, 2))
+    high, low = (np.uint64((variables + 1) ** (max_set_size(variables) - place)) for place in (1, 2))
     single = (v + np.uint64(1)) * high
     first, second = np.minimum(v[:, None], v[None, :]), np.maximum(v[:, None], v[None, :])
     pair = (first + np.uint64(1)) * high + np.where(first == second, np.uint64(0), (second + np.uint64(1)) * low)
@@ -85,13 +85,13 @@ def pair_keys(variables: int) -> tuple[np.uint64, Masks, Masks]:
 
 
 def set_members(keys: Masks, variables: int) -> NDArray[np.int32]:
-    """The sets behind their keys, one per line, ascending, filled up with -1."""
+    """Return the members of the sets with these keys: one set per row, ascending, padded with -1."""
     if variables <= 64:
         members = np.full((len(keys), int(np.bitwise_count(keys).max(initial=0))), -1, dtype=np.int32)
         _unpack(keys, members)
         return members
     base = np.uint64(variables + 1)
-    members = np.empty((len(keys), widest_set(variables)), dtype=np.int32)
+    members = np.empty((len(keys), max_set_size(variables)), dtype=np.int32)
     for place in range(members.shape[1]):
         power = base ** np.uint64(members.shape[1] - 1 - place)
         members[:, place] = ((keys // power) % base).astype(np.int32) - 1
@@ -108,8 +108,8 @@ def _unpack(keys: Masks, members: NDArray[np.int32]) -> None:
                 place += 1
 
 
-def widest_set(variables: int) -> int:
-    """How many variables a set can hold that is written as a key."""
+def max_set_size(variables: int) -> int:
+    """Return the largest number of members of a set that a key can hold."""
     if variables <= 64:
         return variables
     width = 1
@@ -119,7 +119,7 @@ def widest_set(variables: int) -> int:
 
 
 def bounded_masks(bits: int, limit: int) -> Masks:
-    """All sets of at most `limit` out of `bits` things as bit masks, ascending; subsets come before supersets.
+    """Return all masks of `bits` bits with at most `limit` bits set, ascending. Subsets come before supersets.
 
     >>> bounded_masks(3, 2).tolist()
     [0, 1, 2, 3, 4, 5, 6]

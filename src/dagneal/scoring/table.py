@@ -1,4 +1,4 @@
-"""ScoreTable: the local scores of every child with its possible parent sets, as flat arrays."""
+"""ScoreTable: the local scores of all children and parent sets, in flat arrays."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.base.errors import InputError
+from dagneal.base.errors import InputError, hint
 from dagneal.base.kernels import Floats, Ints, Masks, kernel
 from dagneal.graphs.dags import check_dag
 from dagneal.scoring.sets import bounded_masks
 
-MOST_IN_BLOCK = 28  # where exact search ends; blocks hold all sets of parents, candidates or not
+MAX_GATHER_SIZE = 28  # variables; the limit of exact search
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """Log scores, higher is better, of the parent sets that each child may have.
+    """The log scores of the parent sets that each child may have. Higher is better.
 
-    The entries of child i are at `start[i]` to `start[i + 1]`; each is a set of parents, written as bits over the
-    child's own candidates, `candidates[first[i]:first[i + 1]]`, and its score. Bits ascend, so a set comes after all its
-    subsets. A set that a child may not have is absent.
+    The entries of child i are `start[i]` to `start[i + 1]`. Each entry has a score and a parent set. The set is a bit mask
+    over the candidates of the child, `candidates[first[i]:first[i + 1]]`. The masks of a child ascend, so a set comes after
+    all its subsets. A set that is not allowed is absent.
 
-    Background knowledge is part of a table. Forbidden parents are not among the candidates. Sets that lack a required
-    parent, or that have more parents than knowledge allows this child, are present, but at a price that exceeds any gain: no
-    best network has one of them. In a `complete` table forbidden parents are candidates too, at the same price. Sets of more
-    than `max_parents` parents are absent. The edges in `required` make a DAG whose parent sets are present, so a search may
-    start there; only in a table of subproblems may they be more than `max_parents`.
+    Background knowledge is part of a table. Forbidden parents are not candidates. A set that lacks a required parent, or has
+    more parents than knowledge allows, is present but has a penalty larger than any gain, so no best network contains it. In
+    a `complete` table forbidden parents are candidates with the same penalty. Sets of more than `max_parents` parents are
+    absent. The edges in `required` form a DAG whose parent sets are present, so a search may start there. Only in a table of
+    subproblems can a child have more than `max_parents` required parents.
 
     Attributes:
-        names: the variables, in the order of the data's columns.
-        max_parents: the most parents a child may have.
-        score_name: the score, with its parameters.
+        names: variables, in the order of the data's columns.
+        max_parents: parent limit.
+        score_name: name of the score, with its parameters.
         first: bounds of each child's candidates.
-        candidates: the possible parents of each child, ascending.
+        candidates: possible parents of each child, ascending.
         start: bounds of each child's entries.
-        masks: the parent sets.
-        scores: their log scores; sets that break a rule of background knowledge are priced.
-        required: `required[parent, child]`, the edges that knowledge requires; None where it requires nothing.
+        masks: parent sets.
+        scores: log scores of the parent sets, including penalties for violations of background knowledge.
+        required: matrix `required[parent, child]` of the required edges; None if there are none.
     """
 
     names: tuple[str, ...]
@@ -60,12 +60,12 @@ class ScoreTable:
 
     @cached_property
     def position(self) -> dict[str, int]:
-        """Where each variable stands in `names`."""
+        """The position of each variable in `names`."""
         return {name: i for i, name in enumerate(self.names)}
 
     @cached_property
     def local_bits(self) -> Ints:
-        """`local_bits[child, parent]` is the bit of a candidate in the child's masks, -1 if it is none."""
+        """`local_bits[child, parent]`: the bit of the parent in the child's masks; -1 if it is not a candidate."""
         bits = np.full((len(self.names), len(self.names)), -1, dtype=np.int64)
         for child in range(len(self.names)):
             own = self.candidates_of(child)
@@ -74,7 +74,7 @@ class ScoreTable:
 
     @cached_property
     def best_first(self) -> tuple[Masks, Floats]:
-        """Masks and scores with each child's entries by falling score; a set comes before its supersets of equal score."""
+        """Masks and scores with each child's entries by descending score. A set precedes its supersets of equal score."""
         order = np.concatenate(
             [lo + np.argsort(-self.scores[lo:hi], kind="stable") for lo, hi in zip(self.start, self.start[1:], strict=False)]
         )
@@ -82,9 +82,10 @@ class ScoreTable:
 
     @cached_property
     def pruned(self) -> tuple[Ints, Masks, Floats]:
-        """Each child's parent sets by falling score, without those no better than one of their subsets: never needed.
+        """Parent sets by descending score, without the sets that score no better than one of their subsets.
 
-        Bounds of each child's sets, the sets, and their scores.
+        An optimal network never needs the removed sets. The tuple has the bounds of each child's sets, the sets and the
+        scores.
         """
         masks, scores = self.best_first
         keep = _undominated_sets(self.start, masks)
@@ -99,76 +100,78 @@ class ScoreTable:
         return bool((np.diff(self.first) == n - 1).all() and (np.diff(self.start) == full).all())
 
     def candidates_of(self, child: int) -> Ints:
-        """The possible parents of a child."""
+        """Return the possible parents of a child."""
         return self.candidates[self.first[child] : self.first[child + 1]]
 
     def entries_of(self, child: int) -> slice:
-        """Where the entries of a child are in `masks` and `scores`."""
+        """Return the slice of `masks` and `scores` that holds the entries of a child."""
         return slice(int(self.start[child]), int(self.start[child + 1]))
 
     def local(self, child: str, parents: Iterable[str] = ()) -> float:
-        """The log score of a child with these parents.
+        """Return the log score of a child with these parents.
 
         Args:
-            child: a variable.
-            parents: its parents.
+            child: name of the child.
+            parents: names of its parents.
         """
-        its_parents = list(parents)
-        for name in (child, *its_parents):
-            if name not in self.position:
-                raise InputError(f"there is no variable {name!r} in the table")
+        parent_names = list(parents)
+        self._check_names((child, *parent_names))
         entries = self.entries_of(self.position[child])
-        bits = self.local_bits[self.position[child], [self.position[p] for p in its_parents]]
+        bits = self.local_bits[self.position[child], [self.position[p] for p in parent_names]]
         if (bits >= 0).all():
             mask = np.uint64(sum(1 << int(bit) for bit in set(bits)))
-            found = entries.start + int(np.searchsorted(self.masks[entries], mask))
-            if found < entries.stop and self.masks[found] == mask:
-                return float(self.scores[found])
-        raise self._outside(child, its_parents)
+            entry = entries.start + int(np.searchsorted(self.masks[entries], mask))
+            if entry < entries.stop and self.masks[entry] == mask:
+                return float(self.scores[entry])
+        raise self._absent_set(child, parent_names)
 
-    def _outside(self, child: str, parents: Sequence[str]) -> InputError:
-        listed = ", ".join(map(str, parents)) or "none"
+    def _check_names(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name not in self.position:
+                raise InputError(f"{name!r} is not a variable of the table{hint(str(name), self.names)}")
+
+    def _absent_set(self, child: str, parents: Sequence[str]) -> InputError:
+        """Return the error for a parent set that is not in the table."""
+        text = ", ".join(map(str, parents)) or "none"
         if len(parents) > self.max_parents:
-            why = f"has {len(parents)} parents ({listed}); this table holds at most {self.max_parents}"
+            why = f"has {len(parents)} parents ({text}), but this table has at most {self.max_parents}"
         else:
-            why = f"may not have the parents ({listed}) in this table"
-        return InputError(f"{child!r} {why}: use Scorer.score for any graph")
+            why = f"cannot have the parents ({text}) in this table"
+        return InputError(f"{child!r} {why}; use Scorer.score, which takes any graph")
 
     def score(self, dag: nx.DiGraph) -> float:
-        """The log score of a DAG over the variables of the table.
+        """Return the log score of a DAG over the variables of the table.
 
         Args:
-            dag: a graph in which no child has parents outside the table.
+            dag: a DAG whose parent sets are all in the table.
         """
         check_dag(dag, self.names)
         return float(sum(self.local(child, dag.predecessors(child)) for child in self.names))
 
     def best_parents(self, child: int, allowed: NDArray[np.bool_]) -> list[int]:
-        """The parents in the best set of a child that lies within some variables; the smallest of equals.
+        """Return the best parents of a child among the allowed variables. Of equal sets the smallest wins.
 
         Args:
             child: position of the child.
-            allowed: for each variable, whether it may be a parent.
+            allowed: flag of each variable: whether it may be a parent.
         """
         candidates = self.candidates_of(child)
         outside = np.uint64(sum(1 << bit for bit, v in enumerate(candidates) if not allowed[v]))
         fitting = np.flatnonzero(self.best_first[0][self.entries_of(child)] & outside == 0)
         if not len(fitting):
-            raise InputError(f"no set of parents of {self.names[child]!r} fits")
+            raise InputError(f"{self.names[child]!r} has no parent set among the allowed variables; allow more of them")
         mask = int(self.best_first[0][self.start[child] + fitting[0]])
         return [int(v) for bit, v in enumerate(candidates) if mask >> bit & 1]
 
     def restrict(self, names: Sequence[str]) -> ScoreTable:
-        """The table of these variables alone, in the order of this table; nothing is counted again.
+        """Return a table of some of the variables, in the order of this table. Nothing is counted again.
 
         Args:
-            names: some of the variables.
+            names: at least two distinct variables of the table.
         """
-        for name in names:
-            if name not in self.position:
-                raise InputError(f"there is no variable {name!r} in the table")
+        self._check_names(names)
         if len(set(names)) != len(names) or len(names) < 2:
-            raise InputError("restrict needs at least two different variables")
+            raise InputError("restrict needs at least two distinct variables")
         kept = np.zeros(len(self.names), dtype=bool)
         kept[[self.position[name] for name in names]] = True
         place = np.cumsum(kept) - 1
@@ -196,23 +199,23 @@ class ScoreTable:
             required=None if self.required is None else self.required[np.ix_(kept, kept)],
         )
 
-    def gather(self, blocks: Sequence[Sequence[int]] | Ints) -> Subproblems:
-        """The scores of many blocks of the same size in one array; scores are copied, nothing is counted again.
+    def gather(self, subproblems: Sequence[Sequence[int]] | Ints) -> Subproblems:
+        """Copy the scores of many subproblems of one size into one array. Nothing is counted again.
 
         Args:
-            blocks: positions of variables, ascending, one block per line.
+            subproblems: ascending positions of variables, one subproblem per row.
         """
         try:
-            members = np.asarray(blocks, dtype=np.int64)
+            members = np.asarray(subproblems, dtype=np.int64)
         except ValueError as error:
-            raise InputError("blocks hold positions of variables; for names use restrict") from error
+            raise InputError("subproblems must be positions of variables; to select by name use restrict") from error
         if members.ndim != 2 or members.shape[1] < 2 or (np.diff(members) <= 0).any():
-            raise InputError("blocks must be lines of the same length, each at least two different positions, ascending")
+            raise InputError("subproblems must be rows of equal length, each with at least two ascending positions")
         if members.size and (members.min() < 0 or members.max() >= len(self.names)):
-            raise InputError(f"a block holds a position outside 0 to {len(self.names) - 1}")
+            raise InputError(f"a subproblem has a position outside 0 to {len(self.names) - 1}")
         size = members.shape[1]
-        if size > MOST_IN_BLOCK:
-            raise InputError(f"blocks of {size} variables are too large; at most {MOST_IN_BLOCK}: use restrict")
+        if size > MAX_GATHER_SIZE:
+            raise InputError(f"subproblems have {size} variables, but at most {MAX_GATHER_SIZE} are possible; use restrict")
         masks = bounded_masks(size - 1, min(self.max_parents, size - 1))
         scores = np.full((len(members), size, len(masks)), -np.inf)
         for place in range(size):
@@ -225,7 +228,13 @@ class ScoreTable:
         return Subproblems(self.names, self.score_name, limit, members, masks, scores, self.required)
 
     def _look_up(self, child: int, others: Ints, masks: Masks) -> Floats:
-        """Scores of a child in several blocks: `others[b]` are the other members, `masks` choose among them."""
+        """Return the scores of a child in several subproblems.
+
+        Args:
+            child: position of the child.
+            others: positions of the other members, one subproblem per row.
+            masks: parent sets, as bits over the other members.
+        """
         bits = self.local_bits[child][others]
         wanted = np.zeros((len(others), len(masks)), dtype=np.uint64)
         possible = np.ones(wanted.shape, dtype=bool)
@@ -239,22 +248,22 @@ class ScoreTable:
         own = self.masks[entries]
         if not len(own):
             return np.full(wanted.shape, -np.inf)
-        found = np.minimum(np.searchsorted(own, wanted), len(own) - 1)
-        return np.where(possible & (own[found] == wanted), self.scores[entries][found], -np.inf)
+        entry = np.minimum(np.searchsorted(own, wanted), len(own) - 1)
+        return np.where(possible & (own[entry] == wanted), self.scores[entries][entry], -np.inf)
 
 
 @dataclass(frozen=True, eq=False)
 class Subproblems:
-    """The local scores of many blocks of one size.
+    """The local scores of many subproblems of one size.
 
     Attributes:
-        variables: all variables of the table that the blocks were cut from.
-        score_name: its score.
-        max_parents: the parent limit within a block.
-        members: positions among the variables, shape (blocks, size).
-        masks: the parent sets, as bits over the other members of a block in their order.
-        scores: shape (blocks, size, masks); minus infinity where a set is absent.
-        required: the edges between all variables that knowledge requires; None where it requires nothing.
+        variables: all variables of the original table.
+        score_name: name of the score.
+        max_parents: parent limit within a subproblem.
+        members: positions of variables, shape (subproblems, size).
+        masks: parent sets, as bits over the other members of a subproblem in ascending order.
+        scores: log scores, shape (subproblems, size, masks); minus infinity for absent sets.
+        required: matrix of the required edges between all variables; None if there are none.
     """
 
     variables: tuple[str, ...]
@@ -265,32 +274,32 @@ class Subproblems:
     scores: Floats
     required: NDArray[np.bool_] | None = None
 
-    def names(self, block: int) -> tuple[str, ...]:
-        """The variables of a block.
+    def names(self, index: int) -> tuple[str, ...]:
+        """Return the variables of a subproblem.
 
         Args:
-            block: its line.
+            index: row of the subproblem in `members`.
         """
-        return tuple(self.variables[i] for i in self.members[block])
+        return tuple(self.variables[i] for i in self.members[index])
 
-    def table(self, block: int) -> ScoreTable:
-        """One block as a table of its own.
+    def table(self, index: int) -> ScoreTable:
+        """Return the table of one subproblem.
 
         Args:
-            block: its line.
+            index: row of the subproblem in `members`.
         """
         size = self.members.shape[1]
-        present = np.isfinite(self.scores[block])
+        present = np.isfinite(self.scores[index])
         return ScoreTable(
-            names=self.names(block),
+            names=self.names(index),
             max_parents=self.max_parents,
             score_name=self.score_name,
             first=np.arange(size + 1) * (size - 1),
             candidates=np.concatenate([np.delete(np.arange(size), child) for child in range(size)]),
             start=np.concatenate([[0], np.cumsum(present.sum(axis=1))]),
             masks=np.broadcast_to(self.masks, present.shape)[present],
-            scores=self.scores[block][present],
-            required=None if self.required is None else self.required[np.ix_(self.members[block], self.members[block])],
+            scores=self.scores[index][present],
+            required=None if self.required is None else self.required[np.ix_(self.members[index], self.members[index])],
         )
 
 
@@ -315,12 +324,12 @@ def _undominated_sets(start: Ints, masks: Masks) -> NDArray[np.bool_]:
 
 
 def check_table(table: Any) -> None:
-    """Refuse what is no table of scores.
+    """Check that an argument is a table of scores.
 
     Args:
-        table: what was given.
+        table: the argument.
     """
     if not isinstance(table, ScoreTable):
         raise InputError(
-            f"a ScoreTable is needed, not {type(table).__name__}; dn.scoring.score_table makes one, dn.learn takes data"
+            f"a ScoreTable is needed, not {type(table).__name__}; make one with dn.scoring.score_table, or use dn.learn"
         )

@@ -1,1 +1,1 @@
-"""Counting of variable sets, and the sums over counts that scores are made of."""
+"""Counts of variable sets, and the sums over counts from which scores are computed."""

@@ -1,8 +1,8 @@
-"""Counting with bit planes: one instruction counts 64 rows and more.
+"""Counting with bit planes: one instruction counts 64 rows or more.
 
-The rows in which a set of variables has given states are the conjunction of their bits, and counting them is a population
-count. Sets that follow each other share their first members, so the conjunctions of a prefix are kept. The bits are gone
-through in chunks that stay in the cache, and counts add up over chunks.
+A plane has one bit per row: whether a variable has a given state. The AND of planes marks the rows with a combination of
+states, and a population count counts these rows. Successive sets share their first members, so the ANDs of a prefix are
+kept. The planes are processed in chunks that fit into the cache.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from numpy.typing import NDArray
 from dagneal.base.kernels import Ints, Masks, kernel
 
 CHUNK = 512  # words: 32,768 rows, 4 kB of each plane
-MOST_PREFIX = 256  # combinations of states of all members but the last, each of which is a conjunction that is kept
+MAX_PREFIX_CELLS = 256  # state combinations of all members except the last; an AND of planes is kept for each
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _ones(_: Any, word: Any) -> Any:
-    """How many bits of a word are set."""
+    """Return the number of set bits of a word."""
 
-    def made(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
 
-    return numba.uint64(numba.uint64), made
+    return numba.uint64(numba.uint64), generate
 
 
 @kernel
 def _join(left: Masks, right: Masks, result: Masks) -> Any:
-    """The conjunction, and how many bits of it are set."""
+    """Write the AND of two planes into `result`; return the number of set bits."""
     total = np.uint64(0)
     for word in range(len(result)):
         both = left[word] & right[word]
@@ -43,6 +43,7 @@ def _join(left: Masks, right: Masks, result: Masks) -> Any:
 
 @kernel
 def _common(left: Masks, right: Masks) -> Any:
+    """Return the number of bits that are set in both planes."""
     total = np.uint64(0)
     for word in range(len(left)):
         total += _ones(left[word] & right[word])
@@ -51,6 +52,7 @@ def _common(left: Masks, right: Masks) -> Any:
 
 @kernel
 def _remove(left: Masks, right: Masks) -> None:
+    """Clear the bits of `left` that are set in `right`."""
     for word in range(len(left)):
         left[word] &= ~right[word]
 
@@ -66,17 +68,17 @@ def count_sets(
     offsets: Ints,
     counts: Ints,
 ) -> None:
-    """Add to the counts of sets how often each combination of their states occurs, the last member's states side by side.
+    """Count how often each state combination of each set occurs. The state of the last member varies fastest.
 
     Args:
-        words: planes of bits.
-        first: which are those of each variable.
-        arities: the number of states of each variable.
-        rows: how many rows there are.
-        members: one set per line, its variables ascending, sets with common first members after each other.
-        sizes: how many members each has.
-        offsets: where the counts of each set begin.
-        counts: is added to.
+        words: bit planes.
+        first: index of the first plane of each variable.
+        arities: number of states of each variable.
+        rows: number of rows.
+        members: ascending variables of one set per row; sets with the same first members are neighbours.
+        sizes: number of members of each set.
+        offsets: index of the first count of each set.
+        counts: output array, to which the counts are added.
     """
     widest = 1
     most = 1
@@ -87,7 +89,7 @@ def count_sets(
         most = max(most, cells)
         widest = max(widest, sizes[index])
     chunk = min(CHUNK, words.shape[1])
-    # kept[l, c]: the rows in which the first l members have the c-th combination of states; held[l, c]: how many.
+    # kept[l, c]: the rows in which the first l members have their c-th state combination; held[l, c]: the number of rows.
     kept = np.empty((widest, most, chunk), dtype=np.uint64)
     held = np.zeros((widest, most), dtype=np.int64)
     current = np.full(widest, -1, dtype=np.int32)
@@ -120,9 +122,9 @@ def count_sets(
                         for state in range(1, arity):
                             plane = words[first[variable] + state - 1, begin : begin + here]
                             into = cell * arity + state
-                            found = _join(kept[level, cell, :here], plane, kept[level + 1, into, :here])
-                            held[level + 1, into] = found
-                            left -= found
+                            matches = _join(kept[level, cell, :here], plane, kept[level + 1, into, :here])
+                            held[level + 1, into] = matches
+                            left -= matches
                             _remove(rest, plane)
                         held[level + 1, cell * arity] = left
                 cells *= arity
@@ -134,7 +136,7 @@ def count_sets(
                 left = held[size - 1, cell]
                 for state in range(1, arity if left else 1):
                     plane = words[first[variable] + state - 1, begin : begin + here]
-                    found = _common(kept[size - 1, cell, :here], plane)
-                    counts[at + cell * arity + state] += found
-                    left -= found
+                    matches = _common(kept[size - 1, cell, :here], plane)
+                    counts[at + cell * arity + state] += matches
+                    left -= matches
                 counts[at + cell * arity] += left

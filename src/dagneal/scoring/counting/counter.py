@@ -1,6 +1,7 @@
-"""Contingency counts of sets of variables, and the sums over them that scores are made of.
+"""Contingency counts of sets of variables, and the sums over counts from which scores are computed.
 
-Sets of few states are counted with bits (see `bitwise`), others row by row over merged rows, whichever costs less.
+Each set is counted in the cheaper of two ways: with bit planes (see `bitwise`), or row by row over merged rows (`rowwise`).
+Bit planes suit sets with few state combinations.
 """
 
 from __future__ import annotations
@@ -14,27 +15,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.kernels import Floats, Ints, run_threads as run_threads
-from dagneal.base.machine import check_room, has_room
+from dagneal.base.machine import check_memory, has_memory
 from dagneal.data import planes as bit_planes
 from dagneal.data.packing import PackedRows
 from dagneal.runtime.run import DEFAULT_RUN, NEVER, Deadline, Run
-from dagneal.scoring.counting.bitwise import MOST_PREFIX, count_sets
+from dagneal.scoring.counting.bitwise import MAX_PREFIX_CELLS, count_sets
 from dagneal.scoring.counting.rowwise import set_sums
-from dagneal.scoring.counting.terms import add_up, terms_of
+from dagneal.scoring.counting.terms import sum_set_terms, term_table
 
 if TYPE_CHECKING:
     from dagneal.data.dataset import Dataset
 
-# Measured, in nanoseconds: a row that is counted, and a word of 64 rows in a conjunction, where there are no wide registers.
+# Measured nanoseconds to count one row, and to AND one word of 64 rows without wide registers.
 _ROW, _WORD = 1.2, 0.3
-_SET = 200.0  # rows that could be counted while a set is looked up and scored
-_MUCH = 1e9  # rows looked at one by one, beyond which work is given to an executor
-_SETS = 4096  # in a task of an executor
-_PIECE = 1 << 17  # counts that are kept at a time
-_QUICK = 1e5  # nanoseconds of counting one set by rows; where it takes longer, pieces get smaller under a deadline
-_SOON = 2e8  # rows looked at one by one: work that takes a fraction of a second is done even after a deadline
-_TERMS = 1 << 22  # terms of sums that are looked up
-_PLAIN = 1 << 22  # combinations of states, beyond which packed rows are sorted to be counted
+# The cost of counting is measured in rows: the number of rows that could be counted one by one in the same time.
+_SET = 200.0  # cost in rows of looking up and scoring a set
+_EXECUTOR_WORK = 1e9  # cost in rows above which an executor does the work
+_SETS = 4096  # sets in a task of an executor
+_MAX_CELLS = 1 << 17  # counts kept at a time
+_QUICK = 1e5  # nanoseconds; if a set takes longer to count and there is a deadline, chunks get smaller
+_DEADLINE_WORK = 2e8  # cost in rows (a fraction of a second) below which deadlines are ignored
+_MAX_TERMS = 1 << 22  # largest lookup table of terms
+_MAX_HISTOGRAM = 1 << 22  # state combinations above which packed rows are counted by sorting
 
 
 class Counter:
@@ -42,8 +44,8 @@ class Counter:
 
     Args:
         data: the data.
-        run: its executor does much work, to each of whose workers the data are sent once; after its deadline counting many
-            sets raises `OutOfTimeError`.
+        run: executor and deadline. The executor does large amounts of work; each worker receives the data once. After the
+            deadline, counting many sets raises `OutOfTimeError`.
         workers: number of threads; all cores by default.
     """
 
@@ -54,12 +56,12 @@ class Counter:
 
     @cached_property
     def planes(self) -> bit_planes.Planes | None:
-        """The rows as bits, equal ones repeated; None where merging has made them so few that bits cannot be worth it."""
+        """The rows as bits, with merged rows repeated; None if there are so few merged rows that bits would be slower."""
         data = self.data
         if isinstance(data.codes, PackedRows):
             return data.codes.planes
         repeated = data.rows * _WORD / 64 > data.codes.shape[1] * _ROW
-        if repeated or not has_room(4 * bit_planes.size_of(data.arities, data.rows)):
+        if repeated or not has_memory(4 * bit_planes.size_of(data.arities, data.rows)):
             return None
         planes = bit_planes.empty(data.arities, data.rows)
         for variable, line in enumerate(data.codes):
@@ -67,95 +69,97 @@ class Counter:
         return planes
 
     def cost(self, size: int) -> float:
-        """What counting a set of so many variables costs, as if so many rows were looked at one by one.
+        """Return the cost of counting a set, as a number of rows counted one by one.
 
         Args:
-            size: how many variables.
+            size: number of variables in the set.
         """
-        different = self.data.codes.shape[1]
+        distinct_rows = self.data.codes.shape[1]
         if self.planes is None:
-            return float(different)
+            return float(distinct_rows)
         passes = float(np.exp(np.log(self.data.arities).mean() * size))
-        return min(float(different), passes * self.data.rows / 64 * _WORD / _ROW + _SET)
+        return min(float(distinct_rows), passes * self.data.rows / 64 * _WORD / _ROW + _SET)
 
     def counts(self, families: Sequence[Sequence[int]]) -> Iterator[Ints]:
-        """How often each combination of the states of some variables occurs: an array with an axis for each of them.
+        """Yield the counts of each family: an array with one axis for each variable.
 
         Args:
-            families: variables, by position.
+            families: lists of variables, by position.
         """
         for family in families:
             shape = tuple(int(self.data.arities[v]) for v in family)
             members = np.array([sorted(family)], dtype=np.int32)
             sizes = np.array([len(family)])
-            easy, cells = self._cheaper(members, sizes)
-            if easy[0]:
+            use_bits, cells = self._choose_bits(members, sizes)
+            if use_bits[0]:
                 offsets = np.array([0, int(cells[0])])
-                found = self._with_bits(members, sizes, offsets).reshape([shape[i] for i in np.argsort(family)])
-                yield np.transpose(found, np.argsort(np.argsort(family)))
+                counts = self._count_bits(members, sizes, offsets).reshape([shape[i] for i in np.argsort(family)])
+                yield np.transpose(counts, np.argsort(np.argsort(family)))
             else:
-                yield self._plain(family, shape).reshape(shape)
+                yield self._histogram(family, shape).reshape(shape)
 
     def sums(self, members: NDArray[np.int32], concentrations: Floats) -> Floats:
-        """For many sets of variables, the sums over their observed state combinations that scores are made of.
+        """Return the sums over observed state combinations from which scores are computed.
 
         Args:
-            members: one set per line, its variables ascending, -1 after the last; sets with common first members should
-                follow each other, since what is known of a prefix is kept.
-            concentrations: for each set the pseudo-counts a for which a sum is wanted; negative for N ln N.
+            members: ascending variables of one set per row, padded with -1. Sets with the same first members should be
+                neighbours, because intermediate results of a prefix are kept.
+            concentrations: pseudo-counts a for each set, one for each sum; negative for N ln N.
 
         Returns:
-            Array like `concentrations`: the sum of ln G(N + a) - ln G(a), or of N ln N.
+            Array like `concentrations` with the sums of ln G(N + a) - ln G(a), or of N ln N.
         """
         data = self.data
         sums: Floats = np.empty(concentrations.shape)
         sizes = (members >= 0).sum(axis=1)
         limited = self.run.deadline != NEVER
-        deadline = self.run.deadline if limited and self._work(sizes) > _SOON else NEVER
-        if self.run.executor is not None and self._work(sizes) > _MUCH:
-            return self._spread(members, concentrations, deadline)
-        with_bits, cells = self._cheaper(members, sizes)
+        deadline = self.run.deadline if limited and self._work(sizes) > _DEADLINE_WORK else NEVER
+        if self.run.executor is not None and self._work(sizes) > _EXECUTOR_WORK:
+            return self._sums_by_executor(members, concentrations, deadline)
+        use_bits, cells = self._choose_bits(members, sizes)
         values, which = np.unique(concentrations, return_inverse=True)
         which = which.reshape(concentrations.shape)
-        seen = np.minimum(cells, data.codes.shape[1]).sum() * concentrations.shape[1]
-        terms = terms_of(values, data.rows if len(values) * data.rows <= min(seen / 2, _TERMS) else -1)
+        terms_needed = np.minimum(cells, data.codes.shape[1]).sum() * concentrations.shape[1]
+        tabulate = len(values) * data.rows <= min(terms_needed / 2, _MAX_TERMS)
+        terms = term_table(values, data.rows if tabulate else -1)
 
-        def work(piece: tuple[bool, Ints]) -> None:
+        def work(chunk: tuple[bool, Ints]) -> None:
             deadline.check()
-            easy, lines = piece
-            found = np.empty((len(lines), sums.shape[1]))
+            bitwise, lines = chunk
+            result = np.empty((len(lines), sums.shape[1]))
             chosen, lengths, own = members[lines], sizes[lines], which[lines]
-            if easy:
+            if bitwise:
                 offsets = np.append(0, np.cumsum(cells[lines].astype(np.int64)))
-                add_up(self._with_bits(chosen, lengths, offsets), offsets, own, values, terms, found)
+                sum_set_terms(self._count_bits(chosen, lengths, offsets), offsets, own, values, terms, result)
             elif isinstance(data.codes, PackedRows):
-                for line, (its, size) in enumerate(zip(chosen, lengths, strict=True)):
+                for line, (padded, size) in enumerate(zip(chosen, lengths, strict=True)):
                     deadline.check()
-                    counts = self._plain(its[:size], tuple(int(data.arities[v]) for v in its[:size]), seen_only=True)
+                    family = padded[:size]
+                    counts = self._histogram(family, tuple(int(data.arities[v]) for v in family), seen_only=True)
                     offsets = np.array([0, len(counts)])
-                    add_up(counts, offsets, own[line : line + 1], values, terms, found[line : line + 1])
+                    sum_set_terms(counts, offsets, own[line : line + 1], values, terms, result[line : line + 1])
             else:
-                set_sums(data.codes, data.weights, data.arities, chosen, lengths, own, values, terms, found)
-            sums[lines] = found
+                set_sums(data.codes, data.weights, data.arities, chosen, lengths, own, values, terms, result)
+            sums[lines] = result
 
-        share = 1.0 if deadline == NEVER else min(1.0, _QUICK / (data.codes.shape[1] * _ROW))
-        run_threads(work, _pieces(with_bits, cells, share), self.workers, "scoring", self.run.progress)
+        scale = 1.0 if deadline == NEVER else min(1.0, _QUICK / (data.codes.shape[1] * _ROW))
+        run_threads(work, _chunks(use_bits, cells, scale), self.workers, "scoring", self.run.progress)
         return sums
 
     def _work(self, sizes: Ints) -> float:
-        """What counting sets of these sizes costs."""
+        """Return the cost of counting sets of these sizes, as a number of rows counted one by one."""
         return sum(float(count) * (self.cost(size) + _SET) for size, count in enumerate(np.bincount(sizes)) if count)
 
-    def _spread(self, members: NDArray[np.int32], concentrations: Floats, deadline: Deadline) -> Floats:
-        """The same over an executor, a few thousand sets in a task."""
+    def _sums_by_executor(self, members: NDArray[np.int32], concentrations: Floats, deadline: Deadline) -> Floats:
+        """Return the result of `sums`, computed by the executor in tasks of a few thousand sets."""
         sums: Floats = np.empty(concentrations.shape)
-        ready = 0
+        finished = 0
 
-        def record(task: _Task, found: Floats) -> None:
-            nonlocal ready
-            sums[task[0] : task[0] + len(found)] = found
-            ready += len(found)
-            self.run.progress("scoring", ready, len(sums))
+        def record(task: _Task, result: Floats) -> None:
+            nonlocal finished
+            sums[task[0] : task[0] + len(result)] = result
+            finished += len(result)
+            self.run.progress("scoring", finished, len(sums))
 
         def tasks() -> Iterator[_Task]:
             for at in range(0, len(sums), _SETS):
@@ -165,49 +169,52 @@ class Counter:
         self.run.each(_sums, tasks(), record, _Worker(self.data))
         return sums
 
-    def _with_bits(self, members: NDArray[np.int32], sizes: Ints, offsets: Ints) -> Ints:
+    def _count_bits(self, members: NDArray[np.int32], sizes: Ints, offsets: Ints) -> Ints:
+        """Return the counts of sets, made with bit planes."""
         counts = np.zeros(offsets[-1], dtype=np.int64)
         planes = self.planes
         if planes is None:
-            raise AssertionError("there are no planes")
+            raise AssertionError("there are no bit planes")
         count_sets(planes.words, planes.first, self.data.arities, planes.rows, members, sizes, offsets, counts)
         return counts
 
-    def _plain(self, family: Sequence[int], shape: tuple[int, ...], seen_only: bool = False) -> Ints:
-        """Counts by a histogram; of combinations that occur alone where there are too many of all."""
+    def _histogram(self, family: Sequence[int], shape: tuple[int, ...], seen_only: bool = False) -> Ints:
+        """Return the counts of a set. With `seen_only`, a very large set has only the counts of observed combinations."""
         data, cells = self.data, prod(shape)
         if not isinstance(data.codes, PackedRows):
             key = _keys([data.codes[v] for v in family], shape, data.codes.shape[1])
             return np.bincount(key, weights=data.weights, minlength=cells).astype(np.int64)
-        if cells > _PLAIN and seen_only:
-            check_room(40 * data.rows, f"counting {data.rows:,} rows by {cells:,} states", "merge states with rare=0.01")
+        if cells > _MAX_HISTOGRAM and seen_only:
+            check_memory(
+                40 * data.rows, f"counting {data.rows:,} rows by {cells:,} state combinations", "merge states with rare=0.01"
+            )
             return np.unique(_keys([data.codes[v] for v in family], shape, data.rows), return_counts=True)[1]
         counts = np.zeros(cells, dtype=np.int64)
-        for begin, end in data.codes.parts():
+        for begin, end in data.codes.chunks():
             key = _keys([data.codes.line(v, begin, end) for v in family], shape, end - begin)
             counts += np.bincount(key, minlength=cells)
         return counts
 
-    def _cheaper(self, members: NDArray[np.int32], sizes: Ints) -> tuple[NDArray[np.bool_], Floats]:
-        """Which sets are cheaper to count with bits, and how many combinations of states each has."""
+    def _choose_bits(self, members: NDArray[np.int32], sizes: Ints) -> tuple[NDArray[np.bool_], Floats]:
+        """Return which sets are cheaper to count with bits, and the number of state combinations of each set."""
         data = self.data
         states = np.where(members >= 0, data.arities[members], 1).astype(np.float64)
         cells = states.prod(axis=1)
         if self.planes is None or not members.shape[1]:
             return np.zeros(len(members), dtype=bool), cells
         last = states[np.arange(len(members)), np.maximum(sizes - 1, 0)]
-        narrow = states.max(axis=1, initial=1.0) <= bit_planes.WIDEST
-        fits = narrow & (cells / last <= MOST_PREFIX) & (cells <= _PIECE)
+        narrow = states.max(axis=1, initial=1.0) <= bit_planes.MAX_PLANE_STATES
+        fits = narrow & (cells / last <= MAX_PREFIX_CELLS) & (cells <= _MAX_CELLS)
         if isinstance(data.codes, PackedRows):
             return fits, cells
         return fits & (cells * data.rows / 64 * _WORD < data.codes.shape[1] * _ROW), cells
 
 
-_Task = tuple[int, NDArray[np.int32], Floats]  # where the sets of a task begin, the sets and their concentrations
+_Task = tuple[int, NDArray[np.int32], Floats]  # index of the first set, the sets and their pseudo-counts
 
 
 class _Worker:
-    """A counter for the tasks of a worker."""
+    """The counter that a worker uses for its tasks."""
 
     def __init__(self, data: Dataset) -> None:
         self.counter = Counter(data, workers=1)
@@ -215,12 +222,12 @@ class _Worker:
 
 
 def _sums(worker: _Worker, task: _Task) -> Floats:
-    """Sum the sets of a task."""
+    """Return the sums of the sets of a task."""
     return worker.counter.sums(*task[1:])
 
 
 def _keys(lines: Sequence[NDArray[np.unsignedinteger]], shape: tuple[int, ...], rows: int) -> Ints:
-    """Each row's combination of states as one number."""
+    """Return the state combination of each row as one number."""
     key = np.zeros(rows, dtype=np.int64)
     for line, arity in zip(lines, shape, strict=True):
         key *= arity
@@ -228,19 +235,19 @@ def _keys(lines: Sequence[NDArray[np.unsignedinteger]], shape: tuple[int, ...], 
     return key
 
 
-def _pieces(with_bits: NDArray[np.bool_], cells: Floats, share: float) -> list[tuple[bool, Ints]]:
-    """Sets in pieces of one kind, in their order; a share below 1 makes pieces smaller, so that a deadline is noticed."""
-    found: list[tuple[bool, Ints]] = []
-    for kind in (False, True):
-        lines = np.flatnonzero(with_bits == kind)
+def _chunks(use_bits: NDArray[np.bool_], cells: Floats, scale: float) -> list[tuple[bool, Ints]]:
+    """Return chunks of sets that are counted in the same way. A scale below 1 makes chunks smaller, to notice a deadline."""
+    chunks: list[tuple[bool, Ints]] = []
+    for bitwise in (False, True):
+        lines = np.flatnonzero(use_bits == bitwise)
         step = max(64, min(4096, -(-len(lines) // 16)))
-        step = max(1, int(step * share))
+        step = max(1, int(step * scale))
         begin = 0
         while begin < len(lines):
             end = min(begin + step, len(lines))
-            if kind:
-                most = np.searchsorted(np.cumsum(cells[lines[begin:end]]), _PIECE, side="right")
+            if bitwise:
+                most = np.searchsorted(np.cumsum(cells[lines[begin:end]]), _MAX_CELLS, side="right")
                 end = begin + max(1, int(most))
-            found.append((kind, lines[begin:end]))
+            chunks.append((bitwise, lines[begin:end]))
             begin = end
-    return found
+    return chunks

@@ -1,4 +1,4 @@
-"""Counting row by row, over merged rows; a plain table of counts, or a hash table where there are too many states."""
+"""Counting row by row, over merged rows: with a dense array, or with a hash table if there are too many states."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.kernels import Codes, Floats, Ints, Masks, kernel
-from dagneal.scoring.counting.terms import sum_of
+from dagneal.scoring.counting.terms import sum_terms
 
-# Two rows that differ in these bits almost never meet in the hash table below (Knuth's golden-ratio multiplier).
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+# Knuth's golden-ratio multiplier: it spreads keys evenly over the hash table.
+_HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 @kernel
@@ -27,25 +27,25 @@ def set_sums(
     """Count sets of variables, and sum the terms of their counts.
 
     Args:
-        codes: shape (variables, rows).
-        weights: how often each row counts.
-        arities: the number of states of each variable.
-        members: one set per line, its variables ascending, sets with common first members after each other.
-        sizes: how many members each has.
-        which: for each sum that is wanted, the line of its terms.
-        values: the pseudo-count of each line.
-        terms: looked up; without columns they are computed.
-        sums: the result, shaped like `which`.
+        codes: state codes, shape (variables, rows).
+        weights: weight of each row.
+        arities: number of states of each variable.
+        members: ascending variables of one set per row; sets with the same first members are neighbours.
+        sizes: number of members of each set.
+        which: index of the pseudo-count of each sum.
+        values: pseudo-counts.
+        terms: precomputed terms, one row for each pseudo-count; without columns, the terms are computed.
+        sums: output array, shaped like `which`.
     """
     rows = codes.shape[1]
     widest = 0
     for size in sizes:
         widest = max(widest, size)
-    # prefix[l] holds, for each row, the combined code of the first l members of the current set; span[l] its bound.
+    # prefix[l]: for each row, the combined code of the first l members of the current set; span[l]: bound of these codes.
     prefix = np.zeros((widest + 1, rows), dtype=np.uint32)
     span = np.ones(widest + 1, dtype=np.int64)
     current = np.full(widest + 1, -1, dtype=np.int32)
-    dense = max(4096, 2 * rows)  # the most cells that are counted in a plain table
+    dense = max(4096, 2 * rows)  # largest number of cells to count in a dense array
     table = np.zeros(dense, dtype=np.int64)
     slots = 1
     shift = np.uint64(64)
@@ -69,7 +69,7 @@ def set_sums(
                 span[level + 1] = span[level] * arity
                 for row in range(rows):
                     prefix[level + 1, row] = prefix[level, row] * arity + codes[variable, row]
-            else:  # too many combinations for a table: number those that occur
+            else:  # too many combinations for an array: number the occurring combinations
                 count = _rank(prefix[level], codes[variable], arity, prefix[level + 1], keys, ranks, touched, shift)
                 span[level + 1] = count
         for level in range(max(size - 1, 0), widest + 1):
@@ -88,14 +88,14 @@ def set_sums(
                 for row in range(rows):
                     table[np.int64(before[row]) * arity + np.int64(line[row])] += weights[row]
             else:
-                before = prefix[widest]  # scratch: the deepest level is no prefix of a set of this size
+                before = prefix[widest]  # scratch space: a set of this size has no prefix at the deepest level
                 cells = _rank(prefix[size - 1], codes[variable], arity, before, keys, ranks, touched, shift)
                 table[:cells] = 0
                 for row in range(rows):
                     table[before[row]] += weights[row]
         for column in range(sums.shape[1]):
-            line_of = which[index, column]
-            sums[index, column] = sum_of(table[:cells], values[line_of], terms[line_of])
+            choice = which[index, column]
+            sums[index, column] = sum_terms(table[:cells], values[choice], terms[choice])
 
 
 @kernel
@@ -109,12 +109,12 @@ def _rank(
     touched: Ints,
     shift: np.uint64,
 ) -> int:
-    """Number the combinations of a prefix and one more variable in the order in which they occur."""
+    """Number the combinations of a prefix and one more variable in order of occurrence; return their number."""
     slots = np.int64(len(keys))
     count = 0
     for row in range(len(line)):
         key = np.uint64(before[row]) * np.uint64(arity) + np.uint64(line[row])
-        slot = np.int64((key * _SPREAD) >> shift) if slots > 1 else 0
+        slot = np.int64((key * _HASH_MULTIPLIER) >> shift) if slots > 1 else 0
         while ranks[slot] >= 0 and keys[slot] != key:
             slot = (slot + 1) % slots
         if ranks[slot] < 0:

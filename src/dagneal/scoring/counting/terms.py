@@ -1,4 +1,4 @@
-"""Terms: what a count adds to a score, ln G(N + a) - ln G(a) or N ln N, computed or looked up."""
+"""Terms: the contribution of a count N to a score, ln G(N + a) - ln G(a) or N ln N, computed or looked up."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from dagneal.base.kernels import Floats, Ints, kernel
 
 
-def terms_of(values: Floats, most: int) -> Floats:
-    """The terms of sums, to be looked up.
+def term_table(values: Floats, most: int) -> Floats:
+    """Return a lookup table of terms, one row for each pseudo-count and one column for each count.
 
     Args:
         values: pseudo-counts; negative for N ln N.
-        most: the largest count; -1 for none, where there are too few sums for this to be worth it.
+        most: largest count; -1 for an empty table, if there are too few sums to benefit.
     """
     table = np.empty((len(values), most + 1))
     _fill_terms(values, table)
@@ -37,27 +37,27 @@ def _term(count: int, concentration: float, base: float) -> float:
 
 
 @kernel
-def add_up(counts: Ints, offsets: Ints, which: Ints, values: Floats, terms: Floats, sums: Floats) -> None:
+def sum_set_terms(counts: Ints, offsets: Ints, which: Ints, values: Floats, terms: Floats, sums: Floats) -> None:
     """Sum the terms of the counts of many sets.
 
     Args:
-        counts: of all sets.
-        offsets: where those of each set begin.
-        which: for each sum that is wanted, the line of its terms.
-        values: the pseudo-count of each line.
-        terms: looked up; without columns they are computed.
-        sums: the result, shaped like `which`.
+        counts: counts of all sets, one set after the other.
+        offsets: index of the first count of each set.
+        which: index of the pseudo-count of each sum.
+        values: pseudo-counts.
+        terms: lookup table of terms; without columns, the terms are computed.
+        sums: output array, shaped like `which`.
     """
     for index in range(len(sums)):
         own = counts[offsets[index] : offsets[index + 1]]
         for column in range(sums.shape[1]):
             line = which[index, column]
-            sums[index, column] = sum_of(own, values[line], terms[line])
+            sums[index, column] = sum_terms(own, values[line], terms[line])
 
 
 @kernel
-def sum_of(counts: Ints, concentration: float, terms: Floats) -> float:
-    """Sum over the counts that are not zero, compensated (Kahan), so that 10^9 rows lose no digit that matters."""
+def sum_terms(counts: Ints, concentration: float, terms: Floats) -> float:
+    """Return the sum of the terms of nonzero counts. Kahan summation keeps it accurate for 10^9 rows."""
     total = 0.0
     lost = 0.0
     base = lgamma(concentration) if concentration >= 0.0 else 0.0
