@@ -10,7 +10,7 @@ settings.load_profile("steady")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark every test that uses a browser, or a whole chip, before `-m` selects tests."""
+    """Mark tests that use a browser or embeddings for a full chip, before `-m` selects tests."""
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         if "browser" in fixtures:
@@ -21,7 +21,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def embeddings(tmp_path_factory):
-    """A folder for embeddings, which are slow to find."""
+    """A folder that caches embeddings for the session, because they are slow to find."""
     return tmp_path_factory.mktemp("embeddings")
 
 
@@ -30,8 +30,10 @@ def browser(tmp_path_factory):
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if chromium is None or driver is None:
         if os.environ.get("DAGNEAL_BROWSER") == "required":
-            pytest.fail("chromium and chromedriver are needed here and were not found")
-        pytest.skip("chromium and chromedriver are not installed; Debian's packages chromium and chromium-driver have them")
+            pytest.fail("chromium and chromedriver are required (DAGNEAL_BROWSER=required), but were not found")
+        pytest.skip(
+            "chromium and chromedriver are not installed; on Debian, install the packages chromium and chromium-driver"
+        )
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 
@@ -42,6 +44,6 @@ def browser(tmp_path_factory):
         options.add_argument(f"--{word}")
     options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    made = webdriver.Chrome(options=options, service=Service(driver))
-    yield made
-    made.quit()
+    session = webdriver.Chrome(options=options, service=Service(driver))
+    yield session
+    session.quit()

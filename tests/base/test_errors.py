@@ -1,10 +1,10 @@
-"""Secondary failures."""
+"""Tests of warnings about failed extra computations."""
 
 import pytest
 
-from dagneal.base.errors import secondary
+from dagneal.base.errors import warn_on_failure
 
 
-def test_ctrl_c_is_no_secondary_failure():
-    with pytest.raises(KeyboardInterrupt), secondary("this"):
+def test_ctrl_c_does_not_become_a_warning():
+    with pytest.raises(KeyboardInterrupt), warn_on_failure("the test"):
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""Compiled kernels: the cache notices every change, and no cache is needed."""
+"""Tests of compiled kernels: changed code is recompiled, and kernels work without a cache."""
 
 import ast
 import os
@@ -33,21 +33,21 @@ def copy_package(folder):
 
 
 def run_sum(folder, **environment):
-    kept = {name: value for name, value in os.environ.items() if name not in ("XDG_CACHE_HOME", "NUMBA_CACHE_DIR")}
-    done = subprocess.run(
+    inherited = {name: value for name, value in os.environ.items() if name not in ("XDG_CACHE_HOME", "NUMBA_CACHE_DIR")}
+    process = subprocess.run(
         [sys.executable, "-B", "-c", SUM],
-        env=kept | {"PYTHONPATH": str(folder)} | environment,
+        env=inherited | {"PYTHONPATH": str(folder)} | environment,
         cwd=folder,
         capture_output=True,
         text=True,
         check=True,
     )
-    where, value = done.stdout.split()
-    return where, float(value)
+    cache, value = process.stdout.split()
+    return cache, float(value)
 
 
 @pytest.mark.slow
-def test_a_change_of_an_inlined_function_reaches_kernels_of_other_modules(tmp_path):
+def test_changing_an_inlined_function_recompiles_kernels_in_other_modules(tmp_path):
     package = copy_package(tmp_path)
     before, value = run_sum(tmp_path)
     assert run_sum(tmp_path) == (before, value)
@@ -60,8 +60,8 @@ def test_a_change_of_an_inlined_function_reaches_kernels_of_other_modules(tmp_pa
     assert not Path(before).exists()
 
 
-def test_kernels_use_names_of_kernel_modules_only():
-    """The cache folder is named after these modules, so nothing else may decide what a kernel computes."""
+def test_kernels_only_use_names_from_kernel_modules():
+    """The cache key covers only the kernel modules, so a kernel must not depend on other modules."""
     covered = {".".join(["dagneal", *path.relative_to(PACKAGE).with_suffix("").parts]) for path in kernel_modules()}
     assert {
         "dagneal.scoring.counting.terms",
@@ -81,40 +81,40 @@ def test_kernels_use_names_of_kernel_modules_only():
             if isinstance(function, ast.FunctionDef) and any(ast.unparse(d) == "kernel" for d in function.decorator_list):
                 used = {node.id for line in function.body for node in ast.walk(line) if isinstance(node, ast.Name)}
                 for name in used & set(origin):
-                    assert origin[name] in covered, f"{path.name}: {function.name} uses {name} of {origin[name]}"
+                    assert origin[name] in covered, f"{path.name}: {function.name} uses {name} from {origin[name]}"
 
 
 @pytest.mark.slow
-def test_kernels_compile_where_nothing_can_be_written(tmp_path):
+def test_kernels_work_without_a_writable_cache_folder(tmp_path):
     package = copy_package(tmp_path)
-    (package / "__pycache__").write_text("a file, so that no folder can be made here, not even by root")
-    nowhere = str(package / "__pycache__" / "no")
-    where, value = run_sum(tmp_path, HOME=nowhere, TMPDIR=str(tmp_path))
-    assert Path(where).is_relative_to(tmp_path / caches.temporary_cache_folder().name)
+    (package / "__pycache__").write_text("a file, so that not even root can create this folder")
+    invalid = str(package / "__pycache__" / "no")
+    cache, value = run_sum(tmp_path, HOME=invalid, TMPDIR=str(tmp_path))
+    assert Path(cache).is_relative_to(tmp_path / caches.temporary_cache_folder().name)
     (tmp_path / caches.temporary_cache_folder().name).rename(tmp_path / "moved")
     (tmp_path / caches.temporary_cache_folder().name).write_text("")
-    assert run_sum(tmp_path, HOME=nowhere, TMPDIR=str(tmp_path)) == ("None", value)
+    assert run_sum(tmp_path, HOME=invalid, TMPDIR=str(tmp_path)) == ("None", value)
 
 
 @pytest.mark.slow
-def test_a_damaged_or_full_cache_costs_a_compilation_only(tmp_path):
+def test_damaged_cache_files_cause_a_recompilation(tmp_path):
     copy_package(tmp_path)
-    where, value = run_sum(tmp_path)
-    for path in Path(where).iterdir():
+    cache, value = run_sum(tmp_path)
+    for path in Path(cache).iterdir():
         path.write_bytes(b"\x80garbage" + path.read_bytes()[: len(path.name)])
-    assert run_sum(tmp_path) == (where, value)
+    assert run_sum(tmp_path) == (cache, value)
 
 
-def test_a_folder_that_others_can_write_to_is_not_used(tmp_path):
-    open_to_all, mine = tmp_path / "open", tmp_path / "mine"
-    open_to_all.mkdir()
-    open_to_all.chmod(0o777)
-    assert caches.first_writable([open_to_all, mine]) == mine
-    assert mine.stat().st_mode & 0o777 == 0o700
-    assert caches.first_writable([tmp_path / "mine" / "x" / "y"]) is not None
+def test_cache_folders_writable_by_other_users_are_skipped(tmp_path):
+    public, private = tmp_path / "public", tmp_path / "private"
+    public.mkdir()
+    public.chmod(0o777)
+    assert caches.first_writable([public, private]) == private
+    assert private.stat().st_mode & 0o777 == 0o700
+    assert caches.first_writable([tmp_path / "private" / "x" / "y"]) is not None
 
 
-def test_a_user_without_a_home_has_a_cache_folder(monkeypatch):
+def test_without_a_home_folder_the_cache_is_temporary(monkeypatch):
     for name in ("DAGNEAL_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
 

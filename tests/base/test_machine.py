@@ -1,4 +1,4 @@
-"""Limits of cores and memory, on every system."""
+"""Tests of limits on cores and memory."""
 
 import builtins
 import os
@@ -13,7 +13,7 @@ import dagneal as dn
 from dagneal.base import kernels, machine
 
 
-def test_cores_are_those_allowed():
+def test_limits_set_the_number_of_cores():
     seen = set()
 
     def work(_):
@@ -24,36 +24,38 @@ def test_cores_are_those_allowed():
         assert machine.cores() == 3
         kernels.run_threads(work, range(30))
     assert len(seen) <= 3
-    assert {count for _, count in seen} == {1}  # two levels of threads never fight for the cores
+    assert {count for _, count in seen} == {1}  # no nested thread pools
     with dn.limits(jobs=1):
-        here = []
-        kernels.run_threads(lambda _: here.append(threading.get_ident()), range(5))
-        assert set(here) == {threading.get_ident()}
+        threads = []
+        kernels.run_threads(lambda _: threads.append(threading.get_ident()), range(5))
+        assert set(threads) == {threading.get_ident()}
     assert machine.cores() == len(os.sched_getaffinity(0))
 
 
-def test_what_does_not_fit_is_refused_or_done_in_another_way(monkeypatch):
+def test_with_too_little_memory_learn_uses_another_solver_or_raises_an_error(monkeypatch):
     data = dn.load("alarm-15").sample(500, 1)
     monkeypatch.setattr(machine, "memory_use", lambda: 10**9)
-    with dn.limits(memory=10**9 + 250_000):  # a table of 1,590 scores fits, 9 bytes for each of 2^15 sets do not
-        with pytest.raises(dn.InputError, match=r"exact search of 15 variables needs about 295 kB .* 250 kB are left"):
+    with dn.limits(memory=10**9 + 250_000):  # enough for a table of 1,590 scores, too little for 9 bytes per set (2^15 sets)
+        with pytest.raises(
+            dn.InputError, match=r"exact search of 15 variables needs about 295 kB .* only 250 kB of the allowed"
+        ):
             dn.learn(data, dn.Exact(), max_parents=2)
-        found = dn.learn(data, max_parents=2)
-        assert found.division.global_solver == "order"
+        result = dn.learn(data, max_parents=2)
+        assert result.division.global_solver == "order"
         with pytest.raises(dn.InputError, match=r"a table of [\d,]+ scores needs about .* allow more"):
             dn.scoring.Scorer(data).table(6)
-    assert found.score == pytest.approx(dn.learn(data, max_parents=2).score)
-    assert found.score <= found.bound.score
+    assert result.score == pytest.approx(dn.learn(data, max_parents=2).score)
+    assert result.score <= result.bound.score
 
 
-def test_a_system_without_proc_and_resource_is_no_obstacle(monkeypatch):
-    """Windows has neither, nor affinities of processes."""
-    genuine = builtins.__import__
+def test_memory_and_cores_work_without_proc_and_resource(monkeypatch):
+    """Windows has no /proc, no `resource` module and no process affinities."""
+    original = builtins.__import__
 
     def refuse(name, *rest):
         if name in ("resource", "fcntl"):
             raise ImportError(name)
-        return genuine(name, *rest)
+        return original(name, *rest)
 
     def missing(*_, **__):
         raise FileNotFoundError
@@ -64,19 +66,19 @@ def test_a_system_without_proc_and_resource_is_no_obstacle(monkeypatch):
     monkeypatch.delattr(machine.os, "sysconf", raising=False)
     assert machine.memory_use() == 0
     assert machine.cores() >= 1
-    assert machine.room() > 1 << 40
+    assert machine.free_memory() > 1 << 40
     machine.check_address_space(1e15)
     with machine.limits(memory="1GB"):
-        assert machine.room() == 10**9
+        assert machine.free_memory() == 10**9
 
 
 @pytest.mark.slow
-def test_modules_import_without_those_of_unix():
+def test_all_modules_import_without_unix_modules():
     program = (
         "import sys, pkgutil, importlib\n"
         "for name in ('resource', 'fcntl', 'pwd', 'grp', 'termios'): sys.modules[name] = None\n"
         "import dagneal\n"
-        "for found in pkgutil.walk_packages(dagneal.__path__, 'dagneal.'):\n"
-        "    found.name.endswith('__main__') or importlib.import_module(found.name)\n"
+        "for module in pkgutil.walk_packages(dagneal.__path__, 'dagneal.'):\n"
+        "    module.name.endswith('__main__') or importlib.import_module(module.name)\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

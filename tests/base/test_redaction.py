@@ -1,4 +1,4 @@
-"""API tokens stay out of log records, error messages and tracebacks, whatever the level of the loggers."""
+"""Tests that API tokens never appear in log records, error messages or tracebacks, at any log level."""
 
 import http.client
 import io
@@ -23,7 +23,7 @@ TOKENS = ("DEV-0123456789abcdef0123456789abcdef01234567", "my-own_Secret.7", "br
 
 
 class Service(BaseHTTPRequestHandler):
-    """A service with one small solver; it answers submissions with an error that quotes the headers."""
+    """A fake service with one small solver; it answers submissions with an error that contains the token."""
 
     status = 200
 
@@ -71,7 +71,7 @@ def service(monkeypatch, tmp_path):
 
 @pytest.fixture
 def logged(monkeypatch):
-    """All that any logger says, at the lowest level; redaction is undone afterwards."""
+    """Capture the output of all loggers at the lowest level, and undo the redaction afterwards."""
     factory = logging.getLogRecordFactory()
     monkeypatch.setattr(redaction, "_secrets", set())
     text = io.StringIO()
@@ -89,39 +89,39 @@ def logged(monkeypatch):
     logging.setLogRecordFactory(factory)
 
 
-def _shows(token, text):
+def _contains(token, text):
     return any(part in text for part in token.split())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("token", TOKENS)
 @pytest.mark.parametrize("status", [200, 401, 500])
-def test_nothing_that_is_logged_or_raised_shows_the_token(token, status, service, logged, monkeypatch):
+def test_logs_and_errors_do_not_contain_the_token(token, status, service, logged, monkeypatch):
     monkeypatch.setenv("DWAVE_API_TOKEN", token)
     monkeypatch.setattr(Service, "status", status)
-    said = ""
+    message = ""
     try:
         with CloudBackend.connect(None, None).sampler as sampler:
             backend = CloudBackend(sampler)
             bqm = dimod.BinaryQuadraticModel({min(backend.graph): 1.0}, {}, 0.0, "SPIN")
             backend.submit(bqm, {"num_reads": 1})
     except (dn.InputError, TransientError) as error:
-        said = "".join(traceback.format_exception(error))
-    assert said
-    logging.getLogger("mine").warning("I say %s", token)
+        message = "".join(traceback.format_exception(error))
+    assert message
+    logging.getLogger("mine").warning("token %s", token)
     try:
         raise RuntimeError(f"with {token}")
     except RuntimeError:
         logging.getLogger("mine").exception("it failed")
-    assert not _shows(token, said)
+    assert not _contains(token, message)
     assert "dwave.cloud" in "".join(logging.root.manager.loggerDict)
     assert "it failed" in logged.getvalue()
-    assert "solvers/remote" in logged.getvalue()  # Ocean said something
-    assert not _shows(token, logged.getvalue())
+    assert "solvers/remote" in logged.getvalue()  # the Ocean client has logged something
+    assert not _contains(token, logged.getvalue())
 
 
 @pytest.mark.slow
-def test_the_token_of_the_hybrid_solver_is_hidden_too(service, logged, monkeypatch):
+def test_logs_of_the_hybrid_solver_do_not_contain_the_token(service, logged, monkeypatch):
     monkeypatch.setenv("DWAVE_API_TOKEN", TOKENS[0])
     with pytest.raises(dn.InputError, match="no hybrid solver"):
         hybrid()
@@ -129,7 +129,7 @@ def test_the_token_of_the_hybrid_solver_is_hidden_too(service, logged, monkeypat
     assert TOKENS[0] not in logged.getvalue()
 
 
-def test_output_that_cannot_be_redacted_is_refused(service, monkeypatch):
+def test_debug_output_of_http_client_is_refused(service, monkeypatch):
     monkeypatch.setenv("DWAVE_API_TOKEN", TOKENS[0])
     monkeypatch.setattr(http.client.HTTPConnection, "debuglevel", 1)
     with pytest.raises(dn.InputError, match="debuglevel is 1, which prints your API token; set it to 0"):
@@ -137,7 +137,7 @@ def test_output_that_cannot_be_redacted_is_refused(service, monkeypatch):
 
 
 @pytest.mark.slow
-def test_errors_of_calls_do_not_show_the_token(monkeypatch):
+def test_errors_of_requests_do_not_contain_the_token(monkeypatch):
     from dwave.cloud.api.exceptions import ResourceBadRequestError
     from dwave.cloud.exceptions import SolverFailureError
 
@@ -153,20 +153,20 @@ def test_errors_of_calls_do_not_show_the_token(monkeypatch):
         assert TOKENS[0] not in "".join(traceback.format_exception(caught.value))
 
 
-def test_a_sampler_that_quotes_the_token_is_quoted_without_it():
-    class Loud(dimod.Sampler):
+def test_the_token_is_removed_from_error_messages_of_samplers():
+    class Leaky(dimod.Sampler):
         parameters = properties = MappingProxyType({})
 
         def sample(self, bqm, **_):
             raise ValueError(f"bad request, headers {{'X-Auth-Token': '{TOKENS[0]}'}}")
 
     table = dn.scoring.score_table(dn.load("lung-cancer").expected(1_000))
-    with pytest.raises(dn.InputError, match="Loud refused the problem") as caught:
-        dn.solvers.anneal(table, Loud())
+    with pytest.raises(dn.InputError, match="Leaky failed with ") as caught:
+        dn.solvers.anneal(table, Leaky())
     assert TOKENS[0] not in "".join(traceback.format_exception(caught.value))
 
 
-def test_what_is_no_token_stays():
+def test_other_text_is_not_redacted():
     for text in (
         "token=None",
         "10 tokens are enough",

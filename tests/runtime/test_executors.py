@@ -1,4 +1,4 @@
-"""Executors: threads, spawned processes and a Dask cluster give the same answers, also when a worker dies."""
+"""Tests of executors: threads, processes and Dask clusters give the same results, even if a worker dies."""
 
 import json
 import multiprocessing
@@ -16,12 +16,12 @@ from dwave.samplers import SimulatedAnnealingSampler
 import dagneal as dn
 from dagneal.cli import main
 from dagneal.runtime import clusters, executors
-from dagneal.runtime.executors import LostError, Shared, Wanted, _held, run_chunks
+from dagneal.runtime.executors import LostWorkersError, NeedsSharedValue, Shared, _shared_values, run_chunks
 from dagneal.runtime.journal import SqliteJournal
 from dagneal.scoring.counting import counter as counts
 from support.daskcluster import Cluster
 from support.solving import solve
-from support.waiting import PATIENCE
+from support.waiting import TIMEOUT
 
 DIVIDED = dn.Divide(dn.Anneal(SimulatedAnnealingSampler(), num_reads=5), size=3, combine="penalty")
 
@@ -31,12 +31,12 @@ def data():
     return dn.load("waste").sample(2_000, 1)
 
 
-def added(value, number):
+def add(value, number):
     return value + number
 
 
-class Forgetful(Executor):
-    """One worker, in another process as it were: it has only what was sent to it."""
+class OneRemoteWorker(Executor):
+    """An executor with one worker, which has the shared value only after it was sent."""
 
     def __init__(self):
         self.calls = []
@@ -45,38 +45,38 @@ class Forgetful(Executor):
         self.calls.append(function.__name__)
         future = Future()
         if function.__name__ == "_call" and "_call_with" not in self.calls:
-            future.set_result(Wanted(arguments[0]))
+            future.set_result(NeedsSharedValue(arguments[0]))
         else:
             future.set_result(function(*arguments, **keywords))
         return future
 
 
-def test_what_all_need_is_sent_where_it_is_wanted():
-    found, executor = {}, Forgetful()
+def test_the_shared_value_is_sent_to_a_worker_that_lacks_it():
+    results, executor = {}, OneRemoteWorker()
     chunks = ((f"chunk {number}", number) for number in range(20))
-    run_chunks(executor, added, chunks, lambda label, result: found.update({label: result}), Shared("ten", 10))
-    assert found == {f"chunk {number}": 10 + number for number in range(20)}
+    run_chunks(executor, add, chunks, lambda label, result: results.update({label: result}), Shared("ten", 10))
+    assert results == {f"chunk {number}": 10 + number for number in range(20)}
     assert 1 <= executor.calls.count("_call_with") < 20
 
 
-def test_workers_keep_a_few_things_only():
+def test_workers_store_only_a_few_shared_values():
     for number in range(10):
         with ThreadPoolExecutor(1) as pool:
-            run_chunks(pool, added, [("one", 1)], lambda *_: None, Shared(f"thing {number}", number))
-    assert len(_held) <= 4
+            run_chunks(pool, add, [("one", 1)], lambda *_: None, Shared(f"value {number}", number))
+    assert len(_shared_values) <= 4
 
 
-def failing(value, number):
+def divide_by_zero(value, number):
     raise ZeroDivisionError(number)
 
 
-def test_what_a_piece_raises_is_raised():
+def test_the_exception_of_a_task_is_raised():
     with ThreadPoolExecutor(2) as pool, pytest.raises(ZeroDivisionError):
-        run_chunks(pool, failing, ((number, number) for number in range(100)), lambda *_: None, Shared("x", 1))
+        run_chunks(pool, divide_by_zero, ((number, number) for number in range(100)), lambda *_: None, Shared("x", 1))
 
 
-class GivingUp(Executor):
-    """Does the first pieces, gives up the others."""
+class CancelsTasks(Executor):
+    """An executor that runs the first tasks and cancels all others."""
 
     def __init__(self, first):
         self.left = first
@@ -92,38 +92,38 @@ class GivingUp(Executor):
         return future
 
 
-def test_pieces_that_are_given_up_are_no_result(data, tmp_path):
-    with pytest.raises(LostError, match="GivingUp gave up pieces"):
-        run_chunks(GivingUp(3), added, ((number, number) for number in range(100)), lambda *_: None, Shared("x", 1))
+def test_cancelled_tasks_raise_an_error_and_a_resumed_run_completes_them(data, tmp_path):
+    with pytest.raises(LostWorkersError, match="CancelsTasks did not finish all tasks"):
+        run_chunks(CancelsTasks(3), add, ((number, number) for number in range(100)), lambda *_: None, Shared("x", 1))
     for first in (0, 2):
         with SqliteJournal(tmp_path / f"{first}.db") as journal:
-            with pytest.raises(LostError, match="is in the journal"):
-                solve(dn.scoring.Scorer(data), DIVIDED, executor=GivingUp(first), journal=journal)
-            found = solve(dn.scoring.Scorer(data), DIVIDED, journal=journal)
-        assert found.division.finished == 84
+            with pytest.raises(LostWorkersError, match="finished tasks are in the journal"):
+                solve(dn.scoring.Scorer(data), DIVIDED, executor=CancelsTasks(first), journal=journal)
+            solution = solve(dn.scoring.Scorer(data), DIVIDED, journal=journal)
+        assert solution.division.finished == 84
 
 
-def test_an_executor_that_takes_no_more_is_told(data):
+def test_an_executor_that_is_shut_down_raises_an_error(data):
     pool = ThreadPoolExecutor(1)
     pool.shutdown()
-    with pytest.raises(LostError, match="ThreadPoolExecutor takes no more work: cannot schedule"):
+    with pytest.raises(LostWorkersError, match="ThreadPoolExecutor accepts no more tasks: cannot schedule"):
         dn.bootstrap(data, 3, run=dn.Run(executor=pool))
-    with pytest.raises(LostError, match="takes no more work"):
+    with pytest.raises(LostWorkersError, match="accepts no more tasks"):
         solve(dn.scoring.Scorer(data), DIVIDED, executor=pool)
 
 
-def ending(value, number):
+def exit_process(value, number):
     os._exit(1)
 
 
-def test_processes_that_end_are_told():
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool, pytest.raises(LostError):
-        run_chunks(pool, ending, [("one", 1)], lambda *_: None, Shared("x", 1))
+def test_a_worker_process_that_exits_raises_an_error():
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool, pytest.raises(LostWorkersError):
+        run_chunks(pool, exit_process, [("one", 1)], lambda *_: None, Shared("x", 1))
 
 
 @pytest.mark.slow
-def test_processes_resample_and_count_alike(data, monkeypatch):
-    monkeypatch.setattr(counts, "_MUCH", 0.0)
+def test_processes_and_threads_give_the_same_bootstrap_and_counts(data, monkeypatch):
+    monkeypatch.setattr(counts, "_EXECUTOR_WORK", 0.0)
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
         run = dn.Run(executor=pool)
         assert np.array_equal(dn.bootstrap(data, 6, run=run).directions, dn.bootstrap(data, 6).directions)
@@ -132,74 +132,76 @@ def test_processes_resample_and_count_alike(data, monkeypatch):
 
 
 @pytest.mark.cluster
-def test_a_worker_that_is_killed_makes_no_difference(data, tmp_path, monkeypatch):
+def test_the_result_is_the_same_if_a_worker_is_killed(data, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     data.frame().write_csv("rows.csv")
     words = ["learn", "rows.csv", "--solver", "sa", "--divide", "4", "--rule", "penalty", "--reads", "400", "--seed", "3"]
     words += ["--bootstrap", "20", "--quiet"]
-    assert main([*words, "-o", "here.json"]) == 0
+    assert main([*words, "-o", "threads.json"]) == 0
 
-    def kill_a_worker(journal, pieces, put=SqliteJournal.put):
-        put(journal, pieces)
+    def kill_a_worker(journal, results, put=SqliteJournal.put):
+        put(journal, results)
         cluster.workers[0].kill()
 
     with Cluster(tmp_path, 3) as cluster, monkeypatch.context() as patch:
-        patch.setattr(SqliteJournal, "put", kill_a_worker)  # as soon as a piece is done
-        assert main([*words, "--dask", cluster.address, "--journal", "run.db", "-o", "there.json"]) == 0
-        assert cluster.workers[0].wait(PATIENCE) == -signal.SIGKILL
-    here, there = (json.loads((tmp_path / name).read_text()) for name in ("here.json", "there.json"))
-    for found in (here, there):
-        found.pop("seconds")
-    assert there == here
-    assert not here["division"]["failed"]
+        patch.setattr(SqliteJournal, "put", kill_a_worker)  # as soon as a task is finished
+        assert main([*words, "--dask", cluster.address, "--journal", "run.db", "-o", "cluster.json"]) == 0
+        assert cluster.workers[0].wait(TIMEOUT) == -signal.SIGKILL
+    expected, result = (json.loads((tmp_path / name).read_text()) for name in ("threads.json", "cluster.json"))
+    for content in (expected, result):
+        content.pop("seconds")
+    assert result == expected
+    assert not expected["division"]["failed"]
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize(("victim", "message"), [("scheduler", "gave up pieces"), ("worker", "has had no workers for 1 s")])
-def test_a_cluster_that_is_gone_is_told_and_what_is_finished_is_kept(victim, message, data, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("victim", "message"), [("scheduler", "did not finish all tasks"), ("worker", "has had no workers for 1 s")]
+)
+def test_a_lost_cluster_raises_an_error_and_finished_tasks_are_saved(victim, message, data, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(clusters, "_ALONE", 1.0)
-    monkeypatch.setattr(executors, "_LOOK", 0.2)
+    monkeypatch.setattr(clusters, "_NO_WORKERS", 1.0)
+    monkeypatch.setattr(executors, "_CHECK_INTERVAL", 0.2)
     data.frame().write_csv("rows.csv")
     words = ["learn", "rows.csv", "--solver", "sa", "--divide", "4", "--rule", "penalty", "--reads", "2000", "--seed", "3"]
     words += ["--quiet", "--journal", "run.db", "-o", "out.json"]
-    seen = []
+    saved = []
 
-    def kill_after_a_few(journal, pieces, put=SqliteJournal.put):
-        put(journal, pieces)
-        seen.extend(pieces)
+    def kill_after_a_few(journal, results, put=SqliteJournal.put):
+        put(journal, results)
+        saved.extend(results)
         (cluster.scheduler if victim == "scheduler" else cluster.workers[0]).kill()
 
     with Cluster(tmp_path, 1) as cluster, monkeypatch.context() as patch:
         patch.setattr(SqliteJournal, "put", kill_after_a_few)
         assert main([*words, "--dask", cluster.address]) == 2
-    said = capsys.readouterr().err.splitlines()
-    assert message in said[-1]
-    assert "is in the journal" in said[-1]
+    errors = capsys.readouterr().err.splitlines()
+    assert message in errors[-1]
+    assert "finished tasks are in the journal" in errors[-1]
     assert not (tmp_path / "out.json").exists()
     with SqliteJournal("run.db") as journal:
-        assert set(journal.get(seen)) == set(seen) != set()
+        assert set(journal.get(saved)) == set(saved) != set()
 
 
-class Weighed:
-    """Leaves a mark in a folder wherever it is unpacked."""
+class LogsUnpickling:
+    """A value that writes the process id to the file `marks` whenever it is unpickled."""
 
     def __init__(self, folder, value):
         self.folder, self.value = folder, value
 
     def __reduce__(self):
-        return unpacked, (self.folder, self.value)
+        return unpickle, (self.folder, self.value)
 
 
-def unpacked(folder, value):
+def unpickle(folder, value):
     with open(os.path.join(folder, "marks"), "a") as file:
         file.write(f"{os.getpid()}\n")
-    return Weighed(folder, value)
+    return LogsUnpickling(folder, value)
 
 
-def weighed(shared, number):
-    """Work that ends when both workers have the value, so that one of them cannot do it all."""
-    folder, until = Path(shared.folder), time.monotonic() + PATIENCE
+def add_when_both_have_it(shared, number):
+    """Add a number once both workers have the value, so that one worker cannot run all tasks."""
+    folder, until = Path(shared.folder), time.monotonic() + TIMEOUT
     workers = set((folder / "workers").read_text().split())
     while not workers <= set((folder / "marks").read_text().split()) and time.monotonic() < until:
         time.sleep(0.01)
@@ -207,30 +209,32 @@ def weighed(shared, number):
 
 
 @pytest.mark.cluster
-def test_data_go_to_each_worker_of_a_cluster_not_with_each_piece(tmp_path):
-    found = {}
+def test_a_cluster_sends_shared_data_once_to_each_worker(tmp_path):
+    results = {}
     with (
         Cluster(tmp_path, 2, PYTHONPATH=os.pathsep.join(sys.path)) as cluster,
         clusters.dask(cluster.address) as executor,
     ):
         (tmp_path / "workers").write_text("\n".join(str(worker.pid) for worker in cluster.workers))
-        shared = Shared("weighed", Weighed(str(tmp_path), 10))
+        shared = Shared("ten", LogsUnpickling(str(tmp_path), 10))
         for _ in range(2):
             chunks = ((number, number) for number in range(40))
-            run_chunks(executor, weighed, chunks, lambda label, result: found.update({label: result}), shared)
-    assert found == {number: 10 + number for number in range(40)}
+            run_chunks(
+                executor, add_when_both_have_it, chunks, lambda label, result: results.update({label: result}), shared
+            )
+    assert results == {number: 10 + number for number in range(40)}
     marks = (tmp_path / "marks").read_text().split()
-    assert len(marks) <= 8  # the scheduler may look at them too, and a worker that has nothing to do may drop them
+    assert len(marks) <= 8  # the scheduler may unpickle the value too, and an idle worker may delete it
     assert {str(worker.pid) for worker in cluster.workers} <= set(marks)
 
 
 def _listening():
-    """The addresses at which this process and its children accept connections."""
+    """Return the addresses at which this process and its children accept connections."""
     import psutil
 
-    here = psutil.Process()
-    sockets = [each for process in [here, *here.children(recursive=True)] for each in process.net_connections("tcp")]
-    return {tuple(each.laddr) for each in sockets if each.status == psutil.CONN_LISTEN}
+    parent = psutil.Process()
+    sockets = [socket for process in [parent, *parent.children(recursive=True)] for socket in process.net_connections("tcp")]
+    return {tuple(socket.laddr) for socket in sockets if socket.status == psutil.CONN_LISTEN}
 
 
 @pytest.mark.cluster
@@ -244,27 +248,27 @@ def test_a_local_cluster_listens_on_the_loopback_interface_only():
 
 
 @pytest.mark.cluster
-def test_a_cluster_of_ones_own(data):
+def test_a_local_cluster_gives_the_same_result_as_threads(data):
     with clusters.dask("local:2") as executor:
         assert executor.workers == 2
-        found = solve(dn.scoring.Scorer(data), DIVIDED, executor=executor)
-    here = solve(dn.scoring.Scorer(data), DIVIDED)
-    assert np.array_equal(found.division.votes, here.division.votes)
+        solution = solve(dn.scoring.Scorer(data), DIVIDED, executor=executor)
+    expected = solve(dn.scoring.Scorer(data), DIVIDED)
+    assert np.array_equal(solution.division.votes, expected.division.votes)
 
 
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        ("local:many", "no cluster"),
-        ("local:0", "no cluster"),
+        ("local:many", "not a Dask cluster"),
+        ("local:0", "not a Dask cluster"),
         ("tcp://127.0.0.1:1", "no Dask scheduler answers"),
-        ("foo", "no address"),
-        ("bar://x:1", "no address"),
+        ("foo", "not the address"),
+        ("bar://x:1", "not the address"),
     ],
 )
-def test_clusters_that_are_none(address, message, data, tmp_path, monkeypatch, capsys):
+def test_an_invalid_cluster_address_is_reported(address, message, data, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(clusters, "_PATIENCE", "1s")
+    monkeypatch.setattr(clusters, "_CONNECT_TIMEOUT", "1s")
     data.frame().write_csv("rows.csv")
     assert main(["learn", "rows.csv", "--dask", address]) == 2
     assert message in capsys.readouterr().err

@@ -1,1 +1,1 @@
-"""Helpers that several tests and benchmarks share."""
+"""Helpers for tests and benchmarks."""

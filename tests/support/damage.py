@@ -1,4 +1,4 @@
-"""Damaged journals: what a journal returns after random damage to its files.
+"""Damage the files of journals at random, and check what they still return.
 
 Used by test_journal.py and benchmarks/acceptance/journals.py.
 """
@@ -17,18 +17,18 @@ from pathlib import Path
 
 import dagneal as dn
 
-PAGE, SLOT, HEAD = 4096, 4120, 32  # bytes of a page, of a frame of the log, and before the first frame
+PAGE, SLOT, HEAD = 4096, 4120, 32  # bytes per page, per frame of the log, and before the first frame
 
 
 @dataclass
 class Source:
-    """A sound journal to damage.
+    """A valid journal to damage.
 
     Attributes:
-        name: what it is like.
-        folder: where its files are.
-        tasks: what was committed.
-        run: what was remembered.
+        name: description of the journal.
+        folder: folder with its files.
+        tasks: committed tasks.
+        run: saved information about the run.
     """
 
     name: str
@@ -43,12 +43,12 @@ class Source:
 
 @dataclass
 class Tally:
-    """What became of damaged journals.
+    """Counts of damaged journals by outcome.
 
     Attributes:
         kinds: number of journals by kind of damage.
         outcomes: number of journals by outcome.
-        failures: descriptions of losses without a report, wrong values and unexpected errors.
+        failures: descriptions of unreported losses, wrong values and unexpected errors.
     """
 
     kinds: Counter[str] = field(default_factory=Counter)
@@ -58,7 +58,7 @@ class Tally:
 
 @contextmanager
 def workspace() -> Iterator[Path]:
-    """Give an empty folder, in memory where that is possible."""
+    """Yield an empty folder, in memory if possible."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
         yield Path(folder)
@@ -69,16 +69,16 @@ def _value(generator: random.Random) -> bytes:
 
 
 def _fill(journal: dn.SqliteJournal, generator: random.Random, count: int, together: int, source: Source) -> None:
-    """Save tasks in transactions of a few, some of them twice, and change what is remembered."""
+    """Save tasks in small transactions, overwrite some tasks, and change the information about the run."""
     for name in ("command", "settings"):
         source.run[name] = {"words": [name], "number": generator.random()}
         journal.remember(name, source.run[name])
     for begin in range(0, count, together):
-        some = {f"{generator.getrandbits(64):x}:{number}": _value(generator) for number in range(begin, begin + together)}
+        tasks = {f"{generator.getrandbits(64):x}:{number}": _value(generator) for number in range(begin, begin + together)}
         if source.tasks and generator.random() < 0.02:
-            some[generator.choice(list(source.tasks))] = _value(generator)
-        journal.put(some)
-        source.tasks.update(some)
+            tasks[generator.choice(list(source.tasks))] = _value(generator)
+        journal.put(tasks)
+        source.tasks.update(tasks)
     if generator.random() < 0.5:
         source.run["settings"] = {"changed": generator.random()}
         journal.remember("settings", source.run["settings"])
@@ -90,8 +90,8 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copyfile(file, target / file.name)
 
 
-def _killed(folder: Path, generator: random.Random, source: Source) -> None:
-    """Let a child process save tasks until it is killed; count what it had reported as saved."""
+def _kill_writer(folder: Path, generator: random.Random, source: Source) -> None:
+    """Start a child process that saves tasks, kill it, and record which tasks it reported as saved."""
     (folder / "live").mkdir()
     reader, writer = os.pipe()
     content = {f"task {number}": _value(generator) for number in range(4000)}
@@ -104,29 +104,29 @@ def _killed(folder: Path, generator: random.Random, source: Source) -> None:
             os.write(writer, b".")
         os._exit(0)
     os.close(writer)
-    seen = len(os.read(reader, 1))  # it has begun
+    seen = len(os.read(reader, 1))  # wait for the first task
     time.sleep(generator.uniform(0.0, 1.0))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    while some := os.read(reader, 65536):
-        seen += len(some)
+    while dots := os.read(reader, 65536):
+        seen += len(dots)
     os.close(reader)
     source.tasks.update(list(content.items())[:seen])
     _copy(folder / "live", folder / "files")
 
 
 def sources(folder: Path, seed: int, killed: int = 6, scale: float = 1.0) -> list[Source]:
-    """Make sound journals: closed ones, copies of open ones, and those of killed processes.
+    """Create valid journals: closed journals, copies of open journals, and journals of killed processes.
 
     Args:
-        folder: where to.
-        seed: the same seed gives the same journals, but for those of killed processes.
-        killed: number of those.
-        scale: multiplies the number of tasks.
+        folder: folder for the journals.
+        seed: random seed; journals of killed processes also depend on timing.
+        killed: number of journals of killed processes.
+        scale: factor for the number of tasks.
     """
-    made = []
+    journals = []
     plan = [
-        # name, tasks, tasks of a transaction, closed
+        # name, number of tasks, tasks per transaction, whether it is closed
         ("closed, small", 60, 60, True),
         ("closed, single tasks", 150, 1, True),
         ("closed, several hundred pages", 1000, 50, True),
@@ -147,14 +147,14 @@ def sources(folder: Path, seed: int, killed: int = 6, scale: float = 1.0) -> lis
                 _copy(place / "live", place / "files")
         if closed:
             _copy(place / "live", place / "files")
-        made.append(source)
+        journals.append(source)
     for number in range(killed):
         place = folder / f"killed {number}"
         place.mkdir(parents=True)
         source = Source("killed while writing", place / "files", {}, {"command": {"words": ["killed"]}})
-        _killed(place, random.Random(f"{seed} {number}"), source)
-        made.append(source)
-    return made
+        _kill_writer(place, random.Random(f"{seed} {number}"), source)
+        journals.append(source)
+    return journals
 
 
 def _flip(content: bytearray, generator: random.Random, unit: int) -> None:
@@ -234,7 +234,7 @@ OTHERS = ("log deleted", "database emptied", "database deleted", "-shm added", "
 
 
 def _focus(content: bytearray, generator: random.Random) -> int:
-    """Choose where the part of a log ends that is damaged: mostly soon after the frames in use."""
+    """Choose the end of the damaged part of a log: usually one slot after the frames in use."""
     salts, count = content[16:24], 0
     while content[HEAD + count * SLOT + 8 : HEAD + count * SLOT + 16] == salts:
         count += 1
@@ -242,12 +242,12 @@ def _focus(content: bytearray, generator: random.Random) -> int:
 
 
 def damage(folder: Path, source: Source, generator: random.Random) -> str:
-    """Damage the files of a journal, and name how.
+    """Damage the files of a journal, and return the kind of damage.
 
     Args:
-        folder: with a copy of the files of the source.
-        source: the journal.
-        generator: chooses.
+        folder: folder with a copy of the files.
+        source: original journal.
+        generator: random generator that chooses the damage.
     """
     database, log = folder / "run.db", folder / "run.db-wal"
     if generator.random() < 0.12:
@@ -287,73 +287,73 @@ def damage(folder: Path, source: Source, generator: random.Random) -> str:
 
 
 def examine(path: Path, source: Source, twice: bool = True) -> tuple[str, str]:
-    """Open a journal and compare it with what was committed.
+    """Open a journal, and compare it with the committed tasks.
 
     Args:
-        path: the journal.
-        source: what it was made from.
-        twice: whether to open it once more.
+        path: journal file.
+        source: original journal.
+        twice: whether to open the journal a second time.
 
     Returns:
-        The outcome, and what is wrong if something is.
+        The outcome, and a description of the failure, if any.
     """
     before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
     try:
         with dn.SqliteJournal(path) as journal:
             tasks = journal.get(source.tasks)
-            run = {name: journal.remembered(name) for name in source.run}
+            run = {name: journal.recall(name) for name in source.run}
             notes = list(journal.notes)
             journal.put({"another task": b"1"})
     except dn.InputError as error:
         after = {file.name: file.read_bytes() for file in path.parent.iterdir()}
         if "\n" in str(error) or after != before:
-            return "failed", f"refused, but changed or not in one line: {error}"
+            return "failed", f"refused, but a file changed or the message has several lines: {error}"
         return "refused", ""
     except Exception as error:
         return "failed", f"{type(error).__name__}: {error}"
     wrong = [key for key, value in tasks.items() if source.tasks[key] != value]
     if wrong:
         return "failed", f"{len(wrong)} wrong values"
-    everything = len(tasks) == len(source.tasks) and run == source.run
-    if not everything and not notes:
+    complete = len(tasks) == len(source.tasks) and run == source.run
+    if not complete and not notes:
         return "unreported", f"{len(source.tasks) - len(tasks)} tasks are lost without a note"
     if twice:
         with dn.SqliteJournal(path) as journal:
             if journal.notes or journal.get([*source.tasks, "another task"]) != {**tasks, "another task": b"1"}:
-                return "failed", "opened again, it is different"
-    if not everything:
+                return "failed", "the content differs when the journal is opened again"
+    if not complete:
         return "reported", ""
     return ("complete, with a note" if notes else "complete"), ""
 
 
 def attack(folder: Path, count: int, seed: int, killed: int = 6, scale: float = 1.0) -> Tally:
-    """Damage journals and open them.
+    """Damage journals at random, open them, and count the outcomes.
 
     Args:
-        folder: an empty folder to work in.
-        count: how many.
-        seed: chooses the damage.
-        killed: number of journals of killed processes among those to damage.
-        scale: multiplies the number of tasks in the journals.
+        folder: empty working folder.
+        count: number of damaged journals.
+        seed: random seed of the damage.
+        killed: number of original journals that come from killed processes.
+        scale: factor for the number of tasks in the journals.
     """
     tally = Tally()
-    made = sources(folder / "sources", seed, killed, scale)
-    for source in made:  # a journal that is not damaged is complete, and there is nothing to report
-        _copy(source.folder, folder / "whole")
-        outcome, what = examine(folder / "whole" / "run.db", source)
+    journals = sources(folder / "sources", seed, killed, scale)
+    for source in journals:  # without damage, journals are complete and have no notes
+        _copy(source.folder, folder / "undamaged")
+        outcome, problem = examine(folder / "undamaged" / "run.db", source)
         if outcome != "complete":
-            tally.failures.append(f"not damaged, {source.name}: {outcome} {what}")
-        shutil.rmtree(folder / "whole")
+            tally.failures.append(f"not damaged, {source.name}: {outcome} {problem}")
+        shutil.rmtree(folder / "undamaged")
     for number in range(count):
         generator = random.Random(f"{seed} {number}")
-        source = made[number % len(made)]
+        source = journals[number % len(journals)]
         place = folder / "damaged"
         _copy(source.folder, place)
         kind = damage(place, source, generator)
-        outcome, what = examine(place / "run.db", source, twice=number % 4 == 0)
+        outcome, problem = examine(place / "run.db", source, twice=number % 4 == 0)
         tally.kinds[kind] += 1
         tally.outcomes[outcome] += 1
-        if what:
-            tally.failures.append(f"number {number}, {source.name}, {kind}: {outcome}, {what}")
+        if problem:
+            tally.failures.append(f"number {number}, {source.name}, {kind}: {outcome}, {problem}")
         shutil.rmtree(place)
     return tally

@@ -1,4 +1,4 @@
-"""A Dask cluster of processes, for tests and for the benchmark of durability."""
+"""A Dask cluster of local processes, for tests and the durability benchmark."""
 
 import json
 import os
@@ -7,16 +7,16 @@ import sys
 import time
 from contextlib import suppress
 
-from support.waiting import PATIENCE
+from support.waiting import TIMEOUT
 
 
 class Cluster:
-    """A scheduler and workers, each a process of its own, while the context lasts.
+    """A scheduler and workers in separate processes, which are killed when the context ends.
 
     Args:
-        folder: for what they write.
-        count: how many workers.
-        environment: variables for all of them.
+        folder: working folder of the processes.
+        count: number of workers.
+        environment: environment variables of all processes.
     """
 
     def __init__(self, folder, count, **environment):
@@ -24,26 +24,26 @@ class Cluster:
         self.started = []
         self.scheduler = self._start("scheduler", "--port", "0", "--no-dashboard", "--host", "127.0.0.1")
         self.address = self._address()
-        self.workers = [self.worker() for _ in range(count)]
+        self.workers = [self.start_worker() for _ in range(count)]
         self._wait_for_workers(count)
 
     def _address(self):
-        """What the scheduler writes into its file."""
+        """Wait for the file of the scheduler, and return the address in it."""
         while self.scheduler.poll() is None:
-            with suppress(OSError, ValueError):  # not there yet, or not all of it
+            with suppress(OSError, ValueError):  # missing or incomplete
                 return json.loads(self.file.read_text())["address"]
             time.sleep(0.05)
         raise RuntimeError((self.folder / "log").read_text())
 
     def _wait_for_workers(self, count):
-        """Wait until the scheduler knows so many workers."""
+        """Wait until the scheduler has `count` workers."""
         from distributed import Client
 
-        with Client(self.address, timeout=PATIENCE, set_as_default=False) as client:
-            client.wait_for_workers(count, timeout=PATIENCE)
+        with Client(self.address, timeout=TIMEOUT, set_as_default=False) as client:
+            client.wait_for_workers(count, timeout=TIMEOUT)
 
-    def worker(self):
-        """One more worker."""
+    def start_worker(self):
+        """Start a worker."""
         return self._start("worker", "--nthreads", "1", "--no-nanny", "--no-dashboard")
 
     def __enter__(self):

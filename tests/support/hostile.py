@@ -1,4 +1,4 @@
-"""Files that a person may bring: names and cells that are hard to read or to show, and files to refuse."""
+"""Difficult CSV files: unusual names and cells that must be read correctly, and files that must be refused."""
 
 ROWS = [(i % 2, (i // 2) % 2, (i // 3) % 2) for i in range(60)]
 
@@ -6,7 +6,7 @@ BODY = "".join(f"{a},{b},{c}\n" for a, b, c in ROWS)
 
 BITS = (("0", "1"),) * 3
 
-READ_RIGHT = {
+READABLE = {
     "formula cells": (
         "a,b,c\n" + "".join(f"=1+{a},-x{b},@{c}\n" for a, b, c in ROWS),
         ("a", "b", "c"),
@@ -23,10 +23,10 @@ READ_RIGHT = {
         ("a", "b", "c"),
         (("<b>0</b>", "<b>1</b>"), ("</script>0", "</script>1"), ("0", "1")),
     ),
-    "a name of 10^5 letters": ("x" * 100_000 + ",b,c\n" + BODY, ("x" * 100_000, "b", "c"), BITS),
+    "very long name": ("x" * 100_000 + ",b,c\n" + BODY, ("x" * 100_000, "b", "c"), BITS),
     "emoji": ("😀,👩\u200d🔬,日本語\n" + BODY, ("😀", "👩\u200d🔬", "日本語"), BITS),
     "right to left": ("العمر,שם,c\n" + BODY, ("العمر", "שם", "c"), BITS),
-    "accents in two spellings": ("é,e\u0301,c\n" + BODY, ("é", "e\u0301", "c"), BITS),
+    "two encodings of an accent": ("é,e\u0301,c\n" + BODY, ("é", "e\u0301", "c"), BITS),
     "quoted newlines": (
         'a,"b\nb",c\n' + "".join(f'"x\ny{a}",{b},{c}\n' for a, b, c in ROWS),
         ("a", "b\nb", "c"),
@@ -42,7 +42,7 @@ READ_RIGHT = {
 }
 
 REFUSED = {
-    "the same name twice": (("a, a ,c\n" + BODY).encode(), "two columns are named 'a'"),
+    "duplicate name": (("a, a ,c\n" + BODY).encode(), "two columns are named 'a'"),
     "no header": (b"", "empty"),
     "no rows": (b"a,b,c\n", "no rows"),
     "ragged": (b"a,b,c\n1,2,3\n1,2\n", "line 3"),

@@ -1,4 +1,4 @@
-"""Networks for tests, and their comparison."""
+"""Networks for tests, and a function that compares networks."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ import dagneal as dn
 
 
 def odd_network() -> dn.BayesianNetwork:
-    """Names and states that are no plain words."""
+    """Return a network with special characters in names and states."""
     return dn.BayesianNetwork(
         {"Asy/Patch": ("1", "1 0"), "a b": ("x,y", "-", "ä"), "c": ("yes", "no")},
         {"Asy/Patch": (), "a b": ("Asy/Patch",), "c": ("a b", "Asy/Patch")},
@@ -19,7 +19,7 @@ def odd_network() -> dn.BayesianNetwork:
     )
 
 
-def same(first: dn.BayesianNetwork, second: dn.BayesianNetwork) -> bool:
+def equal_networks(first: dn.BayesianNetwork, second: dn.BayesianNetwork) -> bool:
     return (
         dict(first.states) == dict(second.states)
         and dict(first.parents) == dict(second.parents)

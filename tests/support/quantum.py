@@ -1,4 +1,4 @@
-"""Annealers for tests: a small chip, a service that fails, a cloud that is scripted."""
+"""Annealers for tests: a small emulated chip, an unreliable service, and a fake cloud client."""
 
 import numpy as np
 
@@ -9,16 +9,16 @@ from dagneal.qpu.sampler import QPU
 from dagneal.qpu.submission import RetryPolicy
 from support.solving import solve
 
-AT_ONCE = RetryPolicy(pause=0.0, sleep=lambda _: None)
+NO_DELAY = RetryPolicy(pause=0.0, sleep=lambda _: None)
 
 
 def small_chip(**options):
-    """An emulated chip with 1,202 qubits, quick to make."""
+    """Return an emulated chip with 1,202 qubits, which is fast to create."""
     return EmulatedChip("Advantage2_system4", **options)
 
 
 class Flaky:
-    """A service that fails three calls in ten: before there is an id, or with an answer that is lost on the way."""
+    """A service that fails 30% of the calls: before it assigns an id, or when the answer is fetched."""
 
     def __init__(self, inner, seed, share=0.3):
         self.inner, self.rng, self.share = inner, np.random.default_rng(seed), share
@@ -26,47 +26,47 @@ class Flaky:
         self.parameters, self.emulated = inner.parameters, inner.emulated
         self.paid, self.answers, self.failures = [], {}, 0
 
-    def _fails(self, why):
+    def _fail_sometimes(self, reason):
         if self.rng.random() < self.share:
             self.failures += 1
-            raise TransientError(why)
+            raise TransientError(reason)
 
     def submit(self, bqm, parameters):
-        self._fails("the server has a cold")
-        ident = self.inner.submit(bqm, parameters)
-        self.paid.append(ident)
-        self.answers[ident] = self.inner.fetch(ident, 1.0)
-        return ident
+        self._fail_sometimes("the server is busy")
+        problem_id = self.inner.submit(bqm, parameters)
+        self.paid.append(problem_id)
+        self.answers[problem_id] = self.inner.fetch(problem_id, 1.0)
+        return problem_id
 
-    def fetch(self, ident, timeout):
-        if ident not in self.answers:
-            raise UnknownProblemError(ident)
-        self._fails("the answer was lost" if self.rng.random() < 0.5 else f"no answer within {timeout:g} s")
-        return self.answers[ident].copy()
+    def fetch(self, problem_id, timeout):
+        if problem_id not in self.answers:
+            raise UnknownProblemError(problem_id)
+        self._fail_sometimes("the answer was lost" if self.rng.random() < 0.5 else f"no answer within {timeout:g} s")
+        return self.answers[problem_id].copy()
 
-    def cancel(self, ident):
-        self.answers.pop(ident, None)
+    def cancel(self, problem_id):
+        self.answers.pop(problem_id, None)
 
-    def watch(self, given_up):
-        self.inner.watch(given_up)
+    def watch(self, is_cancelled):
+        self.inner.watch(is_cancelled)
 
     def close(self):
         pass
 
 
 def run(backend, table, journal, embeddings):
-    """Solve all subproblems of three variables with raw reads of a backend; return the network and the sampler."""
-    qpu = QPU(backend, cache=embeddings, journal=journal, retry=AT_ONCE)
+    """Solve all subproblems of three variables on a backend, without repair; return the solution and the sampler."""
+    qpu = QPU(backend, cache=embeddings, journal=journal, retry=NO_DELAY)
     solver = dn.Divide(dn.Anneal(qpu, num_reads=10, repair=False), size=3, combine="penalty")
     return solve(table, solver, seed=3, journal=journal), qpu
 
 
 class Future:
-    """What the cloud client returns, as far as it is used."""
+    """The parts of a future of the cloud client that dagneal uses."""
 
     def __init__(self, answer=None, error=None, done=True):
         self.answer, self.error, self.done, self.cancelled = answer, error, done, False
-        self.solver = None  # as the client leaves it for an answer that is retrieved by id
+        self.solver = None  # as in the client, for answers retrieved by id
 
     def wait_id(self, timeout=None):
         if isinstance(self.error, TimeoutError):
@@ -87,7 +87,7 @@ class Future:
 
 
 class Cloud:
-    """A sampler of the cloud, as far as it is used."""
+    """The parts of the cloud sampler and client that dagneal uses."""
 
     def __init__(self, futures):
         chip = small_chip()
@@ -101,8 +101,8 @@ class Cloud:
         self.sent.append(parameters)
         return self.futures.pop(0)
 
-    def retrieve_answer(self, ident):
-        self.asked.append(ident)
+    def retrieve_answer(self, problem_id):
+        self.asked.append(problem_id)
         return self.futures.pop(0)
 
     def close(self):

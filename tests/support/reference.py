@@ -1,4 +1,4 @@
-"""Slow and plain second implementations to test against. Nothing here uses the code under test but its data types."""
+"""Slow, simple reference implementations for tests. They use only the data types of the code under test."""
 
 from functools import cache
 from itertools import combinations, product
@@ -13,7 +13,7 @@ from dagneal.scoring.sets import bounded_masks
 
 
 def random_data(n: int, rows: int, seed: int, arities: list[int] | None = None) -> Dataset:
-    """Rows in which later columns depend on earlier ones, with mixed numbers of states."""
+    """Return random data in which columns depend on earlier columns and have different numbers of states."""
     rng = np.random.default_rng(seed)
     arities = arities or [int(a) for a in rng.integers(2, 5, n)]
     codes = np.empty((n, rows), dtype=np.int64)
@@ -26,7 +26,7 @@ def random_data(n: int, rows: int, seed: int, arities: list[int] | None = None) 
 
 
 def random_table(n: int, max_parents: int, seed: int, spread: float = 100.0) -> ScoreTable:
-    """A table of random numbers: nothing about it is like a score of data."""
+    """Return a score table of random numbers, which are not like scores of real data."""
     rng = np.random.default_rng(seed)
     masks = bounded_masks(n - 1, max_parents)
     return ScoreTable(
@@ -42,7 +42,7 @@ def random_table(n: int, max_parents: int, seed: int, spread: float = 100.0) -> 
 
 
 def local_score(data: Dataset, child: str, parents: list[str], alpha) -> float:
-    """The paper's equation for s_i with its sign turned, by counting in dictionaries; `alpha(r, q)` is a_ijk."""
+    """Return -s_i by the equation of the paper, with counts in dictionaries; `alpha(r, q)` is a_ijk."""
     position = {name: i for i, name in enumerate(data.names)}
     counts: dict = {}
     for row in range(data.codes.shape[1]):
@@ -67,7 +67,7 @@ def bic_score(data: Dataset, child: str, parents: list[str]) -> float:
 
 
 def penalised_score(data: Dataset, child: str, parents: list[str], penalty: float) -> float:
-    """The maximal log likelihood, minus a penalty for each free parameter."""
+    """Return the maximum log-likelihood minus a penalty per free parameter."""
     position = {name: i for i, name in enumerate(data.names)}
     counts: dict = {}
     for row in range(data.codes.shape[1]):
@@ -83,36 +83,36 @@ def penalised_score(data: Dataset, child: str, parents: list[str], penalty: floa
 
 @cache
 def all_dags(n: int) -> list[tuple[frozenset[int], ...]]:
-    """Every DAG on n nodes as the parents of each, found by trying all graphs (n <= 4) or all orders (above)."""
+    """Return every DAG on n nodes as a tuple of parent sets: test all graphs for n <= 4, extend smaller DAGs above."""
     if n <= 4:
         arcs = [(a, b) for a in range(n) for b in range(n) if a != b]
-        found = []
+        dags = []
         for chosen in product((0, 1), repeat=len(arcs)):
             graph = nx.DiGraph([arc for arc, c in zip(arcs, chosen, strict=True) if c])
             if nx.is_directed_acyclic_graph(graph):
-                found.append(
+                dags.append(
                     tuple(frozenset(a for (a, b), c in zip(arcs, chosen, strict=True) if c and b == i) for i in range(n))
                 )
-        return found
-    # A DAG on n nodes is one on n - 1 nodes, children chosen freely, plus a node whose edges make no cycle.
-    found = set()
+        return dags
+    # A DAG on n nodes is a DAG on n - 1 nodes plus a node whose edges close no cycle.
+    extended = set()
     for smaller in all_dags(n - 1):
         for into in _subsets(range(n - 1)):
             for out in _subsets(set(range(n - 1)) - set(into)):
                 parents = [p | {n - 1} if i in out else p for i, p in enumerate(smaller)] + [frozenset(into)]
                 graph = nx.DiGraph([(p, c) for c, ps in enumerate(parents) for p in ps])
                 if nx.is_directed_acyclic_graph(graph):
-                    found.add(tuple(parents))
-    return sorted(found, key=lambda dag: [sorted(p) for p in dag])
+                    extended.add(tuple(parents))
+    return sorted(extended, key=lambda dag: [sorted(p) for p in dag])
 
 
-def _subsets(things) -> list[frozenset[int]]:
-    items = sorted(things)
+def _subsets(elements) -> list[frozenset[int]]:
+    items = sorted(elements)
     return [frozenset(c) for k in range(len(items) + 1) for c in combinations(items, k)]
 
 
 def dag_scores(table: ScoreTable, dags: list[tuple[frozenset[int], ...]]) -> np.ndarray:
-    """The score of each DAG, minus infinity where it has too many parents."""
+    """Return the score of each DAG; minus infinity if a variable has too many parents."""
     local = []
     for child in range(len(table.names)):
         entries = table.entries_of(child)
@@ -134,10 +134,10 @@ def as_graph(table: ScoreTable, dag: tuple[frozenset[int], ...]) -> nx.DiGraph:
 
 
 def candidate_table(n: int, max_parents: int, seed: int, kind: str = "noise") -> ScoreTable:
-    """A table with random candidate parents.
+    """Return a score table with random candidate parents.
 
-    Kinds: `noise`, nothing to do with scores; `additive`, where every parent helps, so that all want cycles; `oversize`,
-    where only the largest sets are good, so that the polynomial of a set with one more parent looks far too good.
+    Kinds: in `noise` all scores are random. In `additive` every parent improves the score, which favours cycles. In
+    `oversize` only the largest sets are good, so that the polynomial is far too good for a set with one more parent.
     """
     rng = np.random.default_rng(seed)
     density = rng.uniform(0.4, 1.0)

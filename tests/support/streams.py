@@ -1,4 +1,4 @@
-"""Commands under hostile conditions of their streams, for test_output_streams.py and benchmarks/acceptance/streams.py."""
+"""Run commands with closed, broken or full streams. Used by test_output_streams.py and benchmarks/acceptance/streams.py."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import dagneal as dn
 
-# Each command with the files that it must write; {disk} is where they go.
+# Each command, and the files that it must write into the folder {disk}.
 COMMANDS: dict[str, tuple[str, list[str]]] = {
     "help": ("--help", []),
     "version": ("--version", []),
@@ -39,7 +39,7 @@ COMMANDS: dict[str, tuple[str, list[str]]] = {
     "resume": ("resume {disk}/run.db", ["i.json"]),
 }
 
-# How the shell runs the command "$@"; the exit status goes to a file, since a pipe would hide it.
+# Shell code that runs the command "$@". The exit status goes to a file, because a pipe would hide it.
 CONDITIONS = {
     "plain": '"$@" > out 2> err < /dev/null; echo $? > status',
     "head": '{ "$@" 2> err < /dev/null; echo $? > status; } | head -n 1 > out',
@@ -52,17 +52,17 @@ CONDITIONS = {
     "output to full": '"$@" > /dev/full 2> err < /dev/null; echo $? > status',
     "error to full": '"$@" > out 2> /dev/full < /dev/null; echo $? > status',
 }
-FULL_OUTPUT = "output to full"  # the only condition above under which a command has to fail
+FULL_OUTPUT = "output to full"  # the only condition under which a command must fail
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How a command ended.
+class CommandResult:
+    """The result of a command.
 
     Attributes:
-        status: its exit status; the shell's, where there is none.
-        error: what it wrote to standard error, as far as that was kept.
-        missing: files that it should have written and did not.
+        status: exit status.
+        error: text on standard error, if it was captured.
+        missing: required files that were not written.
     """
 
     status: int
@@ -71,7 +71,7 @@ class Ended:
 
     @property
     def crashed(self) -> bool:
-        """Whether Python showed more than the message of the command."""
+        """Whether Python printed a traceback or an ignored exception."""
         return "Traceback" in self.error or "Exception ignored" in self.error
 
 
@@ -79,8 +79,8 @@ def prepare(folder: Path, disk: Path) -> None:
     """Write the files that the commands read.
 
     Args:
-        folder: where the commands run.
-        disk: where they write.
+        folder: working folder of the commands.
+        disk: output folder.
     """
     truth = dn.load("lung-cancer")
     truth.sample(300, 1).frame().write_csv(folder / "lc.csv")
@@ -90,15 +90,15 @@ def prepare(folder: Path, disk: Path) -> None:
         subprocess.run(command, cwd=folder, check=True, capture_output=True)
 
 
-def attempt(name: str, condition: str, folder: Path, disk: Path, **environment: str) -> Ended:
+def run_command(name: str, condition: str, folder: Path, disk: Path, **environment: str) -> CommandResult:
     """Run one command under one condition.
 
     Args:
-        name: of the command.
-        condition: of its streams.
-        folder: a prepared one, where it runs.
-        disk: where it writes.
-        environment: variables that differ from those of this process.
+        name: key of `COMMANDS`.
+        condition: key of `CONDITIONS`.
+        folder: working folder, filled by `prepare`.
+        disk: output folder.
+        environment: additional environment variables.
     """
     words, outputs = COMMANDS[name]
     for path in (folder / "status", folder / "err", folder / "out"):
@@ -111,22 +111,22 @@ def attempt(name: str, condition: str, folder: Path, disk: Path, **environment: 
     )
     error = (folder / "err").read_text(errors="replace") if (folder / "err").exists() else ""
     missing = [output for output in outputs if not (disk / output).exists()]
-    return Ended(int((folder / "status").read_text()), error, missing)
+    return CommandResult(int((folder / "status").read_text()), error, missing)
 
 
-def complain(name: str, condition: str, ended: Ended) -> str:
-    """What is wrong with how a command ended; nothing if it is right.
+def find_problem(name: str, condition: str, result: CommandResult) -> str:
+    """Return a description of what is wrong with the result of a command; empty if nothing is wrong.
 
     Args:
-        name: of the command.
-        condition: of its streams.
-        ended: how it ended.
+        name: key of `COMMANDS`.
+        condition: key of `CONDITIONS`.
+        result: result of the command.
     """
     expected = 2 if condition == FULL_OUTPUT else 0
-    if ended.crashed:
-        return f"a traceback: {ended.error[-300:]}"
-    if ended.status != expected:
-        return f"status {ended.status} instead of {expected}: {ended.error[-300:]}"
-    if ended.missing:
-        return f"not written: {', '.join(ended.missing)}"
+    if result.crashed:
+        return f"a traceback: {result.error[-300:]}"
+    if result.status != expected:
+        return f"status {result.status} instead of {expected}: {result.error[-300:]}"
+    if result.missing:
+        return f"not written: {', '.join(result.missing)}"
     return ""

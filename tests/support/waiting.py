@@ -1,19 +1,21 @@
-"""Waiting for other threads and processes: for an event, not for a time, so that a loaded machine makes no difference."""
+"""Wait for events of other processes instead of fixed times, so that tests pass on a slow machine."""
 
 import time
 
-PATIENCE = 600  # seconds after which a test that waits in vain fails, instead of hanging
+TIMEOUT = 600  # seconds until a waiting test fails
 
 
 def wait_for_file(path, process):
     """Wait until a process has written a file.
 
     Args:
-        path: the file.
-        process: of `subprocess`; if it ends before, the test fails.
+        path: file to wait for.
+        process: `subprocess.Popen`; the test fails if the process ends without writing the file.
     """
-    until = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while not path.exists():
-        assert process.poll() is None or path.exists(), f"the process ended with {process.returncode}, without {path.name}"
-        assert time.monotonic() < until
+        assert process.poll() is None or path.exists(), (
+            f"the process exited with {process.returncode} and did not write {path.name}"
+        )
+        assert time.monotonic() < deadline
         time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""The ground floor: errors, machine limits, compiled kernels, atomic files and terminal text."""
+"""Basic tools: errors, machine limits, compiled kernels, atomic files and terminal text."""
 
 from typing import TYPE_CHECKING
 
@@ -6,7 +6,7 @@ from dagneal.base.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from dagneal.base.errors import InputError as InputError
-    from dagneal.base.files import replacing as replacing
+    from dagneal.base.files import atomic_write as atomic_write
 
-__all__ = ["InputError", "replacing"]
-__getattr__ = lazy_exports(__name__, {"errors": ("InputError",), "files": ("replacing",)})
+__all__ = ["InputError", "atomic_write"]
+__getattr__ = lazy_exports(__name__, {"errors": ("InputError",), "files": ("atomic_write",)})

@@ -1,4 +1,4 @@
-"""Cache folders: where compiled kernels and embeddings are stored between runs."""
+"""Cache folders, which store compiled kernels and embeddings between runs."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from pathlib import Path
 
 
 def user_cache_folder() -> Path:
-    """The folder for this user's caches: `DAGNEAL_CACHE`, else the usual one of the user, else a temporary one."""
-    if given := os.environ.get("DAGNEAL_CACHE"):
-        return Path(given)
-    if given := os.environ.get("XDG_CACHE_HOME"):
-        return Path(given) / "dagneal"
+    """Return the cache folder: `DAGNEAL_CACHE`, else the user's standard cache folder, else a temporary folder."""
+    if folder := os.environ.get("DAGNEAL_CACHE"):
+        return Path(folder)
+    if folder := os.environ.get("XDG_CACHE_HOME"):
+        return Path(folder) / "dagneal"
     try:
         return Path.home() / ".cache" / "dagneal"
-    except RuntimeError:  # a user without a home folder, as in many containers
+    except RuntimeError:  # the user has no home folder, as in many containers
         return temporary_cache_folder()
 
 
 def temporary_cache_folder() -> Path:
-    """A folder of this user in the system's temporary folder."""
+    """Return the path of this user's cache in the system's temporary folder."""
     owner = f"-{os.getuid()}" if hasattr(os, "getuid") else ""
     try:
         parent = tempfile.gettempdir()
-    except OSError:  # no temporary folder can be written
+    except OSError:  # no temporary folder is writable
         parent = os.curdir
     return Path(parent) / f"dagneal-cache{owner}"
 
 
 def first_writable(folders: Iterable[Path]) -> Path | None:
-    """Create and return the first folder that this user can write to and nobody else can; None if there is none.
+    """Create and return the first folder that only this user can write to; None if there is none.
 
-    Compiled code is loaded from these folders, so a folder that another user owns or can write to is not used.
+    Compiled code is loaded from these folders, so folders that another user owns or can write to are skipped.
 
     Args:
-        folders: the candidates, best first.
+        folders: candidate folders, best first.
     """
     for folder in folders:
         try:
@@ -52,7 +52,7 @@ def first_writable(folders: Iterable[Path]) -> Path | None:
 
 
 def _is_private(folder: Path) -> bool:
-    if not hasattr(os, "getuid"):  # Windows keeps one temporary folder per user
+    if not hasattr(os, "getuid"):  # Windows has one temporary folder per user
         return True
-    found = folder.stat()
-    return found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    status = folder.stat()
+    return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

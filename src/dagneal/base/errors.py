@@ -1,4 +1,4 @@
-"""The one error a user can cause, and the commonest checks."""
+"""The error type for invalid input, warnings, and common checks of arguments."""
 
 import reprlib
 import warnings
@@ -8,11 +8,11 @@ from math import inf
 from numbers import Real
 from typing import Any
 
-_LARGEST = 1 << 130  # seeds may have 128 bits; longer numbers are mistakes, and Python does not print the longest
+_LARGEST = 1 << 130  # seeds may have 128 bits; Python refuses to print very long numbers
 
 
 class InputError(ValueError):
-    """Something given to dagneal cannot be used; the message is one line that says what, where and what to do.
+    """Invalid input. The message is one line that states what is wrong, where, and what to do.
 
     >>> raise InputError("max_parents is -1; give 0 or more")
     Traceback (most recent call last):
@@ -21,24 +21,24 @@ class InputError(ValueError):
 
 
 class OutOfTimeError(Exception):
-    """The deadline has passed while sets were counted. Whoever set the deadline returns the best network so far."""
+    """The deadline passed during counting. The search that set it catches this and returns the best network so far."""
 
 
 class SecondaryWarning(UserWarning):
-    """A computation beside the network failed, such as a comparison or a picture. The network itself is not affected."""
+    """An extra computation failed, such as a comparison or a drawing. The learned network is not affected."""
 
 
 @contextmanager
-def secondary(what: str) -> Iterator[None]:
-    """Turn a failure into a `SecondaryWarning`, so that a computation beside the result cannot lose the result.
+def warn_on_failure(what: str) -> Iterator[None]:
+    """Turn an exception into a `SecondaryWarning`, so that a failed extra computation does not discard the result.
 
     Args:
-        what: the computation, as the subject of the message.
+        what: name of the computation, used as the subject of the message.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
-    ...     with secondary("the hold-out"):
+    ...     with warn_on_failure("the hold-out"):
     ...         raise InputError("1 row cannot be split")
     >>> print(caught[0].message)
     the hold-out failed: 1 row cannot be split
@@ -57,12 +57,12 @@ def secondary(what: str) -> Iterator[None]:
 
 
 def whole_number(name: str, value: Any, least: int = 0) -> int:
-    """A whole number that is large enough; `1e4` is one.
+    """Check that a value is a whole number of at least `least`, and return it as an int; `1e4` is accepted.
 
     Args:
-        name: what to call it in the error.
-        value: what was given.
-        least: the smallest that will do.
+        name: name of the argument, for the error message.
+        value: the given value.
+        least: smallest accepted number.
 
     >>> whole_number("rows", 1e4, least=1)
     10000
@@ -73,17 +73,17 @@ def whole_number(name: str, value: Any, least: int = 0) -> int:
     except (TypeError, ValueError, OverflowError):
         fits = False
     if not fits:
-        raise InputError(f"{name} is {short(value)}; give a whole number from {least}")
+        raise InputError(f"{name} is {short_repr(value)}; give a whole number of at least {least}")
     return number
 
 
 def finite_number(name: str, value: Any, above: bool = False) -> float:
-    """A finite number of at least 0.
+    """Check that a value is a finite number of at least 0, and return it as a float.
 
     Args:
-        name: what to call it in the error.
-        value: what was given.
-        above: refuse 0 too.
+        name: name of the argument, for the error message.
+        value: the given value.
+        above: refuse 0 as well.
 
     >>> finite_number("noise", "x")
     Traceback (most recent call last):
@@ -94,47 +94,47 @@ def finite_number(name: str, value: Any, above: bool = False) -> float:
     except OverflowError:
         number = -1.0
     if not (0 < number < inf or (number == 0 and not above)):
-        raise InputError(f"{name} is {short(value)}; give a number {'above' if above else 'of at least'} 0")
+        raise InputError(f"{name} is {short_repr(value)}; give a number {'above' if above else 'of at least'} 0")
     return number
 
 
 def check_flag(name: str, value: Any) -> None:
-    """Refuse what is neither True nor False.
+    """Check that a value is True or False.
 
     Args:
-        name: what to call it in the error.
-        value: what was given.
+        name: name of the argument, for the error message.
+        value: the given value.
 
     >>> check_flag("repair", "no")
     Traceback (most recent call last):
     dagneal.base.errors.InputError: repair is 'no'; give True or False
     """
     if not isinstance(value, bool):
-        raise InputError(f"{name} is {short(value)}; give True or False")
+        raise InputError(f"{name} is {short_repr(value)}; give True or False")
 
 
 def check_keywords(name: str, value: Any) -> None:
-    """Refuse what cannot be given to a function as keywords.
+    """Check that a value is a dict of keyword arguments.
 
     Args:
-        name: what to call it in the error.
-        value: what was given.
+        name: name of the argument, for the error message.
+        value: the given value.
 
     >>> check_keywords("parameters", 5)
     Traceback (most recent call last):
     dagneal.base.errors.InputError: parameters is 5; give a dict such as {'num_sweeps': 5000}
     """
-    if not isinstance(value, Mapping) or not all(isinstance(each, str) for each in value):
-        raise InputError(f"{name} is {short(value)}; give a dict such as {{'num_sweeps': 5000}}")
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise InputError(f"{name} is {short_repr(value)}; give a dict such as {{'num_sweeps': 5000}}")
 
 
-def short(value: Any) -> str:
-    """A value in a message: a few words, however large or deeply nested it is.
+def short_repr(value: Any) -> str:
+    """Return a short representation of any value for a message, even if it is large or deeply nested.
 
     Args:
-        value: any value.
+        value: the value.
 
-    >>> short(10**5000), short([[[[[[[[1]]]]]]]])
+    >>> short_repr(10**5000), short_repr([[[[[[[[1]]]]]]]])
     ('a number of 16610 bits', '[[[[[[...]]]]]]')
     """
     if isinstance(value, int) and abs(value) >= _LARGEST:
@@ -143,11 +143,11 @@ def short(value: Any) -> str:
 
 
 def check_text(text: str, what: str) -> None:
-    """Refuse text that no file can hold: lone halves of surrogate pairs, which JSON escapes and Python allow.
+    """Check that text can be written as UTF-8. Lone surrogates cannot; JSON escapes can produce them.
 
     Args:
         text: a name or a state.
-        what: it is, as the subject of the message.
+        what: description of the text, used as the subject of the message.
 
     >>> check_text("\\ud800", "a column")
     Traceback (most recent call last):
@@ -159,18 +159,22 @@ def check_text(text: str, what: str) -> None:
         raise InputError(f"{what} has the name {text!a}, which is not valid Unicode; rename it") from error
 
 
-def some(things: Sequence[str], most: int = 5) -> str:
-    """The first few things, and how many more there are."""
-    more = f" and {len(things) - most} more" if len(things) > most else ""
-    return ", ".join(things[:most]) + more
+def first_few(items: Sequence[str], most: int = 5) -> str:
+    """Join the first few items with commas, and state how many more there are.
+
+    >>> first_few(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return ", ".join(items[:most]) + more
 
 
 def hint(name: str, known: Iterable[str]) -> str:
-    """The end of an error message that proposes the closest known name; empty where none is close.
+    """Return the end of an error message that suggests the closest known name; empty if no name is close.
 
     Args:
-        name: what was given.
-        known: the names that there are.
+        name: the given name.
+        known: valid names.
 
     >>> hint("max_parent", ["max_parents", "seed"])
     "; did you mean 'max_parents'?"

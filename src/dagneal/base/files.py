@@ -1,4 +1,4 @@
-"""Writing files so that nothing is lost or left half-written."""
+"""Write files atomically, and check paths before long work."""
 
 import os
 import secrets
@@ -11,63 +11,63 @@ from dagneal.base.errors import InputError
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Refuse at once what could only fail after the work: a missing folder, a folder as a file."""
+    """Check that a file can be written at a path, so that the error comes before the work and not after it."""
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise InputError(f"cannot write {path}: there is no folder {Path(path).parent}; create it first")
     if target.is_dir():
         raise InputError(f"cannot write {path}: it is a folder; give a file name")
     if not os.access(target.parent, os.W_OK) and not _is_device(target):
-        raise InputError(f"cannot write {path}: its folder is read-only")
+        raise InputError(f"cannot write {path}: the folder is read-only; give another path")
 
 
 def check_format(path: str | os.PathLike[str], endings: Sequence[str]) -> None:
-    """Refuse a path that cannot be written to, or whose ending says no format, before the work is done.
+    """Check that a path is writable and that its ending is that of a supported format.
 
     Args:
-        path: where to write.
-        endings: those that say a format.
+        path: file to write.
+        endings: supported file name endings.
 
     >>> check_format("network.doc", (".bif", ".json"))
     Traceback (most recent call last):
-    dagneal.base.errors.InputError: cannot tell the format of network.doc; end the name in .bif, .json
+    dagneal.base.errors.InputError: network.doc has no known format; use a file name that ends in .bif, .json
     """
     if Path(path).suffix.lower() not in endings:
-        raise InputError(f"cannot tell the format of {path}; end the name in {', '.join(endings)}")
+        raise InputError(f"{path} has no known format; use a file name that ends in {', '.join(endings)}")
     check_writable(path)
 
 
-def check_different(paths: Sequence[str]) -> None:
-    """Refuse a file that is named twice: the second writing would replace the first.
+def check_distinct_paths(paths: Sequence[str]) -> None:
+    """Check that no file is named twice, as the second write would replace the first.
 
     Args:
-        paths: where results will be written.
+        paths: files to write.
 
-    >>> check_different(["a.bif", "b.bif", "./a.bif"])
+    >>> check_distinct_paths(["a.bif", "b.bif", "./a.bif"])
     Traceback (most recent call last):
-    dagneal.base.errors.InputError: a.bif and ./a.bif are the same file; give another name
+    dagneal.base.errors.InputError: a.bif and ./a.bif are the same file; use different names
     """
     seen: dict[str, str] = {}
     for path in paths:
         real = os.path.realpath(path)
         if real in seen and not _is_device(Path(real)):
-            raise InputError(f"{seen[real]} and {path} are the same file; give another name")
+            raise InputError(f"{seen[real]} and {path} are the same file; use different names")
         seen[real] = path
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file to write; it takes the place of `path` only when everything was written.
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a temporary file for writing, and rename it to `path` if the block succeeds.
 
     >>> import tempfile, pathlib
     >>> target = pathlib.Path(tempfile.mkdtemp()) / "answer.txt"
-    >>> with replacing(target) as file:
+    >>> with atomic_write(target) as file:
     ...     _ = file.write(b"42")
     >>> target.read_text()
     '42'
     """
     check_writable(path)
-    target = Path(os.path.realpath(path))  # a link stays a link
+    target = Path(os.path.realpath(path))  # keep symbolic links
     try:
         if _is_device(target):
             with target.open("wb") as file:
@@ -96,5 +96,5 @@ def _temporary(target: Path) -> Iterator[BinaryIO]:
 
 
 def _is_device(target: Path) -> bool:
-    """Such as /dev/stdout or a named pipe: written as it is, since it cannot be replaced."""
+    """Return whether a path is a device or a pipe, such as /dev/stdout, which must be written directly."""
     return target.exists() and not target.is_file()

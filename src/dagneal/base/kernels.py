@@ -1,11 +1,11 @@
-"""How kernels are compiled, and how they are run in threads.
+"""Compile kernels with Numba, and run them in threads.
 
-Kernels are cached on disk, release the GIL and never start threads of their own: a caller that has many pieces of
-work hands them to `run_threads`, so that two levels of threads never fight for the cores.
+Kernels are cached on disk and release the GIL. They never start threads. A caller that has many tasks passes them to
+`run_threads`, which prevents nested thread pools.
 
-A kernel inlines functions and constants of other modules, but Numba's own cache only checks the file that defines it. So the
-cache folder is named after the text of all kernel modules: after any change to them, all kernels are compiled anew. A kernel
-may only use functions and constants of such modules; a test checks this.
+A kernel inlines functions and constants of other modules, but Numba's cache checks only the file that defines the kernel. So
+the name of the cache folder is a hash of the source of all kernel modules: after any change, all kernels are recompiled. A
+kernel may only use functions and constants of kernel modules; a test checks this.
 """
 
 import shutil
@@ -34,15 +34,15 @@ Masks = NDArray[np.uint64]
 Codes = NDArray[np.unsignedinteger[Any]]
 
 Progress = Callable[[str, int, int], None]
-"""Called with the name of a stage, how many of its parts are done, and how many there are."""
+"""Callback with the name of a stage, the number of finished tasks, and the number of all tasks."""
 
 
 _PACKAGE = Path(__file__).parent.parent
-_FOLDER = "kernels-"  # and a hash of the kernel modules
+_FOLDER = "kernels-"  # followed by a hash of the kernel modules
 
 
 def kernel(function: F) -> F:
-    """Compile a function with Numba: cached on disk where a folder can be written, without the GIL."""
+    """Compile a function with Numba, without the GIL; cache it on disk if a folder is writable."""
     compiled: F = numba.njit(nogil=True)(function)
     if cache_folder() is not None:
         compiled._cache = _KernelCache(function)  # type: ignore[attr-defined]
@@ -50,29 +50,29 @@ def kernel(function: F) -> F:
 
 
 def kernel_modules(package: Path = _PACKAGE) -> list[Path]:
-    """The modules of a package whose text decides what its kernels compute: this one, and those that use `kernel`.
+    """Return the modules that determine what kernels compute: this module and all that use `kernel`.
 
     Args:
-        package: the folder of the package.
+        package: folder of the package.
     """
-    here = Path(__file__).name  # it has the options of the compiler
-    return sorted(path for path in package.rglob("*.py") if path.name == here or b"@kernel" in path.read_bytes())
+    this = Path(__file__).name  # contains the compiler options
+    return sorted(path for path in package.rglob("*.py") if path.name == this or b"@kernel" in path.read_bytes())
 
 
 @cache
 def cache_folder() -> Path | None:
-    """The folder of the compiled kernels; None where no folder can be written or there is no source text to check.
+    """Return the folder for compiled kernels; None if no folder is writable or the package has no source files.
 
-    The folder lies beside the code, or in the user's cache folder, or in the temporary folder. Folders of earlier versions
-    of the code beside it are removed.
+    The folder is next to the code, in the user's cache folder, or in the temporary folder. Cache folders of earlier versions
+    of the code are deleted.
     """
     modules = kernel_modules()
     if not modules:
         return None
-    text = blake2b(digest_size=10)
+    source_hash = blake2b(digest_size=10)
     for path in modules:
-        text.update(b"\0".join([str(path.relative_to(_PACKAGE)).encode(), path.read_bytes(), b""]))
-    folder = first_writable(parent / f"{_FOLDER}{text.hexdigest()}" for parent in _parents())
+        source_hash.update(b"\0".join([str(path.relative_to(_PACKAGE)).encode(), path.read_bytes(), b""]))
+    folder = first_writable(parent / f"{_FOLDER}{source_hash.hexdigest()}" for parent in _parents())
     for other in folder.parent.glob(f"{_FOLDER}*") if folder is not None else ():
         if other != folder:
             shutil.rmtree(other, ignore_errors=True)
@@ -80,22 +80,22 @@ def cache_folder() -> Path | None:
 
 
 def _parents() -> Iterator[Path]:
-    """Where the folder of compiled kernels may lie, best first; a name per installation keeps these apart."""
-    here = f"code-{blake2b(str(_PACKAGE).encode(errors='surrogateescape'), digest_size=10).hexdigest()}"
+    """Yield possible parents of the kernel folder, best first; shared folders get a subfolder per installation."""
+    installation = f"code-{blake2b(str(_PACKAGE).encode(errors='surrogateescape'), digest_size=10).hexdigest()}"
     if numba.config.CACHE_DIR:
-        yield Path(numba.config.CACHE_DIR) / here
+        yield Path(numba.config.CACHE_DIR) / installation
     yield _PACKAGE / "__pycache__"
-    yield user_cache_folder() / here
-    if temporary := first_writable([temporary_cache_folder()]):  # checked itself: others can write beside it
-        yield temporary / here
+    yield user_cache_folder() / installation
+    if temporary := first_writable([temporary_cache_folder()]):  # other users can write next to it, so check it as well
+        yield temporary / installation
 
 
 class _Locator(caching._CacheLocator):  # type: ignore[misc]
-    """Tells Numba where a kernel is cached. The folder stands for the text of the kernel, so the stamp is constant."""
+    """Gives Numba the cache folder. The folder name is a hash of the source, so the source stamp is constant."""
 
     def __init__(self, function: Callable[..., Any], path: str) -> None:
-        self._py_file = path  # Numba's own name, which its warnings use
-        self._place = f"{function.__module__}-{function.__code__.co_firstlineno}"
+        self._py_file = path  # Numba's warnings use this attribute
+        self._position = f"{function.__module__}-{function.__code__.co_firstlineno}"
 
     def get_cache_path(self) -> str:
         return str(cache_folder())
@@ -104,7 +104,7 @@ class _Locator(caching._CacheLocator):  # type: ignore[misc]
         return ""
 
     def get_disambiguator(self) -> str:
-        return self._place
+        return self._position
 
     @classmethod
     def from_function(cls, function: Callable[..., Any], path: str) -> "_Locator":
@@ -116,32 +116,32 @@ class _Implementation(caching.CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
-    """Numba's cache, but a file that cannot be read or written costs a compilation, not the run."""
+    """Numba's cache, except that a kernel is recompiled if its cache file is unreadable or cannot be written."""
 
     _impl_class = _Implementation
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         try:
             return super().load_overload(signature, target)
-        except Exception:  # unpickling damaged bytes can raise anything
+        except Exception:  # unpickling damaged data can raise any exception
             return None
 
     def save_overload(self, signature: Any, data: Any) -> None:
-        with suppress(Exception):  # a full disk, a folder that another version removed, a damaged index
+        with suppress(Exception):  # full disk, folder deleted by another version, damaged index
             super().save_overload(signature, data)
 
 
-def on_first_compilation(say: Callable[[], None]) -> None:
-    """Call `say` once, when a kernel is about to be compiled and not merely loaded from the cache."""
+def on_first_compilation(callback: Callable[[], None]) -> None:
+    """Call `callback` before the first compilation of a kernel; not if all kernels come from the cache."""
     from numba.core import event
 
     class FirstCompilation(event.Listener):  # type: ignore[misc]
-        said = False
+        called = False
 
         def on_start(self, _: Any) -> None:
-            if not self.said:
-                self.said = True
-                say()
+            if not self.called:
+                self.called = True
+                callback()
 
         def on_end(self, _: Any) -> None:
             pass
@@ -151,19 +151,19 @@ def on_first_compilation(say: Callable[[], None]) -> None:
 
 def run_threads(
     work: Callable[[T], Any],
-    pieces: Sequence[T],
+    tasks: Sequence[T],
     workers: int | None = None,
     stage: str = "",
     progress: Progress | None = None,
 ) -> list[Any]:
-    """Run `work` on every piece, in threads, and return the results in the order of the pieces.
+    """Call `work` for every task, in threads, and return the results in the order of the tasks.
 
     Args:
-        work: a function that spends its time in kernels, which release the GIL.
-        pieces: its arguments, one call each.
-        workers: number of threads; by default all cores, and one inside the work of others.
-        stage: what to call the work in progress.
-        progress: told after each result how many there are.
+        work: function that spends its time in kernels, which release the GIL.
+        tasks: arguments of `work`, one per call.
+        workers: number of threads; by default all cores, or 1 if this is already a worker thread.
+        stage: name of the work in calls of `progress`.
+        progress: called after each result.
     """
 
     def collect(results: Iterable[Any]) -> list[Any]:
@@ -171,11 +171,11 @@ def run_threads(
         for result in results:
             collected.append(result)
             if progress is not None:
-                progress(stage, len(collected), len(pieces))
+                progress(stage, len(collected), len(tasks))
         return collected
 
-    workers = min(workers or machine.cores(), len(pieces))
+    workers = min(workers or machine.cores(), len(tasks))
     if workers <= 1:
-        return collect(map(work, pieces))
-    with ThreadPoolExecutor(workers, initializer=machine.one_of_many) as pool:
-        return collect(pool.map(work, pieces))
+        return collect(map(work, tasks))
+    with ThreadPoolExecutor(workers, initializer=machine.mark_worker_thread) as pool:
+        return collect(pool.map(work, tasks))

@@ -1,4 +1,4 @@
-"""Lazy exports: a package offers names of its modules, and imports a module when one of its names is first used."""
+"""Lazy exports: a package imports a module when one of the exported names is first used."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 
 def lazy_exports(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
-    """Return a function that becomes `__getattr__` of a package (PEP 562).
+    """Return a `__getattr__` function for a package (PEP 562).
 
     Args:
-        package: the full name of the package.
-        names: for each of its modules the names that the package offers.
+        package: full name of the package.
+        names: exported names by module.
 
     >>> lazy_exports("dagneal.base", {"errors": ["InputError"]})("InputError").__name__
     'InputError'
     """
-    homes = {name: module for module, its_names in names.items() for name in its_names}
+    homes = {name: module for module, exported in names.items() for name in exported}
 
     def import_name(name: str) -> Any:
         if name not in homes:

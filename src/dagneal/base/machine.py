@@ -1,4 +1,4 @@
-"""What this process may use of the machine: cores and memory, all there is or what the user allows."""
+"""Cores and memory that this process may use."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from pathlib import Path
 from dagneal.base.errors import InputError, whole_number
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
-_SPARE = 1 << 27  # of memory that is free, for what nobody foresees
-_SMALL = 1 << 23  # bytes that are there without asking
-_DATA = 0.35  # the part of the address space that holds data
-_THREADS = 1 << 25  # address space for the stacks of one more core's threads
+_SPARE = 1 << 27  # bytes of free memory that are never used
+_SMALL = 1 << 23  # requests up to this size are not checked, in bytes
+_DATA = 0.35  # fraction of the address space that holds data
+_THREADS = 1 << 25  # address space in bytes for the thread stacks of one more core
 _allowed: dict[str, int | None] = {"jobs": None, "memory": None}
-_here = threading.local()
+_thread = threading.local()
 
 
 @contextmanager
 def limits(jobs: int | None = None, memory: int | str | None = None) -> Iterator[None]:
-    """Use only so many cores and so much memory while the context lasts, in all threads of this process.
+    """Limit the cores and the memory of this process, in all threads, until the context ends.
 
-    Work that would need more is done in another way where there is one, and refused before it begins where there is
-    none. Polars reads with all cores, unless the environment says `POLARS_MAX_THREADS` before it is imported.
+    Work that needs more memory uses another method if possible. Otherwise an error is raised before the work begins. Polars
+    ignores the limit on cores unless the environment variable `POLARS_MAX_THREADS` is set before it is imported.
 
     Args:
-        jobs: how many cores; all that this process may use by default.
-        memory: how much memory the process may take, such as "2GB" or a number of bytes; what is free by default.
+        jobs: number of cores; all available cores by default.
+        memory: memory limit of the process, such as "2GB" or a number of bytes; all free memory by default.
 
     >>> with limits(jobs=1, memory="1GB"):
-    ...     cores(), limit() == 10**9
+    ...     cores(), memory_limit() == 10**9
     (1, True)
     """
     before = _allowed.copy()
     if jobs is not None:
         _allowed["jobs"] = whole_number("jobs", jobs, least=1)
     if memory is not None:
-        _allowed["memory"] = number_of_bytes(memory)
+        _allowed["memory"] = parse_bytes(memory)
     try:
         yield
     finally:
@@ -48,83 +48,85 @@ def limits(jobs: int | None = None, memory: int | str | None = None) -> Iterator
 
 
 def cores() -> int:
-    """How many cores the caller may use: one in a thread that works beside others, else all that are allowed."""
-    if getattr(_here, "one_of_many", False):
+    """Return the number of cores that the caller may use: 1 in a worker thread, else all allowed cores."""
+    if getattr(_thread, "is_worker", False):
         return 1
-    there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return there if _allowed["jobs"] is None else _allowed["jobs"]
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return available if _allowed["jobs"] is None else _allowed["jobs"]
 
 
-def one_of_many() -> None:
-    """Say that this thread works beside others, so that two levels of threads never fight for the cores."""
-    _here.one_of_many = True
+def mark_worker_thread() -> None:
+    """Mark this thread as one of many workers. It then uses one core, which prevents nested thread pools."""
+    _thread.is_worker = True
 
 
-def limit() -> int | None:
-    """The memory that the user allows, in bytes; None where nothing was said."""
+def memory_limit() -> int | None:
+    """Return the memory limit set by the user, in bytes; None if there is none."""
     return _allowed["memory"]
 
 
-def room() -> int:
-    """How many bytes this process may still take: what the user allows less what is used, or what is free."""
-    allowed = limit()
+def free_memory() -> int:
+    """Return the number of bytes that this process may still use, under the user's limit or on the machine."""
+    allowed = memory_limit()
     if allowed is not None:
         return max(allowed - memory_use(), 0)
-    return max(min(_free(), _address_space()[0] - _address_use()) - _SPARE, 0)
+    return max(min(_machine_memory(), _address_space()[0] - _address_use()) - _SPARE, 0)
 
 
-def has_room(size: float) -> bool:
-    """Return whether this process may take so many more bytes.
-
-    Args:
-        size: the bytes; so few that asking takes longer than using them are always there, unless the user set a limit.
-    """
-    return (size <= _SMALL and limit() is None) or size <= room()
-
-
-def check_room(size: float, what: str, instead: str) -> None:
-    """Refuse work that needs more memory than there is, before it begins.
+def has_memory(size: float) -> bool:
+    """Return whether this process may use `size` more bytes.
 
     Args:
-        size: bytes that it needs.
-        what: the work, as the subject of the complaint.
-        instead: what to do.
+        size: number of bytes. Small sizes are not checked unless the user set a limit, because the check is slow.
     """
-    if not has_room(size):
-        there, allowed = room(), limit()
-        whose = "are free" if allowed is None else f"are left of the {in_words(allowed)} allowed"
+    return (size <= _SMALL and memory_limit() is None) or size <= free_memory()
+
+
+def check_memory(size: float, what: str, instead: str) -> None:
+    """Raise an error before work that needs more memory than is free.
+
+    Args:
+        size: number of bytes that the work needs.
+        what: name of the work, used as the subject of the message.
+        instead: advice at the end of the message.
+    """
+    if not has_memory(size):
+        available, allowed = format_bytes(free_memory()), memory_limit()
+        state = (
+            f"{available} are free" if allowed is None else f"{available} of the allowed {format_bytes(allowed)} are left"
+        )
         more = "" if allowed is None else "allow more with memory=..., or "
-        raise InputError(f"{what} needs about {in_words(size)} of memory, and {in_words(there)} {whose}; {more}{instead}")
+        raise InputError(f"{what} needs about {format_bytes(size)} of memory, but only {state}; {more}{instead}")
 
 
 def check_address_space(size: float) -> None:
-    """Refuse to start under a limit such as `ulimit -v` that is too small: compiled libraries would abort without a message.
+    """Raise an error if a limit such as `ulimit -v` is too small: compiled libraries would abort without a message.
 
     Args:
-        size: bytes of address space that the work needs on two cores; threads of more cores need more.
+        size: bytes of address space that the work needs on two cores; each further core needs more.
     """
     needed = size + _THREADS * max(cores() - 2, 0)
-    for option, there, least in zip("vd", _address_space(), (needed, needed * _DATA), strict=True):
-        if there < least:
+    for option, available, least in zip("vd", _address_space(), (needed, needed * _DATA), strict=True):
+        if available < least:
             raise InputError(
-                f"ulimit -{option} leaves this process {in_words(there)} of address space, and it needs {in_words(least)}, "
-                "though less memory; raise that limit, or limit the memory with memory=... instead"
+                f"ulimit -{option} allows {format_bytes(available)} of address space, but {format_bytes(least)} are needed; "
+                "raise this limit, or limit the memory with memory=... instead"
             )
 
 
 def _address_space() -> tuple[int, int]:
-    """The limits on the address space of this process and on the data in it, in bytes; very large where there is none."""
+    """Return the limits on the address space and on the data segment of this process, in bytes; 2**62 if unlimited."""
     try:
         import resource
     except ImportError:  # Windows
         return 1 << 62, 1 << 62
     space, data = (resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA))
-    endless = resource.RLIM_INFINITY
-    return 1 << 62 if space == endless else space, 1 << 62 if data == endless else data
+    unlimited = resource.RLIM_INFINITY
+    return 1 << 62 if space == unlimited else space, 1 << 62 if data == unlimited else data
 
 
 def _address_use() -> int:
-    """The address space that this process uses now, in bytes; 0 where that is not known."""
+    """Return the address space in use by this process, in bytes; 0 if unknown."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, AttributeError):
@@ -132,41 +134,42 @@ def _address_use() -> int:
 
 
 def memory_use() -> int:
-    """The memory that this process holds now, in bytes."""
+    """Return the memory in use by this process, in bytes; 0 if unknown."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, AttributeError):  # no Linux: the most it ever held
+    except (OSError, AttributeError):  # not Linux: use the peak
         try:
             import resource
-        except ImportError:  # Windows: not known
+        except ImportError:  # Windows
             return 0
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return most if sys.platform == "darwin" else most * 1024
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024
 
 
 @contextmanager
 def watch_memory(exceeded: Callable[[str], None], every: float = 0.02) -> Iterator[None]:
-    """Look at the memory of this process now and then, and call `exceeded` once if it holds more than the user allows.
+    """Watch the memory of this process, and call `exceeded` once if it is above the user's limit.
 
-    Estimates come first, see `check_room`; this is for what they do not foresee, such as a sampler from elsewhere.
+    This covers memory that `check_memory` cannot estimate, such as that of third-party samplers.
 
     Args:
-        exceeded: called in another thread with a line that says how much is held.
-        every: seconds between two looks.
+        exceeded: called in another thread with a message.
+        every: seconds between two measurements.
     """
-    allowed = limit()
+    allowed = memory_limit()
     if allowed is None:
         yield
         return
-    over, ending = threading.Event(), threading.Lock()
+    stopped, lock = threading.Event(), threading.Lock()
 
     def watch() -> None:
-        while not over.wait(every):
-            with ending:  # never after the work has ended
-                if (now := memory_use()) > allowed and not over.is_set():
-                    over.set()
+        while not stopped.wait(every):
+            with lock:  # `exceeded` must not be called after the work has ended
+                if (now := memory_use()) > allowed and not stopped.is_set():
+                    stopped.set()
                     exceeded(
-                        f"{in_words(now)} are more than the {in_words(allowed)} of memory=...; allow more, or use less data"
+                        f"{format_bytes(now)} of memory are in use, but memory=... allows {format_bytes(allowed)}; "
+                        "allow more, or use less data"
                     )
 
     thread = threading.Thread(target=watch, daemon=True)
@@ -174,35 +177,35 @@ def watch_memory(exceeded: Callable[[str], None], every: float = 0.02) -> Iterat
     try:
         yield
     finally:
-        with ending:
-            over.set()
+        with lock:
+            stopped.set()
 
 
-def number_of_bytes(size: int | str) -> int:
-    """A size such as "2GB" or "512 MiB" as a number of bytes.
+def parse_bytes(size: int | str) -> int:
+    """Return the number of bytes of a size such as "2GB" or "512 MiB".
 
     Args:
-        size: a number with or without a unit; a number alone is in bytes.
+        size: number with a unit, or a number of bytes.
 
-    >>> number_of_bytes("2GB"), number_of_bytes("1.5 GiB"), number_of_bytes(1000)
+    >>> parse_bytes("2GB"), parse_bytes("1.5 GiB"), parse_bytes(1000)
     (2000000000, 1610612736, 1000)
     """
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?I?)B?\s*", str(size).upper())
-    if found is None or found[2] not in _UNITS:
-        raise InputError(f"{size!r} is no amount of memory; give one such as 2GB or 512MB")
-    total = int(float(found[1]) * _UNITS[found[2]])
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?I?)B?\s*", str(size).upper())
+    if match is None or match[2] not in _UNITS:
+        raise InputError(f"{size!r} is not an amount of memory; give an amount such as 2GB or 512MB")
+    total = int(float(match[1]) * _UNITS[match[2]])
     if not total:
-        raise InputError(f"{size!r} is no memory at all; give an amount such as 2GB")
+        raise InputError(f"{size!r} is less than 1 byte of memory; give an amount such as 2GB")
     return total
 
 
-def in_words(size: float) -> str:
-    """A number of bytes as people say it.
+def format_bytes(size: float) -> str:
+    """Format a number of bytes with a unit.
 
     Args:
-        size: the number.
+        size: number of bytes.
 
-    >>> in_words(2_415_919_104), in_words(30_000_000)
+    >>> format_bytes(2_415_919_104), format_bytes(30_000_000)
     ('2.4 GB', '30 MB')
     """
     if size >= 1e9:
@@ -212,16 +215,16 @@ def in_words(size: float) -> str:
     return f"{size / 1e3:,.0f} kB" if size >= 1e3 else f"{size:.0f} bytes"
 
 
-def _free() -> int:
-    """Free memory of the machine, or of the container that this process is in, in bytes."""
+def _machine_memory() -> int:
+    """Return the free memory of the machine or of the container, in bytes."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
-        found = int(next(line for line in lines if line.startswith("MemAvailable")).split()[1]) * 1024
+        free = int(next(line for line in lines if line.startswith("MemAvailable")).split()[1]) * 1024
     except (OSError, StopIteration):
-        return 1 << 62  # not known here: let it be tried
+        return 1 << 62  # unknown: do not refuse any work
     try:
-        most = int(Path("/sys/fs/cgroup/memory.max").read_text())
-        now = int(Path("/sys/fs/cgroup/memory.current").read_text())
-    except (OSError, ValueError):  # no container, or one without a limit
-        return found
-    return min(found, max(most - now, 0))
+        allowed = int(Path("/sys/fs/cgroup/memory.max").read_text())
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
+    except (OSError, ValueError):  # no container, or no limit
+        return free
+    return min(free, max(allowed - used, 0))

@@ -1,4 +1,4 @@
-"""Plain values of JSON, checked by type while a result is restored."""
+"""Read values of parsed JSON, and check their types."""
 
 from __future__ import annotations
 
@@ -6,107 +6,107 @@ from collections.abc import Collection, Mapping
 from math import isfinite
 from typing import Any
 
-from dagneal.base.errors import short
+from dagneal.base.errors import short_repr
 
 
 def take_text(plain: Mapping[str, Any], key: str) -> str:
-    """Return a text, or raise ValueError.
+    """Return the text under a key; raise ValueError if it is not text.
 
     Args:
-        plain: values by their keys.
-        key: which of them.
+        plain: JSON object.
+        key: key of the value.
     """
     value = plain[key]
     if not isinstance(value, str):
-        raise ValueError(f"{key} is {short(value)}, not a text")
+        raise ValueError(f"{key} is {short_repr(value)}, not text")
     return value
 
 
 def take_number(plain: Mapping[str, Any], key: str) -> float:
-    """Return a finite number, or raise ValueError.
+    """Return the number under a key; raise ValueError if it is not a finite number.
 
     Args:
-        plain: values by their keys.
-        key: which of them.
+        plain: JSON object.
+        key: key of the value.
 
     >>> take_number({"score": -2}, "score")
     -2.0
     """
     value = plain[key]
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        raise ValueError(f"{key} is {short(value)}, not a number")
+        raise ValueError(f"{key} is {short_repr(value)}, not a number")
     return float(value)
 
 
-def take_whole(plain: Mapping[str, Any], key: str) -> int:
-    """Return a whole number that is not negative, or raise ValueError.
+def take_count(plain: Mapping[str, Any], key: str) -> int:
+    """Return the whole number under a key; raise ValueError if it is negative or not whole.
 
     Args:
-        plain: values by their keys.
-        key: which of them.
+        plain: JSON object.
+        key: key of the value.
     """
     value = plain[key]
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"{key} is {short(value)}, not a whole number")
+        raise ValueError(f"{key} is {short_repr(value)}, not a whole number of at least 0")
     return value
 
 
-def take_truth(plain: Mapping[str, Any], key: str) -> bool:
-    """Return a truth value, or raise ValueError.
+def take_bool(plain: Mapping[str, Any], key: str) -> bool:
+    """Return the boolean under a key; raise ValueError if it is not true or false.
 
     Args:
-        plain: values by their keys.
-        key: which of them.
+        plain: JSON object.
+        key: key of the value.
     """
     value = plain[key]
     if not isinstance(value, bool):
-        raise ValueError(f"{key} is {short(value)}, not true or false")
+        raise ValueError(f"{key} is {short_repr(value)}, not true or false")
     return value
 
 
 def take_mapping(plain: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """Return values by their keys, or raise ValueError.
+    """Return the JSON object under a key; raise ValueError if it is not an object.
 
     Args:
-        plain: values by their keys.
-        key: which of them.
+        plain: JSON object.
+        key: key of the value.
     """
     value = plain[key]
     if not isinstance(value, dict):
-        raise ValueError(f"{key} is {short(value)}, not a mapping")
+        raise ValueError(f"{key} is {short_repr(value)}, not a mapping")
     return value
 
 
 def take_names(value: Any, known: Collection[str], what: str) -> list[str]:
-    """Return a list of variables, or raise ValueError.
+    """Check a list of variable names and return it; raise ValueError if it is invalid.
 
     Args:
-        value: the list.
-        known: all variables.
-        what: it is, as the subject of the message.
+        value: list of names.
+        known: all valid names.
+        what: name of the list, used as the subject of the message.
     """
     if not isinstance(value, list) or not all(isinstance(name, str) and name in known for name in value):
-        raise ValueError(f"{what} is {short(value)}, not a list of variables")
+        raise ValueError(f"{what} is {short_repr(value)}, not a list of variables")
     return value
 
 
 def take_edges(value: Any, known: Collection[str], what: str) -> list[tuple[str, str]]:
-    """Return a list of edges between variables, or raise ValueError.
+    """Check a list of edges and return it; raise ValueError if it is invalid.
 
     Args:
         value: pairs of names, parent first.
-        known: all variables.
-        what: it is, as the subject of the message.
+        known: all valid names.
+        what: name of the list, used as the subject of the message.
 
     >>> take_edges([["a", "b"]], {"a", "b"}, "edges")
     [('a', 'b')]
     """
     if not isinstance(value, list):
-        raise ValueError(f"{what} is {short(value)}, not a list of edges")
+        raise ValueError(f"{what} is {short_repr(value)}, not a list of edges")
     edges = []
-    for each in value:
-        pair = take_names(each, known, f"an edge of {what}")
+    for item in value:
+        pair = take_names(item, known, f"an edge of {what}")
         if len(pair) != 2 or pair[0] == pair[1]:
-            raise ValueError(f"an edge of {what} is {short(each)}, not a parent and a child")
+            raise ValueError(f"an edge of {what} is {short_repr(item)}, not a parent and a child")
         edges.append((pair[0], pair[1]))
     return edges

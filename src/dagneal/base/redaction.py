@@ -1,4 +1,4 @@
-"""Redaction: keep API tokens out of log records, error messages and tracebacks."""
+"""Redaction: remove API tokens from log records, error messages and tracebacks."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ import traceback
 from typing import Any
 
 HIDDEN = "[hidden]"
-_CLIENTS = ("dwave", "urllib3", "requests")  # loggers whose records may quote requests and configurations
+_CLIENTS = ("dwave", "urllib3", "requests")  # loggers whose records may contain requests and configurations
 _MARKED = re.compile(  # a value after the name of a credential: X-Auth-Token: ..., 'token': '...', token=..., Bearer ...
     r"""((?:[\w-]*token|authorization|client_secret|password)["']?\s*[:=]\s*(?:bearer\s+)?|\bbearer\s+)"""
     r"""(?!None\b|null\b)(?:b?"[^"]*"|b?'[^']*'|[^\s,;&'")}\]]+)""",
     re.IGNORECASE,
 )
 _TOKENS = re.compile(r"\b[0-9A-Za-z]{2,4}-[0-9A-Fa-f]{16,}\b")  # D-Wave's tokens, such as DEV-0123...
-_PART = 8  # the shortest part of a broken token that is hidden on its own
+_PART = 8  # shorter parts of a token with white space are not hidden separately
 _secrets: set[str] = set()
 
 
 def add_secret(secret: str | None) -> None:
-    """Remember a token, so that `redact` finds it in any form; it is kept in memory only.
+    """Register a token, so that `redact` always hides it. The token is stored in memory only.
 
     Args:
-        secret: the token.
+        secret: API token.
     """
     if secret and secret.strip():
-        parts = [part for part in secret.split() if len(part) >= _PART]  # messages may quote line breaks in several ways
+        parts = [part for part in secret.split() if len(part) >= _PART]  # messages may escape line breaks in several ways
         _secrets.update({secret, secret.strip(), *parts})
 
 
 def redact(text: str) -> str:
-    """Replace known tokens, and whatever looks like one, in a text.
+    """Replace registered tokens, and anything that looks like a token, in a text.
 
     Args:
-        text: such as an error message.
+        text: an error message, for example.
 
     >>> redact("GET /problems with {'X-Auth-Token': 'DEV-0123'}, token=abc")
     "GET /problems with {'X-Auth-Token': [hidden]}, token=[hidden]"
@@ -43,23 +43,23 @@ def redact(text: str) -> str:
 
 
 def _hide_secrets(text: str) -> str:
-    for secret in sorted(_secrets, key=len, reverse=True):  # one may be part of another
+    for secret in sorted(_secrets, key=len, reverse=True):  # longest first: a token may contain another
         text = text.replace(secret, HIDDEN).replace(repr(secret)[1:-1], HIDDEN)
     return text
 
 
 def safe_cause(error: BaseException) -> BaseException | None:
-    """The error itself where its traceback shows no token, otherwise None; for `raise ... from`.
+    """Return the error if its traceback contains no token, otherwise None; for `raise ... from`.
 
     Args:
-        error: what another error is raised from.
+        error: cause of another error.
     """
-    shown = "".join(traceback.format_exception(error))
-    return error if _TOKENS.sub(HIDDEN, _hide_secrets(shown)) == shown else None
+    text = "".join(traceback.format_exception(error))
+    return error if _TOKENS.sub(HIDDEN, _hide_secrets(text)) == text else None
 
 
 def redact_logs() -> None:
-    """Redact all log records that are made from now on, whatever handlers they go to."""
+    """Redact all future log records, for all handlers."""
     make = logging.getLogRecordFactory()
     if getattr(make, "redacts", False):
         return
@@ -69,13 +69,13 @@ def redact_logs() -> None:
         clean = redact if record.name.split(".")[0] in _CLIENTS else _hide_secrets
         try:
             message = record.getMessage()
-        except Exception:  # arguments that do not fit: logging reports them itself
+        except Exception:  # invalid arguments: logging reports them
             message = str(record.msg)
         if (safe := clean(message)) != message:
             record.msg, record.args = safe, ()
         if record.exc_info and record.exc_info[0] is not None:
-            shown = "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")
-            if (safe := clean(shown)) != shown:
+            text = "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")
+            if (safe := clean(text)) != text:
                 record.exc_text, record.exc_info = safe, None
         return record
 

@@ -1,4 +1,4 @@
-"""TOML files: read safely, whatever they hold."""
+"""Read TOML files, and refuse harmful content."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 
 from dagneal.base.errors import InputError
 
-_DEEPEST = 100  # parts of a dotted key; the parser takes memory with the square of their number
+_MOST_PARTS = 100  # of a dotted key; the parser needs memory quadratic in their number
 _STRING = re.compile(r"""\"(?:\\.|[^"\\\n])*+"?|'[^'\n]*+'?""")
-_DOTTED = re.compile(r"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++)++")  # takes time in proportion to the text
+_DOTTED = re.compile(r"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++)++")  # runs in linear time
 
 
 def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read a TOML file.
 
     Args:
-        path: the file.
+        path: TOML file.
     """
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
@@ -27,12 +27,12 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
         return tomllib.loads(text)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:  # text that is not TOML or not UTF-8, numbers of thousands of digits
+    except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or a number with thousands of digits
         raise InputError(f"{path} is not TOML: {error}") from error
 
 
 def _check_depth(text: str) -> None:
-    """Refuse dotted keys of very many parts before they are parsed."""
+    """Refuse dotted keys with very many parts before the text is parsed."""
     for match in _DOTTED.finditer(_STRING.sub("s", text)):
-        if (parts := match[0].count(".") + 1) > _DEEPEST:
-            raise ValueError(f"it has a key of {parts:,} parts")
+        if (parts := match[0].count(".") + 1) > _MOST_PARTS:
+            raise ValueError(f"a key has {parts:,} parts; at most {_MOST_PARTS} are allowed")

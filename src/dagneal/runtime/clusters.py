@@ -1,4 +1,4 @@
-"""Clusters: Dask's distributed scheduler as an executor."""
+"""Dask clusters as executors."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from types import TracebackType
 from typing import Any
 
 from dagneal.base.errors import InputError
-from dagneal.runtime.executors import LostError, Shared, keep
+from dagneal.runtime.executors import LostWorkersError, Shared, store_recent
 
 _ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss|ucx|ucxx)://)?(?:\[[0-9a-fA-F:.]+\]|[\w.-]+):\d+")
-_PATIENCE = "20s"  # until a scheduler and a worker have answered
+_CONNECT_TIMEOUT = "20s"  # for a scheduler and for a first worker
 _LOOPBACK = "127.0.0.1"
-_ALONE = 60.0  # seconds without any worker, until those that are gone are not waited for
+_NO_WORKERS = 60.0  # seconds without any worker until the run stops
 
 
-def _itself(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value
 
 
 class DaskExecutor(Executor):
-    """An executor whose pieces are tasks of a Dask client; a worker that dies has its tasks done by others.
+    """An executor that runs calls as tasks of a Dask client. If a worker dies, other workers repeat its tasks.
 
     Args:
-        client: of `distributed`.
+        client: `distributed.Client`.
     """
 
     def __init__(self, client: Any) -> None:
@@ -40,70 +40,70 @@ class DaskExecutor(Executor):
         self.client = client
         self.name = f"the Dask cluster at {client.scheduler.address}"
         self.lost = (KilledWorker, FutureCancelledError, CommClosedError)
-        self._gone = (ClosedClientError, OSError, RuntimeError)
-        self._inside = client.get_executor(pure=False, retries=3)
-        self._seen = monotonic()  # when there was a worker
+        self._disconnected = (ClosedClientError, OSError, RuntimeError)
+        self._executor = client.get_executor(pure=False, retries=3)
+        self._last_seen = monotonic()  # last time when there was a worker
         self._shared: dict[str, Any] = {}
 
     @property
     def workers(self) -> int:
-        """How many tasks can be done at a time."""
-        with self._reach():
+        """Number of tasks that run at a time."""
+        with self._explain_disconnection():
             return max(1, int(sum(self.client.nthreads().values())))
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Future[Any]:
-        """Hand out a call; see `concurrent.futures.Executor`."""
-        with self._reach():
-            future: Future[Any] = self._inside.submit(function, *arguments, **keywords)
+        """Submit a call; see `concurrent.futures.Executor`."""
+        with self._explain_disconnection():
+            future: Future[Any] = self._executor.submit(function, *arguments, **keywords)
         return future
 
     def share(self, shared: Shared) -> Any:
-        """Something that goes once to each worker that needs it; what comes back becomes it in the arguments of a call.
+        """Send a value once to each worker that needs it, and return a future that Dask replaces by the value in calls.
 
-        It is the result of a task, not scattered: a task whose worker dies is done again, but what was scattered is lost
-        with its worker, and a broadcast waits for ever for a worker that dies meanwhile.
+        The value is the result of a task and is not scattered. Dask repeats a task whose worker dies, but loses scattered
+        data, and a broadcast hangs if a worker dies meanwhile.
 
         Args:
-            shared: what.
+            shared: shared value.
         """
         if shared.key not in self._shared:
-            with self._reach(), warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "Sending large graph")  # once; the advice is to scatter it
-                keep(self._shared, shared.key, self.client.submit(_itself, shared.value, pure=False, retries=3))
+            with self._explain_disconnection(), warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Sending large graph")  # Dask advises to scatter it
+                store_recent(self._shared, shared.key, self.client.submit(_identity, shared.value, pure=False, retries=3))
         return self._shared[shared.key]
 
     def check(self) -> None:
-        """Raise `LostError` if there have been no workers for a minute."""
+        """Raise `LostWorkersError` if the cluster has had no workers for a minute."""
         try:
             workers = self.client.nthreads()
-        except self._gone:  # if it does not come back, it will cancel what it was given
+        except self._disconnected:  # if the scheduler does not return, it cancels the tasks
             workers = {}
         if workers:
-            self._seen = monotonic()
-        elif monotonic() - self._seen > _ALONE:
-            raise LostError(f"{self.name} has had no workers for {_ALONE:.0f} s")
+            self._last_seen = monotonic()
+        elif monotonic() - self._last_seen > _NO_WORKERS:
+            raise LostWorkersError(f"{self.name} has had no workers for {_NO_WORKERS:.0f} s")
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Hand out no more; see `concurrent.futures.Executor`."""
-        self._inside.shutdown(wait=wait and not cancel_futures)
+        """Accept no more calls; see `concurrent.futures.Executor`."""
+        self._executor.shutdown(wait=wait and not cancel_futures)
 
     @contextmanager
-    def _reach(self) -> Iterator[None]:
-        """Say in one line that the scheduler is not reached any more."""
+    def _explain_disconnection(self) -> Iterator[None]:
+        """Turn connection errors into `LostWorkersError`."""
         try:
             yield
-        except self._gone as error:
-            raise LostError(f"{self.name} is gone", error) from error
+        except self._disconnected as error:
+            raise LostWorkersError(f"the connection to {self.name} is lost", error) from error
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.shutdown(wait=kind is None)
 
 
 def _local_cluster(count: int) -> Any:
-    """Worker processes on this machine, reached over the loopback interface only, without dashboards.
+    """Start worker processes on this machine, on the loopback interface only and without dashboards.
 
     Args:
-        count: how many.
+        count: number of workers.
     """
     from distributed import LocalCluster
 
@@ -112,7 +112,7 @@ def _local_cluster(count: int) -> Any:
         threads_per_worker=1,
         processes=True,
         host=_LOOPBACK,
-        # Without a dashboard the scheduler still has an HTTP server; the address gives it any free port.
+        # The scheduler has an HTTP server even without a dashboard; port 0 selects any free port.
         dashboard_address=f"{_LOOPBACK}:0",
         scheduler_kwargs={"dashboard": False},
         worker_dashboard_address=None,
@@ -121,33 +121,37 @@ def _local_cluster(count: int) -> Any:
 
 @contextmanager
 def dask(address: str) -> Iterator[DaskExecutor]:
-    """An executor on a Dask cluster, while the context lasts.
+    """Connect to a Dask cluster, and yield an executor that uses it until the context ends.
 
     Args:
-        address: of a scheduler, such as `tcp://10.0.0.1:8786`, or `local:4` for four worker processes on this machine.
+        address: address of a scheduler, such as `tcp://10.0.0.1:8786`, or `local:4` for 4 worker processes on this machine.
     """
     try:
         from distributed import Client
     except ImportError as error:
-        raise InputError("Dask is not installed; pip install 'dagneal[dask]'") from error
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what it would say of lost connections, we say
+        raise InputError("Dask is not installed; install it with pip install 'dagneal[dask]'") from error
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # dagneal reports lost connections
     kind, _, count = address.partition(":")
     if kind == "local":
         if not count.isdigit() or int(count) < 1:
-            raise InputError(f"{address!r} is no cluster; give local:4 or the address of a scheduler")
+            raise InputError(f"{address!r} is not a Dask cluster; give local:4, or the address of a scheduler")
         with _local_cluster(int(count)) as cluster, Client(cluster) as client, DaskExecutor(client) as executor:
             yield executor
         return
-    if not _ADDRESS.fullmatch(address):  # a client would wait, and complain at the end
-        raise InputError(f"{address!r} is no address of a Dask scheduler; give one such as tcp://10.0.0.1:8786, or local:4")
+    if not _ADDRESS.fullmatch(address):  # a client would report this only after the timeout
+        raise InputError(
+            f"{address!r} is not the address of a Dask scheduler; give tcp://10.0.0.1:8786, for example, or local:4"
+        )
     try:
-        client = Client(address, timeout=_PATIENCE, set_as_default=False)
+        client = Client(address, timeout=_CONNECT_TIMEOUT, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise InputError(f"no Dask scheduler answers at {address}: {str(error).splitlines()[0] or error!r}") from error
     with client:
         try:
-            client.wait_for_workers(1, timeout=_PATIENCE)
+            client.wait_for_workers(1, timeout=_CONNECT_TIMEOUT)
         except TimeoutError as error:
-            raise InputError(f"the Dask scheduler at {address} has no workers") from error
+            raise InputError(
+                f"the Dask scheduler at {address} has no workers; start one with: dask worker {address}"
+            ) from error
         with DaskExecutor(client) as executor:
             yield executor

@@ -1,8 +1,8 @@
-"""Executors: pieces of work over the standard interface, with what all of them need sent once to each worker.
+"""Run tasks on any `concurrent.futures` executor, and send a shared value only once to each worker.
 
-Most executors cannot send something to all of their workers, and do not say which of them a piece goes to. So a piece comes
-with the fingerprint of what it needs; a worker that does not have it says so, and the piece comes again, with it. Threads
-and processes, Ray and MPI are equals by this. With Dask it is a task that all pieces depend on.
+Most executors cannot send a value to all workers, and do not show which worker gets a task. So a task carries only the
+fingerprint of the shared value. A worker that lacks the value replies `NeedsSharedValue`, and the task is submitted again,
+with the value. This works for threads, processes, Ray and MPI. With Dask, the value is the result of another task.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from typing import Any, Protocol, runtime_checkable
 from uuid import uuid4
 
 from dagneal.base.errors import InputError
-from dagneal.base.machine import cores, one_of_many
+from dagneal.base.machine import cores, mark_worker_thread
 
-_AHEAD = 4  # pieces handed out for each worker
-_MOST = 4  # things that a worker keeps
-_LOOK = 2.0  # seconds without news until an executor is asked whether it still has workers
-_GRACE = 5.0  # seconds for what has begun to end, where workers are lost
-_held: dict[str, Any] = {}
-_NOTHING = object()
+_TASKS_PER_WORKER = 4  # submitted at a time
+_MOST_VALUES = 4  # shared values that a worker stores
+_CHECK_INTERVAL = 2.0  # seconds between checks whether an executor still has workers
+_GRACE = 5.0  # seconds to wait for running tasks after workers were lost
+_shared_values: dict[str, Any] = {}
+_ABSENT = object()
 
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """Something that many pieces need.
+    """A value that many tasks need.
 
     Args:
-        key: its fingerprint.
-        value: what it is; it is pickled where workers are other processes.
+        key: fingerprint of the value.
+        value: any value; it must be picklable if workers are other processes.
     """
 
     key: str
@@ -48,68 +48,68 @@ class Shared:
 
     @classmethod
     def of(cls, value: Any) -> Shared:
-        """Share a value under its own fingerprint, or under a new one if it has none.
+        """Share a value under its fingerprint, or under a random key if it has none.
 
         Args:
-            value: what many tasks need.
+            value: value that many tasks need.
         """
         return cls(value.fingerprint if isinstance(value, Fingerprinted) else uuid4().hex, value)
 
 
 @runtime_checkable
 class Fingerprinted(Protocol):
-    """A value with a text that only equal values share."""
+    """A value with a fingerprint."""
 
     @property
     def fingerprint(self) -> str:
-        """The text."""
+        """A text that is the same for equal values only."""
         ...
 
 
 @runtime_checkable
-class Submitting(Protocol):
-    """Anything that takes calls, as `concurrent.futures.Executor` does; executors of other libraries need not inherit it."""
+class SupportsSubmit(Protocol):
+    """An object with the `submit` method of `concurrent.futures.Executor`; it need not be a subclass."""
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
-        """Take a call, and return its future.
+        """Schedule a call, and return its future.
 
         Args:
-            function: what to call.
-            arguments: of the call.
-            keywords: of the call.
+            function: function to call.
+            arguments: positional arguments.
+            keywords: keyword arguments.
         """
         ...
 
 
 @runtime_checkable
-class Sharing(Protocol):
-    """An executor that can send a value to all of its workers."""
+class SupportsShare(Protocol):
+    """An executor that can send a value to all workers."""
 
     def share(self, shared: Shared) -> Any:
-        """Return what becomes the value in the arguments of a call.
+        """Return an argument that the executor replaces by the value in each call.
 
         Args:
-            shared: the value.
+            shared: shared value.
         """
         ...
 
 
 @runtime_checkable
-class Watching(Protocol):
-    """An executor that knows whether it still has workers."""
+class SupportsCheck(Protocol):
+    """An executor that can check whether it still has workers."""
 
     def check(self) -> None:
-        """Raise `LostError` if it has none."""
+        """Raise `LostWorkersError` if there are no workers."""
         ...
 
 
 @runtime_checkable
-class Sized(Protocol):
-    """An executor that knows the number of its workers."""
+class HasWorkers(Protocol):
+    """An executor that knows its number of workers."""
 
     @property
     def workers(self) -> int:
-        """The number of tasks at a time."""
+        """Number of tasks that run at a time."""
         ...
 
 
@@ -119,89 +119,89 @@ class Remote(Protocol):
 
     @property
     def name(self) -> str:
-        """The name in messages."""
+        """Name of the executor in messages."""
         ...
 
     @property
     def lost(self) -> tuple[type[BaseException], ...]:
-        """The errors of tasks that were lost with a worker."""
+        """Exceptions of tasks that were lost with a worker."""
         ...
 
 
 @runtime_checkable
 class Cancellable(Protocol):
-    """A task function whose calls can end early."""
+    """A task function whose running calls can be cancelled."""
 
     def cancel(self) -> None:
-        """End the calls that have begun."""
+        """End all running calls."""
         ...
 
 
 @dataclass(frozen=True)
-class Wanted:
+class NeedsSharedValue:
     """Reply of a worker that lacks the shared value."""
 
     key: str
 
 
-class LostError(InputError):
-    """The workers are gone that had pieces to do, or the executor gave them up."""
+class LostWorkersError(InputError):
+    """The executor lost workers, or did not run all tasks."""
 
     def __init__(self, what: str, cause: BaseException | None = None) -> None:
-        why = str(cause or "").split(". ")[0]  # the first sentence
-        said = f"{what}: {why}" if why else what
-        super().__init__(f"{said}; what was finished is in the journal, if there is one: run it again to go on from there")
+        reason = str(cause or "").split(". ")[0]  # the first sentence
+        problem = f"{what}: {reason}" if reason else what
+        super().__init__(f"{problem}; finished tasks are in the journal, if you use one: start the run again to continue")
 
 
 @contextmanager
-def pool_of(executor: Executor | None, workers: int | None = None) -> Iterator[Executor]:
-    """The executor, or threads of our own, which are gone when the context ends.
+def executor_or_threads(executor: Executor | None, workers: int | None = None) -> Iterator[Executor]:
+    """Yield the given executor, or a thread pool that is shut down when the context ends.
 
     Args:
-        executor: nothing for threads.
-        workers: how many threads; all cores by default.
+        executor: any executor; None for a thread pool.
+        workers: number of threads of the pool; all cores by default.
     """
     if executor is not None:
         yield executor
         return
-    pool = ThreadPoolExecutor(workers or cores(), initializer=one_of_many)
+    pool = ThreadPoolExecutor(workers or cores(), initializer=mark_worker_thread)
     try:
         yield pool
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def workers_of(executor: Executor) -> int:
-    """How many workers an executor has, as far as it says.
+def count_workers(executor: Executor) -> int:
+    """Return the number of workers of an executor; the number of cores if it is unknown.
 
     Args:
-        executor: a `Sized` one, or one of Python's own.
+        executor: any executor.
     """
-    if isinstance(executor, Sized):
+    if isinstance(executor, HasWorkers):
         return executor.workers
-    own = isinstance(executor, ThreadPoolExecutor | ProcessPoolExecutor)
-    return int(executor._max_workers) if own else cores()  # type: ignore[attr-defined]  # Python has no public name for it
+    standard = isinstance(executor, ThreadPoolExecutor | ProcessPoolExecutor)
+    return int(executor._max_workers) if standard else cores()  # type: ignore[attr-defined]  # no public attribute
 
 
-def first_done(executor: Executor, waiting: Iterable[Future[Any]]) -> set[Future[Any]]:
-    """Those that are done, at least one; an executor that can tell that it has no workers any more is asked now and then.
+def wait_for_any(executor: Executor, waiting: Iterable[Future[Any]]) -> set[Future[Any]]:
+    """Wait until at least one future is done, and return all that are done.
 
     Args:
-        executor: with a method `check` that raises `LostError`, or any other.
-        waiting: what was handed out.
+        executor: executor of the futures; if it is `SupportsCheck`, it is checked regularly for lost workers.
+        waiting: futures of submitted tasks.
     """
-    while not (done := wait(waiting, timeout=_LOOK, return_when=FIRST_COMPLETED).done):
-        if isinstance(executor, Watching):
+    while not (done := wait(waiting, timeout=_CHECK_INTERVAL, return_when=FIRST_COMPLETED).done):
+        if isinstance(executor, SupportsCheck):
             executor.check()
     return done
 
 
-def result_of(executor: Executor, future: Future[Any]) -> Any:
-    """What a piece gave, or raised; `LostError` where the executor did not do it.
+def get_result(executor: Executor, future: Future[Any]) -> Any:
+    """Return the result of a task, or raise its exception; raise `LostWorkersError` if the executor did not run it.
 
     Args:
-        executor: a `Remote` one has errors of its own for that.
-        future: of a piece that nobody here gave up.
+        executor: executor of the task; if it is `Remote`, it has further exceptions for lost tasks.
+        future: finished future that was not cancelled by this module.
     """
     lost: tuple[type[BaseException], ...] = (CancelledError, BrokenExecutor)
     if isinstance(executor, Remote):
@@ -209,33 +209,33 @@ def result_of(executor: Executor, future: Future[Any]) -> Any:
     try:
         return future.result()
     except lost as error:
-        raise LostError(f"{_name_of(executor)} gave up pieces of the run", error) from error
+        raise LostWorkersError(f"{_name_of(executor)} did not finish all tasks", error) from error
 
 
 def submit_call(executor: Executor, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-    """Hand out a call; `LostError` where the executor takes no more.
+    """Submit a call; raise `LostWorkersError` if the executor accepts no more calls.
 
     Args:
-        executor: where.
-        function: what to call.
-        arguments: with what.
+        executor: executor that runs the call.
+        function: function to call.
+        arguments: arguments of the call.
     """
     try:
         return executor.submit(function, *arguments)
     except (RuntimeError, BrokenExecutor) as error:
-        raise LostError(f"{_name_of(executor)} takes no more work", error) from error
+        raise LostWorkersError(f"{_name_of(executor)} accepts no more tasks", error) from error
 
 
 def _name_of(executor: Executor) -> str:
     return executor.name if isinstance(executor, Remote) else f"the {type(executor).__name__}"
 
 
-def give_up(waiting: Iterable[Future[Any]], lost: bool) -> None:
-    """Take back what has not begun, and wait for what has.
+def cancel_all(waiting: Iterable[Future[Any]], lost: bool) -> None:
+    """Cancel tasks that have not begun, and wait for those that have.
 
     Args:
-        waiting: what was handed out.
-        lost: whether there may be nobody to end it.
+        waiting: futures of submitted tasks.
+        lost: whether workers were lost; then the wait has a time limit.
     """
     for future in waiting:
         future.cancel()
@@ -248,38 +248,38 @@ def run_chunks(
     chunks: Iterable[tuple[Any, Any]],
     record: Callable[[Any, Any], None],
     shared: Shared,
-    given_up: type[BaseException] = KeyboardInterrupt,
+    cancel_on: type[BaseException] = KeyboardInterrupt,
 ) -> None:
-    """Call `function(shared.value, content)` for every chunk, wherever the executor does, and record the results.
+    """Call `function(shared.value, content)` for every chunk on an executor, and record the results.
 
-    Few chunks are handed out at a time, so that memory does not grow with their number. If a call raises, or on Ctrl-C, no
-    further chunks begin. Those that have begun are finished and recorded, and then the error is raised.
+    Only a few chunks are submitted at a time, to limit memory. If a call raises, or on Ctrl-C, no further chunks begin.
+    Running calls are finished and recorded, and then the error is raised.
 
     Args:
-        executor: where; a `Sharing` one sends the shared value to its workers in its own way.
-        function: defined in a module, so that other processes find it; if it is `Cancellable`, calls that have begun can end
-            early.
+        executor: executor of the calls; if it is `SupportsShare`, it sends the shared value to the workers.
+        function: function at module level, so that other processes can import it; if it is `Cancellable`, running calls can
+            be cancelled.
         chunks: pairs of a label and the content of a call.
-        record: called with a label and its result, as results come in, in the thread of the caller.
-        shared: what all calls need.
-        given_up: the errors after which calls that have begun are cancelled.
+        record: called with a label and the result, in the thread of the caller, in order of completion.
+        shared: value that all calls need.
+        cancel_on: exceptions after which running calls are cancelled.
     """
-    keep(_held, shared.key, shared.value)  # for threads, which need nothing sent
-    most = _AHEAD * workers_of(executor)
+    store_recent(_shared_values, shared.key, shared.value)  # threads find it here
+    most = _TASKS_PER_WORKER * count_workers(executor)
     waiting: dict[Future[Any], tuple[Any, Any]] = {}
-    everywhere = executor.share(shared) if isinstance(executor, Sharing) else None
+    handle = executor.share(shared) if isinstance(executor, SupportsShare) else None
 
     def submit(chunk: tuple[Any, Any]) -> None:
-        if everywhere is None:
+        if handle is None:
             waiting[submit_call(executor, _call, shared.key, function, chunk[1])] = chunk
         else:
-            waiting[submit_call(executor, _call_with, shared.key, everywhere, function, chunk[1])] = chunk
+            waiting[submit_call(executor, _call_with, shared.key, handle, function, chunk[1])] = chunk
 
     def collect() -> None:
-        for future in first_done(executor, waiting):
+        for future in wait_for_any(executor, waiting):
             chunk = waiting.pop(future)
-            result = result_of(executor, future)
-            if isinstance(result, Wanted):
+            result = get_result(executor, future)
+            if isinstance(result, NeedsSharedValue):
                 waiting[submit_call(executor, _call_with, shared.key, shared.value, function, chunk[1])] = chunk
             else:
                 record(chunk[0], result)
@@ -292,38 +292,38 @@ def run_chunks(
         while waiting:
             collect()
     except BaseException as error:
-        if isinstance(function, Cancellable) and isinstance(error, given_up):
+        if isinstance(function, Cancellable) and isinstance(error, cancel_on):
             function.cancel()
-        give_up(waiting, lost=isinstance(error, LostError))
+        cancel_all(waiting, lost=isinstance(error, LostWorkersError))
         for future, (label, _) in waiting.items():
             if future.done() and not future.cancelled() and future.exception() is None:
                 result = future.result()
-                if not isinstance(result, Wanted):
+                if not isinstance(result, NeedsSharedValue):
                     record(label, result)
         raise
     finally:
-        _held.pop(shared.key, None)  # a large value is not kept longer than needed
+        _shared_values.pop(shared.key, None)  # free the memory of a large value
 
 
 def _call(key: str, function: Callable[[Any, Any], Any], content: Any) -> Any:
-    value = _held.get(key, _NOTHING)  # in one step: another thread may drop it
-    return Wanted(key) if value is _NOTHING else function(value, content)
+    value = _shared_values.get(key, _ABSENT)  # one step, because another thread may delete it
+    return NeedsSharedValue(key) if value is _ABSENT else function(value, content)
 
 
 def _call_with(key: str, value: Any, function: Callable[[Any, Any], Any], content: Any) -> Any:
-    keep(_held, key, value)
+    store_recent(_shared_values, key, value)
     return function(value, content)
 
 
-def keep(held: dict[str, Any], key: str, value: Any) -> None:
-    """Put something into a store that keeps the few things that were put there last.
+def store_recent(values: dict[str, Any], key: str, value: Any) -> None:
+    """Store a value, and delete the oldest values if there are too many.
 
     Args:
-        held: the store.
-        key: what it is called.
-        value: what it is.
+        values: stored values by key, oldest first.
+        key: key of the new value.
+        value: new value.
     """
-    held.pop(key, None)
-    held[key] = value
-    while len(held) > _MOST:
-        held.pop(next(iter(held)), None)
+    values.pop(key, None)
+    values[key] = value
+    while len(values) > _MOST_VALUES:
+        values.pop(next(iter(values)), None)

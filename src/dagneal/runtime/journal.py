@@ -1,4 +1,4 @@
-"""Journal: what a long run has finished, so that it resumes."""
+"""Journals store finished tasks, so that an interrupted run can resume."""
 
 from __future__ import annotations
 
@@ -22,39 +22,41 @@ from typing import Any, Protocol, runtime_checkable
 from dagneal.base.errors import InputError
 from dagneal.runtime import journalfile
 from dagneal.runtime.journalfile import CLOSED, OPEN, TABLES, DamagedError, Salvage
-from dagneal.runtime.walfile import Log, fill, is_full, log_of
+from dagneal.runtime.walfile import Log, fill, is_full, log_path
 
-NOT_OURS = "it was not written by dagneal; delete it, or give another file"  # ends messages about invalid values
-_PATIENCE = 2.0  # seconds to wait for another process that is just ending
-_LOCKED = (0x40000000, 512)  # the bytes of a database file, beyond its content, that SQLite locks
-_ours: set[tuple[int, int]] = set()  # device and inode of the journals that this process has open
+FOREIGN_JOURNAL = (
+    "dagneal did not write this journal; delete it, or give another file"  # end of messages about invalid values
+)
+_LOCK_TIMEOUT = 2.0  # seconds to wait for another process that is about to end
+_LOCKED = (0x40000000, 512)  # first byte and number of bytes that SQLite locks, beyond the content of the file
+_open_here: set[tuple[int, int]] = set()  # device and inode of journals that are open in this process
 
 
 @runtime_checkable
 class Journal(Protocol):
-    """Where finished pieces are kept; any object with these two will do."""
+    """A store of finished tasks: any object with the methods `get` and `put`."""
 
     def get(self, keys: Iterable[str]) -> dict[str, bytes]:
-        """Those of the pieces that are there."""
+        """Return the stored results by key; keys without a result are left out."""
         ...
 
-    def put(self, pieces: dict[str, bytes]) -> None:
-        """Keep pieces; once this returns they survive a crash."""
+    def put(self, results: dict[str, bytes]) -> None:
+        """Store results by key. When this method returns, they survive a crash."""
         ...
 
 
 class SqliteJournal:
     """A journal in one SQLite file, which only one process can use at a time.
 
-    The file and its log are checked completely when they are opened. If anything is missing or changed, the journal is
-    replaced by a new one with everything that is intact, the damaged files are kept under another name, and `notes` says
-    what was lost. A file without any intact content is refused and left as it is.
+    Opening a journal checks the file and its write-ahead log completely. If anything is missing or changed, a new journal
+    with all intact content replaces it. The damaged files are kept under another name, and `notes` states what was lost. A
+    file without any intact content is refused and not changed.
 
     Args:
-        path: the file; it is created if it does not exist.
+        path: file of the journal; it is created if it does not exist.
 
     Attributes:
-        notes: messages for the user, such as about damage.
+        notes: messages for the user, about damage for example.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.db"
@@ -70,7 +72,7 @@ class SqliteJournal:
         self.notes: list[str] = []
         self._lock = Lock()
         try:
-            self._file = Path(os.path.realpath(path))  # SQLite keeps the log beside the target
+            self._file = Path(os.path.realpath(path))  # SQLite puts the log next to the target of a link
             guard = self._acquire()
             try:
                 self._connection = self._connect(guard)
@@ -85,68 +87,65 @@ class SqliteJournal:
         self._close = weakref.finalize(self, _close, self._connection, guard, os.getpid())
 
     def get(self, keys: Iterable[str]) -> dict[str, bytes]:
-        """Return those of the tasks that are in the journal.
+        """Return the stored results by key; keys without a result are left out.
 
         Args:
-            keys: of the tasks.
+            keys: keys of tasks.
         """
-        wanted = list(keys)
         values: dict[str, bytes] = {}
         damaged = 0
         with self._lock:
-            for number, key, value, check in self._rows("pieces", wanted):
+            for number, key, value, check in self._rows("pieces", list(keys)):
                 if journalfile.checksum("pieces", number, key, value) == check:
                     values[key] = value
                 else:
                     damaged += 1
-        if damaged:  # since the journal was opened
+        if damaged:  # the check at opening found no damage
             self.notes.append(f"{self.path} was damaged while it was open: {damaged:,} finished tasks are lost")
         return values
 
-    def put(self, pieces: dict[str, bytes]) -> None:
-        """Save finished tasks, all or none of them.
+    def put(self, results: dict[str, bytes]) -> None:
+        """Save the results of finished tasks in one transaction.
 
         Args:
-            pieces: values by key.
+            results: results by key.
         """
-        self._save("pieces", pieces)
+        self._save("pieces", results)
 
     def claim(self, settings: Mapping[str, Any]) -> None:
-        """Save the settings of the run, and refuse a journal of a run with other settings.
+        """Save the settings of the run; raise an error if the journal belongs to a run with other settings.
 
         Args:
-            settings: plain values by name, on which the answer depends: parameters, a fingerprint of the data, versions.
+            settings: JSON values that determine the result, by name: parameters, versions, the fingerprint of the data.
         """
-        here = json.loads(json.dumps(dict(settings)))
-        there = self.remembered("settings")
-        if there is None:
-            self.remember("settings", here)
+        current = json.loads(json.dumps(dict(settings)))
+        saved = self.recall("settings")
+        if saved is None:
+            self.remember("settings", current)
             return
-        if not isinstance(there, dict):
-            raise InputError(
-                f"{self.path}: the saved settings of the run are not valid; delete the file, or give another one"
-            )
-        for name in dict.fromkeys([*there, *here]):
-            if there.get(name) != here.get(name):
+        if not isinstance(saved, dict):
+            raise InputError(f"{self.path} has invalid settings of its run; delete it, or give another file")
+        for name in dict.fromkeys([*saved, *current]):
+            if saved.get(name) != current.get(name):
                 raise InputError(
-                    f"{self.path} keeps another run: {name} is {_shown(there.get(name))} there and {_shown(here.get(name))} "
-                    "here; give another file, or delete it"
+                    f"{self.path} belongs to another run: {name} was {_format(saved.get(name))}, now it is "
+                    f"{_format(current.get(name))}; give another file, or delete this one"
                 )
 
     def remember(self, name: str, value: Any) -> None:
-        """Save something about the run.
+        """Save information about the run.
 
         Args:
-            name: what it is.
-            value: a plain value.
+            name: name of the information.
+            value: JSON value.
         """
         self._save("run", {name: json.dumps(value)})
 
-    def remembered(self, name: str) -> Any:
-        """Return what was saved about the run; None if there is nothing.
+    def recall(self, name: str) -> Any:
+        """Return information that was saved by `remember`; None if there is none.
 
         Args:
-            name: what it is.
+            name: name of the information.
         """
         with self._lock:
             rows = self._rows("run", [name])
@@ -157,7 +156,7 @@ class SqliteJournal:
                 return json.loads(value)
         except (TypeError, ValueError, RecursionError) as error:
             raise InputError(
-                f"{self.path} is damaged: its {name} cannot be read; delete it, or give another file"
+                f"{self.path} is damaged: the saved {name} cannot be read; delete the file, or give another one"
             ) from error
         return None
 
@@ -182,7 +181,7 @@ class SqliteJournal:
         return rows
 
     def _save(self, table: str, values: Mapping[str, Any]) -> None:
-        """Add rows or change their values, in one transaction."""
+        """Insert or update rows in one transaction."""
         with self._lock, self._explain("written"):
             before = {key: (number, value) for number, key, value, _ in self._rows(table, list(values))}
             number = self._connection.execute(f"SELECT coalesce(max(number), 0) FROM {table}").fetchone()[0]
@@ -201,9 +200,9 @@ class SqliteJournal:
                 self._restart()
 
     def _restart(self) -> None:
-        """Copy the log to the file and start it again at its first slot.
+        """Copy the log to the file, and restart the log at the first slot.
 
-        After that, an old value that was replaced is nowhere any more where recovery might find it.
+        After that, recovery cannot find values that were replaced.
         """
         _, used, _ = self._connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
         self._connection.execute(f"PRAGMA user_version = {OPEN}")  # writes the first frame
@@ -211,22 +210,24 @@ class SqliteJournal:
 
     @contextmanager
     def _explain(self, what: str) -> Iterator[None]:
-        """Turn an error of SQLite into one line; what was saved before stays."""
+        """Turn an error of SQLite into an `InputError` with one line. Data saved before are not affected."""
         try:
             yield
         except (sqlite3.Error, UnicodeError, OSError) as error:
             raise InputError(f"{self.path} cannot be {what}: {error}") from error
 
     def _acquire(self) -> _Guard:
-        """Lock the file and make sure that it is a sound journal: create it, or recover it, if necessary."""
+        """Lock the file and check it; create or recover the journal if necessary."""
         recovered = False
         while True:
-            if not _size(self._file) and Log.beside(self._file) is None:
+            if not _size(self._file) and Log.load(self._file) is None:
                 self._create()
             guard = _Guard(self._file, self.path)
             try:
                 if Path(f"{self._file}-journal").exists():
-                    raise InputError(f"{self.path}-journal was left by another program; delete it, or give another file")
+                    raise InputError(
+                        f"{self.path}-journal was left by another program; delete it, or give another journal file"
+                    )
                 journalfile.verify(self._file)
                 return guard
             except DamagedError as error:
@@ -236,15 +237,15 @@ class SqliteJournal:
                 raise
             try:
                 if recovered:
-                    raise InputError(f"{self.path} was changed while it was opened; try again")
+                    raise InputError(f"{self.path} changed while it was being opened; try again")
                 self._recover(reason)
                 recovered = True
             finally:
                 guard.release()
 
     def _create(self) -> None:
-        """Put an empty journal in the place of a file that is empty or does not exist."""
-        with journalfile.temporary(self._file) as new:
+        """Create an empty journal; an empty file is replaced."""
+        with journalfile.temporary_file(self._file) as new:
             journalfile.write(new, {})
             if self._file.exists():
                 new.replace(self._file)
@@ -253,21 +254,22 @@ class SqliteJournal:
                     _link(new, self._file)
 
     def _recover(self, reason: str) -> None:
-        """Replace a damaged journal by a new one with all rows that are intact; keep the damaged files.
+        """Replace a damaged journal by a new one with all intact rows, and keep the damaged files.
 
-        Until the new journal is complete and checked, nothing is changed. If the process is killed before the old log is
-        deleted, the new journal is in place, and as it is marked as closed, the old log is ignored.
+        No existing file changes until the new journal is complete and checked. If the process is killed before the old log
+        is deleted, the old log is ignored, because the new journal is marked as closed.
         """
-        found = self._salvage()
-        if not any(found.rows.values()):
-            raise InputError(f"{self.path} cannot be used as a journal: {reason}; give another file, or delete it")
-        log = log_of(self._file)
-        aside = next(p for n in count(1) if not os.path.lexists(p := self._file.with_name(f"{self._file.name}.damaged-{n}")))
+        salvaged = self._salvage()
+        if not any(salvaged.rows.values()):
+            raise InputError(f"{self.path} cannot be used as a journal: {reason}; give another file, or delete this one")
+        log = log_path(self._file)
+        backups = (self._file.with_name(f"{self._file.name}.damaged-{number}") for number in count(1))
+        backup = next(path for path in backups if not os.path.lexists(path))
         try:
-            with journalfile.temporary(self._file) as new:
-                journalfile.write(new, found.rows)
+            with journalfile.temporary_file(self._file) as new:
+                journalfile.write(new, salvaged.rows)
                 journalfile.verify(new)
-                for source, target in ((self._file, aside), (log, log_of(aside))):
+                for source, target in ((self._file, backup), (log, log_path(backup))):
                     if source.exists():
                         _link(source, target)
                 if self._file.exists():
@@ -275,31 +277,33 @@ class SqliteJournal:
                 new.replace(self._file)
             log.unlink(missing_ok=True)
         except (OSError, sqlite3.Error, DamagedError) as error:
-            why = error.strerror or error if isinstance(error, OSError) else error
-            raise InputError(f"{self.path} is damaged ({reason}), and cannot be recovered here: {why}") from error
-        self.notes.append(f"{self.path} was damaged ({reason}); {_outcome(found)}; the damaged file is now {aside.name}")
+            cause = error.strerror or error if isinstance(error, OSError) else error
+            raise InputError(f"{self.path} is damaged ({reason}), and the recovery failed: {cause}") from error
+        self.notes.append(
+            f"{self.path} was damaged ({reason}); {_describe(salvaged)}; the damaged file is now {backup.name}"
+        )
 
     def _salvage(self) -> Salvage:
-        log = Log.beside(self._file)
+        log = Log.load(self._file)
         if not _size(self._file):
             return journalfile.salvage(b"", log)
         with self._file.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as main:
             return journalfile.salvage(main, log)
 
     def _connect(self, guard: _Guard) -> sqlite3.Connection:
-        """Open a sound journal and mark it as open, in the file itself and not only in the log."""
+        """Open a valid journal, and mark it as open in the file itself, not only in the log."""
         with self._file.open("rb") as file:
             file.seek(60)
             if int.from_bytes(file.read(4), "big") == CLOSED:
-                log_of(self._file).unlink(missing_ok=True)  # left over: a closed journal is complete
-        connection = journalfile.connect(self._file, check_same_thread=False, timeout=_PATIENCE)
+                log_path(self._file).unlink(missing_ok=True)  # a closed journal is complete, so this log is outdated
+        connection = journalfile.connect(self._file, check_same_thread=False, timeout=_LOCK_TIMEOUT)
         try:
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA wal_autocheckpoint = 0")  # see _restart
             try:
                 connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-            except sqlite3.OperationalError:  # on NFS the two kinds of locks exclude each other
+            except sqlite3.OperationalError:  # on NFS, flock and the locks of SQLite exclude each other
                 guard.unlock()
                 connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
             connection.execute(f"PRAGMA user_version = {OPEN}")
@@ -312,10 +316,10 @@ class SqliteJournal:
 
 
 def _close(connection: sqlite3.Connection, guard: _Guard, process: int) -> None:
-    """Mark a journal as closed once everything is in its file, and close it."""
-    if process != os.getpid():  # a child of the process that has it open
+    """Copy the log to the file, mark the journal as closed, and close it."""
+    if process != os.getpid():  # a child process inherited the journal
         return
-    with suppress(sqlite3.Error):  # such as on a full disk: everything stays in the log
+    with suppress(sqlite3.Error):  # on a full disk, for example: the data stay in the log
         _, frames, done = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         if frames == done:
             connection.execute(f"PRAGMA user_version = {CLOSED}")
@@ -325,49 +329,49 @@ def _close(connection: sqlite3.Connection, guard: _Guard, process: int) -> None:
 
 
 class _Guard:
-    """A lock on a database file that keeps other processes away until SQLite has locked it.
+    """A lock that keeps other processes away from a database file until SQLite has locked it.
 
-    A process loses the locks that SQLite uses when it closes the file anywhere. So the file stays open until the end, a
-    process opens a journal only once, and the lock here is one of another kind (`flock`).
+    SQLite's locks are lost when the process closes any handle of the file. So the file stays open until the end, a process
+    opens a journal only once, and this class uses another kind of lock (`flock`).
     """
 
-    def __init__(self, file: Path, shown: Path) -> None:
+    def __init__(self, file: Path, name: Path) -> None:
         self._handle: int | None = None
         self._identity = (0, 0)
-        if not _size(file):  # it is empty, or only its log is there
+        if not _size(file):  # empty, or only the log exists
             return
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _LOCK_TIMEOUT
         while self._handle is None:
             status = file.stat()
-            if (status.st_dev, status.st_ino) in _ours:
-                raise InputError(f"{shown} is already open in this process; close it first, or give another file")
+            if (status.st_dev, status.st_ino) in _open_here:
+                raise InputError(f"{name} is already open in this process; close it first, or give another file")
             handle = os.open(file, os.O_RDWR)
             if _lock(handle) and _same(handle, file):
                 self._handle, self._identity = handle, (status.st_dev, status.st_ino)
-                _ours.add(self._identity)
+                _open_here.add(self._identity)
                 return
             os.close(handle)
             if time.monotonic() > deadline:
-                raise InputError(f"{shown} is in use by another process; wait for it, or give another file")
+                raise InputError(f"{name} is in use by another process; wait for it, or give another file")
             time.sleep(0.05)
 
     def unlock(self) -> None:
-        """Give up the lock, but keep the file open."""
+        """Release the lock, but keep the file open."""
         with suppress(ImportError, OSError):
             import fcntl
 
             fcntl.flock(self._handle or 0, fcntl.LOCK_UN)
 
     def release(self) -> None:
-        """Let other processes use the file."""
+        """Release the lock and close the file."""
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
-            _ours.discard(self._identity)
+            _open_here.discard(self._identity)
 
 
 def _lock(handle: int) -> bool:
-    """Lock a file unless another process uses it, with SQLite or without; on Windows only SQLite locks it."""
+    """Lock a file; return False if another process uses it. On Windows, only SQLite locks the file."""
     try:
         import fcntl
     except ImportError:
@@ -377,12 +381,12 @@ def _lock(handle: int) -> bool:
         fcntl.lockf(handle, fcntl.LOCK_UN, _LOCKED[1], _LOCKED[0])
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        return error.errno not in (errno.EACCES, errno.EAGAIN)  # others mean that there are no locks here
+        return error.errno not in (errno.EACCES, errno.EAGAIN)  # other errors: the file system has no locks
     return True
 
 
 def _same(handle: int, file: Path) -> bool:
-    """Whether an open file is still the one of that name."""
+    """Return whether an open file still has this path."""
     try:
         return os.path.samestat(os.fstat(handle), file.stat())
     except FileNotFoundError:
@@ -390,7 +394,7 @@ def _same(handle: int, file: Path) -> bool:
 
 
 def _size(file: Path) -> int:
-    """Return the size of a file, 0 if it does not exist; refuse anything but a file."""
+    """Return the size of a file, or 0 if it does not exist; raise an error if it is not a regular file."""
     try:
         status = file.stat()
     except FileNotFoundError:
@@ -403,7 +407,7 @@ def _size(file: Path) -> int:
 
 
 def _link(source: Path, target: Path) -> None:
-    """Give a file a second name, or copy it where the file system has no links; `target` must not exist."""
+    """Create a hard link, or a copy if the file system has no links; `target` must not exist."""
     try:
         os.link(source, target)
     except FileExistsError:
@@ -412,15 +416,15 @@ def _link(source: Path, target: Path) -> None:
         shutil.copy2(source, target)
 
 
-def _outcome(found: Salvage) -> str:
-    """Say what was recovered and what was lost."""
-    tasks, lost = len(found.rows["pieces"]), found.lost("pieces")
+def _describe(salvaged: Salvage) -> str:
+    """Describe what was recovered and what was lost."""
+    tasks, lost = len(salvaged.rows["pieces"]), salvaged.lost("pieces")
     text = f"{tasks:,} finished tasks were recovered, " + (f"at least {lost:,} are lost" if lost else "some may be lost")
-    if len(found.rows["run"]) < 2 or found.lost("run"):
-        text += ", and so may be what it says about its run"
+    if len(salvaged.rows["run"]) < 2 or salvaged.lost("run"):
+        text += ", and the saved command and settings may be lost"
     return text
 
 
-def _shown(value: Any) -> str:
+def _format(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else text[:59] + "…"

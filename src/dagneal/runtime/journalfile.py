@@ -1,11 +1,12 @@
-"""The file of a journal: its layout, a complete check, and recovery from a damaged one.
+"""The file format of journals: layout, complete check, and recovery of damaged files.
 
-A journal is an SQLite database in WAL mode with two tables, `pieces` and `run`. Rows are numbered from 1 without gaps, and
-each has a checksum of its number, its key and its value. The field `user_version` of the database header says whether a
-process had the journal open: then everything since the last checkpoint is in the log beside it, and the log has to be there.
+A journal is an SQLite database in WAL mode with two tables: `pieces` (finished tasks) and `run` (information about the run).
+Rows are numbered from 1 without gaps, and each row has a checksum of its number, key and value. The field `user_version` of
+the database header states whether a process has the journal open. An open journal needs its write-ahead log, which contains
+all changes since the last checkpoint.
 
-Recovery does not use SQLite to read the damaged file. It takes rows from all pages that look like leaves of a table, and
-keeps those whose checksums match. So neither damaged links between pages nor a manipulated schema make a difference.
+Recovery does not use SQLite to read the damaged file. It reads rows from all pages that look like leaves of a table, and
+keeps the rows with a correct checksum. So it does not depend on links between pages or on the schema.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from dagneal.runtime.walfile import PAGE, Log, log_of
+from dagneal.runtime.walfile import PAGE, Log, log_path
 
 MARK = 0xDA67EA1  # application_id of journals
-OPEN, CLOSED = 0x6F70656E, 0x73687574  # user_version: whether a process has, or had, the journal open
-TABLES = {"pieces": "key", "run": "name"}  # the column that identifies a row
+OPEN, CLOSED = 0x6F70656E, 0x73687574  # values of user_version
+TABLES = {"pieces": "key", "run": "name"}  # name of the key column
 _TYPES = {"pieces": "BLOB", "run": "TEXT"}
 _MAGIC = b"SQLite format 3\0"
-_LOCAL, _LEAST = PAGE - 35, (PAGE - 12) * 32 // 255 - 23  # bytes of a row that its page holds, at most and at least
-_FORMAT = ("format", "1")  # the first row of `run`: as it is never empty, an empty page cannot take its place unnoticed
+_LOCAL, _LEAST = PAGE - 35, (PAGE - 12) * 32 // 255 - 23  # largest and smallest part of a row on its page, in bytes
+_FORMAT = ("format", "1")  # first row of `run`: an empty table `run` therefore shows damage
 _LEAF = 13  # first byte of a page with rows
 
 _SCHEMA = {
@@ -44,21 +45,21 @@ _MASTER = sorted(
     for row in (("table", name, name, text), ("index", f"sqlite_autoindex_{name}_1", name, ""))
 )
 
-Rows = dict[int, tuple[str, Any]]  # keys and values by number
+Rows = dict[int, tuple[str, Any]]  # (key, value) by row number
 
 
 class DamagedError(Exception):
-    """The file is not a sound journal; the message says why."""
+    """The file is not a valid journal; the message states the reason."""
 
 
 def checksum(table: str, number: int, key: Any, value: Any) -> bytes:
-    """Compute the checksum of a row; it is empty if the types are wrong, which no checksum in a file is.
+    """Compute the checksum of a row. It is empty if a type is wrong, so it differs from any stored checksum.
 
     Args:
-        table: the table of the row.
-        number: the number of the row.
-        key: what identifies it.
-        value: what it holds: bytes in `pieces`, text in `run`.
+        table: name of the table.
+        number: number of the row.
+        key: key of the row.
+        value: value of the row: bytes in `pieces`, text in `run`.
     """
     if not isinstance(key, str) or not isinstance(value, str if table == "run" else bytes):
         return b""
@@ -71,17 +72,17 @@ def checksum(table: str, number: int, key: Any, value: Any) -> bytes:
 
 
 def connect(path: Path, options: str = "", **more: Any) -> sqlite3.Connection:
-    """Open a database with all that a manipulated file could misuse switched off.
+    """Open a database with settings that protect against manipulated files.
 
     Args:
-        path: the file.
-        options: parameters of the URI, such as `?mode=ro`.
+        path: database file.
+        options: URI parameters, such as `?mode=ro`.
         **more: arguments of `sqlite3.connect`.
     """
     connection: sqlite3.Connection = sqlite3.connect(f"{path.absolute().as_uri()}{options}", uri=True, **more)
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
-    connection.execute("PRAGMA secure_delete = ON")  # recovery must not find old values
+    connection.execute("PRAGMA secure_delete = ON")  # overwrite old values, so that recovery does not find them
     return connection
 
 
@@ -89,22 +90,22 @@ def verify(path: Path) -> None:
     """Check a journal and its log completely, without changing anything.
 
     Args:
-        path: the file, which no other process uses.
+        path: journal file, which no other process uses.
 
     Raises:
         DamagedError: if anything is missing or changed.
     """
     if not path.exists() or not path.stat().st_size:
-        raise DamagedError("there is only its log")
+        raise DamagedError("the file is missing or empty, but its log exists")
     with path.open("rb") as file:
         head = file.read(100)
     state = _state(head)
-    if state == CLOSED:  # a log would be left over from before
+    if state == CLOSED:  # ignore a log, which would be outdated
         _check(path)
         return
     if state != OPEN:
         raise DamagedError(_describe(head))
-    log = Log.beside(path)
+    log = Log.load(path)
     if log is None:
         raise DamagedError("its log is missing")
     if log.fault is not None:
@@ -112,7 +113,7 @@ def verify(path: Path) -> None:
     if log.pages is None:
         _check(path)
         return
-    with temporary(path) as copy:
+    with temporary_file(path) as copy:
         shutil.copyfile(path, copy)
         with copy.open("r+b") as file:
             for number, page in log.transactions.items():
@@ -123,7 +124,7 @@ def verify(path: Path) -> None:
 
 
 def _state(head: bytes) -> int | None:
-    """Read from a database header whether the journal is open; None if it is not the header of a journal."""
+    """Return OPEN or CLOSED from a database header; None if it is not the header of a journal."""
     fixed = {0: _MAGIC, 16: PAGE.to_bytes(2, "big"), 18: b"\2\2\0\x40\x20\x20", 44: b"\0\0\0\4", 52: b"\0\0\0\0\0\0\0\1"}
     fixed |= {64: bytes(4), 68: MARK.to_bytes(4, "big"), 72: bytes(20)}
     if len(head) < 100 or any(head[at : at + len(value)] != value for at, value in fixed.items()):
@@ -133,14 +134,14 @@ def _state(head: bytes) -> int | None:
 
 
 def _describe(head: bytes) -> str:
-    """Say what a file is whose header is not that of a journal."""
+    """Describe a file that does not have the header of a journal."""
     if head[68:72] == MARK.to_bytes(4, "big"):
-        return "its header is damaged, or it was made by another version"
-    return "it is a database of something else" if head.startswith(_MAGIC) else "it is not a database"
+        return "its header is damaged, or another version of dagneal wrote it"
+    return "it is an SQLite database of another program" if head.startswith(_MAGIC) else "it is not an SQLite database"
 
 
 def _check(path: Path) -> None:
-    """Check the header, the schema, the structure and all rows of a database that is complete without a log."""
+    """Check header, schema, structure and all rows of a database that does not need a log."""
     with path.open("rb") as file:
         head = file.read(100)
     if _state(head) is None:
@@ -154,12 +155,12 @@ def _check(path: Path) -> None:
                 raise DamagedError("its structure is damaged")
             for table in TABLES:
                 _check_rows(connection, table)
-    except (sqlite3.Error, UnicodeError, TypeError) as error:  # sqlite3 cannot even report what is wrong with some files
+    except (sqlite3.Error, UnicodeError, TypeError) as error:  # for some files, sqlite3 fails while it reports the error
         raise DamagedError("its structure is damaged") from error
 
 
 def _check_rows(connection: sqlite3.Connection, table: str) -> None:
-    """Check the numbers and the checksums of all rows of a table."""
+    """Check numbers and checksums of all rows of a table."""
     count = 0
     query = f"SELECT number, {TABLES[table]}, value, checksum FROM {table} NOT INDEXED ORDER BY number"
     for count, (number, key, value, check) in enumerate(connection.execute(query), 1):
@@ -170,23 +171,23 @@ def _check_rows(connection: sqlite3.Connection, table: str) -> None:
 
 
 @contextmanager
-def temporary(path: Path) -> Iterator[Path]:
-    """Give the name of a new file beside another; delete it afterwards, with its log, unless it was renamed."""
+def temporary_file(path: Path) -> Iterator[Path]:
+    """Yield the path of a new file in the same folder; delete it and its log afterwards, unless it was renamed."""
     name = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         yield name
     finally:
-        for each in (name, log_of(name)):
+        for file in (name, log_path(name)):
             with suppress(OSError):
-                each.unlink()
+                file.unlink()
 
 
 def write(path: Path, rows: Mapping[str, Rows]) -> None:
-    """Write a new journal, closed and complete; the numbers of rows become consecutive.
+    """Write a new journal that is marked as closed, and renumber the rows from 1.
 
     Args:
-        path: a file that does not exist.
-        rows: what it holds, by table.
+        path: file to create.
+        rows: rows by table.
     """
     with closing(connect(path)) as connection:
         for setting in (f"page_size = {PAGE}", "encoding = 'UTF-8'", "auto_vacuum = 0", "locking_mode = EXCLUSIVE"):
@@ -195,10 +196,10 @@ def write(path: Path, rows: Mapping[str, Rows]) -> None:
         connection.execute("BEGIN")
         for table, text in _SCHEMA.items():
             connection.execute(text)
-            kept = [row for _, row in sorted(rows.get(table, {}).items()) if row[0] != _FORMAT[0]]
-            kept = [_FORMAT, *kept] if table == "run" else kept
+            content = [row for _, row in sorted(rows.get(table, {}).items()) if row[0] != _FORMAT[0]]
+            content = [_FORMAT, *content] if table == "run" else content
             lines = [
-                (number, key, value, checksum(table, number, key, value)) for number, (key, value) in enumerate(kept, 1)
+                (number, key, value, checksum(table, number, key, value)) for number, (key, value) in enumerate(content, 1)
             ]
             connection.executemany(f"INSERT INTO {table} VALUES (?, ?, ?, ?)", lines)
         connection.execute(f"PRAGMA application_id = {MARK}")
@@ -210,7 +211,7 @@ def write(path: Path, rows: Mapping[str, Rows]) -> None:
 
 @dataclass
 class Salvage:
-    """What a damaged journal still holds.
+    """Content recovered from a damaged journal.
 
     Attributes:
         rows: intact rows by table.
@@ -219,10 +220,10 @@ class Salvage:
     rows: dict[str, Rows] = field(default_factory=lambda: {table: {} for table in TABLES})
 
     def lost(self, table: str) -> int:
-        """Count the rows that are known to be lost: the gaps in the numbers.
+        """Return the number of rows that are surely lost, from gaps in the row numbers.
 
         Args:
-            table: which table.
+            table: name of the table.
         """
         return max(self.rows[table], default=0) - len(self.rows[table])
 
@@ -231,8 +232,8 @@ def salvage(main: Any, log: Log | None) -> Salvage:
     """Collect the intact rows of a damaged journal.
 
     Args:
-        main: the bytes of the database.
-        log: its log.
+        main: content of the database file.
+        log: write-ahead log of the database, if any.
     """
     frames = [] if log is None else log.frames()
     newest = dict(frames)
@@ -240,12 +241,12 @@ def salvage(main: Any, log: Log | None) -> Salvage:
     def page(number: int) -> bytes:
         return newest[number] if number in newest else main[(number - 1) * PAGE : number * PAGE].ljust(PAGE, b"\0")
 
-    found = Salvage()
+    salvaged = Salvage()
     keys: dict[str, set[str]] = {table: set() for table in TABLES}
     count = -(-len(main) // PAGE)
 
     def images() -> Iterator[tuple[int, bytes]]:
-        """Yield all versions of all pages; the newest first."""
+        """Yield all versions of all pages, newest first."""
         yield from newest.items()
         for number in range(1, count + 1):
             at = (number - 1) * PAGE + (100 if number == 1 else 0)
@@ -255,18 +256,18 @@ def salvage(main: Any, log: Log | None) -> Salvage:
 
     most = len(main) + len(newest) * PAGE
     for number, content in images():
-        for row, payload in _cells(content, 100 if number == 1 else 0, page, most, found.rows["pieces"]):
+        for row, payload in _cells(content, 100 if number == 1 else 0, page, most, salvaged.rows["pieces"]):
             record = _record(payload, row)
             if record is not None:
                 table, key, value = record
-                if row not in found.rows[table] and key not in keys[table]:
-                    found.rows[table][row] = key, value
+                if row not in salvaged.rows[table] and key not in keys[table]:
+                    salvaged.rows[table][row] = key, value
                     keys[table].add(key)
-    return found
+    return salvaged
 
 
 def _cells(content: bytes, head: int, page: Any, most: int, known: Rows) -> Iterator[tuple[int, bytes]]:
-    """Yield numbers and contents of the rows on a page, except those that are known."""
+    """Yield number and content of each row on a page, except rows that are already known."""
     if content[head] != _LEAF:
         return
     count = min(int.from_bytes(content[head + 3 : head + 5], "big"), (PAGE - head - 8) // 2)
@@ -292,20 +293,20 @@ def _cells(content: bytes, head: int, page: Any, most: int, known: Rows) -> Iter
 
 
 def _varint(content: bytes, at: int) -> tuple[int, int]:
-    """Read a number of variable length; return it and where it ends."""
+    """Decode an SQLite varint; return the number and the position after it."""
     value = 0
     for position in range(at, min(at + 8, len(content))):
         value = value << 7 | content[position] & 0x7F
         if content[position] < 0x80:
             return value, position + 1
-    return 1 << 62, at  # longer than any in a journal
+    return 1 << 62, at  # larger than any number in a journal
 
 
 def _record(payload: bytes, number: int) -> tuple[str, str, Any] | None:
-    """Decode a row: nothing for its number, then a key, a value and a checksum.
+    """Decode a row, which consists of an empty field for the number, the key, the value and the checksum.
 
     Returns:
-        The table, the key and the value; None if it is not an intact row of a journal.
+        Table, key and value; None if this is not an intact row of a journal.
     """
     size, at = _varint(payload, 0)
     kinds: list[int] = []
@@ -321,7 +322,7 @@ def _record(payload: bytes, number: int) -> tuple[str, str, Any] | None:
     name, value, check = payload[at : at + first], payload[at + first : at + first + second], payload[at + first + second :]
     try:
         key = name.decode()
-        kept = value.decode() if table == "run" else value
+        content = value.decode() if table == "run" else value
     except UnicodeDecodeError:
         return None
-    return (table, key, kept) if checksum(table, number, key, kept) == check else None
+    return (table, key, content) if checksum(table, number, key, content) == check else None

@@ -1,4 +1,4 @@
-"""Run: the context that every long computation carries, and how it works through many tasks."""
+"""The context of a run (seed, deadline, executor, journal), and the execution of many tasks."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 from dagneal.base.defaults import SEED
 from dagneal.base.errors import InputError, OutOfTimeError, whole_number
 from dagneal.base.kernels import Progress
-from dagneal.runtime.executors import Shared, Submitting, pool_of, run_chunks
-from dagneal.runtime.journal import NOT_OURS, Journal, SqliteJournal
+from dagneal.runtime.executors import Shared, SupportsSubmit, executor_or_threads, run_chunks
+from dagneal.runtime.journal import FOREIGN_JOURNAL, Journal, SqliteJournal
 
 
 @dataclass(frozen=True)
 class Deadline:
-    """A moment after which a search ends with the best answer so far.
+    """A time limit, after which a search returns the best network so far.
 
     Args:
-        at: the moment, as `time.perf_counter` tells it; infinity for never.
+        at: value of `time.perf_counter` at the deadline; infinity for no deadline.
 
     >>> Deadline.after(60).passed, NEVER.passed
     (False, False)
@@ -38,76 +38,76 @@ class Deadline:
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
-        """Return the deadline so many seconds from now; never for None.
+        """Return a deadline that is `seconds` from now; `NEVER` for None.
 
         Args:
-            seconds: above 0.
+            seconds: number of seconds, above 0.
         """
         if seconds is None:
             return NEVER
         if isinstance(seconds, bool) or not isinstance(seconds, Real) or not 0 < float(seconds) < inf:
-            raise InputError(f"time_limit is {seconds!r}; give seconds above 0")
+            raise InputError(f"time_limit is {seconds!r}; give a number of seconds above 0")
         return cls(perf_counter() + float(seconds))
 
     @property
     def passed(self) -> bool:
-        """Whether the moment is over."""
+        """Whether the deadline has passed."""
         return self.at < inf and perf_counter() >= self.at
 
     def check(self) -> None:
-        """Raise `OutOfTimeError` if the moment is over."""
+        """Raise `OutOfTimeError` if the deadline has passed."""
         if self.passed:
-            raise OutOfTimeError("the time limit is over")
+            raise OutOfTimeError("the time limit has passed")
 
 
 NEVER = Deadline()
 
 
 def ignore_progress(stage: str, done: int, total: int) -> None:
-    """Ignore how far a stage is."""
+    """Ignore the progress of a stage; the default of `Run.progress`."""
 
 
 @runtime_checkable
 class Chunking(Protocol):
-    """A task function that decides how many tasks it takes in one call, and how many calls run at a time."""
+    """A task function that sets the number of tasks per call and the number of calls at a time."""
 
     def chunk_size(self, shared: Any, tasks: Sequence[Any] | NDArray[Any]) -> int:
-        """Return the number of tasks of a call.
+        """Return the number of tasks per call.
 
         Args:
-            shared: what all tasks need.
+            shared: value that all tasks need.
             tasks: all tasks.
         """
         ...
 
     @property
     def in_flight(self) -> int | None:
-        """The number of calls at a time; None for one per worker."""
+        """Number of calls at a time; None for one per worker."""
         ...
 
 
 class TaskFunction(Protocol):
-    """A function of a chunk of tasks whose results are arrays of one shape.
+    """A function that computes a chunk of tasks. The results of all tasks are arrays of the same shape.
 
     It may also be `Chunking`, or `Cancellable` (see `dagneal.runtime.executors`).
     """
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the result of one task."""
+        """Shape of the result of one task."""
         ...
 
     @property
     def largest(self) -> int:
-        """The largest number in a result; all are whole and not negative."""
+        """Largest number that a result may contain; the smallest is 0."""
         ...
 
     def __call__(self, shared: Any, tasks: Sequence[Any]) -> tuple[NDArray[np.uint8], dict[int, str]]:
-        """Return the results of some tasks, and for those that failed why, by their place among these tasks.
+        """Return the results of a chunk, and error messages of failed tasks by position in the chunk.
 
         Args:
-            shared: what all tasks need.
-            tasks: some of them.
+            shared: value that all tasks need.
+            tasks: tasks of the chunk.
         """
         ...
 
@@ -117,11 +117,11 @@ class Results:
     """Results of tasks, in the order of the tasks.
 
     Attributes:
-        values: shape (tasks, ...).
-        done: which tasks were finished.
-        failed: for those that failed, why.
+        values: array of results, shape (tasks, ...).
+        done: whether each task is finished.
+        failed: error messages of failed tasks, by position.
         interrupted: whether Ctrl-C ended the work early.
-        late: whether the deadline did.
+        late: whether the deadline ended the work early.
     """
 
     values: NDArray[np.uint8]
@@ -133,14 +133,14 @@ class Results:
 
 @dataclass(frozen=True)
 class Run:
-    """The context of a computation: its seed, its deadline, and where it runs.
+    """The context of a computation: seed, deadline, executor and journal.
 
     Args:
-        seed: the same seed gives the same answer, for any number of workers.
-        deadline: when a search should end; `Deadline.after(60)` is in a minute.
+        seed: random seed; the same seed gives the same result, for any number of workers.
+        deadline: time limit of searches; `Deadline.after(60)` ends them in a minute.
         progress: called with the name of a stage, the number of finished tasks, and the number of all tasks.
-        executor: where many tasks run; threads of this process by default.
-        journal: stores finished tasks, so that an interrupted run can resume; the path of a file opens a `SqliteJournal`.
+        executor: executor that runs the tasks; threads of this process by default.
+        journal: store of finished tasks, with which an interrupted run can resume; a path opens a `SqliteJournal`.
 
     >>> Run(seed=7).child("Smoker", "Cancer").seed
     706540194
@@ -159,8 +159,10 @@ class Run:
         if not isinstance(self.deadline, Deadline):
             raise InputError(f"deadline is {self.deadline!r}; give dn.Deadline.after(seconds)")
         if not callable(self.progress):
-            raise InputError(f"progress is {self.progress!r}; give a function of a stage, the tasks done, and all tasks")
-        if self.executor is not None and not isinstance(self.executor, Submitting):
+            raise InputError(
+                f"progress is {self.progress!r}; give a function of the stage, the finished tasks and all tasks"
+            )
+        if self.executor is not None and not isinstance(self.executor, SupportsSubmit):
             raise InputError(
                 f"executor is {self.executor!r}; give a concurrent.futures.Executor, such as ThreadPoolExecutor(4)"
             )
@@ -176,15 +178,15 @@ class Run:
         self.close()
 
     def close(self) -> None:
-        """Close the journal, if it is a file."""
+        """Close the journal if it is a `SqliteJournal`."""
         if isinstance(self.journal, SqliteJournal):
             self.journal.close()
 
     def child(self, *names: str) -> Run:
-        """Return this run with a seed of its own, derived from this seed and the names.
+        """Return a copy of this run with another seed, derived from the seed and the names.
 
         Args:
-            names: what tells the part of the computation from others.
+            names: names that identify the part of the computation.
         """
         return replace(self, seed=derive_seed(self.seed, names))
 
@@ -196,17 +198,17 @@ class Run:
         shared: Any = None,
         workers: int | None = None,
     ) -> None:
-        """Call `function(shared, task)` for every task, and `record(task, result)` in this thread as results come in.
+        """Call `function(shared, task)` for every task, and `record(task, result)` in this thread in order of completion.
 
-        Few tasks are taken from the iterator at a time. If a task raises, no others begin, those that have begun are
-        finished and recorded, and the error is raised. Ctrl-C does the same.
+        Only a few tasks are read from the iterator at a time. If a task raises, or on Ctrl-C, no further tasks begin.
+        Running tasks are finished and recorded, and then the error is raised.
 
         Args:
-            function: of a module, so that other processes find it.
-            tasks: the second argument of each call.
-            record: stores a result.
-            shared: the first argument of each call; it is sent once to each worker.
-            workers: the number of threads, if there is no executor; all cores by default.
+            function: function at module level, so that other processes can import it.
+            tasks: second argument of each call.
+            record: function that stores a result.
+            shared: first argument of each call; it is sent once to each worker.
+            workers: number of threads if there is no executor; all cores by default.
         """
         self._work(function, ((task, task) for task in tasks), record, shared, workers)
 
@@ -220,15 +222,16 @@ class Run:
     ) -> Results:
         """Call a function for all tasks, in chunks, and return the results in the order of the tasks.
 
-        Finished tasks go to the journal, and tasks that it holds are not done again. Ctrl-C and the deadline end the work
-        with what is finished, if anything is.
+        The journal stores finished tasks, and tasks in the journal are not repeated. After Ctrl-C or the deadline, the
+        tasks finished so far are returned. Ctrl-C is raised if no task is finished.
 
         Args:
-            function: of a chunk of tasks.
-            tasks: all of them.
-            shared: what all tasks need; it is sent once to each worker.
-            key: names a task in the journal by all that its result depends on; without it the journal is not used.
-            stage: names the work in calls of `progress`.
+            function: function that computes a chunk of tasks.
+            tasks: all tasks.
+            shared: value that all tasks need; it is sent once to each worker.
+            key: function that returns the journal key of a task, which must cover everything that affects the result; None
+                to ignore the journal.
+            stage: name of the work in calls of `progress`.
         """
         size = len(tasks)
         results = Results(np.zeros((size, *function.shape), dtype=np.uint8), np.zeros(size, dtype=bool))
@@ -237,14 +240,14 @@ class Run:
         if journal is not None:
             self._restore(journal, keys, function, results)
 
-        def record(chunk: NDArray[np.int64], found: tuple[NDArray[np.uint8], dict[int, str]]) -> None:
-            values, failed = found
-            fine = np.array([place for place in range(len(chunk)) if place not in failed], dtype=np.int64)
-            results.values[chunk[fine]] = values[fine]
-            results.done[chunk[fine]] = True
-            results.failed.update({int(chunk[place]): why for place, why in failed.items()})
-            if journal is not None and len(fine):
-                journal.put({keys[task]: results.values[task].tobytes() for task in chunk[fine]})
+        def record(chunk: NDArray[np.int64], output: tuple[NDArray[np.uint8], dict[int, str]]) -> None:
+            values, failed = output
+            valid = np.array([place for place in range(len(chunk)) if place not in failed], dtype=np.int64)
+            results.values[chunk[valid]] = values[valid]
+            results.done[chunk[valid]] = True
+            results.failed.update({int(chunk[place]): reason for place, reason in failed.items()})
+            if journal is not None and len(valid):
+                journal.put({keys[task]: results.values[task].tobytes() for task in chunk[valid]})
             self.progress(stage, int(results.done.sum()) + len(results.failed), size)
 
         workers, step = None, 1
@@ -253,7 +256,7 @@ class Run:
         indexed = np.asarray(tasks)
 
         def chunks() -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
-            # Chunks are cut from all tasks, finished or not: a call that was interrupted is made again as it was.
+            # Chunks are cut from all tasks, so that a resumed run repeats an interrupted call with the same tasks.
             begun = bool(results.done.any())
             for begin in range(0, size, step):
                 chunk = np.arange(begin, min(begin + step, size))
@@ -283,20 +286,20 @@ class Run:
         workers: int | None,
     ) -> None:
         """Run labelled chunks; see `run_chunks`."""
-        # Answers that a journal can fetch later are given up on Ctrl-C only.
-        given_up = BaseException if self.journal is None else KeyboardInterrupt
-        with pool_of(self.executor, workers) as pool:
-            run_chunks(pool, function, chunks, record, Shared.of(shared), given_up)
+        # With a journal, answers can be fetched later, so running calls are cancelled on Ctrl-C only.
+        cancel_on = BaseException if self.journal is None else KeyboardInterrupt
+        with executor_or_threads(self.executor, workers) as pool:
+            run_chunks(pool, function, chunks, record, Shared.of(shared), cancel_on)
 
     @staticmethod
     def _restore(journal: Journal, keys: Sequence[str], function: TaskFunction, results: Results) -> None:
-        """Take over the tasks that a journal holds."""
-        known = journal.get(keys)
+        """Copy the results in a journal into `results`."""
+        stored = journal.get(keys)
         for task, key in enumerate(keys):
-            if key in known:
-                value = np.frombuffer(known[key], dtype=np.uint8)
+            if key in stored:
+                value = np.frombuffer(stored[key], dtype=np.uint8)
                 if value.size != results.values[task].size or (value > function.largest).any():
-                    raise InputError(f"the journal holds no valid result of {key!r}; {NOT_OURS}")
+                    raise InputError(f"the journal has an invalid result for {key!r}; {FOREIGN_JOURNAL}")
                 results.values[task] = value.reshape(function.shape)
                 results.done[task] = True
 
@@ -305,10 +308,10 @@ DEFAULT_RUN = Run()
 
 
 def check_run(run: Any) -> Run:
-    """Return a run, or refuse what is none.
+    """Check that a value is a `Run`, and return it.
 
     Args:
-        run: what was given as `run=`.
+        run: value of the argument `run`.
 
     >>> check_run(7)
     Traceback (most recent call last):
@@ -321,11 +324,11 @@ def check_run(run: Any) -> Run:
 
 
 def derive_seed(seed: int, names: Sequence[str]) -> int:
-    """Derive the seed of a part of a computation, the same wherever it runs and whatever other parts there are.
+    """Derive the seed of a part of a computation. It does not depend on the machine or on other parts.
 
     Args:
-        seed: of the whole computation.
-        names: what tells the part from others.
+        seed: seed of the computation.
+        names: names that identify the part.
     """
     text = "\0".join([str(seed), *names])
     return int.from_bytes(blake2b(text.encode(), digest_size=4).digest(), "big") >> 1

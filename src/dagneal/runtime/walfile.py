@@ -1,10 +1,10 @@
-"""The write-ahead log beside an SQLite database: check it without SQLite, and read what a damaged one still holds.
+"""The write-ahead log of an SQLite database: check it without SQLite, and read intact pages of a damaged log.
 
 A log is a header and a sequence of slots. A slot holds one frame: the new content of one page, with a checksum that also
-covers all frames before it. SQLite reads frames up to the first invalid one and does not report the rest. A frame that is
-destroyed at the end of the log would therefore be lost without notice. To make such damage visible, `fill` writes a known
-pattern into all slots that are not in use yet. A sound log has at least `SLOTS` slots, and each of them holds a valid frame,
-a frame from before the last restart of the log, or the pattern.
+covers all earlier frames. SQLite reads frames up to the first invalid frame and does not report the rest. So a damaged frame
+at the end of the log would be lost without notice. To show this damage, `fill` writes a known pattern into all unused
+slots. A valid log has at least `SLOTS` slots. Each slot holds a valid frame, a frame from before the last restart, or the
+pattern.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 PAGE = 4096  # bytes of a page
 SLOTS = 1000  # slots of a new log
-_FULL = 900  # slots in use after which it should start again at the first one
+_FULL = 900  # the log should restart when more slots are in use
 _HEAD, _FRAME = 32, 24  # bytes before the first slot, and before the page in each slot
 _SLOT = _FRAME + PAGE
-_MAGIC = {0x377F0682: "<u4", 0x377F0683: ">u4"}  # byte order of the words that checksums add up
+_MAGIC = {0x377F0682: "<u4", 0x377F0683: ">u4"}  # byte order of the words in checksums
 _VERSION = 3_007_000
-_LAST_PAGE = 1 << 22  # larger page numbers are taken for damage
+_LAST_PAGE = 1 << 22  # larger page numbers count as damage
 _MASK = 0xFFFFFFFF
 
 Words = NDArray[np.uint64]
@@ -32,7 +32,7 @@ Words = NDArray[np.uint64]
 
 @cache
 def _powers(count: int) -> NDArray[np.uint64]:
-    """Return the powers 0 to `count` of the matrix by which a checksum advances for two words, modulo 2**32."""
+    """Return the powers 0 to `count`, modulo 2**32, of the matrix that updates a checksum for two words."""
     powers = np.zeros((count + 1, 2, 2), dtype=np.uint64)
     powers[0] = np.eye(2, dtype=np.uint64)
     step = np.array([[1, 1], [1, 2]], dtype=np.uint64)
@@ -42,10 +42,10 @@ def _powers(count: int) -> NDArray[np.uint64]:
 
 
 def _checksums(words: Words, before: Words) -> Words:
-    """Compute SQLite's log checksum of each row of words, given the checksums before them.
+    """Compute SQLite's log checksum of each row of words, given the checksum before each row.
 
-    The checksum (s, t) of the words a, b, ... is s += a + t; t += b + s, for two words at a time. This is linear, so all
-    rows are computed at once.
+    For each pair of words a, b the checksum (s, t) changes by s += a + t; t += b + s. This is linear, so all rows are
+    computed at once.
     """
     pairs = words.shape[1] // 2
     powers = _powers(pairs)
@@ -57,30 +57,30 @@ def _checksums(words: Words, before: Words) -> Words:
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """The content of a log.
+    """The content of a write-ahead log.
 
     Attributes:
-        content: its bytes.
+        content: bytes of the log file.
     """
 
     content: bytes
 
     @classmethod
-    def beside(cls, path: Path) -> Log | None:
-        """Read the log of a database; return None if there is none, or if it is empty.
+    def load(cls, path: Path) -> Log | None:
+        """Read the log of a database; return None if it does not exist or is empty.
 
         Args:
-            path: the database.
+            path: database file.
         """
         try:
-            content = log_of(path).read_bytes()
+            content = log_path(path).read_bytes()
         except FileNotFoundError:
             return None
         return cls(content) if content else None
 
     @cached_property
     def fault(self) -> str | None:
-        """What is wrong with the log; None if it is complete."""
+        """Description of the damage; None if the log is valid."""
         if len(self.content) < _HEAD + SLOTS * _SLOT:
             return "its log is too short"
         if not self._header_valid:
@@ -108,7 +108,7 @@ class Log:
 
     @property
     def transactions(self) -> dict[int, bytes]:
-        """The newest content of each page in a complete transaction, by page number."""
+        """The newest content of each page from complete transactions, by page number."""
         return {int(self._fields[slot, 0]): self._page(slot) for slot in range(self._committed)}
 
     @property
@@ -122,15 +122,11 @@ class Log:
         return self._valid
 
     def frames(self) -> list[tuple[int, bytes]]:
-        """Return all pages written since the last restart of the log, oldest first, whether valid or not.
-
-        Returns:
-            Page numbers and contents.
-        """
+        """Return number and content of all pages written since the last restart, oldest first, including invalid pages."""
         if not len(self._slots):
             return []
         salts = self._fields[:, 2:4]
-        votes = [tuple(each) for each in (self._salts, *salts[:3])]
+        votes = [tuple(salt) for salt in (self._salts, *salts[:3])]
         current = (salts == np.array(max(votes, key=votes.count), dtype=np.uint64)).all(axis=1)
         current[:-1] |= current[1:]  # the salts of one frame may be damaged
         numbers = self._fields[:, 0]
@@ -146,7 +142,7 @@ class Log:
 
     @cached_property
     def _fields(self) -> Words:
-        """The six words before each page: page number, pages after a commit or 0, two salts, two checksums."""
+        """The six header words of each frame: page number, database pages after a commit or 0, two salts, two checksums."""
         return self._slots[:, :_FRAME].copy().view(">u4").astype(np.uint64)
 
     @property
@@ -171,7 +167,7 @@ class Log:
 
     @cached_property
     def _chained(self) -> NDArray[np.bool_]:
-        """Whether the checksum of each frame is right, given that of the frame before it."""
+        """Whether the checksum of each frame is correct, given the checksum of the frame before."""
         words = self._slots.view(self._order).astype(np.uint64)
         summed = np.concatenate([words[:, :2], words[:, _FRAME // 4 :]], axis=1)
         own = self._fields[:, 4:6]
@@ -180,11 +176,11 @@ class Log:
 
     @cached_property
     def _valid(self) -> int:
-        """The number of slots before the first one whose frame is not valid."""
+        """The number of slots before the first invalid frame."""
         if len(self.content) < _HEAD or not self._header_valid or not len(self._slots):
             return 0
-        fine = self._chained & (self._fields[:, 2:4] == self._salts).all(axis=1) & (self._fields[:, 0] > 0)
-        return len(fine) if fine.all() else int(np.argmin(fine))
+        intact = self._chained & (self._fields[:, 2:4] == self._salts).all(axis=1) & (self._fields[:, 0] > 0)
+        return len(intact) if intact.all() else int(np.argmin(intact))
 
     @cached_property
     def _committed(self) -> int:
@@ -197,45 +193,45 @@ class Log:
         return self.content[begin : begin + PAGE]
 
     def _torn(self, slot: int) -> bool:
-        """Tell whether the process was killed while it wrote a frame into an unused slot: the rest of it has the pattern."""
+        """Return whether a process was killed while it wrote a frame into an unused slot: the slot ends with the pattern."""
         return slot < min(SLOTS, len(self._slots)) and any(
             end <= _SLOT - 8 and bool((self._slots[slot, end:] == _unused()[slot, end:]).all()) for end in _ends(slot)
         )
 
     def _half_filled(self, slot: int) -> bool:
-        """Tell whether the process was killed while it wrote the pattern into a slot: the beginning has the pattern."""
+        """Return whether a process was killed while it wrote the pattern into a slot: the slot begins with the pattern."""
         return slot < SLOTS and any(
             end >= _FRAME and bool((self._slots[slot, :end] == _unused()[slot, :end]).all()) for end in _ends(slot)
         )
 
 
 def _ends(slot: int) -> list[int]:
-    """Return where writing into a slot can end when a process is killed: between two writes, or two pages of the file."""
+    """Return the offsets in a slot at which a killed write can end: between two writes, or between two pages of the file."""
     begin = _HEAD + slot * _SLOT
     return [_FRAME, *(end - begin for end in range(-(-begin // PAGE) * PAGE, begin + _SLOT, PAGE) if end > begin)]
 
 
-def log_of(path: Path) -> Path:
+def log_path(path: Path) -> Path:
     """Return the path of the log of a database.
 
     Args:
-        path: the database.
+        path: database file.
     """
     return path.with_name(f"{path.name}-wal")
 
 
 def fill(path: Path, begin: int | None = None, end: int = SLOTS) -> None:
-    """Write the pattern into unused slots of a log, and make it as long as a new one.
+    """Write the pattern into unused slots of a log, and extend the log to `SLOTS` slots.
 
     Args:
-        path: the database; this process must be the only one that uses it.
-        begin: the first unused slot; found by reading the log if it is not given.
-        end: where the slots end that do not have the pattern yet.
+        path: database file, which no other process uses.
+        begin: first unused slot; by default, read from the log.
+        end: first slot that already has the pattern.
     """
     if begin is None:
-        log = Log.beside(path)
+        log = Log.load(path)
         begin = 0 if log is None else log.unused_from
-    with log_of(path).open("r+b") as file:
+    with log_path(path).open("r+b") as file:
         if begin < SLOTS:
             file.seek(_HEAD + begin * _SLOT)
             file.write(_unused()[begin:end].tobytes())
@@ -243,12 +239,12 @@ def fill(path: Path, begin: int | None = None, end: int = SLOTS) -> None:
 
 
 def is_full(path: Path) -> bool:
-    """Tell whether so many slots of a log are in use that it should start again.
+    """Return whether the log should restart because most slots are in use.
 
     Args:
-        path: the database.
+        path: database file.
     """
-    with log_of(path).open("rb") as file:
+    with log_path(path).open("rb") as file:
         salts = file.read(_HEAD)[16:24]
         file.seek(_HEAD + _FULL * _SLOT + 8)
         return file.read(8) == salts
@@ -256,6 +252,6 @@ def is_full(path: Path) -> bool:
 
 @cache
 def _unused() -> NDArray[np.uint8]:
-    """Return the content of unused slots; each is different, so that a copied slot is noticed."""
+    """Return the pattern of unused slots. It differs between slots, so that a copied slot is detected."""
     words = np.arange(SLOTS, dtype=np.uint32)[:, None] ^ np.uint32(0xDA67EA1)
     return np.repeat(words.astype(">u4"), _SLOT // 4, axis=1).view(np.uint8)
