@@ -8,12 +8,12 @@ import polars as pl
 import pytest
 
 import dagneal as dn
-from dagneal.base.text import columns
+from dagneal.base.text import display_width
 from dagneal.cli import main
 
 
-def learned(folder, network="lung-cancer", rows=500):
-    """Sample data, learn a network, and return the words that name both."""
+def learn_network(folder, network="lung-cancer", rows=500):
+    """Sample data, learn a network, and return the paths of the result and the data."""
     file, result = str(folder / "a.csv"), str(folder / "a.json")
     dn.load(network).sample(rows, 1).frame().write_csv(file)
     assert main(["learn", file, "-o", result, "--quiet"]) == 0
@@ -21,12 +21,12 @@ def learned(folder, network="lung-cancer", rows=500):
 
 
 def test_confidence_on_the_command_line(tmp_path, capsys):
-    both = learned(tmp_path, rows=3000)
+    both = learn_network(tmp_path, rows=3000)
     capsys.readouterr()
     words = ["confidence", *both, "--bootstrap", "10", "--ess", "0.1,1", "--holdout", "0.2", "--threshold", "1"]
     assert main(words) == 0
     text = capsys.readouterr().out
-    assert "resamples" in text
+    assert "bootstrap frequency" in text
     assert "equivalent sample size" in text
     assert "600 rows held out" in text
     assert main([*words, "--json"]) == 0
@@ -42,16 +42,16 @@ def test_confidence_on_the_command_line(tmp_path, capsys):
         (["--threshold", "2", "--bootstrap", "3"], "--threshold is 2.0"),
         (["--holdout", "1"], "--holdout is 1.0"),
         (["--ess", "-1"], "the equivalent sample size is -1"),
-        (["--threshold", "0.9"], "--threshold is for --bootstrap"),
+        (["--threshold", "0.9"], "--threshold needs --bootstrap"),
         (["--seed", "-1"], "--seed is -1"),
-        (["--drop", "Xray"], "differ in their variables"),
+        (["--drop", "Xray"], "have different variables"),
     ):
         assert main(["confidence", *both, *more]) == 2
         assert message in capsys.readouterr().err
 
 
 def test_the_bootstrap_of_learn_and_of_confidence_agree(tmp_path, capsys):
-    both = learned(tmp_path)
+    both = learn_network(tmp_path)
     assert main(["learn", both[1], "--bootstrap", "4", "--seed", "3", "--json", "--quiet"]) == 0
     there = json.loads(capsys.readouterr().out.splitlines()[-1])["bootstrap"]
     assert main(["confidence", *both, "--bootstrap", "4", "--seed", "3", "--json", "--quiet"]) == 0
@@ -59,19 +59,19 @@ def test_the_bootstrap_of_learn_and_of_confidence_agree(tmp_path, capsys):
 
 
 def test_confidence_needs_a_network_and_its_score(tmp_path, capsys):
-    both = learned(tmp_path)
+    both = learn_network(tmp_path)
     assert main(["learn", both[1], "--score", "k2", "-o", both[0], "--quiet"]) == 0
     assert main(["confidence", *both, "--ess", "1,2"]) == 2
-    assert "--ess is for the score bdeu, and" in capsys.readouterr().err
+    assert "--ess needs the score bdeu, but" in capsys.readouterr().err
     words = ["--solver", "random", "--set", "direct=true", "--set", "repair=false", "--reads", "1", "-o", both[0]]
     dn.load("waste").sample(500, 1).frame().write_csv(both[1])
     assert main(["learn", both[1], *words, "--quiet"]) == 0
     assert main(["confidence", *both]) == 2
-    assert "holds no network" in capsys.readouterr().err
+    assert "contains no valid network" in capsys.readouterr().err
 
 
 def test_confidence_saves_the_result_with_its_measures(tmp_path, capsys):
-    both = learned(tmp_path)
+    both = learn_network(tmp_path)
     page, more = tmp_path / "b.html", tmp_path / "b.json"
     words = ["--bootstrap", "3", "--holdout", "0.2", "-o", str(page), "-o", str(more)]
     assert main(["confidence", *both, *words]) == 0
@@ -82,7 +82,7 @@ def test_confidence_saves_the_result_with_its_measures(tmp_path, capsys):
     assert result.edges == dn.load_result(both[0]).edges
 
 
-def test_tables_are_straight_with_wide_letters(tmp_path, monkeypatch, capsys):
+def test_tables_with_wide_characters_are_aligned(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     generator = np.random.default_rng(0)
     first = generator.integers(0, 2, 400)
@@ -95,20 +95,20 @@ def test_tables_are_straight_with_wide_letters(tmp_path, monkeypatch, capsys):
     lines += capsys.readouterr().out.splitlines()
 
     def ends(some, pattern):
-        return {columns(line[: re.search(pattern, line).end()]) for line in some}
+        return {display_width(line[: re.search(pattern, line).end()]) for line in some}
 
-    edges = [line for line in lines if re.search(r" -> .* (decided|open) ", line)]
+    edges = [line for line in lines if re.search(r" -> .* (compelled|reversible) ", line)]
     assert len(edges) == 2
-    assert len(ends(edges, r"\d\.\d\d ")) == 1  # figures end in one column, under the end of their heading
+    assert len(ends(edges, r"\d\.\d\d ")) == 1  # numbers are right-aligned under their heading
     head = next(line for line in lines if line.lstrip().startswith("edge "))
-    assert ends(edges, r"\d\.\d\d(?= )") == ends([head], "loses")
+    assert ends(edges, r"\d\.\d\d(?= )") == ends([head], "removed")
     assert len(ends([line for line in lines if " <- " in line], " <- ")) == 1
-    priors = [line for line in lines if re.search(r" - .* (->|<-|open|-)$", line)]
+    priors = [line for line in lines if re.search(r" - .* (->|<-|reversible|-)$", line)]
     assert len(priors) >= 2
-    assert len({columns(line) for line in priors}) == 1
+    assert len({display_width(line) for line in priors}) == 1
 
 
-def test_ctrl_c_keeps_the_samples_and_the_network(tmp_path, monkeypatch, capsys):
+def test_ctrl_c_does_not_lose_samples_or_network(tmp_path, monkeypatch, capsys):
     from dagneal.confidence import bootstrap as resampling
 
     dn.load("lung-cancer").sample(500, 1).frame().write_csv(tmp_path / "a.csv")
@@ -128,26 +128,26 @@ def test_ctrl_c_keeps_the_samples_and_the_network(tmp_path, monkeypatch, capsys)
     assert f"bootstrap: {samples} of 50 samples (stopped by Ctrl-C)" in capsys.readouterr().out
 
 
-def test_what_fails_later_loses_nothing_of_before(tmp_path, capsys):
-    both = learned(tmp_path)
+def test_a_failed_measure_does_not_lose_earlier_measures(tmp_path, capsys):
+    both = learn_network(tmp_path)
     words = ["confidence", *both, "--bootstrap", "3", "--holdout", "0.0001", "-o", str(tmp_path / "a.json")]
     assert main(words) == 2
     captured = capsys.readouterr()
-    assert "resamples" in captured.out
+    assert "bootstrap frequency" in captured.out
     assert "cannot be split" in captured.err
     assert json.loads((tmp_path / "a.json").read_text())["bootstrap"]["samples"] == 3
 
 
-def test_other_solvers_are_told(tmp_path, capsys):
+def test_a_note_names_the_solver_of_bootstrap_samples(tmp_path, capsys):
     dn.load("lung-cancer").sample(500, 1).frame().write_csv(tmp_path / "a.csv")
-    note = "bootstrap samples were learned by the default solver"
-    for more, told in (([], False), (["--solver", "order"], False), (["--solver", "sa", "--reads", "5"], True)):
+    note = "the default solver learned the bootstrap samples"
+    for more, expected in (([], False), (["--solver", "order"], False), (["--solver", "sa", "--reads", "5"], True)):
         assert main(["learn", str(tmp_path / "a.csv"), "--bootstrap", "2", *more]) == 0
-        assert (note in capsys.readouterr().out) == told
+        assert (note in capsys.readouterr().out) == expected
 
 
-def test_confidence_refuses_other_data_and_keeps_earlier_measures(tmp_path, capsys):
-    both = learned(tmp_path)
+def test_confidence_rejects_other_data_and_keeps_earlier_measures(tmp_path, capsys):
+    both = learn_network(tmp_path)
     assert main(["confidence", *both, "--bootstrap", "3", "-o", both[0]]) == 0
     assert main(["confidence", *both, "--holdout", "0.2", "-o", both[0]]) == 0
     saved = json.loads((tmp_path / "a.json").read_text())
@@ -161,14 +161,16 @@ def test_confidence_refuses_other_data_and_keeps_earlier_measures(tmp_path, caps
 
 
 def test_a_bootstrap_of_a_saved_result_resumes(tmp_path, monkeypatch, capsys):
-    both = learned(tmp_path)
+    both = learn_network(tmp_path)
     journal, out = str(tmp_path / "run.db"), str(tmp_path / "b.json")
     assert main(["confidence", *both, "--journal", journal]) == 2
     assert "--journal stores bootstrap samples" in capsys.readouterr().err
     assert main(["confidence", *both, "--bootstrap", "4", "--journal", journal, "-o", out]) == 0
     first = dn.load_result(out).confidence.bootstrap
     (tmp_path / "b.json").unlink()
-    monkeypatch.setattr("dagneal.confidence.bootstrap.solve_data", lambda *_, **__: pytest.fail("it was learned again"))
+    monkeypatch.setattr(
+        "dagneal.confidence.bootstrap.solve_data", lambda *_, **__: pytest.fail("a sample was learned again")
+    )
     assert main(["resume", journal]) == 0
     again = dn.load_result(out).confidence.bootstrap
     assert (again.samples, again.edges.tolist()) == (first.samples, first.edges.tolist())

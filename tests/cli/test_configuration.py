@@ -1,4 +1,4 @@
-"""Configurations: words, files and journals give the same options."""
+"""Configurations: arguments, files and journals give the same options."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 import dagneal as dn
 from dagneal.base.errors import InputError
 from dagneal.cli import main
-from dagneal.cli.configuration import COMMANDS, command_of, parse, words_of
+from dagneal.cli.configuration import COMMANDS, load_command, parse, to_arguments
 from dagneal.cli.solver_options import SOLVERS_HELP
 from dagneal.strategies.names import SOLVERS
 
@@ -19,7 +19,7 @@ EXAMPLES = [
     ["learn", "rows.csv", "--solver", "sa", "--reads", "5", "--set", "num_sweeps=50", "--set", "encoding=paper"],
     ["learn", "rows.csv", "--solver", "sa", "--set", "repair=false", "--set", "beta_range=[0.1, 5]", "--divide", "4"],
     ["learn", "rows.csv", "--require", "a:b", "--forbid=-x:b", "--tiers", "a,b:c", "--roots", "a", "--leaves", "c,d"],
-    ["learn", "rows.csv", "--time-limit", "2.5", "--start", "a.bif", "--seed", "7", "--bootstrap", "3", "--journal", "j"],
+    ["learn", "rows.csv", "--time-limit", "2.5", "--initial", "a.bif", "--seed", "7", "--bootstrap", "3", "--journal", "j"],
     ["learn", "rows.csv", "-o", "a.html", "-o", "b.bif", "--safe-labels", "--json", "--quiet", "--jobs", "2"],
     ["learn", "--output=-odd.html", "--", "-rows.csv"],
     ["reproduce", "performance", "table-11", "--scale", "paper", "--k", "3,4"],
@@ -29,10 +29,10 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize("words", EXAMPLES, ids=" ".join)
-def test_a_configuration_gives_the_same_options_again(words):
+def test_a_configuration_can_be_converted_to_arguments_and_back(words):
     options = parse(words)
     stored = json.loads(json.dumps(options.configuration))  # as in a journal
-    assert parse(words_of(options.command, stored)).configuration == options.configuration
+    assert parse(to_arguments(options.command, stored)).configuration == options.configuration
 
 
 @given(
@@ -45,9 +45,9 @@ def test_a_configuration_gives_the_same_options_again(words):
         | st.lists(st.integers()),
     )
 )
-def test_any_setting_survives(settings):
+def test_settings_can_be_converted_to_arguments_and_back(settings):
     settings = {name: value for name, value in settings.items() if "\0" not in str(value)}
-    words = words_of("learn", {"data": "rows.csv", "settings": settings})
+    words = to_arguments("learn", {"data": "rows.csv", "settings": settings})
     assert dict(parse(words).settings) == settings
 
 
@@ -55,13 +55,13 @@ STORED = {"(0.1, 5)": [0.1, 5], "{1: 2}": {"1": 2}, "None": None, "b'x'": "b'x'"
 
 
 @pytest.mark.parametrize(("text", "value"), STORED.items())
-def test_a_setting_has_the_value_that_a_journal_stores(text, value):
+def test_settings_are_parsed_as_journals_store_them(text, value):
     options = parse(["learn", "rows.csv", "--set", f"x={text}"])
     assert dict(options.settings) == {"x": value}
-    assert parse(words_of("learn", json.loads(json.dumps(options.configuration)))).settings == options.settings
+    assert parse(to_arguments("learn", json.loads(json.dumps(options.configuration)))).settings == options.settings
 
 
-def test_only_what_differs_from_the_defaults_is_stored():
+def test_defaults_are_not_stored():
     assert parse(["learn", "rows.csv", "--merge", "auto"]).configuration == {"data": "rows.csv"}
 
 
@@ -93,7 +93,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_file_gives_what_the_command_line_leaves_out(folder):
+def test_arguments_override_the_configuration_file(folder):
     options = parse(["learn", "--config", "run.toml", "--seed", "9", "--set", "num_sweeps=70", "--reads=5"])
     assert (options.data, options.solver, options.seed, options.num_reads, options.size) == ("lc.csv", "sa", 9, 5, 3)
     assert dict(options.settings) == {"num_sweeps": 70, "acyclic": True}
@@ -103,7 +103,7 @@ def test_a_file_gives_what_the_command_line_leaves_out(folder):
     assert parse(["learn", "--config", "run.toml", "-o", "b.json"]).output == ["b.json"]
 
 
-def test_lists_tables_and_odd_names_in_a_file(folder):
+def test_lists_tables_and_unusual_names_in_a_configuration_file(folder):
     (folder / "run.toml").write_text(
         'data = "-rows.csv"\ncolumns = []\ndrop = []\ntiers = []\nsampler = "mine:Sampler"\n'
         'required = [["a", "b"], "c:d"]\nforbidden = []\nbins = {age = "quantile:4"}\n'
@@ -115,7 +115,7 @@ def test_lists_tables_and_odd_names_in_a_file(folder):
     assert parse(["learn", "--config", "run.toml"]).sampler == "mine:Sampler"
 
 
-def test_a_run_from_a_file_equals_the_same_run_in_words(folder, capsys):
+def test_a_configuration_file_and_arguments_give_the_same_result(folder, capsys):
     assert main(["learn", "--config", "run.toml", "--json", "--quiet"]) == 0
     there = json.loads(capsys.readouterr().out)
     words = ["--columns", "Smoker,Cancer,Xray", "--max-parents", "1", "--solver", "sa", "--reads", "20", "--seed", "4"]
@@ -130,19 +130,19 @@ def test_a_run_from_a_file_equals_the_same_run_in_words(folder, capsys):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("colums = ['a']", "there is no option 'colums' of learn; did you mean 'columns'?"),
+        ("colums = ['a']", "dagneal learn has no option 'colums'; did you mean 'columns'?"),
         ("max_parents = 'x'", "invalid int value"),
         ("max_parents = [1]", "run.toml: max_parents is [1]; give a text or a number"),
         ("json = 1", "run.toml: json is 1; give true or false"),
         ("settings = 3", "run.toml: settings is 3; give a table"),
-        ("command = 'sample'", "run.toml is not for `dagneal learn`"),
+        ("command = 'sample'", "run.toml is a configuration of another command, not of `dagneal learn`"),
         ("a = ", "run.toml is not TOML"),
-        ("[knowledge]\nroots = [2020-01-01]", "run.toml: knowledge holds a date"),
-        ("[settings]\nx = 2020-01-01", "run.toml: settings.x holds a date"),
-        ("tiers = 3", "--tiers 3: there is no column '3'"),
+        ("[knowledge]\nroots = [2020-01-01]", "run.toml: knowledge contains a date"),
+        ("[settings]\nx = 2020-01-01", "run.toml: settings.x contains a date"),
+        ("tiers = 3", "--tiers 3: the data have no column '3'"),
         ("knowledge = [1]", "run.toml: knowledge is [1]; give a table or the path of a file"),
-        ("config = 'run.toml'", "there is no option 'config'"),
-        (".".join(["a"] * 50_000) + " = 1", "it has a key of 50,000 parts"),
+        ("config = 'run.toml'", "has no option 'config'"),
+        (".".join(["a"] * 50_000) + " = 1", "a key has 50,000 parts"),
     ],
     ids=[
         "unknown",
@@ -160,33 +160,33 @@ def test_a_run_from_a_file_equals_the_same_run_in_words(folder, capsys):
         "deep",
     ],
 )
-def test_files_that_are_refused(folder, text, message, capsys):
+def test_invalid_configuration_files_are_reported(folder, text, message, capsys):
     (folder / "run.toml").write_text(text)
     try:
         status = main(["learn", "lc.csv", "--config", "run.toml"])
     except SystemExit as end:
         status = end.code
-    said = capsys.readouterr()
-    assert (status, said.out) == (2, "")
-    assert message in said.err
-    assert len(said.err.splitlines()) == 1
+    captured = capsys.readouterr()
+    assert (status, captured.out) == (2, "")
+    assert message in captured.err
+    assert len(captured.err.splitlines()) == 1
 
 
-def test_a_file_that_is_not_there(folder, capsys):
+def test_a_missing_configuration_file_is_reported(folder, capsys):
     assert main(["learn", "lc.csv", "--config", "no.toml"]) == 2
     assert "no.toml cannot be read: No such file" in capsys.readouterr().err
 
 
-def test_words_refuse_what_no_option_takes():
+def test_invalid_configurations_are_not_converted():
     with pytest.raises(InputError, match="null byte"):
-        words_of("learn", {"data": "a\0b"})
-    with pytest.raises(InputError, match="there is no option"):
-        words_of("learn", {"help": True})
+        to_arguments("learn", {"data": "a\0b"})
+    with pytest.raises(InputError, match="has no option"):
+        to_arguments("learn", {"help": True})
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_the_same_parts(name):
-    module = command_of(name)
+def test_every_command_module_is_complete(name):
+    module = load_command(name)
     assert module.SUMMARY
     assert module.USAGE
     assert "examples:" in module.EXAMPLES
@@ -205,14 +205,14 @@ def test_the_help_of_learn_names_every_solver():
         (["sample", "lung-cancer", "500"], "unrecognized arguments: 500; see dagneal sample --help"),
     ],
 )
-def test_words_that_no_option_takes(words, message, capsys):
+def test_unknown_arguments_are_reported(words, message, capsys):
     with pytest.raises(SystemExit):
         main(words)
     assert message in capsys.readouterr().err
 
 
-def test_the_help_of_learn_fits_on_about_sixty_lines(capsys, monkeypatch):
+def test_the_help_of_learn_has_at_most_62_lines(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     with pytest.raises(SystemExit):
         main(["learn", "--help"])
-    assert len(capsys.readouterr().out.splitlines()) <= 65
+    assert len(capsys.readouterr().out.splitlines()) <= 62

@@ -8,7 +8,7 @@ import dagneal as dn
 from dagneal.cli import main
 
 
-def test_knowledge_on_the_command_line(tmp_path, monkeypatch, capsys):
+def test_background_knowledge_on_the_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["sample", "lung-cancer", "--rows", "1000", "-o", "lc.csv"]) == 0
     (tmp_path / "more.toml").write_text('leaves = ["Xray"]\n[limits]\nDyspnoea = 1\n')
@@ -24,10 +24,10 @@ def test_knowledge_on_the_command_line(tmp_path, monkeypatch, capsys):
     assert not {("Smoker", "Cancer"), ("Pollution", "Cancer")} & set(map(tuple, found["edges"]))
     assert main([*words[:4], "--knowledge", "more.toml"]) == 2
     assert "required, but 'Xray' is a leaf" in capsys.readouterr().err
-    for text, message in (("Xray", "is no edge"), ("Xray:Nose", "there is no column 'Nose'")):
+    for text, message in (("Xray", "is not an edge"), ("Xray:Nose", "the data have no column 'Nose'")):
         assert main(["learn", "lc.csv", "--require", text]) == 2
         assert message in capsys.readouterr().err
-    for text, message in (("more.toml", "give a file with --knowledge more.toml"), ("Cancer:Nose", "no column 'Nose'")):
+    for text, message in (("more.toml", "or use --knowledge more.toml"), ("Cancer:Nose", "no column 'Nose'")):
         assert main(["learn", "lc.csv", "--tiers", text]) == 2
         assert message in capsys.readouterr().err
     assert main(["learn", "lc.csv", "--roots", "Cancer,Xray", "--leaves", "Dyspnoea,Smoker", "--json"]) == 0
@@ -40,9 +40,9 @@ def test_knowledge_on_the_command_line(tmp_path, monkeypatch, capsys):
     assert main(["learn", "lc.csv", "--knowledge", '{"roots": ']) == 2
     assert "--knowledge is not JSON" in capsys.readouterr().err
     assert main(["encode", "lc.csv", "--forbid", "Smoker:Cancer", "--json"]) == 0
-    fewer = json.loads(capsys.readouterr().out)["bits"]
+    fewer = json.loads(capsys.readouterr().out)["qubo_variables"]
     assert main(["encode", "lc.csv", "--json"]) == 0
-    assert fewer < json.loads(capsys.readouterr().out)["bits"]
+    assert fewer < json.loads(capsys.readouterr().out)["qubo_variables"]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_knowledge_on_the_command_line(tmp_path, monkeypatch, capsys):
     ],
     ids=["digits", "dotted limits", "dotted keys", "dotted name", "nested", "inline", "deep"],
 )
-def test_monstrous_toml_is_refused_in_one_line(tmp_path, text, capsys):
+def test_extreme_toml_files_are_reported_in_one_line(tmp_path, text, capsys):
     dn.load("lung-cancer").sample(50, 1).frame().write_csv(tmp_path / "lc.csv")
     (tmp_path / "known.toml").write_text(text)
     assert main(["learn", str(tmp_path / "lc.csv"), "--knowledge", str(tmp_path / "known.toml"), "--quiet"]) == 2

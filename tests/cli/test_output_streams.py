@@ -1,4 +1,4 @@
-"""Closed, full and broken streams lose no work; nothing that a terminal obeys reaches it."""
+"""Closed, full and broken streams lose no result; escape sequences do not reach the terminal."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import dagneal as dn
-from support.streams import CONDITIONS, attempt, complain, prepare
+from support.streams import CONDITIONS, find_problem, prepare, run_command
 
 pytestmark = [
     pytest.mark.slow,
@@ -24,7 +24,7 @@ def folder(tmp_path_factory):
     return where
 
 
-# The complete matrix is in benchmarks/acceptance/streams.py; these are commands of each kind under each condition.
+# A selection of commands and conditions; benchmarks/acceptance/streams.py has all combinations.
 @pytest.mark.parametrize(
     ("name", "condition"),
     [
@@ -33,13 +33,13 @@ def folder(tmp_path_factory):
         *((name, condition) for name in ("sample", "resume") for condition in ("head", "output to full")),
     ],
 )
-def test_no_stream_loses_the_work(folder, name, condition):
-    assert complain(name, condition, attempt(name, condition, folder, folder)) == ""
+def test_stream_failures_do_not_lose_the_result(folder, name, condition):
+    assert find_problem(name, condition, run_command(name, condition, folder, folder)) == ""
 
 
-def test_a_home_that_cannot_be_written_is_no_obstacle(folder):
-    ended = attempt("learn", "plain", folder, folder, HOME="/proc/1/nowhere", XDG_CACHE_HOME="/proc/1/nowhere")
-    assert complain("learn", "plain", ended) == ""
+def test_commands_run_without_a_writable_home(folder):
+    ended = run_command("learn", "plain", folder, folder, HOME="/proc/1/nowhere", XDG_CACHE_HOME="/proc/1/nowhere")
+    assert find_problem("learn", "plain", ended) == ""
 
 
 def dagneal(*words, cwd, **options):
@@ -48,7 +48,7 @@ def dagneal(*words, cwd, **options):
 
 @pytest.fixture
 def hostile(tmp_path):
-    """A table whose columns carry escape sequences: one clears the screen, one sets the title, one turns text round."""
+    """Write a table with escape sequences in its column names: clear screen, set title, reverse text."""
     names = ["a\x1b[2J", "b\x9b31m\x07", "c\u202ed"]
     dn.load("lung-cancer").sample(200, 1).frame().select(
         *(dn.load("lung-cancer").sample(200, 1).frame().to_series(i).alias(name) for i, name in enumerate(names))
@@ -87,7 +87,7 @@ def test_escape_sequences_in_names_do_not_reach_the_terminal(hostile):
         assert_harmless(done)
 
 
-def test_data_for_other_programs_are_not_changed(tmp_path):
+def test_data_for_other_programs_are_written_unchanged(tmp_path):
     network = dn.load("lung-cancer")
     odd = {name: tuple(f"{state} \x1b" for state in states) for name, states in network.states.items()}
     dn.write_bif(dn.BayesianNetwork(odd, network.parents, network.cpts, "odd"), tmp_path / "odd.bif")
@@ -96,7 +96,7 @@ def test_data_for_other_programs_are_not_changed(tmp_path):
     assert b"\x1b" in dagneal("sample", "odd.bif", "--rows", "3", cwd=tmp_path).stdout
 
 
-def test_names_of_files_that_are_not_utf8(tmp_path):
+def test_file_names_need_not_be_utf8(tmp_path):
     dn.load("lung-cancer").sample(200, 1).frame().write_csv(tmp_path / "lc.csv")
     odd = os.fsdecode(b"lc-\xff.csv")
     os.rename(tmp_path / "lc.csv", tmp_path / odd)
@@ -120,10 +120,10 @@ def test_several_outputs_are_all_written(folder):
     done = dagneal("learn", "lc.csv", "-o", "two.bif", "-o", "./two.bif", cwd=folder)
     assert (done.returncode, b"are the same file" in done.stderr) == (2, True)
     done = dagneal("encode", "lc.csv", "-o", "a.bqm", "-o", "b.bqm", cwd=folder)
-    assert (done.returncode, b"give it once" in done.stderr) == (2, True)
+    assert (done.returncode, b"give this option only once" in done.stderr) == (2, True)
 
 
-def test_one_output_that_cannot_be_written_does_not_lose_the_others(folder):
+def test_a_failed_output_does_not_lose_the_others(folder):
     link = folder / "full.bif"
     link.symlink_to("/dev/full")
     done = dagneal("learn", "lc.csv", "-o", "full.bif", "-o", "kept.json", cwd=folder)

@@ -1,4 +1,4 @@
-"""A failure beside the network is reported and does not lose the network."""
+"""A failure after the network is learned is reported and does not lose the network."""
 
 import json
 
@@ -9,7 +9,7 @@ from dagneal.cli import main
 
 
 @pytest.mark.parametrize("broken", ["holdout", "bootstrap", "strengths", "sensitivity"])
-def test_a_failure_beside_the_network_is_reported_and_loses_nothing(tmp_path, monkeypatch, capsys, broken):
+def test_a_failed_measure_is_reported_and_the_others_are_saved(tmp_path, monkeypatch, capsys, broken):
     dn.load("lung-cancer").sample(500, 1).frame().write_csv(tmp_path / "lc.csv")
 
     def fail(*_, **__):
@@ -32,7 +32,7 @@ def test_a_failure_beside_the_network_is_reported_and_loses_nothing(tmp_path, mo
     assert others <= set(saved)
 
 
-def test_a_failing_page_or_comparison_loses_nothing(tmp_path, monkeypatch, capsys):
+def test_a_failed_page_or_comparison_does_not_lose_the_network(tmp_path, monkeypatch, capsys):
     dn.load("lung-cancer").sample(500, 1).frame().write_csv(tmp_path / "lc.csv")
 
     def fail(*_, **__):
@@ -49,8 +49,8 @@ def test_a_failing_page_or_comparison_loses_nothing(tmp_path, monkeypatch, capsy
     assert dn.read_bif(tmp_path / "a.bif").dag.number_of_edges()
 
 
-def test_what_fails_while_things_are_closed_loses_nothing(tmp_path, monkeypatch, capsys):
-    """The cluster, the journal and the connection of a sampler are closed after the network is saved."""
+def test_a_failure_while_closing_does_not_lose_the_network(tmp_path, monkeypatch, capsys):
+    """The network is saved before the cluster, the journal and the connection are closed."""
     from contextlib import contextmanager
 
     dn.load("lung-cancer").sample(500, 1).frame().write_csv(tmp_path / "lc.csv")

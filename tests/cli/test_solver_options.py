@@ -1,4 +1,4 @@
-"""Options that name a solver or a sampler."""
+"""Options for solvers and samplers."""
 
 import json
 
@@ -16,7 +16,7 @@ def data():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [["--solver", name] for name in SAMPLERS] + [["--solver", "sa", "--set", "direct=true"]])
-def test_python_and_the_command_line_agree(options, data, tmp_path, capsys):
+def test_python_and_the_command_line_give_the_same_result(options, data, tmp_path, capsys):
     file = tmp_path / "lc.csv"
     data.frame().write_csv(file)
     assert main(["learn", str(file), *options, "--json", "--quiet"]) == 0
@@ -49,7 +49,7 @@ ready = Stuck()
 """
 
 
-def test_samplers_from_a_class_a_function_or_as_they_are(data, tmp_path, monkeypatch, capsys):
+def test_a_sampler_may_be_a_class_a_function_or_an_object(data, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     data.frame().write_csv("lc.csv")
@@ -57,6 +57,6 @@ def test_samplers_from_a_class_a_function_or_as_they_are(data, tmp_path, monkeyp
     for name in ("Stuck", "make", "ready"):
         assert main(["learn", "lc.csv", "--sampler", f"stuck:{name}", "--set", "direct=true", "--reads", "100"]) == 0
         assert "100 reads, 1 distinct" in capsys.readouterr().out
-    for name, words in (("wrong", "is not a dimod.Sampler"), ("broken", "could not be made without arguments: 5")):
+    for name, words in (("wrong", "is not a dimod.Sampler"), ("broken", "cannot be called without arguments: 5")):
         assert main(["learn", "lc.csv", "--sampler", f"stuck:{name}"]) == 2
         assert words in capsys.readouterr().err

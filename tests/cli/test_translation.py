@@ -1,4 +1,4 @@
-"""Messages of the library name arguments; the command line names options, and leaves the words of users alone."""
+"""Library messages name arguments; the command line replaces them by options, but not in text from users."""
 
 import pytest
 
@@ -19,7 +19,7 @@ from dagneal.cli.translation import translate
         ("plan", "size is 6; take fewer", "--divide is 6; take fewer"),
         ("plan", "annealing_time is -1.0", "--annealing-time is -1.0"),
         ("encode", "encoding is 'x'", "--encoding is 'x'"),
-        ("networks", "seed is 3", "seed is 3"),  # it has no such option
+        ("networks", "seed is 3", "seed is 3"),  # the command has no such option
         ("learn", "there is no file seed=5.csv", "there is no file seed=5.csv"),
         ("learn", "there is no file size=3/data.csv", "there is no file size=3/data.csv"),
         ("learn", "column 'size=3' has one state", "column 'size=3' has one state"),
@@ -37,17 +37,20 @@ def test_arguments_become_options(command, message, expected):
         ("learn size=3/data.csv", "there is no file size=3/data.csv"),
         ("plan --variables 5 --divide 3 --annealing-time -1", "--annealing-time is -1"),
         ("plan --variables 5 --divide 3 --subproblems x", "--subproblems is 'x'"),
-        ("learn lc.csv --set acyclic=true", "--set acyclic is a setting of a division; give the size"),
-        ("learn lc.csv --set chain_strength=2", "--set chain_strength is for --solver qpu or qpu-emulated"),
-        ("learn lc.csv --solver order --set restarts=3", "no setting of the solver order, it takes rounds, bound"),
+        ("learn lc.csv --set acyclic=true", "--set acyclic needs subproblems; give their size with --divide K"),
+        ("learn lc.csv --set chain_strength=2", "--set chain_strength needs --solver qpu or qpu-emulated"),
+        (
+            "learn lc.csv --solver order --set rounds=3",
+            "the solver order has no setting 'rounds'; its settings are",
+        ),
         ("learn lc.csv --solver sa --divide 3 --set direct=true", "dagneal: --set direct=true"),
-        ("learn lc.csv --seed 1 --solver sa --set seed=2", "--seed and --set seed say the same thing"),
+        ("learn lc.csv --seed 1 --solver sa --set seed=2", "--seed and --set seed are the same setting"),
     ],
 )
 def test_messages_of_commands(words, message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     dn.load("lung-cancer").sample(50, 1).frame().write_csv("lc.csv")
     assert main(words.split()) == 2
-    said = capsys.readouterr().err
-    assert message in said
-    assert "--set --set" not in said
+    error = capsys.readouterr().err
+    assert message in error
+    assert "--set --set" not in error

@@ -21,6 +21,7 @@ from dagneal.confidence.measures import Strength
 from dagneal.report.edges import describe_edges
 from dagneal.report.page import page
 from dagneal.result import Learned
+from dagneal.solvers.solution import Bound
 
 HOSTILE = ['<script>alert("x")</script>', "'\"&<>", "=1+1", "العربية", "😀 smile", "x" * 3000]
 
@@ -136,7 +137,7 @@ def test_the_page_explains_why_there_are_no_edges():
     limits = dict.fromkeys(joined.names, 0)
     assert reason(joined, knowledge=dn.Knowledge(limits=limits)) == "the background knowledge allows none"
     assert (
-        reason(data, knowledge=dn.Knowledge(roots=["a"])) == "no edge that the background knowledge allows raises the score"
+        reason(data, knowledge=dn.Knowledge(roots=["a"])) == "no edge allowed by the background knowledge raises the score"
     )
     assert "no edge was found that raises the score" in page(replace(dn.learn(data), optimal=False))
     divided = dn.learn(data, dn.Divide(size=3, combine="count"))
@@ -164,7 +165,7 @@ def test_every_heading_and_term_is_explained():
     terms = re.findall("<dt>(.*?)</dt><dd>[A-Z].*?[.]</dd>", text)
     assert headings[:3] == ["from", "to", "compared with the truth"]
     assert terms == ["from, to", *headings[2:], "BDeu(1)", "log score", "proved optimal"]
-    bound = dn.solvers.Bound(-100.0, 2)
+    bound = Bound(-100.0, 2)
     text = page(replace(result, optimal=False, bound=bound))
     assert "upper bound -100.000" in text
     assert re.findall("<dt>(.*?)</dt>", text)[-2:] == ["not proved optimal", "upper bound, gap"]
@@ -380,9 +381,7 @@ def test_axe_finds_no_accessibility_problem(shown, results, axe, how):
         window = shown(result, truth=truth, command="dagneal learn " + "long.csv " * 30)
         try:
             emulate(window, **how)
-            window.execute_script(
-                "const edge = document.querySelector('.edge'); if (edge) edge.focus()"
-            )  # shows the tooltip
+            window.execute_script("const edge = document.querySelector('.edge'); if (edge) edge.focus()")  # show the tip
             window.execute_script(axe)
             report = window.execute_async_script("axe.run().then(arguments[0])")
         finally:
@@ -422,9 +421,8 @@ def test_the_page_fits_on_paper(shown, results):
         width, height = 688, 1017  # A4 without margins, at 96 pixels per inch
         try:
             emulate(window, "dark", "print", width)
-            boxes = (
-                "return [...document.querySelectorAll('svg, table, pre, dl')].map(e => e.getBoundingClientRect().toJSON())"
-            )
+            boxes = "return [...document.querySelectorAll('svg, table, pre, dl')].map(e => "
+            boxes += "e.getBoundingClientRect().toJSON())"
             for box in window.execute_script(boxes):
                 assert box["right"] <= width + 1
             tall = [box["height"] for box in window.execute_script(boxes.replace(", table, pre, dl", ""))]

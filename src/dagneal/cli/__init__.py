@@ -1,4 +1,4 @@
-"""The command `dagneal`."""
+"""The command line `dagneal`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from dagneal.base.errors import InputError, SecondaryWarning
 from dagneal.cli.streams import discard, open_streams, write_message
 from dagneal.cli.translation import translate
 
-_ADDRESS_SPACE, _LIGHT = 2e9, 5e8  # bytes that polars and LLVM reserve, most of it never used; and without these two
-_PATIENCE = 0.3  # seconds between being told to stop and being made to
+_ADDRESS_SPACE, _LIGHT = 2e9, 5e8  # bytes of address space with and without polars and LLVM
+_GRACE = 0.3  # seconds from the interrupt to the forced exit
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status: 0, 2 for bad input or a part that failed, 130 on Ctrl-C.
+    """Run the command line and return the exit status: 0, 2 for bad input or a partial failure, 130 after Ctrl-C.
 
     Args:
-        arguments: the words after `dagneal`; those of this process by default.
+        arguments: arguments after `dagneal`; default: the arguments of this process.
     """
     from dagneal.cli.configuration import parse
 
@@ -31,8 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = parse(list(sys.argv[1:] if arguments is None else arguments))
     except InputError as error:
-        return _say(str(error), 2)
-    except SystemExit as end:  # after --help, --version or a message
+        return _report(str(error), 2)
+    except SystemExit as end:  # after --help, --version or an error message
         raise SystemExit(_flush(int(end.code or 0))) from None
     except OSError as error:
         raise SystemExit(_report_output(error)) from None
@@ -40,15 +40,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Run a command and return its exit status; a failure becomes one line.
+    """Run a command and return the exit status; report an error in one line.
 
     Args:
-        options: of the command.
+        options: options of the command.
     """
     exceeded: list[str] = []
     failures = 0
 
-    def report(message: Warning | str, *_: Any, **__: Any) -> None:
+    def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
         nonlocal failures
         failures += isinstance(message, SecondaryWarning)
         write_message(
@@ -57,37 +57,39 @@ def execute(options: argparse.Namespace) -> int:
 
     try:
         from dagneal.base import machine
-        from dagneal.cli.configuration import command_of
+        from dagneal.cli.configuration import load_command
 
         with (
             machine.limits(options.jobs, options.memory),
-            machine.watch_memory(_stopping(exceeded)),
+            machine.watch_memory(_memory_handler(exceeded)),
             warnings.catch_warnings(),
         ):
             machine.check_address_space(_LIGHT if options.command in ("convert", "networks") else _ADDRESS_SPACE)
             warnings.simplefilter("always", SecondaryWarning)
-            warnings.showwarning = report
-            for library in ("POLARS", "OMP", "OPENBLAS") if options.jobs is not None else ():  # before they are imported
+            warnings.showwarning = show_warning
+            for library in (
+                ("POLARS", "OMP", "OPENBLAS") if options.jobs is not None else ()
+            ):  # must be set before the libraries are imported
                 os.environ[f"{library}_{'MAX' if library == 'POLARS' else 'NUM'}_THREADS"] = str(options.jobs)
-            command_of(options.command).run(options)
+            load_command(options.command).run(options)
             sys.stdout.flush()
     except InputError as error:
-        return _say(translate(str(error), options.command), 2)
+        return _report(translate(str(error), options.command), 2)
     except MemoryError:
-        return _say("there is not enough memory for this; use fewer variables or rows", 2)
+        return _report("not enough memory; use fewer variables or rows", 2)
     except KeyboardInterrupt:
-        return _say(translate(exceeded[0], options.command), 2) if exceeded else _say("stopped", 130)
+        return _report(translate(exceeded[0], options.command), 2) if exceeded else _report("stopped", 130)
     except BrokenPipeError as error:
         return _report_output(error) or 2 * bool(failures)
     except OSError as error:
         if error.filename:
-            return _say(f"{error.filename}: {error.strerror or error}", 2)
+            return _report(f"{error.filename}: {error.strerror or error}", 2)
         return _report_output(error)
     return 2 * bool(failures)
 
 
 def _flush(status: int) -> int:
-    """Write what is left in the standard output, and return the exit status; 2 where it cannot be written."""
+    """Flush standard output and return the exit status; 2 if the output cannot be written."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError) as error:
@@ -96,25 +98,26 @@ def _flush(status: int) -> int:
 
 
 def _report_output(error: Exception) -> int:
-    """Report that the output cannot be written, and return the exit status; 0 if the reader went away, as `head` does."""
+    """Report that the output cannot be written; return the exit status, 0 if the reader has closed the pipe like `head`."""
     discard(sys.stdout)
     if isinstance(error, BrokenPipeError):
         return 0
-    return _say(f"the output cannot be written: {getattr(error, 'strerror', None) or error}", 2)
+    return _report(f"cannot write the output: {getattr(error, 'strerror', None) or error}", 2)
 
 
-def _stopping(told: list[str]) -> Callable[[str], None]:
-    """What to do when too much memory is used: what Ctrl-C does, and if that is not soon enough, the end."""
+def _memory_handler(exceeded: list[str]) -> Callable[[str], None]:
+    """Return a function that stops the command if it uses too much memory: like Ctrl-C, then by a forced exit."""
 
     def stop(reason: str) -> None:
-        told.append(reason)
+        exceeded.append(reason)
         _thread.interrupt_main()
-        time.sleep(_PATIENCE)
-        os._exit(_say(translate(reason), 2))
+        time.sleep(_GRACE)
+        os._exit(_report(translate(reason), 2))
 
     return stop
 
 
-def _say(message: str, status: int) -> int:
+def _report(message: str, status: int) -> int:
+    """Write an error message and return the exit status."""
     write_message(f"dagneal: {message}")
     return status

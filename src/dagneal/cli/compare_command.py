@@ -1,4 +1,4 @@
-"""`dagneal compare`: compare a learned network with the truth."""
+"""`dagneal compare`: compare a learned network with the true network."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dagneal.cli import show
 from dagneal.cli.inputs import add_reading_options, read_data, read_graph
 from dagneal.cli.parsing import Parser
 
-SUMMARY = "compare a learned network with the truth"
-USAGE = "FOUND TRUTH [options]"
+SUMMARY = "compare a learned network with the true network"
+USAGE = "LEARNED TRUTH [options]"
 EXAMPLES = """\
 examples:
   dagneal compare learned.bif truth.bif
-  dagneal compare learned.json lung-cancer --data lc.csv   # and how their scores differ
+  dagneal compare learned.json lung-cancer --data lc.csv   # compare the scores too
 """
 
 
@@ -21,26 +21,28 @@ def add_options(command: Parser) -> None:
     """Add the arguments and options of the command.
 
     Args:
-        command: its parser.
+        command: parser of the command.
     """
-    command.add_argument("found", metavar="FOUND", help="a .bif file, a .json file of `learn`, or a bundled name")
-    command.add_argument("truth", metavar="TRUTH", help="likewise")
-    command.add_argument("--data", metavar="FILE", help="score both networks on these data")
+    command.add_argument(
+        "learned", metavar="LEARNED", help="learned network: .bif file, .json file of `learn` or bundled name"
+    )
+    command.add_argument("truth", metavar="TRUTH", help="true network: same formats")
+    command.add_argument("--data", metavar="FILE", help="also score both networks on this data file")
     add_reading_options(command)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Compare two networks, and print how they differ.
+    """Compare two networks and print the result.
 
     Args:
-        options: of the command.
+        options: options of the command.
     """
     from dagneal.networks.comparison import compare
     from dagneal.report.summary import comparison_line
     from dagneal.scoring.scorer import Scorer
-    from dagneal.scoring.scores import score_named
+    from dagneal.scoring.scores import parse_score
 
-    score = score_named(options.score)
-    found, truth = read_graph(options.found), read_graph(options.truth)
-    comparison = compare(found, truth, Scorer(read_data(options), score) if options.data else None)
+    score = parse_score(options.score)
+    learned, truth = read_graph(options.learned), read_graph(options.truth)
+    comparison = compare(learned, truth, Scorer(read_data(options), score) if options.data else None)
     show.result(comparison.to_dict(), comparison_line(comparison), options)

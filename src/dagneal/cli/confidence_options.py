@@ -1,4 +1,4 @@
-"""Measures of confidence: which ones a command computes, and how a result is saved with them."""
+"""Measures of confidence on the command line: choose, compute and save them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dagneal.base.defaults import WEAK_EDGE
-from dagneal.base.errors import InputError, secondary, whole_number
-from dagneal.base.files import check_different, check_format
-from dagneal.cli.configuration import words_of
+from dagneal.base.errors import InputError, warn_on_failure, whole_number
+from dagneal.base.files import check_distinct_paths, check_format
+from dagneal.cli.configuration import to_arguments
 
 if TYPE_CHECKING:
     from dagneal.result import Learned
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measures:
-    """Which measures of confidence to compute, besides the strengths of the edges.
+    """The measures of confidence to compute, in addition to the edge strengths.
 
     Args:
-        bootstrap: the number of bootstrap samples.
-        threshold: the share of samples below which an edge is weak.
-        ess: equivalent sample sizes to learn with.
-        holdout: the share of rows to hold out.
+        bootstrap: number of bootstrap samples; None for no bootstrap.
+        threshold: bootstrap frequency below which an edge is weak.
+        ess: equivalent sample sizes for the sensitivity to the prior.
+        holdout: fraction of rows to hold out; None for no hold-out.
     """
 
     bootstrap: int | None = None
@@ -36,84 +36,87 @@ class Measures:
     holdout: float | None = None
 
     def check(self) -> None:
-        """Refuse what could only fail after the work."""
+        """Raise an error for an invalid value, before the work starts."""
         from dagneal.scoring.scores import BDeu
 
         if self.bootstrap is not None:
             whole_number("--bootstrap", self.bootstrap, least=1)
         if not 0 <= self.threshold <= 1:
-            raise InputError(f"--threshold is {self.threshold}; give a share from 0 to 1")
+            raise InputError(f"--threshold is {self.threshold}; give a fraction from 0 to 1")
         if self.holdout is not None and not 0 < self.holdout < 1:
-            raise InputError(f"--holdout is {self.holdout}; give a share between 0 and 1, such as 0.2")
+            raise InputError(f"--holdout is {self.holdout}; give a fraction between 0 and 1, such as 0.2")
         for size in self.ess:
-            BDeu(size)  # refuses what is no size
+            BDeu(size)  # raises an error for an invalid size
 
 
-def measure(learned: Learned, which: Measures, solver: Any, run: Run) -> tuple[Learned, bool]:
-    """Return a result with measures of confidence, and whether Ctrl-C ended them; a part that fails is reported.
+def measure(learned: Learned, measures: Measures, solver: Any, run: Run) -> tuple[Learned, bool]:
+    """Compute measures of confidence; warn about a measure that fails, and continue with the others.
 
     Args:
-        learned: the network, with its data.
-        which: the measures.
-        solver: finds the networks of other rows and other priors; None for the default.
-        run: its seed, deadline, progress, executor and journal.
+        learned: result with its data.
+        measures: measures to compute.
+        solver: solver for bootstrap samples and other priors; None for the default.
+        run: context of the run.
+
+    Returns:
+        The result with the measures, and whether Ctrl-C interrupted the work.
     """
-    from dagneal.confidence.finding import Confidence
+    from dagneal.confidence.annotated import Confidence
     from dagneal.confidence.measures import holdout, sensitivity
 
-    if not learned.is_dag or learned.data is None:  # there is nothing to be sure of
+    if not learned.is_dag or learned.data is None:
         return learned, False
-    data, limit, known = learned.data, learned.search_limit, learned.knowledge
-    measures: dict[str, Any] = {"threshold": which.threshold}
+    data, limit, knowledge = learned.data, learned.search_limit, learned.knowledge
+    values: dict[str, Any] = {"threshold": measures.threshold}
     interrupted = False
     try:
-        with secondary("measuring the edges"):
-            measures["strengths"] = learned.strengths()
-        if which.bootstrap is not None:
-            with secondary("the bootstrap"):
-                measures["bootstrap"] = sampled = learned.bootstrap(which.bootstrap, solver, run)
-                interrupted = sampled.interrupted
-        if which.ess and not interrupted:
-            with secondary("learning with other priors"):
-                others = sensitivity(data, which.ess, solver, limit, known, run)
-                measures["sensitivity"] = {size: found.edges for size, found in others.items()}
-        if which.holdout is not None and not interrupted:
-            with secondary("the hold-out"):
-                measures["holdout"] = holdout(data, which.holdout, solver, learned.criterion, limit, known, run)
+        with warn_on_failure("measuring the edges"):
+            values["strengths"] = learned.strengths()
+        if measures.bootstrap is not None:
+            with warn_on_failure("the bootstrap"):
+                values["bootstrap"] = bootstrap = learned.bootstrap(measures.bootstrap, solver, run)
+                interrupted = bootstrap.interrupted
+        if measures.ess and not interrupted:
+            with warn_on_failure("learning with other priors"):
+                solutions = sensitivity(data, measures.ess, solver, limit, knowledge, run)
+                values["sensitivity"] = {size: solution.edges for size, solution in solutions.items()}
+        if measures.holdout is not None and not interrupted:
+            with warn_on_failure("the hold-out"):
+                values["holdout"] = holdout(data, measures.holdout, solver, learned.criterion, limit, knowledge, run)
     except KeyboardInterrupt:
         interrupted = True
-    return learned.with_confidence(Confidence(**measures)), interrupted
+    return learned.with_confidence(Confidence(**values)), interrupted
 
 
 def check_outputs(options: argparse.Namespace, *others: str | None) -> None:
-    """Refuse files of `-o` that could only fail after the work.
+    """Raise an error for output files that cannot be written, before the work starts.
 
     Args:
-        options: of the command.
-        others: further files that the command writes, if they are named.
+        options: options of the command.
+        others: other files that the command writes; None for a file that is not requested.
     """
     from dagneal.networks.formats import FORMATS, PAGE
 
     for path in options.output:
         check_format(path, (*FORMATS, PAGE))
-    check_different([*options.output, *(path for path in others if path)])
+    check_distinct_paths([*options.output, *(path for path in others if path)])
 
 
 def save_outputs(learned: Learned, options: argparse.Namespace, truth: Any = None) -> list[str]:
-    """Save a result to the files of `-o`, and return those that were written; a file that cannot be written is reported.
+    """Save a result to the files of `-o` and return the files that were written; warn about the others.
 
     Args:
         learned: the result.
-        options: of the command.
-        truth: a graph that a page compares with.
+        options: options of the command.
+        truth: true graph for the comparison on the page; None for no comparison.
     """
-    saved: list[str] = []
+    written: list[str] = []
     if not options.output:
-        return saved
+        return written
     title = "standard input" if options.data == "-" else Path(options.data).name
-    command = shlex.join(["dagneal", *words_of(options.command, options.configuration)])
+    command = shlex.join(["dagneal", *to_arguments(options.command, options.configuration)])
     for path in options.output:
-        with secondary(f"saving {path}"):
+        with warn_on_failure(f"saving {path}"):
             learned.save(path, options.safe_labels, truth, title, command)
-            saved.append(path)
-    return saved
+            written.append(path)
+    return written

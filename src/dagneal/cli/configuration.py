@@ -1,7 +1,7 @@
-"""The configuration of a command: from words, from a file, from a journal, and back to words.
+"""The configuration of a command: read from arguments, a file or a journal, and converted back to arguments.
 
-A configuration holds the options that differ from their defaults, under their names in Python. `--config` reads one from a
-TOML file, and a journal stores one. Both go through the parser, so that every value is checked in the same way.
+A configuration holds the options that differ from their defaults, under their Python names. `--config` reads a configuration
+from a TOML file, and a journal stores one. Both go through the parser, which checks every value.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
-from dagneal.base.errors import InputError, hint, short
+from dagneal.base.errors import InputError, hint, short_repr
 from dagneal.base.toml import read_toml
 from dagneal.base.version import __version__
 from dagneal.cli.parsing import Help, Parser, join_names, parse_value, split_names, split_numbers, split_sizes
@@ -21,40 +21,41 @@ COMMANDS = (
     *("learn", "confidence", "sample", "encode", "compare", "score", "fit", "convert"),
     *("plan", "reproduce", "networks", "resume"),
 )
-_APART = ("help", "config")  # not part of a configuration
+_EXCLUDED = ("help", "config")  # not part of a configuration
 
 
-def command_of(name: str) -> Any:
+def load_command(name: str) -> Any:
     """Return the module of a command.
 
     Args:
-        name: the command.
+        name: name of the command.
     """
     return import_module(f"dagneal.cli.{name}_command")
 
 
 def parser(command: str | None = None) -> Parser:
-    """Return the parser of the command `dagneal`.
+    """Return the parser of `dagneal`.
 
     Args:
-        command: the only command that is needed, so that the others are not imported; None for all.
+        command: name of the only command to load; None for all commands.
     """
     top = Parser(
         prog="dagneal",
-        description="Learn the structure of Bayesian networks with annealers, and know how good the answer is.",
-        epilog="Start with: dagneal sample lung-cancer -o lc.csv && dagneal learn lc.csv",
+        description="Learn Bayesian networks from data with annealers and exact solvers.",
+        epilog="Example: dagneal sample lung-cancer -o lc.csv && dagneal learn lc.csv",
+        formatter_class=Help,
         allow_abbrev=False,
     )
     top.add_argument("--version", action="version", version=f"dagneal {__version__}")
-    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
+    commands = top.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     for name in COMMANDS if command is None else (command,):
         _add_command(commands, name)
     return top
 
 
 def _add_command(commands: argparse._SubParsersAction[Parser], name: str) -> None:
-    """Add the parser of a command, with the options that all commands have."""
-    module = command_of(name)
+    """Add the parser of a command, including the options of all commands."""
+    module = load_command(name)
     command = commands.add_parser(
         name,
         help=module.SUMMARY,
@@ -64,21 +65,21 @@ def _add_command(commands: argparse._SubParsersAction[Parser], name: str) -> Non
         formatter_class=Help,
         allow_abbrev=False,
     )
-    command.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-    command.add_argument("--quiet", action="store_true", help="no progress and no notes on standard error")
-    command.add_argument("--jobs", type=int, metavar="N", help="cores to use (default: all)")
-    command.add_argument("--memory", metavar="SIZE", help="memory to use, such as 2GB (default: what is free)")
+    command.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    command.add_argument("--quiet", action="store_true", help="print no progress and no notes")
+    command.add_argument("--jobs", type=int, metavar="N", help="number of cores to use (default: all)")
+    command.add_argument("--memory", metavar="SIZE", help="memory limit, such as 2GB (default: the free memory)")
     module.add_options(command)
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
-    """Parse the words of a command; `--config` gives the options that the words leave out.
+    """Parse the arguments of a command; `--config` supplies options that are not among them.
 
     Args:
-        words: after `dagneal`.
+        words: arguments after `dagneal`.
 
     Returns:
-        The options, with their `configuration`.
+        The options, including their `configuration`.
     """
     words = list(words)
     if any(word == "--config" or word.startswith("--config=") for word in words):
@@ -86,61 +87,61 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     top = parser(words[0] if words and words[0] in COMMANDS else None)
     options, unknown = top.parse_known_args(words)
     if unknown:
-        _refuse_words(options.command, unknown, top)
+        _report_unknown(options.command, unknown, top)
     options.configuration = _configuration(options, top)
     return options
 
 
-def _refuse_words(command: str, unknown: Sequence[str], top: Parser) -> NoReturn:
-    """Refuse words that no option takes, with the closest one."""
+def _report_unknown(command: str, unknown: Sequence[str], top: Parser) -> NoReturn:
+    """Report unknown arguments and suggest the closest option."""
     known = [text for action in _actions(command, top) for text in action.option_strings]
     first = unknown[0].partition("=")[0]
     close = hint(first, known) if first.startswith("-") else ""
     _subparser(command, top).error(f"unrecognized arguments: {' '.join(unknown)}{close}")
 
 
-def words_of(command: str, configuration: Mapping[str, Any], where: str = "the configuration") -> list[str]:
-    """Return the words that give a command this configuration.
+def to_arguments(command: str, configuration: Mapping[str, Any], where: str = "the configuration") -> list[str]:
+    """Return the command-line arguments for a configuration.
 
     Args:
-        command: its name.
-        configuration: values by name.
-        where: it comes from, for errors.
+        command: name of the command.
+        configuration: values by option name.
+        where: source of the configuration, for error messages.
 
-    >>> words_of("learn", {"data": "rows.csv", "solver": "sa", "settings": {"num_sweeps": 50}, "columns": ["a", "b"]})
+    >>> to_arguments("learn", {"data": "rows.csv", "solver": "sa", "settings": {"num_sweeps": 50}, "columns": ["a", "b"]})
     ['learn', 'rows.csv', '--columns', 'a,b', '--solver', 'sa', '--set', 'num_sweeps=50']
     """
-    options, places = _split_words(command, configuration, where)
-    return [command, *options, *places] if places[:1] == ["--"] else [command, *places, *options]
+    options, positionals = _split_arguments(command, configuration, where)
+    return [command, *options, *positionals] if positionals[:1] == ["--"] else [command, *positionals, *options]
 
 
-def _split_words(command: str, configuration: Mapping[str, Any], where: str) -> tuple[list[str], list[str]]:
-    """Return the words of the options, and those of the arguments, which begin with -- if one looks like an option."""
-    actions = {action.dest: action for action in _actions(command) if action.dest not in _APART}
+def _split_arguments(command: str, configuration: Mapping[str, Any], where: str) -> tuple[list[str], list[str]]:
+    """Return the options and the positional arguments; these start with -- if one of them looks like an option."""
+    actions = {action.dest: action for action in _actions(command) if action.dest not in _EXCLUDED}
     for name in configuration:
         if name not in actions:
-            raise InputError(f"{where}: there is no option {name!r} of {command}{hint(str(name), actions)}")
-    places, options = list[str](), list[str]()
+            raise InputError(f"{where}: dagneal {command} has no option {name!r}{hint(str(name), actions)}")
+    positionals, options = list[str](), list[str]()
     for name, action in actions.items():
         if name in configuration:
             for text in _texts(action, configuration[name], f"{where}: {name}"):
                 if not action.option_strings:
-                    places.append(text)
+                    positionals.append(text)
                 elif text is None:
                     options.append(action.option_strings[0])
                 elif text.startswith("-") and text != "-":
                     options.append(f"{action.option_strings[-1]}={text}")
                 else:
                     options += [action.option_strings[0], text]
-    dashes = ["--"] if any(text.startswith("-") and text != "-" for text in places) else []
-    return options, dashes + places
+    dashes = ["--"] if any(text.startswith("-") and text != "-" for text in positionals) else []
+    return options, dashes + positionals
 
 
-def options_of(command: str) -> dict[str, str]:
-    """Return how the options of a command are written, by their names in Python.
+def option_names(command: str) -> dict[str, str]:
+    """Return the options of a command, such as `--max-parents`, by their Python names.
 
     Args:
-        command: its name.
+        command: name of the command.
     """
     return {action.dest: action.option_strings[-1] for action in _actions(command) if action.option_strings}
 
@@ -153,21 +154,21 @@ def _actions(command: str, top: Parser | None = None) -> list[argparse.Action]:
 def _subparser(command: str, top: Parser) -> Parser:
     """Return the parser of a command."""
     commands = next(action for action in top._actions if isinstance(action, argparse._SubParsersAction))
-    found: Parser = commands.choices[command]
-    return found
+    subparser: Parser = commands.choices[command]
+    return subparser
 
 
 def _configuration(options: argparse.Namespace, top: Parser) -> dict[str, Any]:
     """Return the options that differ from their defaults."""
     configuration = {}
     for action in _actions(options.command, top):
-        if action.dest not in _APART and (value := getattr(options, action.dest)) != action.default:
+        if action.dest not in _EXCLUDED and (value := getattr(options, action.dest)) != action.default:
             configuration[action.dest] = dict(value) if action.dest == "settings" else value
     return configuration
 
 
 def _add_file(words: list[str]) -> list[str]:
-    """Add the options of a configuration file that the words leave out; settings of the solver are merged."""
+    """Add the options of the configuration file that are not among the arguments; merge the solver settings."""
     command = next((word for word in words if word in COMMANDS), COMMANDS[0])
     top = parser(command)
     for action in _actions(command, top):
@@ -177,52 +178,52 @@ def _add_file(words: list[str]) -> list[str]:
         return words
     values = read_toml(given["config"])
     if values.pop("command", command) != command:
-        raise InputError(f"{given['config']} is not for `dagneal {command}`; its command is another one")
+        raise InputError(f"{given['config']} is a configuration of another command, not of `dagneal {command}`")
     settings = values.get("settings", {})
     own = dict(given.get("settings", []))
     if isinstance(settings, dict):
         values["settings"] = {name: value for name, value in settings.items() if name not in own}
     taken = {*given} - {"settings", "config"}
-    if taken & {"solver", "sampler"}:  # one choice
+    if taken & {"solver", "sampler"}:  # the two exclude each other
         taken |= {"solver", "sampler"}
     rest = {name: value for name, value in values.items() if name not in taken}
-    options, places = _split_words(command, rest, given["config"])
+    options, positionals = _split_arguments(command, rest, given["config"])
     at = words.index(command) + 1
-    return [*words[:at], *options, *words[at:], *places]
+    return [*words[:at], *options, *words[at:], *positionals]
 
 
 def _texts(action: argparse.Action, value: Any, where: str) -> list[Any]:
-    """Return a value as the texts of an option, one for each time that the option is given; None for a flag."""
+    """Return the texts of an option, one for each occurrence on the command line; None stands for a flag."""
     if isinstance(action, argparse._StoreTrueAction):
         if not isinstance(value, bool):
-            raise InputError(f"{where} is {short(value)}; give true or false")
+            raise InputError(f"{where} is {short_repr(value)}; give true or false")
         return [None] if value else []
     if action.dest == "settings" or (action.dest in _WRITERS and isinstance(value, dict | list)):
         return _WRITERS[action.dest](value, where)
     if isinstance(action, argparse._AppendAction) or action.nargs == "*":
-        return [_text(each, where) for each in (value if isinstance(value, list) else [value])]
+        return [_text(item, where) for item in (value if isinstance(value, list) else [value])]
     if action.type in (split_names, split_numbers, split_sizes):
-        texts = [_text(each, where) for each in _list(value, where)]
+        texts = [_text(item, where) for item in _list(value, where)]
         return [join_names(texts) if action.type is split_names else ",".join(texts)] if texts else []
     return [_text(value, where)]
 
 
 def _setting_texts(value: Any, where: str) -> list[str]:
-    """Return settings of a solver as NAME=VALUE."""
+    """Return solver settings as NAME=VALUE."""
     if not isinstance(value, dict) or not all(isinstance(name, str) and name for name in value):
-        raise InputError(f"{where} is {short(value)}; give a table such as [settings], then num_sweeps = 5000")
-    return [f"{name}={_value_text(_plain(its, f'{where}.{name}'))}" for name, its in value.items()]
+        raise InputError(f"{where} is {short_repr(value)}; give a table, such as [settings] with num_sweeps = 5000")
+    return [f"{name}={_value_text(_plain(setting, f'{where}.{name}'))}" for name, setting in value.items()]
 
 
 def _bin_texts(value: Any, where: str) -> list[str]:
-    """Return bins, by column or for all, as [NAME=]KIND:N."""
+    """Return bins as [NAME=]KIND:N; an empty name stands for all columns."""
     if isinstance(value, list):
-        return [_text(each, where) for each in value]
-    return [f"{name}={_text(its, where)}" if name else _text(its, where) for name, its in value.items()]
+        return [_text(item, where) for item in value]
+    return [f"{name}={_text(bins, where)}" if name else _text(bins, where) for name, bins in value.items()]
 
 
 def _edge_texts(value: Any, where: str) -> list[str]:
-    """Return edges, as texts or as pairs of names, as PARENT:CHILD."""
+    """Return edges as PARENT:CHILD."""
     edges = value if isinstance(value, list) else [value]
     return [":".join(_text(end, where) for end in edge) if isinstance(edge, list) else _text(edge, where) for edge in edges]
 
@@ -230,18 +231,18 @@ def _edge_texts(value: Any, where: str) -> list[str]:
 def _knowledge_texts(value: Any, where: str) -> list[str]:
     """Return background knowledge as JSON."""
     if not isinstance(value, dict):
-        raise InputError(f"{where} is {short(value)}; give a table or the path of a file")
+        raise InputError(f"{where} is {short_repr(value)}; give a table or the path of a file")
     return [json.dumps(_plain(value, where))]
 
 
 def _tier_texts(value: Any, where: str) -> list[str]:
     """Return groups of names as A,B:C,D."""
     if not isinstance(value, list):
-        raise InputError(f"{where} is {short(value)}; give a list of lists of names")
+        raise InputError(f"{where} is {short_repr(value)}; give a list of lists of names")
     return [":".join(join_names([_text(name, where) for name in _list(group, where)]) for group in value)] if value else []
 
 
-# Options that take a table or a list in a file, and how these are written on the command line.
+# Functions that write tables and lists of a configuration file as command-line texts, by option.
 _WRITERS = {
     "settings": _setting_texts,
     "bins": _bin_texts,
@@ -253,32 +254,35 @@ _WRITERS = {
 
 
 def _text(value: Any, where: str) -> str:
-    """Return a text or a number as it is written on the command line."""
+    """Return a text or a number as a command-line text."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise InputError(f"{where} is {short(value)}; give a text or a number")
+        raise InputError(f"{where} is {short_repr(value)}; give a text or a number")
     if isinstance(value, str) and "\0" in value:
-        raise InputError(f"{where} contains a null byte; give a text without one")
+        raise InputError(f"{where} contains a null byte; remove it")
     return str(value)
 
 
 def _plain(value: Any, where: str) -> Any:
-    """Return a value as JSON holds it; TOML also has dates, which no option takes."""
+    """Return a value as JSON stores it; raise an error for dates, which TOML has but no option accepts."""
     try:
         return json.loads(json.dumps(value))
     except TypeError as error:
-        raise InputError(f"{where} holds a date or a time; give a text, a number, true, false, a list or a table") from error
+        raise InputError(
+            f"{where} contains a date or a time; give a text, a number, true, false, a list or a table"
+        ) from error
 
 
 def _value_text(value: Any) -> str:
-    """Return a setting so that `parse_value` gives the same value again."""
+    """Return a setting as a text that `parse_value` converts back to the same value."""
     if isinstance(value, bool):
         return str(value).lower()
     return value if isinstance(value, str) and parse_value(value) == value else repr(value)
 
 
 def _list(value: Any, where: str) -> list[Any]:
+    """Return a list; put a single text or number into a list."""
     if isinstance(value, str | int | float) and not isinstance(value, bool):
         return [value]
     if not isinstance(value, list):
-        raise InputError(f"{where} is {short(value)}; give a list")
+        raise InputError(f"{where} is {short_repr(value)}; give a list")
     return value

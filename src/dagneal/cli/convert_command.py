@@ -1,4 +1,4 @@
-"""`dagneal convert`: write a network in another format."""
+"""`dagneal convert`: convert a network to another format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dagneal.cli import show
 from dagneal.cli.inputs import NETWORK_HELP, add_safe_labels
 from dagneal.cli.parsing import Parser
 
-SUMMARY = "write a network in another format"
+SUMMARY = "convert a network to another format"
 USAGE = "NETWORK FILE [options]"
 EXAMPLES = """\
 examples:
@@ -24,10 +24,10 @@ def add_options(command: Parser) -> None:
     """Add the arguments and options of the command.
 
     Args:
-        command: its parser.
+        command: parser of the command.
     """
     command.add_argument("source", metavar="NETWORK", help=NETWORK_HELP)
-    command.add_argument("target", metavar="FILE", help="where: .bif, .json, .graphml or .dot")
+    command.add_argument("target", metavar="FILE", help="output file: .bif, .json, .graphml or .dot")
     add_safe_labels(command)
 
 
@@ -35,16 +35,16 @@ def run(options: argparse.Namespace) -> None:
     """Convert a network.
 
     Args:
-        options: of the command.
+        options: options of the command.
     """
-    from dagneal.networks.formats import FORMATS, read_structure, structure_of, write_network
+    from dagneal.networks.formats import FORMATS, get_dag, read_structure, write_network
 
     check_format(options.target, FORMATS)
     if os.path.realpath(options.source) == os.path.realpath(options.target):
-        raise InputError(f"{options.target} would be written over itself; give another name")
+        raise InputError(f"{options.target} is both input and output; give another output file")
     network = read_structure(options.source)
     write_network(network, options.target, options.safe_labels)
-    dag = structure_of(network)
+    dag = get_dag(network)
     edges = dag.number_of_edges()
     report = {"file": options.target, "variables": len(dag), "edges": edges}
     size = f"{len(dag):,} variable{'s' * (len(dag) != 1)} and {edges:,} edge{'s' * (edges != 1)}"

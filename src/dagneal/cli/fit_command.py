@@ -1,16 +1,16 @@
-"""`dagneal fit`: fit the probabilities of a structure to data."""
+"""`dagneal fit`: fit the probabilities of a network to data."""
 
 from __future__ import annotations
 
 import argparse
 
 from dagneal.base.errors import InputError
-from dagneal.base.files import check_different, check_format
+from dagneal.base.files import check_distinct_paths, check_format
 from dagneal.cli import show
 from dagneal.cli.inputs import add_network_and_data, add_reading_options, add_safe_labels, read_data_of
 from dagneal.cli.parsing import Parser
 
-SUMMARY = "fit the probabilities of a structure to data"
+SUMMARY = "fit the probabilities of a network to data"
 USAGE = "NETWORK DATA -o FILE [options]"
 EXAMPLES = """\
 examples:
@@ -23,32 +23,32 @@ def add_options(command: Parser) -> None:
     """Add the arguments and options of the command.
 
     Args:
-        command: its parser.
+        command: parser of the command.
     """
     add_network_and_data(command)
     add_reading_options(command)
     add_safe_labels(command)
-    output = ".bif or .json; .graphml and .dot hold edges only (may be repeated)"
+    output = "output file: .bif or .json; .graphml and .dot contain only edges (may be repeated)"
     command.add_argument("-o", "--output", action="append", required=True, metavar="FILE", help=output)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Fit probabilities, and write the network.
+    """Fit the probabilities and write the network.
 
     Args:
-        options: of the command.
+        options: options of the command.
     """
-    from dagneal.networks.formats import FORMATS, read_structure, structure_of, write_network
+    from dagneal.networks.formats import FORMATS, get_dag, read_structure, write_network
     from dagneal.networks.network import fit
-    from dagneal.scoring.scores import Dirichlet, score_named, score_names
+    from dagneal.scoring.scores import Dirichlet, parse_score, score_names
 
     for path in options.output:
         check_format(path, FORMATS)
-    check_different(options.output)
-    prior = score_named(options.score)
+    check_distinct_paths(options.output)
+    prior = parse_score(options.score)
     if not isinstance(prior, Dirichlet):
-        raise InputError(f"{options.score} has no prior to fit with; give {', '.join(score_names(Dirichlet))}")
-    dag = structure_of(read_structure(options.network))
+        raise InputError(f"the score {options.score} has no prior for the fit; give {', '.join(score_names(Dirichlet))}")
+    dag = get_dag(read_structure(options.network))
     data = read_data_of(dag, options)
     network = fit(dag, data, prior)
     for path in options.output:

@@ -1,4 +1,4 @@
-"""Background knowledge on the command line."""
+"""Options for background knowledge."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ if TYPE_CHECKING:
 
 
 def add_knowledge_options(command: Parser) -> None:
-    """Add the options of background knowledge.
+    """Add the options for background knowledge.
 
     Args:
-        command: of a parser.
+        command: parser of the command.
     """
-    group = command.add_argument_group("knowledge")
+    group = command.add_argument_group("background knowledge")
     edge: dict[str, Any] = {"action": "append", "default": [], "metavar": "A:B"}
-    group.add_argument("--require", dest="required", help="the edge from A to B exists (may be repeated)", **edge)
-    group.add_argument("--forbid", dest="forbidden", help="the edge from A to B does not exist", **edge)
+    group.add_argument("--require", dest="required", help="require the edge from A to B (may be repeated)", **edge)
+    group.add_argument("--forbid", dest="forbidden", help="forbid the edge from A to B (may be repeated)", **edge)
     group.add_argument("--roots", type=split_names, default=[], metavar="A,B", help="variables without parents")
     group.add_argument("--leaves", type=split_names, default=[], metavar="A,B", help="variables without children")
-    group.add_argument("--tiers", metavar="A,B:C,D", help="groups in order; no edge leads to an earlier group")
-    group.add_argument("--knowledge", metavar="FILE", help="TOML with these and limits on parents; or JSON as a text")
+    group.add_argument("--tiers", metavar="A,B:C,D", help="ordered groups of variables; no edge leads to an earlier group")
+    group.add_argument("--knowledge", metavar="FILE", help="TOML file or JSON text with these rules and parent limits")
 
 
 def read_knowledge_options(options: argparse.Namespace, names: Sequence[str]) -> Knowledge | None:
-    """Return all that the options say together; None where they say nothing.
+    """Return the background knowledge of all options together; None if there is none.
 
     Args:
-        options: of the command.
-        names: the variables.
+        options: options of the command.
+        names: names of the variables.
     """
     from dagneal.graphs.knowledge import Knowledge, as_knowledge
 
-    known = Knowledge(
+    knowledge = Knowledge(
         required=[_edge("--require", text, names) for text in options.required],
         forbidden=[_edge("--forbid", text, names) for text in options.forbidden],
         tiers=_tiers(options.tiers, names) if options.tiers else (),
@@ -47,46 +47,46 @@ def read_knowledge_options(options: argparse.Namespace, names: Sequence[str]) ->
         leaves=options.leaves,
     )
     if options.knowledge:
-        known |= as_knowledge(_file_or_json(options.knowledge)) or Knowledge()
-    return known or None
+        knowledge |= as_knowledge(_file_or_json(options.knowledge)) or Knowledge()
+    return knowledge or None
 
 
 def _file_or_json(text: str) -> Any:
-    """Return the path of a file, or the values of a JSON object."""
+    """Return the path of a file, or the content of a JSON object."""
     if not text.lstrip().startswith("{"):
         return text
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(
-            f'--knowledge is not JSON: {error}; give a file, or an object such as {{"leaves": ["a"]}}'
+            f'--knowledge is not JSON: {error}; give a file or an object such as {{"leaves": ["a"]}}'
         ) from error
 
 
 def _edge(option: str, text: str, names: Sequence[str]) -> Edge:
-    """Return an edge written as A:B; names may have colons too."""
+    """Return the edge A:B; the names may contain colons."""
     known = set(names)
     ends = [(text[:at].strip(), text[at + 1 :].strip()) for at, letter in enumerate(text) if letter == ":"]
     fitting = [(parent, child) for parent, child in ends if parent in known and child in known]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
-        raise InputError(f"{option} {text} can be read in {len(fitting)} ways; use a file of knowledge")
+        raise InputError(f"{option} {text} is ambiguous ({len(fitting)} possible edges); use --knowledge FILE instead")
     for parent, child in ends[:1] if len(ends) == 1 else ():
         missing = parent if parent not in known else child
-        raise InputError(f"{option} {text}: there is no column {missing!r} in the data")
-    raise InputError(f"{option} {text} is no edge; write PARENT:CHILD with the names of two columns")
+        raise InputError(f"{option} {text}: the data have no column {missing!r}")
+    raise InputError(f"{option} {text} is not an edge; write PARENT:CHILD with the names of two columns")
 
 
 def _tiers(text: str, names: Sequence[str]) -> Any:
-    """Return groups of names: commas inside a group, colons between groups."""
+    """Return groups of names, with commas inside a group and colons between groups."""
     if text.lower().endswith(".toml"):
-        raise InputError(f"--tiers {text}: write the groups, such as a,b:c,d; give a file with --knowledge {text}")
+        raise InputError(f"--tiers {text} is a file; give groups such as a,b:c,d, or use --knowledge {text}")
     groups = [split_names(part) for part in text.split(":")]
     known = set(names)
     for group in groups:
         for name in group:
             if name not in known:
-                more = "; names with colons need a file of knowledge" if any(":" in each for each in names) else ""
-                raise InputError(f"--tiers {text}: there is no column {name!r} in the data{more}")
+                more = "; for names with colons use --knowledge FILE" if any(":" in each for each in names) else ""
+                raise InputError(f"--tiers {text}: the data have no column {name!r}{more}")
     return groups

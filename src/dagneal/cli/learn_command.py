@@ -7,7 +7,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from dagneal.base.errors import InputError, secondary
+from dagneal.base.defaults import NETWORK_PARENTS, PAPER_PARENTS
+from dagneal.base.errors import InputError, warn_on_failure
 from dagneal.base.files import check_writable
 from dagneal.cli import show
 from dagneal.cli.confidence_options import Measures, check_outputs, measure, save_outputs
@@ -32,37 +33,40 @@ examples:
   dagneal learn lc.csv --solver sa --set direct=true --set num_sweeps=5000 --truth lung-cancer
   dagneal learn alarm.csv --solver sa --set encoding=paper --set repair=false --divide 4 --rule penalty
 """
-# Options that make no difference to what a journal stores.
-_HARMLESS = ("data", "dask", "output", "samples", "truth", "safe_labels", "bootstrap", "time_limit")
+# Options that do not affect the content of a journal.
+_IGNORED = ("data", "dask", "output", "samples", "truth", "safe_labels", "bootstrap", "time_limit")
 
 
 def add_options(command: Parser) -> None:
     """Add the arguments and options of the command.
 
     Args:
-        command: its parser.
+        command: parser of the command.
     """
-    add_data(command, nargs="?")  # it may be in the file of --config
-    command.add_argument("--config", metavar="FILE", help="TOML with options under their Python names")
+    limit = f"parent limit (default {NETWORK_PARENTS}; {PAPER_PARENTS} with --set direct=true)"
+    add_data(command, limit, nargs="?")  # the file of --config may name the data
+    command.add_argument("--config", metavar="FILE", help="TOML file with options under their Python names")
     add_reading_options(command)
     add_knowledge_options(command)
     add_solver_options(command)
     group = command.add_argument_group("run and results")
     add_journal_option(group)
-    add_cluster_option(group, "compute on a Dask cluster: a scheduler, or local:4")
-    group.add_argument("--bootstrap", type=int, metavar="N", help="learn from N bootstrap samples, and count edges")
-    output = "save: .html, .json, .bif, .graphml or .dot (may be repeated)"
+    add_cluster_option(group, "Dask cluster to compute on: scheduler address or local:4")
+    group.add_argument(
+        "--bootstrap", type=int, metavar="N", help="learn from N bootstrap samples and report edge frequencies"
+    )
+    output = "save the result: .html, .json, .bif, .graphml or .dot (may be repeated)"
     group.add_argument("-o", "--output", action="append", default=[], metavar="FILE", help=output)
     add_safe_labels(group)
     group.add_argument("--samples", metavar="FILE", help="save the reads of the global problem as JSON")
-    group.add_argument("--truth", metavar="NETWORK", help="compare with this network (a file or a bundled name)")
+    group.add_argument("--truth", metavar="NETWORK", help="compare with this network (file or bundled name)")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Learn, measure how sure the network is, save and print it; once there is a network, no failure can lose it.
+    """Learn a network, measure the confidence, then save and print the result; a later failure does not lose the network.
 
     Args:
-        options: of the command.
+        options: options of the command.
     """
     from dagneal.learning import check_journal, check_seed, learn, uses_journal
 
@@ -72,75 +76,75 @@ def run(options: argparse.Namespace) -> None:
         if options.seed is not None:
             check_seed(solver)
         if options.journal is not None and options.bootstrap is None:
-            check_journal(solver)  # before there is a file
+            check_journal(solver)  # before the file is created
         _check_samples(options, solver)
         with open_run(options) as context:
             data, truth, more = _read(options)
-            claim(context.journal, options, _HARMLESS, {"the fingerprint of the data": data.fingerprint})
+            claim(context.journal, options, _IGNORED, {"the fingerprint of the data": data.fingerprint})
             with show_progress(context, options) as search:
                 stores = options.bootstrap is None or uses_journal(solver)
                 learned = learn(data, solver, run=search if stores else replace(search, journal=None), **more)
                 if options.bootstrap is not None:
                     _save(learned, options, truth)
-                    connection.close()  # samples do not need it
+                    connection.close()  # bootstrap samples do not use the sampler
                 learned, interrupted = _measure(learned, options, solver, search)
-            # Before the cluster, the journal and the connection are closed: nothing that fails there loses the network.
-            saved = _save(learned, options, truth)
+            # Save before the cluster, the journal and the connection are closed: closing may fail.
+            paths = _save(learned, options, truth)
             _show(learned, data, truth, solver, options)
-            for path in saved:
-                show.saved(path, options)
+            for path in paths:
+                show.saved_file(path, options)
     if interrupted or (learned.division is not None and learned.division.interrupted):
-        raise KeyboardInterrupt  # what is known has been saved and shown
+        raise KeyboardInterrupt  # the partial result has been saved and shown
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Refuse what could only fail after the work."""
+    """Check the options before the work starts."""
     from dagneal.runtime.run import Deadline
-    from dagneal.scoring.scores import score_named
+    from dagneal.scoring.scores import parse_score
 
     if options.data is None:
-        raise InputError("there are no data; give a file: dagneal learn DATA")
+        raise InputError("no data file given; run dagneal learn DATA")
     if options.samples:
         check_writable(options.samples)
     check_outputs(options, options.samples, options.journal)
     Measures(options.bootstrap).check()
     Deadline.after(options.time_limit)
-    score_named(options.score)
+    parse_score(options.score)
 
 
 def _check_samples(options: argparse.Namespace, solver: Any) -> None:
-    """Refuse `--samples` where there are no reads of the global problem."""
+    """Raise an error for `--samples` if no sampler solves the global problem."""
     from dagneal.strategies.anneal import Anneal, Divide
 
     sampled = isinstance(solver, Anneal) or (
         isinstance(solver, Divide) and isinstance(solver.solver, Anneal) and solver.combine == "conquer"
     )
     if options.samples and not sampled:
-        raise InputError("--samples: only a sampler that solves the global problem has reads to save, such as --solver sa")
+        raise InputError("--samples needs a sampler for the global problem, such as --solver sa")
 
 
 def _read(options: argparse.Namespace) -> tuple[Dataset, Any, dict[str, Any]]:
-    """Read the data, the true network, and what else `learn` needs."""
+    """Read the data, the true network and the other arguments of `learn`."""
     from dagneal.graphs.dags import check_variables
     from dagneal.networks.bif import check_names
-    from dagneal.networks.formats import check_letters
+    from dagneal.networks.formats import check_characters
 
     data = read_data(options)
     for path in [] if options.safe_labels else options.output:
         if path.lower().endswith(".bif"):
             check_names([*data.names, *(state for states in data.states for state in states)])
-        check_letters(data.names, path)
+        check_characters(data.names, path)
     truth, initial = (read_graph(source) if source else None for source in (options.truth, options.initial))
     for graph, source in ((truth, options.truth), (initial, options.initial)):
         if graph is not None:
             check_variables(graph, data.names, source)
-    known = read_knowledge_options(options, data.names)
-    more = {"score": options.score, "max_parents": options.max_parents, "knowledge": known, "initial": initial}
+    knowledge = read_knowledge_options(options, data.names)
+    more = {"score": options.score, "max_parents": options.max_parents, "knowledge": knowledge, "initial": initial}
     return data, truth, more
 
 
 def _measure(learned: Learned, options: argparse.Namespace, solver: Any, run: Run) -> tuple[Learned, bool]:
-    """Measure the edges, and learn from bootstrap samples if that was asked for."""
+    """Measure the edges, and learn from bootstrap samples if `--bootstrap` is given."""
     from dagneal.strategies.anneal import Anneal, Divide
 
     same = not isinstance(solver, Anneal | Divide)
@@ -148,32 +152,32 @@ def _measure(learned: Learned, options: argparse.Namespace, solver: Any, run: Ru
 
 
 def _save(learned: Learned, options: argparse.Namespace, truth: Any) -> list[str]:
-    """Save all that was asked for, and return the files that were written; a file that cannot be written is reported."""
+    """Save the requested files and return the files that were written; warn about the others."""
     from dagneal.qubo.decode import write_samples
 
-    saved = []
+    written = []
     if options.samples and learned.reads is not None and learned.reads.sampleset is not None:
-        with secondary(f"saving {options.samples}"):
+        with warn_on_failure(f"saving {options.samples}"):
             write_samples(learned.reads.sampleset, options.samples)
-            saved.append(options.samples)
-    return saved + save_outputs(learned, options, truth)
+            written.append(options.samples)
+    return written + save_outputs(learned, options, truth)
 
 
 def _show(learned: Learned, data: Dataset, truth: Any, solver: Any, options: argparse.Namespace) -> None:
-    """Print what was learned, how sure it is, and how it compares with the truth."""
+    """Print the network, the confidence and the comparison with the truth."""
     from dagneal.report.summary import summary_lines
     from dagneal.strategies.anneal import Anneal, Divide
 
     comparison = None
     if truth is not None:
-        with secondary(f"the comparison with {options.truth}"):
+        with warn_on_failure(f"the comparison with {options.truth}"):
             comparison = learned.compare(truth)
     report = learned.to_dict()
     if comparison is not None:
         report["comparison"] = comparison.to_dict()
-    lines = [f"{options.data}: {len(data.names)} variables, {data.rows:,} rows ({data.different})", ""]
+    lines = [f"{options.data}: {len(data.names)} variables, {data.rows:,} rows ({data.distinct_rows})", ""]
     for line in summary_lines(learned, comparison, options.truth or ""):
-        lines.append(line if learned.is_dag else translate(line))  # advice where it is not a network
+        lines.append(line if learned.is_dag else translate(line))  # advice about Python arguments if there is no network
     if options.bootstrap is not None and isinstance(solver, Anneal | Divide):
-        lines.append("bootstrap samples were learned by the default solver, not as the network above")
+        lines.append("the default solver learned the bootstrap samples, not the solver of the network above")
     show.result(report, "\n".join(lines), options)

@@ -1,4 +1,4 @@
-"""`dagneal networks`: list the bundled networks, or print one."""
+"""`dagneal networks`: list the bundled networks or print one of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dagneal.cli import show
 from dagneal.cli.parsing import Parser
 from dagneal.cli.streams import write_data
 
-SUMMARY = "list the bundled networks, or print one"
+SUMMARY = "list the bundled networks or print one of them"
 USAGE = "[NETWORK] [options]"
 EXAMPLES = """\
 examples:
@@ -21,16 +21,18 @@ def add_options(command: Parser) -> None:
     """Add the arguments and options of the command.
 
     Args:
-        command: its parser.
+        command: parser of the command.
     """
-    command.add_argument("network", nargs="?", metavar="NETWORK", help="print this one as BIF, or what it holds as JSON")
+    command.add_argument(
+        "network", nargs="?", metavar="NETWORK", help="print this network as BIF, or its structure with --json"
+    )
 
 
 def run(options: argparse.Namespace) -> None:
-    """List the bundled networks, or print one.
+    """List the bundled networks or print one of them.
 
     Args:
-        options: of the command.
+        options: options of the command.
     """
     from dagneal.networks.bif import format_bif
     from dagneal.networks.bundled import NAMES, load

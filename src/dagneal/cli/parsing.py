@@ -1,4 +1,4 @@
-"""The parser of the command line, and how values are written there. Nothing heavy is imported here."""
+"""The parser of the command line, and the syntax of option values. This module imports nothing large."""
 
 from __future__ import annotations
 
@@ -9,71 +9,77 @@ from typing import Any, NoReturn
 
 from dagneal.cli.streams import write_message
 
-_WIDEST = 110  # columns of a help text
-_INDENT = 26  # columns left of the explanation of an option
+_WIDEST = 110  # largest width of a help text, in columns
+_INDENT = 26  # column where the explanation of an option starts
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
-    """Help text with one line for most options."""
+    """Formatter of help texts that uses one line for most options."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=_INDENT, width=min(shutil.get_terminal_size().columns, _WIDEST))
+
+    def add_argument(self, action: argparse.Action) -> None:
+        """Add an argument; unlike argparse, take the indent of the commands into account."""
+        super().add_argument(action)
+        if isinstance(action, argparse._SubParsersAction):
+            self._action_max_length += self._indent_increment
 
 
 class Parser(argparse.ArgumentParser):
     """A parser that reports an error in one line."""
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Write help; unlike argparse, do not hide a failure to write it."""
+        """Write the help; unlike argparse, raise an error if this fails."""
         (file or sys.stdout).write(message)
 
     def error(self, message: str) -> NoReturn:
-        """Report an error, and end with status 2."""
+        """Report an error and exit with status 2."""
         write_message(f"{self.prog}: {message}; see {self.prog} --help")
         raise SystemExit(2)
 
 
 class Once(argparse.Action):
-    """Stores the value of an option that may be given once: a second file would silently replace the first."""
+    """Action of an option that may be given only once."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
     ) -> None:
-        """Store the value, or complain that there is one already."""
+        """Store the value; raise an error if there already is one."""
         if getattr(namespace, self.dest, None) is not None:
-            raise argparse.ArgumentError(self, "give it once")
+            raise argparse.ArgumentError(self, "give this option only once")
         setattr(namespace, self.dest, values)
 
 
 def split_numbers(text: str) -> list[int]:
-    """Parse whole numbers with commas between.
+    """Parse comma-separated whole numbers.
 
     Args:
-        text: such as `3,4,5`.
+        text: text such as `3,4,5`.
     """
     try:
         return [int(part) for part in text.split(",")]
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of whole numbers such as 3,4,5") from error
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of whole numbers such as 3,4,5") from error
 
 
 def split_sizes(text: str) -> list[float]:
-    """Parse numbers with commas between.
+    """Parse comma-separated numbers.
 
     Args:
-        text: such as `0.1,1,10`.
+        text: text such as `0.1,1,10`.
     """
     try:
         return [float(part) for part in text.split(",")]
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers such as 0.1,1,10") from error
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of numbers such as 0.1,1,10") from error
 
 
 def split_names(text: str) -> list[str]:
-    """Parse names with commas between; a name with a comma is in quotes.
+    """Parse comma-separated names; a name that contains a comma is in quotes.
 
     Args:
-        text: such as `age,"height, cm"`; an empty text is the name of a column without one.
+        text: text such as `age,"height, cm"`; an empty text is one empty name.
     """
     import csv
 
@@ -81,10 +87,10 @@ def split_names(text: str) -> list[str]:
 
 
 def join_names(names: list[Any]) -> str:
-    """Write names as `split_names` reads them.
+    """Return names as a text that `split_names` can parse.
 
     Args:
-        names: the names.
+        names: list of names.
 
     >>> join_names(["age", "height, cm"])
     'age,"height, cm"'
@@ -100,10 +106,10 @@ def join_names(names: list[Any]) -> str:
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
-    """Parse NAME=VALUE: a value of Python or TOML, or else a text.
+    """Parse NAME=VALUE; see `parse_value`.
 
     Args:
-        text: such as `num_sweeps=5000`.
+        text: text such as `num_sweeps=5000`.
 
     >>> parse_setting("acyclic=true"), parse_setting("encoding=paper")
     (('acyclic', True), ('encoding', 'paper'))
@@ -115,16 +121,16 @@ def parse_setting(text: str) -> tuple[str, Any]:
 
 
 def parse_value(text: str) -> Any:
-    """Parse a value of Python or TOML; anything else is a text.
+    """Parse a Python or TOML value; other texts remain texts.
 
     Args:
-        text: such as `5000`, `true` or `paper`.
+        text: text such as `5000`, `true` or `paper`.
     """
     import ast
     import json
 
     try:
         value = ast.literal_eval({"true": "True", "false": "False"}.get(text, text))
-        return json.loads(json.dumps(value))  # as a journal stores it: a tuple is a list
+        return json.loads(json.dumps(value))  # as in a journal: a tuple becomes a list
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return text

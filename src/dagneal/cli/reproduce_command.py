@@ -1,4 +1,4 @@
-"""`dagneal reproduce`: the paper's evaluation."""
+"""`dagneal reproduce`: repeat the experiments of the paper."""
 
 from __future__ import annotations
 
@@ -21,49 +21,51 @@ if TYPE_CHECKING:
     from dagneal.paper.records import Records
     from dagneal.runtime.journal import SqliteJournal
 
-SUMMARY = "run the paper's evaluation again, its figures beside ours"
+SUMMARY = "repeat the experiments of the paper"
 USAGE = "[ITEM ...] [options]"
 EXAMPLES = """\
-Runs are recorded as they end: Ctrl-C, and the same command goes on where it was.
+Finished runs are stored. After Ctrl-C, the same command continues.
 
 examples:
-  dagneal reproduce --list                      # the items, and the time that each takes here
-  dagneal reproduce                             # all of them, quick
+  dagneal reproduce --list                      # list the items and estimate their time
+  dagneal reproduce                             # run all items with small sizes
   dagneal reproduce performance table-11 --scale paper
-  dagneal reproduce all --report                # the report again, from the records
+  dagneal reproduce all --report                # write the report from the stored runs
 """
 
 
 def add_options(command: Parser) -> None:
-    """Add the arguments of this command, except those that every command has.
+    """Add the arguments and options of the command.
 
     Args:
-        command: its parser.
+        command: parser of the command.
     """
     command.add_argument(
-        "items", nargs="*", metavar="ITEM", help="names, or the paper's numbers such as 5 or table-5 (default all)"
+        "items", nargs="*", metavar="ITEM", help="name, or number in the paper such as 5 or table-5 (default all)"
     )
-    command.add_argument("--list", action="store_true", help="show the items, and run nothing")
+    command.add_argument("--list", action="store_true", help="list the items without running them")
     command.add_argument(
         "--scale",
         choices=("quick", "paper"),
         default="quick",
-        help="quick (default) or the paper's own sizes, runs and reads",
+        help="quick (default), or the sizes, runs and reads of the paper",
     )
-    command.add_argument("--qpu", action="store_true", help="quantum annealing on D-Wave's hardware; emulated without it")
-    command.add_argument("--k", type=split_numbers, metavar="K,...", help="only these sizes of blocks in Tables 9 to 11")
-    command.add_argument("--report", action="store_true", help="run nothing, write the report from the records")
+    command.add_argument("--qpu", action="store_true", help="use a D-Wave quantum annealer (default: emulate it)")
     command.add_argument(
-        "-o", "--output", action=Once, metavar="FOLDER", help="where (default reproduction, or reproduction-paper)"
+        "--k", type=split_numbers, metavar="K,...", help="only these sizes of subproblems in Tables 9 to 11"
+    )
+    command.add_argument("--report", action="store_true", help="run nothing; write the report from the stored runs")
+    command.add_argument(
+        "-o", "--output", action=Once, metavar="FOLDER", help="output folder (default reproduction or reproduction-paper)"
     )
     add_journal_option(command)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run the paper's evaluation, or list its items.
+    """Run the experiments of the paper, or list them.
 
     Args:
-        options: of the command.
+        options: options of the command.
     """
     from dagneal.paper import evaluation, figures
     from dagneal.paper.annealers import Annealers
@@ -73,7 +75,7 @@ def run(options: argparse.Namespace) -> None:
 
     sizes = tuple(whole_number("--k", k, least=3) for k in options.k or ())
     setting = Setting(options.scale, "qpu" if options.qpu else "qa", sizes)
-    items = evaluation.items_named(options.items or ["all"])
+    items = evaluation.select_items(options.items or ["all"])
     folder = folder_of(options)
     if options.list:
         _list(items, Records(folder / "records.jsonl"), setting, options)
@@ -81,24 +83,24 @@ def run(options: argparse.Namespace) -> None:
     figures.check_matplotlib()
     check_installed()
     if options.report and not (folder / "records.jsonl").exists():
-        raise InputError(f"there are no records in {folder}; run something first, or name another folder with -o")
+        raise InputError(f"{folder} has no stored runs; run an item first, or give another folder with -o")
     annealers = Annealers()
     if options.qpu and not options.report:
-        annealers.sampler("qpu")  # what is wrong with the configuration is said before the work
+        annealers.sampler("qpu")  # report a wrong configuration before the work starts
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder} cannot be made: {error.strerror or error}") from error
+        raise InputError(f"cannot create the folder {folder}: {error.strerror or error}") from error
     with nullcontext() if options.report else open_journal(options) as journal:
         parts = _reproduce(options, items, setting, replace(annealers, journal=journal), journal)
     _show_verdicts(parts, folder, options)
 
 
 def folder_of(options: argparse.Namespace) -> Path:
-    """Return the folder that a reproduction writes to.
+    """Return the output folder of a reproduction.
 
     Args:
-        options: of the command.
+        options: options of the command.
     """
     return Path(options.output or ("reproduction" if options.scale == "quick" else "reproduction-paper"))
 
@@ -106,7 +108,7 @@ def folder_of(options: argparse.Namespace) -> Path:
 def _reproduce(
     options: argparse.Namespace, items: Sequence[Item], setting: Setting, annealers: Annealers, journal: SqliteJournal | None
 ) -> list[Part]:
-    """Run what is not on record, and write the report."""
+    """Run the cases that are not stored, and write the report."""
     from dagneal.base.machine import cores
     from dagneal.paper import evaluation
     from dagneal.paper.document import write_report
@@ -123,47 +125,47 @@ def _reproduce(
         if not options.report:
             todo = [case for case in cases if case not in records]
             if todo and not options.quiet:
-                about = _duration(evaluation.duration(todo, jobs) * evaluation.speed())
-                words = f"{len(todo):,} of {len(cases):,} runs to do, about {about} on {jobs} cores"
-                show.note(f"{words}; Ctrl-C stops, the same command goes on")
+                about = _duration(evaluation.duration(todo, jobs) * evaluation.slowdown())
+                text = f"{len(todo):,} of {len(cases):,} runs to do, about {about} on {jobs} cores"
+                show.note(f"{text}; after Ctrl-C, the same command continues")
             with show.progress(options.quiet) as progress:
                 context = Run(progress=progress or ignore_progress, journal=journal)
                 run_cases(cases, records, annealers, context, jobs, evaluation.cost)
     finally:
         records.close()
-        # Other items that the folder holds stay in its report.
-        asked = {item.name for item in items}
-        every = [i for i in evaluation.ITEMS if i.name in asked or all(case in records for case in i.cases(setting))]
-        parts = write_report(every, records, setting, folder) if len(records) else []
+        # The report also contains other items that are complete in this folder.
+        requested = {item.name for item in items}
+        complete = [i for i in evaluation.ITEMS if i.name in requested or all(c in records for c in i.cases(setting))]
+        parts = write_report(complete, records, setting, folder) if len(records) else []
     return parts
 
 
 def _duration(seconds: float) -> str:
-    """Return a time in words."""
+    """Return a duration as text."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _list(items: Sequence[Item], records: Records, setting: Setting, options: argparse.Namespace) -> None:
-    """Print the items of the paper with the time that each takes on this machine."""
+    """Print the items of the paper, with their estimated time on this machine."""
     from dagneal.base.machine import cores
-    from dagneal.paper.evaluation import duration, speed
+    from dagneal.paper.evaluation import duration, slowdown
 
-    jobs, slower = cores(), speed()
+    jobs, slower = cores(), slowdown()
     rows = []
-    lines = [f"{'item':18} {'the paper':20} {'runs':>6} {'time':>8} {'left':>6} {'time':>8}   what"]
+    lines = [f"{'item':18} {'in the paper':20} {'runs':>6} {'time':>8} {'left':>6} {'time':>8}   title"]
     every = [case for item in items for case in item.cases(setting)]
-    listed = [(item.name, item.number, item.cases(setting), item.title) for item in items]
-    for name, number, cases, title in [*listed, ("all", "", every, "runs that items share are run once")]:
+    entries = [(item.name, item.number, item.cases(setting), item.title) for item in items]
+    for name, number, cases, title in [*entries, ("all", "", every, "shared runs count once")]:
         own = {case.key: case for case in cases}
         left = [case for case in own.values() if case not in records]
-        whole, rest = (slower * duration(some, jobs) for some in (own.values(), left))
+        total, rest = (slower * duration(some, jobs) for some in (own.values(), left))
         row = {"name": name, "number": number, "title": title, "runs": len(own), "left": len(left)}
-        rows.append(row | {"seconds": whole, "seconds_left": rest})
-        times = f"{len(own):6,} {_duration(whole):>8} {len(left):6,} {_duration(rest):>8}"
+        rows.append(row | {"seconds": total, "seconds_left": rest})
+        times = f"{len(own):6,} {_duration(total):>8} {len(left):6,} {_duration(rest):>8}"
         lines.append(f"{name:18} {number:20} {times}   {title}")
-    lines += ["", f"scale {setting.scale}, {jobs} cores; times are estimates, made with a short run on this machine"]
+    lines += ["", f"scale {setting.scale}, {jobs} cores; times are estimates from a short test on this machine"]
     report = {"scale": setting.scale, "jobs": jobs, "items": rows[:-1], "all": rows[-1]}
     show.result(report, "\n".join(lines), options)
 
@@ -187,4 +189,4 @@ def _show_verdicts(parts: Sequence[Part], folder: Path, options: argparse.Namesp
         for part in parts
     ]
     files = [str(folder / name) for name in ("report.md", "report.html", "records.jsonl")]
-    show.result({"items": rows, "files": files}, "\n".join([*lines, "", "written: " + ", ".join(files)]), options)
+    show.result({"items": rows, "files": files}, "\n".join([*lines, "", "saved to " + ", ".join(files)]), options)

@@ -1,7 +1,7 @@
 """`dagneal resume`: continue a run from its journal.
 
-A journal may come from someone else. So it can only continue its own run of a command that is listed here, and what reaches
-beyond it (code of samplers, clusters, accounts) has to be repeated on the command line.
+A journal may come from another person, so it is not trusted. It can only continue its own run, and only for the commands in
+`RESUMABLE`. The command line must repeat sampler code, clusters and accounts.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ EXAMPLES = """\
 examples:
   dagneal learn big.csv --solver sa --divide 4 --journal run.db -o big.html
   dagneal resume run.db
-  dagneal resume run.db --dask local:4          # on another cluster
-  dagneal resume run.db --sampler mine:Sampler  # a run with --sampler mine:Sampler
+  dagneal resume run.db --dask local:4          # use another cluster
+  dagneal resume run.db --sampler mine:Sampler  # if the run used --sampler mine:Sampler
 """
-RESUMABLE = ("learn", "confidence", "reproduce")  # commands that a journal may run
+RESUMABLE = ("learn", "confidence", "reproduce")  # commands that can be resumed
 _AGAIN = "run the command again with --journal"
 _PATHS = (
     "PYTHONPATH",
@@ -42,88 +42,88 @@ _PATHS = (
     "NUMBA_CACHE_DIR",
     "TMPDIR",
 )
-_SETTINGS = ("dwave.conf", ".numba_config.yaml", "matplotlibrc")  # files of the current folder that other packages read
+_SETTINGS = ("dwave.conf", ".numba_config.yaml", "matplotlibrc")  # files that other packages read from the current folder
 
 
 def add_options(command: Parser) -> None:
     """Add the arguments and options of the command.
 
     Args:
-        command: its parser.
+        command: parser of the command.
     """
-    command.add_argument("file", metavar="JOURNAL", help="the file of --journal")
-    add_cluster_option(command, "use this cluster; required if the run used a scheduler")
-    command.add_argument("--sampler", metavar="MODULE:NAME", help="repeat the --sampler of the run, if it had one")
-    command.add_argument("--profile", metavar="NAME", help="repeat the D-Wave profile of the run, if it had one")
+    command.add_argument("file", metavar="JOURNAL", help="journal file of the run")
+    add_cluster_option(command, "Dask cluster to compute on; required if the run used a scheduler")
+    command.add_argument("--sampler", metavar="MODULE:NAME", help="sampler of the run; required if the run used --sampler")
+    command.add_argument("--profile", metavar="NAME", help="D-Wave profile of the run; required if the run used a profile")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run the command again that a journal was made by, if it is one that a journal may run.
+    """Continue the command that is stored in a journal.
 
     Args:
-        options: of the command.
+        options: options of the command.
     """
     from dagneal.cli import execute
-    from dagneal.cli.configuration import words_of
+    from dagneal.cli.configuration import to_arguments
     from dagneal.runtime.journal import SqliteJournal
 
     file = _check_file(options.file)
     with SqliteJournal(file) as journal:
         for text in journal.notes:
             show.note(text)
-        stored = journal.remembered("command")
+        stored = journal.recall("command")
     if stored is None:
-        raise InputError(f"{file} does not say what command it is of; run that again with --journal")
+        raise InputError(f"{file} stores no command; run the command again with --journal")
     name, folder, configuration = _check_types(stored, file)
-    resumed = _parse(words_of(name, configuration, str(file)), file)
+    resumed = _parse(to_arguments(name, configuration, str(file)), file)
     if os.path.realpath(os.path.join(folder, resumed.journal)) != os.path.realpath(file):
-        raise InputError(f"{file} is not the journal of its command, which names {resumed.journal}; {_AGAIN}")
+        raise InputError(f"the command in {file} belongs to another journal, {resumed.journal}; {_AGAIN}")
     _check_repeated(resumed, options, file)
     origin = os.getcwd()
-    _check_folder(folder, origin, file)
+    _check_folder(folder, origin)
     resumed.origin = origin
     resumed.json, resumed.quiet = resumed.json or options.json, resumed.quiet or options.quiet
     for shared in ("dask", "jobs", "memory"):
         if getattr(options, shared) is not None:
             setattr(resumed, shared, getattr(options, shared))
     if not options.quiet:
-        show.note(shlex.join(["dagneal", *words_of(name, configuration)]))
+        show.note(shlex.join(["dagneal", *to_arguments(name, configuration)]))
         for option, path in _outputs(resumed):
             show.note(f"{option} writes to {os.path.realpath(os.path.join(folder, path))}")
-        if _pays(resumed):
-            show.note("this run sends problems to D-Wave's service, under your account")
-    with _inside(folder, origin):
+        if _is_charged(resumed):
+            show.note("this run sends problems to D-Wave and uses your account")
+    with _work_in(folder, origin):
         status = execute(resumed)
     if status:
         raise SystemExit(status)
 
 
 def _check_file(name: str) -> Path:
-    """Return the journal; refuse what is no file before SQLite sees it."""
+    """Return the path of the journal; raise an error if it is not a non-empty file."""
     if "\0" in name:
-        raise InputError("the name of the journal contains a null byte; name the journal of a run")
+        raise InputError("the name of the journal contains a null byte; give the journal file of a run")
     file = Path(name)
-    if not any(os.path.isfile(each) and os.path.getsize(each) for each in (file, Path(f"{os.path.realpath(file)}-wal"))):
-        what = "is empty" if os.path.isfile(file) else "is not a file" if os.path.exists(file) else ""
-        raise InputError(f"{file} {what}; name the journal of a run" if what else f"there is no journal {file}")
+    if not any(os.path.isfile(path) and os.path.getsize(path) for path in (file, Path(f"{os.path.realpath(file)}-wal"))):
+        problem = "is empty" if os.path.isfile(file) else "is not a file" if os.path.exists(file) else "does not exist"
+        raise InputError(f"the journal {file} {problem}; give the journal file of a run")
     return file
 
 
 def _check_types(stored: Any, file: Path) -> tuple[str, str, dict[str, Any]]:
-    """Check what a journal says about its command; return the name, the folder and the configuration."""
+    """Check the command that a journal stores; return its name, folder and configuration."""
     parts = stored if isinstance(stored, dict) else {}
     name, folder, configuration = parts.get("name"), parts.get("folder"), parts.get("configuration")
     if not isinstance(configuration, dict):
         raise InputError(f"{file}: the stored command has no configuration; {_AGAIN}")
     if name not in RESUMABLE:
-        raise InputError(f"{file} holds no command that can be resumed ({' or '.join(RESUMABLE)}); {_AGAIN}")
+        raise InputError(f"{file} stores no command that can be resumed ({' or '.join(RESUMABLE)}); {_AGAIN}")
     if not isinstance(folder, str) or "\0" in folder or not os.path.isabs(folder) or not os.path.isdir(folder):
-        raise InputError(f"{file}: there is no folder {folder}, in which the run was started; {_AGAIN}")
+        raise InputError(f"{file}: the run was started in the folder {folder}, which does not exist; {_AGAIN}")
     return name, folder, configuration
 
 
 def _parse(words: list[str], file: Path) -> argparse.Namespace:
-    """Parse a stored command; anything but a complete command with a journal is refused."""
+    """Parse a stored command; raise an error if it is not a complete command with a journal."""
     from dagneal.cli.configuration import parse
 
     messages = io.StringIO()
@@ -131,49 +131,48 @@ def _parse(words: list[str], file: Path) -> argparse.Namespace:
         with redirect_stdout(messages), redirect_stderr(messages):
             resumed = parse(words)
     except SystemExit as error:
-        why = messages.getvalue().strip().rpartition("\n")[2]
-        raise InputError(f"{file}: the stored command cannot be run: {why}; {_AGAIN}") from error
+        reason = messages.getvalue().strip().rpartition("\n")[2]
+        raise InputError(f"{file}: the stored command is invalid: {reason}; {_AGAIN}") from error
     if resumed.journal is None:
         raise InputError(f"{file}: the stored command does not name its journal; {_AGAIN}")
     return resumed
 
 
 def _check_repeated(resumed: argparse.Namespace, options: argparse.Namespace, file: Path) -> None:
-    """Refuse code, clusters and accounts that only the journal names: the command line has to name them too."""
+    """Check that the command line repeats the sampler, the profile and the cluster of the stored command."""
     settings = dict(getattr(resumed, "settings", ()))
     repeated = {
-        "sampler": (getattr(resumed, "sampler", None), "runs the code of"),
+        "sampler": (getattr(resumed, "sampler", None), "runs the code of the sampler"),
         "profile": (settings.get("profile"), "uses the D-Wave profile"),
     }
-    for name, (stored, what) in repeated.items():
+    for name, (stored, action) in repeated.items():
         given = getattr(options, name)
         if stored is not None and given is None:
             again = shlex.join(["dagneal", "resume", str(file), f"--{name}", str(stored)])
-            raise InputError(f"the run {what} {stored}; if you trust it, repeat it: {again}")
+            raise InputError(f"the run {action} {stored}; if you trust it, run {again}")
         if stored is not given and str(stored) != given:
-            raise InputError(f"--{name} is {given}, but the run has {stored or 'none'}; give the same")
+            raise InputError(f"--{name} is {given}, but the run used {stored or 'none'}; give the same value")
     cluster = getattr(resumed, "dask", None)
     if options.dask is None and cluster is not None and not re.fullmatch(r"local:\d{1,2}", cluster):
         again = shlex.join(["dagneal", "resume", str(file), "--dask", cluster])
-        raise InputError(f"the run uses the cluster {cluster}; if you trust it, repeat it: {again}; or give another --dask")
+        raise InputError(f"the run uses the cluster {cluster}; if you trust it, run {again}, or give another --dask")
     if options.dask is not None and not hasattr(resumed, "dask"):
-        raise InputError(f"--dask is not for dagneal {resumed.command}; leave it out")
+        raise InputError(f"dagneal {resumed.command} does not support --dask; omit it")
 
 
-def _check_folder(folder: str, origin: str, file: Path) -> None:
-    """Refuse another folder than the current one if it holds settings of programs that we use."""
+def _check_folder(folder: str, origin: str) -> None:
+    """Raise an error if the run was started in another folder that contains settings of other packages."""
     if os.path.realpath(folder) == os.path.realpath(origin):
         return
     for name in _SETTINGS:
         if os.path.lexists(os.path.join(folder, name)):
             raise InputError(
-                f"{os.path.join(folder, name)} would change how {file} is resumed; if you trust it, start "
-                f"dagneal resume in {folder}"
+                f"{os.path.join(folder, name)} would affect the resumed run; if you trust it, run dagneal resume in {folder}"
             )
 
 
 def _outputs(resumed: argparse.Namespace) -> list[tuple[str, str]]:
-    """Return what a command writes, each path with its option."""
+    """Return the output files of a command, each with its option."""
     if resumed.command == "reproduce":
         from dagneal.cli.reproduce_command import folder_of
 
@@ -182,24 +181,24 @@ def _outputs(resumed: argparse.Namespace) -> list[tuple[str, str]]:
     return [*(("-o", path) for path in resumed.output), *samples]
 
 
-def _pays(resumed: argparse.Namespace) -> bool:
-    """Return whether a run sends problems to a service that charges for them."""
+def _is_charged(resumed: argparse.Namespace) -> bool:
+    """Return whether a run uses a paid service."""
     return getattr(resumed, "solver", None) in ("qpu", "leap-hybrid") or bool(getattr(resumed, "qpu", False))
 
 
 @contextmanager
-def _inside(folder: str, origin: str) -> Iterator[None]:
-    """Work in the folder of a run, but import nothing from it, also in child processes."""
+def _work_in(folder: str, origin: str) -> Iterator[None]:
+    """Change to the folder of a run; this process and its child processes import no code from there."""
     before, path = dict(os.environ), list(sys.path)
     sys.path[:] = [os.path.join(origin, entry) if isinstance(entry, str) else entry for entry in path]
     os.environ["PYTHONSAFEPATH"] = "1"
-    for name in _PATHS:  # relative entries, and empty ones, mean the folder that the user started in
+    for name in _PATHS:  # relative and empty entries refer to the folder where the user is
         if name in before:
             os.environ[name] = os.pathsep.join(os.path.join(origin, entry) for entry in before[name].split(os.pathsep))
     try:
         os.chdir(folder)
     except OSError as error:
-        raise InputError(f"{folder}, where the run was started: {error.strerror}") from error
+        raise InputError(f"cannot open the folder {folder} of the run: {error.strerror}") from error
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""`dagneal sample`: make data from a network."""
+"""`dagneal sample`: sample data from a network."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pathlib import Path
 
 from dagneal.base.defaults import SEED
 from dagneal.base.errors import InputError
-from dagneal.base.files import check_writable, replacing
+from dagneal.base.files import atomic_write, check_writable
 from dagneal.cli import show
 from dagneal.cli.parsing import Once, Parser
 from dagneal.cli.streams import write_data
 
-SUMMARY = "make data from a network"
+SUMMARY = "sample data from a network"
 USAGE = "NETWORK [options]"
 EXAMPLES = """\
 examples:
   dagneal sample lung-cancer --rows 10000 --seed 7 -o lc.csv
-  dagneal sample lung-cancer --rows 10000 --expected -o lc.csv   # the paper's data without variance
-  dagneal sample asia.bif --rows 1000000 --weights count -o asia.parquet   # equal rows merged
+  dagneal sample lung-cancer --rows 10000 --expected -o lc.csv   # data without variance, as in the paper
+  dagneal sample asia.bif --rows 1000000 --weights count -o asia.parquet   # distinct rows with counts
 """
 
 
@@ -27,36 +27,40 @@ def add_options(command: Parser) -> None:
     """Add the arguments and options of the command.
 
     Args:
-        command: its parser.
+        command: parser of the command.
     """
-    command.add_argument("network", metavar="NETWORK", help="a .bif file or a bundled name (see dagneal networks)")
+    command.add_argument("network", metavar="NETWORK", help=".bif file or bundled name (see dagneal networks)")
     command.add_argument("--rows", type=int, default=10_000, metavar="N", help="number of rows (default 10000)")
-    command.add_argument("--seed", type=int, default=SEED, metavar="S", help=f"same seed, same rows (default {SEED})")
-    command.add_argument("--expected", action="store_true", help="each combination of states as often as expected")
+    command.add_argument("--seed", type=int, default=SEED, metavar="S", help=f"random seed (default {SEED})")
+    command.add_argument("--expected", action="store_true", help="write expected counts instead of random rows")
     command.add_argument(
-        "--rounding", choices=("nearest", "floor"), default="nearest", help="of expected counts (default nearest)"
+        "--rounding", choices=("nearest", "floor"), default="nearest", help="rounding of expected counts (default nearest)"
     )
-    command.add_argument("--weights", metavar="COLUMN", help="write distinct rows with their number in this column")
+    command.add_argument("--weights", metavar="COLUMN", help="write distinct rows with their counts in this column")
     command.add_argument(
-        "-o", "--output", action=Once, metavar="FILE", help=".csv, .tsv or .parquet (default: CSV to the terminal)"
+        "-o",
+        "--output",
+        action=Once,
+        metavar="FILE",
+        help="output file: .csv, .tsv or .parquet (default: CSV on standard output)",
     )
 
 
 def run(options: argparse.Namespace) -> None:
-    """Sample rows, and write them.
+    """Sample rows and write them.
 
     Args:
-        options: of the command.
+        options: options of the command.
     """
     from dagneal.data.dataset import decode_frame
     from dagneal.networks.formats import read_network
 
     if options.output:
         if Path(options.output).suffix.lower() not in (".csv", ".tsv", ".parquet"):
-            raise InputError(f"cannot tell the format of {options.output}; end the name in .csv, .tsv or .parquet")
+            raise InputError(f"{options.output} has an unknown format; end the name in .csv, .tsv or .parquet")
         check_writable(options.output)
     elif options.json:
-        raise InputError("--json tells what was written; give -o FILE as well")
+        raise InputError("--json needs -o FILE, because it describes the file")
     network = read_network(options.network)
     states = list(network.states.values())
     if options.expected or options.weights:
@@ -66,14 +70,14 @@ def run(options: argparse.Namespace) -> None:
             else network.sample(options.rows, options.seed)
         )
         rows, frames = data.rows, iter([data.frame(options.weights)])
-    else:  # as drawn, part by part
+    else:  # random order, in chunks
         rows = options.rows
         frames = (decode_frame(network.names, states, codes) for codes in network.sample_codes(rows, options.seed))
     if options.output is None:
         for position, frame in enumerate(frames):
             write_data(frame.write_csv(include_header=position == 0))
         return
-    with replacing(options.output) as file:
+    with atomic_write(options.output) as file:
         if options.output.lower().endswith(".parquet"):
             import polars
 

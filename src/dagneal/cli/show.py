@@ -1,4 +1,4 @@
-"""What commands print: results on standard output, notes and progress on standard error."""
+"""Output of commands: results on standard output, notes and progress on standard error."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 def note(text: str) -> None:
-    """Write a note beside the result.
+    """Write a note to standard error.
 
     Args:
-        text: one line.
+        text: text of the note, in one line.
     """
     write_message(f"note: {text}")
 
 
 @contextmanager
 def progress(quiet: bool) -> Iterator[Progress | None]:
-    """Show a progress bar on standard error, if that is a terminal; each stage has a line, which goes away at the end.
+    """Show a progress bar on standard error if it is a terminal; remove the bar at the end.
 
     Args:
-        quiet: show nothing.
+        quiet: whether to show no bar.
     """
     if quiet or not sys.stderr.isatty():
         yield None
@@ -73,22 +73,22 @@ def progress(quiet: bool) -> Iterator[Progress | None]:
 
 
 def result(report: dict[str, Any], text: str, options: argparse.Namespace) -> None:
-    """Print a result, as one JSON object or as text.
+    """Print a result as a JSON object or as text.
 
     Args:
-        report: plain values.
-        text: for people.
-        options: of the command.
+        report: values for `--json`.
+        text: text without `--json`.
+        options: options of the command.
     """
     write_text(json.dumps(report) if options.json else text)
 
 
-def saved(path: str, options: argparse.Namespace) -> None:
-    """Print where something was saved; a JSON object stays alone.
+def saved_file(path: str, options: argparse.Namespace) -> None:
+    """Print the name of a file that was saved; nothing with `--json`.
 
     Args:
-        path: the file.
-        options: of the command.
+        path: path of the file.
+        options: options of the command.
     """
     if not options.json:
         write_text(f"saved to {path}")

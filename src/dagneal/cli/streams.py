@@ -1,4 +1,4 @@
-"""Standard input, output and error: no state of these streams can crash a command or lose its work."""
+"""Standard input, output and error. Closed or full streams must not crash a command or lose its result."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dagneal.base.text import printable
 
 
 def open_streams() -> None:
-    """Connect streams that the caller closed to the null device, and write text as UTF-8.
+    """Connect closed streams to the null device, and write text as UTF-8.
 
-    A file that is opened later must not get the number of a standard stream: libraries write messages to these numbers.
+    Otherwise a file that is opened later could get the number of a standard stream, and receive messages of libraries.
     """
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         try:
@@ -23,15 +23,15 @@ def open_streams() -> None:
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
     if hasattr(sys.stdout, "reconfigure"):
-        # Data and names are UTF-8 whatever the terminal is; names of files may hold other bytes.
+        # Data and names are always written as UTF-8; file names may contain other bytes.
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def write_message(text: str) -> None:
-    """Write a line to standard error; a reader that is gone or a full disk must not stop the work.
+    """Write a line to standard error; ignore a closed pipe or a full disk.
 
     Args:
-        text: the message; line breaks in it become spaces.
+        text: text of the message; line breaks become spaces.
     """
     try:
         print(printable(" ".join(text.split())), file=sys.stderr, flush=True)
@@ -40,7 +40,7 @@ def write_message(text: str) -> None:
 
 
 def write_text(text: str) -> None:
-    """Write a result for people to standard output.
+    """Write a result to standard output, as text for people.
 
     Args:
         text: one or more lines.
@@ -49,25 +49,26 @@ def write_text(text: str) -> None:
 
 
 def write_data(text: str) -> None:
-    """Write data for other programs to standard output: unchanged, except on a terminal.
+    """Write data to standard output for other programs; on a terminal, replace control characters.
 
     Args:
-        text: as it would be in a file.
+        text: content of a file.
     """
     sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
 
 
 def discard(stream: TextIO | Any) -> None:
-    """Send what is left in a stream, and what comes later, to the null device.
+    """Connect a stream to the null device.
 
     Args:
-        stream: one that cannot be written to.
+        stream: stream that cannot be written.
     """
     with suppress(OSError, ValueError):
         _connect_to_null(stream.fileno())
 
 
 def _connect_to_null(number: int) -> None:
+    """Connect the stream with this file number to the null device."""
     null = os.open(os.devnull, os.O_RDONLY if number == 0 else os.O_WRONLY)
     if null != number:
         os.dup2(null, number)

@@ -1,4 +1,4 @@
-"""Messages of the library in the words of a command: arguments become options."""
+"""Translation of library messages for the command line: argument names become options."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import shlex
 from functools import lru_cache
 from typing import Any
 
-from dagneal.cli.configuration import COMMANDS, options_of
+from dagneal.cli.configuration import COMMANDS, option_names
 from dagneal.cli.parsing import join_names
 
-# Arguments of the library whose options have another name in some command.
+# Library arguments whose option has another name in some commands.
 _OTHER_NAMES = {
     "samples": ("bootstrap",),
     "safe": ("safe_labels",),
@@ -19,28 +19,28 @@ _OTHER_NAMES = {
     "combine": ("combine", "rule"),
     "num_reads": ("num_reads", "reads"),
 }
-# Settings of solvers; commands that take settings write them as --set NAME=VALUE.
+# Solver settings, which are written as --set NAME=VALUE.
 _SETTINGS = (
-    *("direct", "repair", "encoding", "acyclic", "subproblems", "bound", "rounds", "parameters", "subproblem_parameters"),
-    *("chain_strength", "noise", "sweeps", "cold", "gauges", "annealing_time", "system", "profile", "embedding"),
+    *("direct", "repair", "encoding", "acyclic", "subproblems", "bound", "restarts", "parameters", "subproblem_parameters"),
+    *("chain_strength", "noise", "sweeps", "cold", "spin_reversal", "annealing_time", "system", "profile", "embedding"),
 )
-# A value that messages show: a text in quotes, a list, a table, a constant or a number; not the name of a file.
+# A value in a message: a quoted text, a list, a table, a constant or a number, but not a file name.
 _VALUE = (
     r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\[[^\]]*\]|\{[^}]*\}|(?:True|False|None|\.\.\.|-?\d+(?:\.\d+)?)(?![\w./-])"""
 )
 
 
 def translate(message: str, command: str = "learn") -> str:
-    """Return a message with options of a command in place of arguments.
+    """Replace argument names in a message by the options of a command.
 
     Args:
-        message: of the library.
-        command: its name.
+        message: message of the library.
+        command: name of the command.
 
     >>> translate("max_parents is 9; leave it out, or drop a column with drop=['a b'] or missing='drop'")
     "--max-parents is 9; leave it out, or drop a column with --drop 'a b' or --missing drop"
-    >>> translate("cut it with bins={'age': 'quantile:4'}, or set acyclic=True")
-    'cut it with --bins age=quantile:4, or set --set acyclic=true'
+    >>> translate("bin it with bins={'age': 'quantile:4'}, or set acyclic=True")
+    'bin it with --bins age=quantile:4, or set --set acyclic=true'
     >>> translate("there is no file seed=5.csv"), translate("subproblems is 'x'", "plan")
     ('there is no file seed=5.csv', "--subproblems is 'x'")
     """
@@ -53,8 +53,8 @@ def translate(message: str, command: str = "learn") -> str:
 
 @lru_cache
 def _patterns(command: str) -> tuple[dict[str, str], re.Pattern[str], re.Pattern[str]]:
-    """Return how a command writes each argument, and the patterns that find them in a message."""
-    options = options_of(command)
+    """Return the option of each argument, and the patterns that find arguments in a message."""
+    options = option_names(command)
     words = {name: f"--set {name}" for name in _SETTINGS} if "settings" in options else {}
     words |= {name: options[other] for name, others in _OTHER_NAMES.items() for other in others if other in options}
     words |= {name: option for name, option in options.items() if name != "settings"}
@@ -64,22 +64,22 @@ def _patterns(command: str) -> tuple[dict[str, str], re.Pattern[str], re.Pattern
 
 
 def _option(option: str, name: str, text: str) -> str:
-    """Return an argument and its value as words of the command line."""
+    """Return an argument and its value as a command-line option."""
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError):
         value = text
     if option.startswith("--set "):
-        return f"--set {name}={_words(value)}"
-    return option if value is True else f"{option} {_words(value)}".rstrip()
+        return f"--set {name}={_value_text(value)}"
+    return option if value is True else f"{option} {_value_text(value)}".rstrip()
 
 
-def _words(value: Any) -> str:
-    """Return a value as it is written on the command line; nothing where the message leaves it open."""
+def _value_text(value: Any) -> str:
+    """Return a value as a command-line text; empty if the value is an ellipsis."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, dict):
-        return " ".join(shlex.quote(f"{key}={its}") for key, its in value.items())
+        return " ".join(shlex.quote(f"{key}={item}") for key, item in value.items())
     if isinstance(value, list):
         return "" if ... in value else shlex.quote(join_names(value))
     return "" if value is ... else shlex.quote(str(value))

@@ -185,7 +185,7 @@ def _explain_no_edges(solution: AnnotatedSolution) -> str:
         reason = "the background knowledge allows none"
     elif allowed < pairs:
         raises = "raises the score" if solution.optimal else "was found that raises the score"
-        reason = f"no edge that the background knowledge allows {raises}"
+        reason = f"no edge allowed by the background knowledge {raises}"
     elif solution.optimal:
         reason = "no edge raises the score"
     else:
