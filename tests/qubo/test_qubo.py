@@ -1,4 +1,4 @@
-"""The QUBO: entry for entry, energies, ground states."""
+"""Tests of the paper's QUBO: matrix entries, energies, ground states, decoding and export."""
 
 from itertools import product
 
@@ -16,17 +16,18 @@ from support.reference import all_dags, as_graph, dag_scores, random_data, rando
 THREE, FOUR, FIVE = all_dags(3), all_dags(4), all_dags(5)
 
 
-def test_the_enumeration_is_complete():
+def test_all_dags_are_enumerated():
     assert (len(THREE), len(FOUR), len(FIVE)) == (25, 543, 29281)  # OEIS A003024
 
 
 def paper_matrix(table: dn.scoring.ScoreTable) -> np.ndarray:
-    """Algorithm 4 of the paper (fillQ), line by line, with m = 2."""
+    """Return the matrix of Algorithm 4 of the paper (fillQ), line by line, with m = 2."""
     names = table.names
     n = len(names)
-    bits = [("d", i, j) for i in range(n) for j in range(n) if i != j]
-    bits += [("y", i, k) for i in range(n) for k in (1, 2)] + [("r", i, j) for i in range(n) for j in range(i + 1, n)]
-    at = {bit: k for k, bit in enumerate(bits)}
+    variables = [("d", i, j) for i in range(n) for j in range(n) if i != j]
+    variables += [("y", i, k) for i in range(n) for k in (1, 2)]
+    variables += [("r", i, j) for i in range(n) for j in range(i + 1, n)]
+    index = {variable: k for k, variable in enumerate(variables)}
 
     def s(i, parents):
         return -table.local(names[i], [names[p] for p in parents])
@@ -47,10 +48,10 @@ def paper_matrix(table: dn.scoring.ScoreTable) -> np.ndarray:
     maximum = [max(delta[j, i] for j in others(i)) + 1 for i in range(n)]
     trans = max(delta.values()) + 1
     consist = (n - 2) * trans + 1
-    q = np.zeros((len(bits), len(bits)))
+    q = np.zeros((len(variables), len(variables)))
 
     def add(a, b, value):
-        row, column = sorted((at[a], at[b]))
+        row, column = sorted((index[a], index[b]))
         q[row, column] += value
 
     for i in range(n):
@@ -60,10 +61,10 @@ def paper_matrix(table: dn.scoring.ScoreTable) -> np.ndarray:
                 if x < y:
                     add(("d", x, i), ("d", y, i), w(i, x, y))
         square = [(("d", j, i), -1) for j in others(i)] + [(("y", i, 1), -1), (("y", i, 2), -2)]
-        for j, (bit, c) in enumerate(square):
-            add(bit, bit, maximum[i] * (c * c + 2 * 2 * c))
+        for j, (variable, c) in enumerate(square):
+            add(variable, variable, maximum[i] * (c * c + 2 * 2 * c))
             for other, e in square[j + 1 :]:
-                add(bit, other, maximum[i] * 2 * c * e)
+                add(variable, other, maximum[i] * 2 * c * e)
         for j in range(i + 1, n):
             for k in range(j + 1, n):
                 add(("r", i, k), ("r", i, k), trans)
@@ -77,7 +78,7 @@ def paper_matrix(table: dn.scoring.ScoreTable) -> np.ndarray:
 
 
 @pytest.mark.parametrize("n", [3, 4, 5, 9])
-def test_the_matrix_is_the_papers_entry_for_entry(n):
+def test_every_matrix_entry_equals_the_papers(n):
     table = dn.scoring.score_table(random_data(n, 200, seed=n), max_parents=2)
     bqm = dn.qubo.encode(table, dn.PAPER)
     assert bqm.num_variables == (3 * n * n + n) // 2
@@ -88,7 +89,7 @@ def test_the_matrix_is_the_papers_entry_for_entry(n):
 
 
 def lowest(bqm: dimod.BinaryQuadraticModel, table: dn.scoring.ScoreTable, dag) -> float:
-    """The lowest energy of a graph over all slack and order bits, by trying them all."""
+    """Return the lowest energy of a graph over all values of the slack and order variables, by enumeration."""
     x = np.zeros(bqm.num_variables, dtype=np.int8)
     graph = as_graph(table, dag)
     for k, label in enumerate(bqm.variables):
@@ -100,7 +101,7 @@ def lowest(bqm: dimod.BinaryQuadraticModel, table: dn.scoring.ScoreTable, dag) -
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_every_dag_on_three_nodes_has_minus_its_score_as_lowest_energy(seed):
+def test_lowest_energy_of_every_dag_with_three_nodes_is_minus_its_score(seed):
     table = dn.scoring.score_table(random_data(3, 100, seed), max_parents=2)
     bqm = dn.qubo.encode(table, dn.PAPER)
     for dag, score in zip(THREE, dag_scores(table, THREE), strict=True):
@@ -110,16 +111,17 @@ def test_every_dag_on_three_nodes_has_minus_its_score_as_lowest_energy(seed):
         assert bqm.energies((x, bqm.variables))[0] == pytest.approx(-table.score(graph), rel=1e-12)
 
 
-def test_dags_on_four_nodes_have_minus_their_score_as_lowest_energy():
+def test_lowest_energy_of_dags_with_four_nodes_is_minus_their_score():
     table = dn.scoring.score_table(random_data(4, 100, seed=8), max_parents=2)
     bqm = dn.qubo.encode(table, dn.PAPER)
     scores = dag_scores(table, FOUR)
-    for place in range(0, len(FOUR), 30):
-        if np.isfinite(scores[place]):
-            assert lowest(bqm, table, FOUR[place]) == pytest.approx(-scores[place], rel=1e-12)
+    for index in range(0, len(FOUR), 30):
+        if np.isfinite(scores[index]):
+            assert lowest(bqm, table, FOUR[index]) == pytest.approx(-scores[index], rel=1e-12)
 
 
 def check_against_brute_force(table: dn.scoring.ScoreTable, seed: int) -> None:
+    """Check the ground state, exact search and the energies of some DAGs against the scores of all DAGs."""
     dags = FOUR if len(table.names) == 4 else FIVE
     scores = dag_scores(table, dags)
     best = scores.max()
@@ -130,29 +132,29 @@ def check_against_brute_force(table: dn.scoring.ScoreTable, seed: int) -> None:
     reads = dn.qubo.decode(table, dimod.SampleSet.from_samples_bqm(ground.sample, bqm))
     assert reads.raw_scores[0] == pytest.approx(best, rel=1e-12)
     rng = np.random.default_rng(seed)
-    for place in rng.choice(np.flatnonzero(np.isfinite(scores)), 8, replace=False):
-        graph = as_graph(table, dags[place])
-        left = bqm.copy()  # the lowest energy over all slack and order bits, found by an exact solver
+    for index in rng.choice(np.flatnonzero(np.isfinite(scores)), 8, replace=False):
+        graph = as_graph(table, dags[index])
+        left = bqm.copy()  # an exact solver finds the lowest energy over all slack and order variables
         left.fix_variables({v: int(graph.has_edge(*v[1:])) for v in bqm.variables if v[0] == "d"})
-        assert TreeDecompositionSolver().sample(left).first.energy == pytest.approx(-scores[place], rel=1e-9)
+        assert TreeDecompositionSolver().sample(left).first.energy == pytest.approx(-scores[index], rel=1e-9)
         x = dn.qubo.qubo_vector(table, graph, dn.PAPER)
-        assert bqm.energies((x, bqm.variables))[0] == pytest.approx(-scores[place], rel=1e-12)
+        assert bqm.energies((x, bqm.variables))[0] == pytest.approx(-scores[index], rel=1e-12)
         assert dn.qubo.result_value(bqm, x) == pytest.approx(x @ dn.qubo.qubo_matrix(bqm) @ x, rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", [*range(15), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(15, 200))])
-def test_ground_state_is_exact_is_brute_force(seed):
+def test_ground_state_and_exact_search_equal_brute_force(seed):
     check_against_brute_force(dn.scoring.score_table(random_data(4 + seed % 2, 150, seed), max_parents=2), seed)
 
 
 @pytest.mark.parametrize("seed", [*range(15), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(15, 40))])
-def test_so_it_is_for_numbers_that_are_no_scores_of_data(seed):
+def test_ground_state_and_exact_search_equal_brute_force_for_random_scores(seed):
     check_against_brute_force(random_table(4 + seed % 2, 2, seed), seed)
 
 
 @pytest.mark.parametrize("m", [0, 1])
 @pytest.mark.parametrize("n", [2, 3, 4])
-def test_fewer_parents_and_two_variables(n, m):
+def test_ground_state_is_the_best_network_with_fewer_parents_or_variables(n, m):
     dags = all_dags(n)
     for seed in range(20):
         table = random_table(n, m, seed)
@@ -161,7 +163,8 @@ def test_fewer_parents_and_two_variables(n, m):
         assert ground.energy == pytest.approx(-dag_scores(table, dags).max(), rel=1e-9)
 
 
-def test_with_two_variables_the_papers_own_consistency_weight_would_let_a_cycle_win():
+def test_two_variables_get_a_larger_consistency_weight_than_in_the_paper():
+    """With the weight of the paper, a cycle of two variables would be the ground state."""
     table = random_table(2, 1, seed=1)
     table.scores[:] = [-100.0, -10.0, -100.0, -10.0]
     penalties = qubos(table, dn.PAPER).penalties
@@ -169,22 +172,22 @@ def test_with_two_variables_the_papers_own_consistency_weight_would_let_a_cycle_
     assert TreeDecompositionSolver().sample(dn.qubo.encode(table, dn.PAPER)).first.energy == pytest.approx(110.0)
 
 
-def test_a_dag_with_more_parents_than_the_limit_has_no_slack():
+def test_slack_is_zero_for_a_dag_with_more_parents_than_the_limit():
     truth = dn.load("waste")
     table = dn.scoring.score_table(truth.expected(10_000))
     bqm = dn.qubo.encode(table, dn.PAPER)
     x = dn.qubo.qubo_vector(table, truth.dag, dn.PAPER)
-    slack = {label: bit for label, bit in zip(bqm.variables, x, strict=True) if label[0] == "y"}
+    slack = {label: value for label, value in zip(bqm.variables, x, strict=True) if label[0] == "y"}
     assert (slack["y", "DustEmission", 1], slack["y", "DustEmission", 2]) == (0, 0)
     assert (slack["y", "WasteType", 1], slack["y", "WasteType", 2]) == (0, 1)
     assert dn.qubo.result_value(bqm, x) < 0
-    for bit in (("y", "DustEmission", 1), ("y", "DustEmission", 2)):  # any slack would cost more
+    for label in (("y", "DustEmission", 1), ("y", "DustEmission", 2)):  # any slack has a higher energy
         worse = x.copy()
-        worse[list(bqm.variables).index(bit)] = 1
+        worse[list(bqm.variables).index(label)] = 1
         assert dn.qubo.result_value(bqm, worse) > dn.qubo.result_value(bqm, x)
 
 
-def test_the_polynomial_equals_the_score_at_every_parent_set():
+def test_polynomial_equals_minus_the_score_at_every_parent_set():
     table = random_table(5, 4, seed=2)
     weights = moebius(table)
     for child in range(5):
@@ -194,7 +197,7 @@ def test_the_polynomial_equals_the_score_at_every_parent_set():
         np.testing.assert_allclose(inside @ weights[entries], -table.scores[entries], rtol=1e-12)
 
 
-def test_labels_and_their_order():
+def test_order_of_labels():
     bqm = dn.qubo.encode(dn.scoring.score_table(random_data(3, 50, seed=0)), dn.PAPER)
     assert list(bqm.variables)[:3] == [("d", "v0", "v1"), ("d", "v0", "v2"), ("d", "v1", "v0")]
     assert list(bqm.variables)[6:8] == [("y", "v0", 1), ("y", "v0", 2)]
@@ -205,7 +208,7 @@ def test_labels_and_their_order():
     assert again.is_almost_equal(bqm)
 
 
-def test_ising_energies_are_the_same():
+def test_ising_energy_equals_qubo_energy():
     table = dn.scoring.score_table(random_data(3, 50, seed=0))
     bqm = dn.qubo.encode(table, dn.PAPER)
     h, j, offset = bqm.to_ising()
@@ -215,9 +218,9 @@ def test_ising_energies_are_the_same():
     assert energy == pytest.approx(-dn.solvers.exact(table).score, rel=1e-12)
 
 
-def test_what_the_papers_encoding_refuses():
+def test_invalid_problems_and_settings_of_the_papers_encoding():
     data = random_data(5, 50, seed=0)
-    with pytest.raises(dn.InputError, match="3 parents are allowed"):
+    with pytest.raises(dn.InputError, match="at most 2 parents, not 3"):
         dn.qubo.encode(dn.scoring.score_table(data, max_parents=3), dn.PAPER)
     with pytest.raises(dn.InputError, match="penalties='none'"):
         dn.Encoding("none")
@@ -227,7 +230,7 @@ def test_what_the_papers_encoding_refuses():
 
 @pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(2, 6))
-def test_decoding_any_bits_gives_a_dag_never_worse_than_the_raw_read(seed, n):
+def test_every_state_decodes_to_a_dag_that_is_not_worse_than_the_raw_read(seed, n):
     rng = np.random.default_rng(seed)
     table = random_table(n, min(2, n - 1), seed)
     bqm = dn.qubo.encode(table, dn.PAPER)
@@ -247,7 +250,7 @@ def test_decoding_any_bits_gives_a_dag_never_worse_than_the_raw_read(seed, n):
             assert reads.repaired_scores[read] >= score - 1e-9
 
 
-def test_decoding_takes_the_order_bits_where_the_edges_have_a_cycle():
+def test_decoding_uses_the_order_variables_if_the_edges_have_a_cycle():
     table = random_table(3, 2, seed=0)
     bqm = dn.qubo.encode(table, dn.PAPER)
     sample = dict.fromkeys(bqm.variables, 0)
@@ -260,13 +263,13 @@ def test_decoding_takes_the_order_bits_where_the_edges_have_a_cycle():
     assert spins.orders[0].tolist() == [1, 0, 2]
 
 
-def test_decoding_the_samples_of_something_else():
+def test_decoding_samples_of_another_model_is_an_error():
     bqm = dimod.BinaryQuadraticModel({"a": 1.0}, {}, 0.0, "BINARY")
-    with pytest.raises(dn.InputError, match="bit 'a'"):
+    with pytest.raises(dn.InputError, match="the samples contain 'a'"):
         dn.qubo.decode(random_table(3, 2, seed=0), dimod.ExactSolver().sample(bqm))
 
 
-def test_samples_are_saved_and_read_back(tmp_path):
+def test_samples_survive_saving_and_reading(tmp_path):
     from dwave.samplers import PathIntegralAnnealingSampler, SimulatedAnnealingSampler
 
     table = dn.scoring.score_table(random_data(3, 50, seed=0))
@@ -284,7 +287,7 @@ def test_samples_are_saved_and_read_back(tmp_path):
 
 @pytest.mark.parametrize("ending", ["bqm", "coo", "npz"])
 @pytest.mark.parametrize("vartype", ["BINARY", "SPIN"])
-def test_export_and_what_other_readers_make_of_it(tmp_path, ending, vartype):
+def test_other_readers_restore_the_exported_model(tmp_path, ending, vartype):
     import json
 
     from dimod.serialization import coo

@@ -1,4 +1,4 @@
-"""Exact and exhaustive search against each other and against enumeration."""
+"""Tests of exact and exhaustive search against each other and against enumeration."""
 
 import networkx as nx
 import numpy as np
@@ -10,6 +10,7 @@ from support.reference import all_dags, as_graph, dag_scores, random_data, rando
 
 
 def independent_data(n: int, rows: int, seed: int) -> dn.Dataset:
+    """Return data of independent binary variables."""
     rng = np.random.default_rng(seed)
     return dn.read(rng.integers(0, 2, (rows, n)))
 
@@ -18,21 +19,21 @@ def independent_data(n: int, rows: int, seed: int) -> dn.Dataset:
 @pytest.mark.parametrize("seed", range(5))
 def test_exhaustive_equals_exact(n, seed):
     for table in (dn.scoring.score_table(random_data(n, 100, seed), max_parents=2), random_table(n, 2, seed)):
-        brute = dn.solvers.exhaustive(table)
-        assert brute.optimal
-        assert brute.score == pytest.approx(dn.solvers.exact(table).score, rel=1e-12)
+        solution = dn.solvers.exhaustive(table)
+        assert solution.optimal
+        assert solution.score == pytest.approx(dn.solvers.exact(table).score, rel=1e-12)
 
 
 @pytest.mark.parametrize(("n", "m"), [(2, 1), (2, 0), (3, 1), (4, 1), (4, 0), (5, 1)])
-def test_exhaustive_with_fewer_parents(n, m):
+def test_exhaustive_equals_exact_with_a_lower_parent_limit(n, m):
     table = random_table(n, m, seed=n)
     assert dn.solvers.exhaustive(table).score == pytest.approx(dn.solvers.exact(table).score, rel=1e-12)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [3, 4])
-def test_exhaustive_charges_no_dag_for_its_order(n):
-    """Make each DAG the best in turn: none is penalised, the empty graph least of all."""
+def test_exhaustive_finds_any_dag_that_is_the_best(n):
+    """Exhaustive search penalises no DAG, so it finds each DAG if that DAG has the highest score."""
     for dag in all_dags(n):
         if max(map(len, dag)) <= 2:
             table = random_table(n, 2, seed=0, spread=0.0)
@@ -47,11 +48,11 @@ def test_exhaustive_charges_no_dag_for_its_order(n):
 @pytest.mark.parametrize("n", [3, 4, 5])
 def test_independent_data_give_the_empty_graph(n):
     table = dn.scoring.score_table(independent_data(n, 2000, seed=1))
-    for learner in (dn.solvers.exact, dn.solvers.exhaustive):
-        assert learner(table).edges == []
+    for solve in (dn.solvers.exact, dn.solvers.exhaustive):
+        assert solve(table).edges == []
 
 
-def test_exhaustive_is_the_same_for_any_number_of_threads():
+def test_number_of_threads_does_not_change_the_result_of_exhaustive():
     table = random_table(5, 2, seed=3)
     with dn.limits(jobs=1):
         one = dn.solvers.exhaustive(table)
@@ -72,12 +73,13 @@ def test_exact_equals_enumeration_for_any_parent_limit_and_candidates(seed, n, m
     allowed = [
         dag for dag in _dags(n) if all(data.names[p] in candidates[data.names[c]] for c, ps in enumerate(dag) for p in ps)
     ]
-    found = dn.solvers.exact(table)
-    assert found.score == pytest.approx(dag_scores(full, allowed).max(), rel=1e-12)
-    assert max(d for _, d in found.dag.in_degree) <= m
+    solution = dn.solvers.exact(table)
+    assert solution.score == pytest.approx(dag_scores(full, allowed).max(), rel=1e-12)
+    assert max(d for _, d in solution.dag.in_degree) <= m
 
 
 def _dags(n: int):
+    """Return all DAGs with n nodes; the list is computed once."""
     if n not in _CACHE:
         _CACHE[n] = all_dags(n)
     return _CACHE[n]
@@ -87,8 +89,8 @@ _CACHE: dict = {}
 
 
 @pytest.mark.parametrize(("n", "m"), [(12, 3), (13, 2), (12, 11)])
-def test_exact_beyond_one_block_of_low_variables(n, m):
-    """More variables than the small arrays hold; a plain dynamic programme over dictionaries gives the same."""
+def test_exact_with_high_variables_equals_plain_dynamic_programming(n, m):
+    """With more than 11 variables, exact search equals a dynamic programme over a dictionary."""
     table = dn.scoring.score_table(random_data(n, 80, seed=n, arities=[2] * n), max_parents=m)
     best = {0: 0.0}
     local = []
@@ -104,18 +106,18 @@ def test_exact_beyond_one_block_of_low_variables(n, m):
     assert dn.solvers.exact(table).score == pytest.approx(best[(1 << n) - 1], rel=1e-12)
 
 
-def test_exact_finds_no_edges_that_gain_nothing():
-    """A column with one state is as good as no parent; it is left out."""
+def test_exact_returns_no_needless_edges():
+    """A parent with only one state does not change the score, so exact search does not add it."""
     data = dn.Dataset.from_codes(
         ["a", "b", "c"], [["x"], ["0", "1"], ["0", "1"]], np.array([[0] * 40, [0, 1] * 20, [0, 1] * 20])
     )
     assert dn.solvers.exact(dn.scoring.score_table(data)).edges in ([("b", "c")], [("c", "b")])
 
 
-def test_limits_are_said():
+def test_errors_state_the_size_limits():
     with pytest.raises(dn.InputError, match="at most 5 variables, not 6; use exact"):
         dn.solvers.exhaustive(random_table(6, 2, seed=0))
     with pytest.raises(dn.InputError, match="at most 28 variables, not 29"):
         dn.solvers.exact(random_table(29, 1, seed=0))
-    with pytest.raises(dn.InputError, match="3 parents are allowed"):
+    with pytest.raises(dn.InputError, match="at most 2 parents, not 3"):
         dn.solvers.exhaustive(random_table(5, 3, seed=0))

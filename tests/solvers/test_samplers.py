@@ -1,4 +1,4 @@
-"""Default parameters of samplers, and the labels that samplers see."""
+"""Tests of default parameters, variable labels and fingerprints of samplers."""
 
 from functools import partial
 
@@ -17,7 +17,7 @@ import dagneal as dn
 from dagneal.qpu.backend import LocalBackend
 from dagneal.qpu.sampler import QPU
 from dagneal.solvers.samplers import default_parameters, describe_sampler, sampler_fingerprint, with_defaults
-from dagneal.strategies.names import sampler_named
+from dagneal.strategies.names import make_sampler
 from support.quantum import small_chip
 from support.samplers import Recorder
 
@@ -32,10 +32,7 @@ def table(data):
     return dn.scoring.score_table(data)
 
 
-# Defaults
-
-
-def test_defaults_by_class():
+def test_default_parameters_depend_on_the_class():
     tabu = {"num_reads": 100, "num_restarts": 5, "timeout": 600_000, "lower_bound_z": 10_000}
     assert default_parameters(SimulatedAnnealingSampler()) == {"num_reads": 1000}
     assert default_parameters(PathIntegralAnnealingSampler()) == {"num_reads": 100}
@@ -57,13 +54,13 @@ def test_defaults_by_class():
 
 
 @pytest.mark.parametrize("name", ["sa", "sqa", "tabu", "greedy", "random"])
-def test_integers_in_place_of_names_change_no_read(name, table):
-    """The numbers sort as the names do: some samplers sort the variables of a model."""
-    sampler = sampler_named(name)
-    found = dn.solvers.anneal(table, sampler, num_reads=20, seed=3)
+def test_numbered_variables_give_the_same_reads_as_labels(name, table):
+    """Numbers sort like labels, because some samplers sort the variables of a model."""
+    sampler = make_sampler(name)
+    solution = dn.solvers.anneal(table, sampler, num_reads=20, seed=3)
     bqm = dn.qubo.encode(table)
     direct = sampler.sample(bqm, **with_defaults(sampler, {"num_reads": 20, "seed": 3}))
-    reads = found.reads.sampleset
+    reads = solution.reads.sampleset
     assert list(reads.variables) == list(direct.variables)
     assert np.array_equal(reads.record.sample, direct.record.sample)
 
@@ -71,9 +68,11 @@ def test_integers_in_place_of_names_change_no_read(name, table):
 def test_labels_in_parameters_and_embeddings_are_kept(data, table, embeddings):
     bqm = dn.qubo.encode(table)
     state = dict.fromkeys(bqm.variables, 0)
-    found = dn.solvers.anneal(table, SimulatedAnnealingSampler(), initial_states=[state], num_reads=1, num_sweeps=1, seed=1)
+    solution = dn.solvers.anneal(
+        table, SimulatedAnnealingSampler(), initial_states=[state], num_reads=1, num_sweeps=1, seed=1
+    )
     direct = SimulatedAnnealingSampler().sample(bqm, initial_states=[state], num_reads=1, num_sweeps=1, seed=1)
-    assert found.reads.sampleset.first.sample == direct.first.sample
+    assert solution.reads.sampleset.first.sample == direct.first.sample
     order = sorted(bqm.variables, key=str)
     assert dn.solvers.anneal(table, TreeDecompositionSolver(), elimination_order=order).reads.reads == 1
     chip = LocalBackend(small_chip(noise=0.0), "chip")
@@ -83,69 +82,73 @@ def test_labels_in_parameters_and_embeddings_are_kept(data, table, embeddings):
         dn.solvers.anneal(table, QPU(chip, embedding={("d", "Smoker", "Cancer"): [3]}, cache=embeddings))
 
 
-class Named(Recorder):
-    """A sampler that is told from others by its `repr`."""
+class WithRepr(Recorder):
+    """A sampler whose `repr` is its fingerprint."""
 
     def __init__(self, schedule):
         super().__init__()
         self.schedule = schedule
 
     def __repr__(self):
-        return f"Named({self.schedule!r})"
+        return f"WithRepr({self.schedule!r})"
 
 
-class Marked(Recorder):
-    """A sampler that is told from others by its fingerprint."""
+class WithFingerprint(Recorder):
+    """A sampler with the property `fingerprint`."""
 
     fingerprint = "mark"
 
 
-def test_samplers_are_told_apart():
+def test_different_samplers_have_different_fingerprints():
     tabu, annealing = (
-        describe_sampler(dimod.TruncateComposite(each(), 10)) for each in (TabuSampler, SimulatedAnnealingSampler)
+        describe_sampler(dimod.TruncateComposite(sampler(), 10)) for sampler in (TabuSampler, SimulatedAnnealingSampler)
     )
     assert tabu != annealing
     assert "dwave.samplers" in tabu
-    namesakes = [type("Namesake", (Marked,), {"__module__": module})() for module in ("one", "other")]
+    namesakes = [type("Namesake", (WithFingerprint,), {"__module__": module})() for module in ("one", "other")]
     assert sampler_fingerprint(namesakes[0]) != sampler_fingerprint(namesakes[1])
-    assert sampler_fingerprint(Named("fast")) == sampler_fingerprint(Named("fast")) != sampler_fingerprint(Named("slow"))
-    assert "mark" in sampler_fingerprint(Marked())
+    assert (
+        sampler_fingerprint(WithRepr("fast"))
+        == sampler_fingerprint(WithRepr("fast"))
+        != sampler_fingerprint(WithRepr("slow"))
+    )
+    assert "mark" in sampler_fingerprint(WithFingerprint())
     chips = [small_chip(), small_chip(noise=0.0), small_chip(broken=[3])]
     assert len({sampler_fingerprint(chip) for chip in chips}) == 3
     assert len({sampler_fingerprint(QPU(LocalBackend(chip, "chip"))) for chip in chips}) == 2
 
 
-def test_a_sampler_that_cannot_be_told_apart_needs_no_journal(data, tmp_path):
-    annealed = dn.Anneal(Recorder(), num_reads=2)
-    assert "Recorder" in repr(annealed)
-    assert dn.learn(data, annealed).is_dag
-    for solver in (annealed, dn.Divide(annealed, size=3, combine="penalty")):
+def test_only_runs_with_a_journal_need_a_sampler_with_a_fingerprint(data, tmp_path):
+    annealer = dn.Anneal(Recorder(), num_reads=2)
+    assert "Recorder" in repr(annealer)
+    assert dn.learn(data, annealer).is_dag
+    for solver in (annealer, dn.Divide(annealer, size=3, combine="penalty")):
         with dn.Run(journal=tmp_path / "run.db") as run:
             for call in (partial(dn.learn, data), partial(dn.bootstrap, data, 2)):
                 with pytest.raises(
-                    dn.InputError, match=r"a journal cannot tell .*Recorder.* `fingerprint` or a `__repr__`"
+                    dn.InputError, match=r"a journal cannot identify .*Recorder.* `fingerprint` or a `__repr__`"
                 ) as caught:
                     call(solver=solver, run=run)
                 assert "\n" not in str(caught.value)
 
 
-def test_a_journal_tells_samplers_apart(data, tmp_path):
+def test_a_journal_stores_separate_results_for_different_samplers(data, tmp_path):
     for schedule, calls in (("fast", True), ("slow", True), ("fast", False)):
         with dn.Run(journal=tmp_path / "run.db") as run:
-            sampler = Named(schedule)
+            sampler = WithRepr(schedule)
             dn.learn(data, dn.Divide(dn.Anneal(sampler, num_reads=2), size=3, combine="penalty"), run=run)
         assert bool(sampler.calls) == calls
         with dn.Run(journal=tmp_path / "samples.db") as run:
-            sampler = Named(schedule)
+            sampler = WithRepr(schedule)
             dn.bootstrap(data, 2, dn.Anneal(sampler, num_reads=2, direct=True), run=run)
         assert bool(sampler.calls) == calls
 
 
-def test_a_refusal_is_one_line(table):
-    class Refusing(Recorder):
+def test_error_of_a_sampler_is_reduced_to_one_line(table):
+    class Failing(Recorder):
         def sample(self, bqm, num_reads=None):
             raise TypeError("no such model\nThe following are supported:\n  1. that")
 
     with pytest.raises(dn.InputError) as caught:
-        dn.solvers.anneal(table, Refusing())
-    assert str(caught.value) == "Refusing refused the problem with num_reads=1000: no such model"
+        dn.solvers.anneal(table, Failing())
+    assert str(caught.value) == "Failing failed with num_reads=1000: no such model"

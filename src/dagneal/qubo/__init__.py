@@ -1,4 +1,4 @@
-"""The search for the best DAG as a QUBO (O'Gorman et al. 2015): encode, decode, export."""
+"""QUBO encoding of the search for the best DAG (O'Gorman et al. 2015): encode, decode, export."""
 
 from dagneal.qubo.decode import (
     Reads as Reads,
@@ -11,11 +11,15 @@ from dagneal.qubo.encode import (
     TIGHT as TIGHT,
     Encoding as Encoding,
     encode as encode,
-    encoding_named as encoding_named,
+    parse_encoding as parse_encoding,
     qubo_matrix as qubo_matrix,
     qubo_vector as qubo_vector,
     qubos as qubos,
     result_value as result_value,
 )
 from dagneal.qubo.export import write_model as write_model
-from dagneal.qubo.statistics import compare_encodings as compare_encodings, figures as figures, treewidth as treewidth
+from dagneal.qubo.statistics import (
+    compare_encodings as compare_encodings,
+    encoding_statistics as encoding_statistics,
+    treewidth as treewidth,
+)

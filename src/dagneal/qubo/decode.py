@@ -1,4 +1,4 @@
-"""Decode: from the reads of a sampler to graphs, as they stand (raw) and repaired."""
+"""Decode the reads of a sampler into graphs, raw and repaired."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.errors import InputError
-from dagneal.base.files import replacing
+from dagneal.base.files import atomic_write
 from dagneal.base.kernels import Floats, Ints, Masks, kernel
 from dagneal.qubo.hamiltonian import Qubos
 from dagneal.qubo.variables import KINDS, Layout
-from dagneal.scoring.orders import dag_of_order, score_orders, sort_by
+from dagneal.scoring.orders import dag_of_order, score_orders, sort_topologically
 from dagneal.scoring.table import ScoreTable
 
 
 @dataclass(frozen=True, eq=False)
 class Reads:
-    """What the reads of a sampler mean, one line per row of the sample set.
+    """The decoded reads of a sampler, one entry for each row of the sample set.
 
-    A raw read is its d bits as they stand: it may have cycles or parent sets outside the table. A repaired read is an
-    order of the variables, in which every child takes its best parents among those before it: always a DAG, and never
-    worse than the raw read where that is one.
+    A raw read contains the edges whose d variables are 1. It may have cycles or parent sets outside the table. A repaired
+    read uses only the order of the variables: every child gets its best parents among the variables before it. A repaired
+    read is always a DAG. If the raw read is a DAG, the repaired read has at least its score.
 
     Attributes:
-        table: the table that was encoded.
-        edges: the d bits, shape (reads, parent, child).
-        orders: the order taken from each read.
-        raw_scores: the log score of each raw read, NaN where it is not feasible.
-        repaired_scores: the log score of each repaired read.
-        energies: as the sampler reported them.
-        occurrences: how often each read occurred.
+        table: encoded score table.
+        edges: values of the d variables, shape (reads, parent, child).
+        orders: order of the variables in each read, shape (reads, variables).
+        raw_scores: log score of each raw read; NaN if the read is not feasible.
+        repaired_scores: log score of each repaired read.
+        energies: energies that the sampler reported.
+        occurrences: number of occurrences of each read.
     """
 
     table: ScoreTable
@@ -50,14 +50,14 @@ class Reads:
 
     @property
     def feasible(self) -> NDArray[np.bool_]:
-        """Which raw reads are DAGs of the table."""
+        """True for each raw read that is a DAG with parent sets in the table."""
         return ~np.isnan(self.raw_scores)
 
     def raw_graph(self, read: int) -> nx.DiGraph:
-        """The graph of a read as it stands, perhaps with cycles.
+        """Return the graph of a raw read, which may have cycles.
 
         Args:
-            read: its line.
+            read: index of the read.
         """
         graph = nx.DiGraph()
         graph.add_nodes_from(self.table.names)
@@ -66,23 +66,24 @@ class Reads:
         return graph
 
     def repaired_dag(self, read: int) -> nx.DiGraph:
-        """The best DAG in the order of a read.
+        """Return the best DAG that follows the order of a read.
 
         Args:
-            read: its line.
+            read: index of the read.
         """
         return dag_of_order(self.table, self.orders[read])
 
 
 def decode(table: ScoreTable, sampleset: dimod.SampleSet) -> Reads:
-    """Turn the reads of an encoded table into graphs.
+    """Decode the reads of an encoded table into graphs.
 
     Args:
-        table: the table that was encoded.
-        sampleset: what a sampler returned.
+        table: encoded score table.
+        sampleset: reads of a sampler.
 
-    The order of a read follows its d and r bits together where these have no cycle; else the d bits; else the r bits; else
-    nothing. What that leaves open goes to the variable that comes first in more r bits, then by column.
+    The order of a read follows its d and r variables together if they have no cycle. Otherwise it follows the d variables
+    alone, then the r variables alone, then neither. Ties go to the variable that comes first in more r variables, then to
+    the earlier column.
 
     >>> from dwave.samplers import TreeDecompositionSolver
     >>> from dagneal.networks.bundled import load
@@ -94,61 +95,65 @@ def decode(table: ScoreTable, sampleset: dimod.SampleSet) -> Reads:
     [('Player', 'Host'), ('Car', 'Host')]
     """
     n = len(table.names)
-    bits = np.asarray(sampleset.record.sample) > 0  # 1 is set in both vartypes
-    edges = np.zeros((len(bits), n, n), dtype=np.bool_)
+    samples = np.asarray(sampleset.record.sample) > 0  # 1 means "set" for binary variables and for spins
+    edges = np.zeros((len(samples), n, n), dtype=np.bool_)
     before = np.zeros_like(edges)
     for column, label in enumerate(sampleset.variables):
         kind, *rest = label if isinstance(label, tuple) else (None,)
-        named = rest[:1] if kind == "y" else rest
-        short = len(rest) != 2 and kind != "a"
-        if kind not in KINDS or short or any(name not in table.position for name in named):
-            raise InputError(f"the samples have a bit {label!r}, which is none of this table's")
+        names = rest[:1] if kind == "y" else rest
+        wrong_length = len(rest) != 2 and kind != "a"
+        if kind not in KINDS or wrong_length or any(name not in table.position for name in names):
+            raise InputError(
+                f"the samples contain {label!r}, which is not a QUBO variable of this table; pass the table that was encoded"
+            )
         if kind in ("d", "r"):
             a, b = (table.position[name] for name in rest)
             if kind == "d":
-                edges[:, a, b] = bits[:, column]
+                edges[:, a, b] = samples[:, column]
             else:
-                before[:, a, b], before[:, b, a] = bits[:, column], ~bits[:, column]
-    return _reads(table, edges, before, sampleset)
+                before[:, a, b], before[:, b, a] = samples[:, column], ~samples[:, column]
+    return _build_reads(table, edges, before, sampleset)
 
 
-def decode_bits(table: ScoreTable, layout: Layout, sampleset: dimod.SampleSet) -> Reads:
-    """Turn reads whose bits are numbered, in the order of a layout, into graphs.
+def decode_numbered(table: ScoreTable, layout: Layout, sampleset: dimod.SampleSet) -> Reads:
+    """Decode reads whose QUBO variables are numbered in the order of a layout.
 
     Args:
-        table: the table that was encoded.
-        layout: which bit is where.
-        sampleset: what a sampler returned.
+        table: encoded score table.
+        layout: index of each QUBO variable.
+        sampleset: reads of a sampler.
     """
-    place = np.argsort(np.fromiter(sampleset.variables, dtype=np.int64))
-    bits = np.zeros((len(sampleset), layout.bits + 1), dtype=np.bool_)  # one more, which -1 points to
-    bits[:, :-1] = (np.asarray(sampleset.record.sample) > 0)[:, place]
-    before = bits[:, layout.r]
+    position = np.argsort(np.fromiter(sampleset.variables, dtype=np.int64))
+    samples = np.zeros((len(sampleset), layout.num_variables + 1), dtype=np.bool_)  # index -1 reads the extra column, False
+    samples[:, :-1] = (np.asarray(sampleset.record.sample) > 0)[:, position]
+    before = samples[:, layout.r]
     before |= (~before & (layout.r >= 0)).transpose(0, 2, 1)
-    return _reads(table, bits[:, layout.d], before, sampleset)
+    return _build_reads(table, samples[:, layout.d], before, sampleset)
 
 
 def decode_spins(table: ScoreTable, encoded: Qubos, problem: int, spins: NDArray[np.int8]) -> Reads:
-    """Turn the spins of a problem that was encoded with others into graphs.
+    """Decode the spins of one of several problems that were encoded together.
 
     Args:
-        table: the table of the problem.
-        encoded: the QUBOs.
-        problem: its line among them.
-        spins: shape (reads, bits).
+        table: score table of the problem.
+        encoded: QUBOs of all problems.
+        problem: index of the problem in `encoded`.
+        spins: spins of each read, shape (reads, QUBO variables).
     """
-    bits = (spins + 1) // 2
-    energies = bits @ encoded.linear[problem] + encoded.offset[problem]
-    energies = energies + (bits[:, encoded.rows] * bits[:, encoded.columns]) @ encoded.quadratic[problem]
+    samples = (spins + 1) // 2
+    energies = samples @ encoded.linear[problem] + encoded.offset[problem]
+    energies = energies + (samples[:, encoded.rows] * samples[:, encoded.columns]) @ encoded.quadratic[problem]
     variables = range(spins.shape[1])
-    return decode_bits(table, encoded.layout, dimod.SampleSet.from_samples((bits, variables), "BINARY", energies))
+    return decode_numbered(table, encoded.layout, dimod.SampleSet.from_samples((samples, variables), "BINARY", energies))
 
 
-def _reads(table: ScoreTable, edges: NDArray[np.bool_], before: NDArray[np.bool_], sampleset: dimod.SampleSet) -> Reads:
+def _build_reads(
+    table: ScoreTable, edges: NDArray[np.bool_], before: NDArray[np.bool_], sampleset: dimod.SampleSet
+) -> Reads:
     n = len(table.names)
     required = np.zeros((n, n), dtype=np.bool_) if table.required is None else table.required
-    orders, acyclic = _orders(edges, before, required)
-    acyclic &= ~(required & ~edges).any(axis=(1, 2))  # a read that lacks a required edge is no network either
+    orders, acyclic = _find_orders(edges, before, required)
+    acyclic &= ~(required & ~edges).any(axis=(1, 2))  # a read without a required edge is not feasible
     raw = _raw_scores(edges, acyclic, table.first, table.candidates, table.start, table.masks, table.scores)
     return Reads(
         table=table,
@@ -162,10 +167,10 @@ def _reads(table: ScoreTable, edges: NDArray[np.bool_], before: NDArray[np.bool_
 
 
 @kernel
-def _orders(
+def _find_orders(
     edges: NDArray[np.bool_], before: NDArray[np.bool_], required: NDArray[np.bool_]
 ) -> tuple[Ints, NDArray[np.bool_]]:
-    """An order for each read that keeps the required edges, and whether its edges have no cycle with these."""
+    """Return an order for each read, and whether its edges have no cycle. Both include the required edges."""
     reads, n, _ = edges.shape
     orders = np.empty((reads, n), dtype=np.int64)
     acyclic = np.ones(reads, dtype=np.bool_)
@@ -174,11 +179,11 @@ def _orders(
         for v in range(n):
             wins[v] = before[read, v].sum()
         kept = edges[read] | required
-        if sort_by(kept | before[read], wins, orders[read]) or sort_by(kept, wins, orders[read]):
+        if sort_topologically(kept | before[read], wins, orders[read]) or sort_topologically(kept, wins, orders[read]):
             continue
         acyclic[read] = False
-        if not sort_by(before[read] | required, wins, orders[read]):
-            sort_by(required, wins, orders[read])
+        if not sort_topologically(before[read] | required, wins, orders[read]):
+            sort_topologically(required, wins, orders[read])
     return orders, acyclic
 
 
@@ -192,6 +197,7 @@ def _raw_scores(
     masks: Masks,
     scores: Floats,
 ) -> Floats:
+    """Return the log score of each raw read; NaN if it has a cycle or a parent set outside the table."""
     reads, n, _ = edges.shape
     total = np.zeros(reads)
     for read in range(reads):
@@ -222,30 +228,30 @@ def _raw_scores(
 
 
 def write_samples(sampleset: dimod.SampleSet, path: str | os.PathLike[str]) -> None:
-    """Save a sample set as JSON, to be read back with `read_samples`.
+    """Save a sample set as JSON; `read_samples` reads it back.
 
     Args:
-        sampleset: what a sampler returned.
-        path: the file.
+        sampleset: reads of a sampler.
+        path: path of the file.
     """
-    with replacing(path) as file:
-        file.write(json.dumps(sampleset.to_serializable(), default=_plain).encode())
+    with atomic_write(path) as file:
+        file.write(json.dumps(sampleset.to_serializable(), default=_to_json).encode())
 
 
 def read_samples(path: str | os.PathLike[str]) -> dimod.SampleSet:
     """Read a sample set that `write_samples` saved.
 
     Args:
-        path: the file.
+        path: path of the file.
     """
     try:
         return dimod.SampleSet.from_serializable(json.loads(Path(path).read_text(encoding="utf-8")))
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path} holds no saved samples") from error
+        raise InputError(f"{path} is not a file of saved samples; write one with write_samples") from error
 
 
-def _plain(value: Any) -> Any:
-    """Arrays and numbers of NumPy in a sampler's own information, for JSON."""
+def _to_json(value: Any) -> Any:
+    """Convert NumPy values in the sampler's `info` to JSON values, and other objects to text."""
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)

@@ -1,4 +1,4 @@
-"""Writing a QUBO for other tools."""
+"""Write a QUBO to a file for other tools."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from pathlib import Path
 import dimod
 import numpy as np
 
-from dagneal.base.files import check_format, replacing
+from dagneal.base.files import atomic_write, check_format
 
 FORMATS = (".bqm", ".coo", ".npz")
 
 
 def write_model(bqm: dimod.BinaryQuadraticModel, path: str | os.PathLike[str]) -> None:
-    """Write a binary quadratic model; the ending of the name says how.
+    """Write a binary quadratic model in the format that the file extension selects.
 
     Args:
-        bqm: the model, over bits or spins.
-        path: a name ending in .bqm (dimod's own format), .coo (text, one `row column value` per line, which dimod's
-            `coo` reads) or .npz (arrays `row`, `column`, `value`, `offset`, `vartype` and `labels`, these as JSON).
+        bqm: binary or spin model.
+        path: path of the file. The extension is .bqm (dimod's own format), .coo (text, one `row column value` per line, read
+            by dimod's `coo`) or .npz (arrays `row`, `column`, `value`, `offset`, `vartype`, and `labels` as JSON).
 
     >>> import dimod, tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "pair.coo"
@@ -38,7 +38,7 @@ def write_model(bqm: dimod.BinaryQuadraticModel, path: str | os.PathLike[str]) -
     """
     check_format(path, FORMATS)
     suffix = Path(path).suffix.lower()
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         if suffix == ".bqm":
             with bqm.to_file() as source:
                 shutil.copyfileobj(source, file)
@@ -58,7 +58,7 @@ def write_model(bqm: dimod.BinaryQuadraticModel, path: str | os.PathLike[str]) -
             return
         lines = [f"# vartype={bqm.vartype.name}", f"# offset={float(bqm.offset)!r}"]
         lines += [f"# {i} = {label}" for i, label in enumerate(labels)]
-        # No exponents: dimod's reader does not take them.
+        # dimod's reader does not accept exponents.
         lines += [
             f"{i} {j} {np.format_float_positional(value, trim='0')}"
             for i, j, value in zip(rows, columns, values, strict=True)
@@ -67,7 +67,7 @@ def write_model(bqm: dimod.BinaryQuadraticModel, path: str | os.PathLike[str]) -
 
 
 def _triplets(bqm: dimod.BinaryQuadraticModel) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """All coefficients as an upper triangle, the linear ones on the diagonal, in the order of the variables."""
+    """Return rows, columns and values of the upper-triangular matrix, with linear coefficients on the diagonal."""
     linear, (i, j, quadratic), _ = bqm.to_numpy_vectors(variable_order=bqm.variables)
     diagonal = np.arange(len(linear))
     rows = np.concatenate([diagonal, np.minimum(i, j)])

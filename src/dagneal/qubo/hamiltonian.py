@@ -1,4 +1,4 @@
-"""The Hamiltonian H = H_score + H_max + H_trans + H_consist, term by term, of many problems of one shape at once."""
+"""Build the Hamiltonian H = H_score + H_max + H_trans + H_consist of one or more problems of the same shape."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import dimod
 import numpy as np
 
 from dagneal.base.kernels import Floats, Ints
-from dagneal.qubo.order_variables import Ordering
+from dagneal.qubo.order_variables import OrderVariables
 from dagneal.qubo.penalties import Penalties
 from dagneal.qubo.polynomial import Child
 from dagneal.qubo.reduction import Reduction
@@ -22,13 +22,13 @@ class Qubos:
     """The QUBOs of one or more problems of the same shape, as arrays.
 
     Attributes:
-        layout: which bit stands where.
-        linear: shape (problems, bits).
-        rows: first bit of each product.
-        columns: second bit of each product.
-        quadratic: shape (problems, products).
-        offset: shape (problems,).
-        penalties: the weights of the constraints.
+        layout: index of each QUBO variable.
+        linear: linear coefficients, shape (problems, QUBO variables).
+        rows: first variable of each interaction.
+        columns: second variable of each interaction.
+        quadratic: quadratic coefficients, shape (problems, interactions).
+        offset: constant terms, shape (problems,).
+        penalties: weights of the constraints.
     """
 
     layout: Layout
@@ -40,11 +40,11 @@ class Qubos:
     penalties: Penalties
 
     def model(self, problem: int, names: Sequence[str] | None = None) -> dimod.BinaryQuadraticModel:
-        """One of the problems as a model.
+        """Return the binary quadratic model of one problem.
 
         Args:
-            problem: its line.
-            names: the variables, for the labels of the bits; without them the bits are numbered, which is quicker.
+            problem: index of the problem.
+            names: names of the data variables, for labels. Without names the QUBO variables are numbered, which is faster.
         """
         return dimod.BinaryQuadraticModel.from_numpy_vectors(
             self.linear[problem],
@@ -56,10 +56,11 @@ class Qubos:
 
     @cached_property
     def beta_ranges(self) -> Floats:
-        """The temperatures that simulated annealing would choose for each problem, for all at once, shape (problems, 2).
+        """The inverse temperatures that simulated annealing would choose for each problem, shape (problems, 2).
 
-        Hot: any bit flips with probability one half, log(2) / (2 max field). Cold: the easiest flip from a minimum happens
-        once in a hundred sweeps, log(100 x number of smallest fields) / (2 min field), fields being those of the Ising form.
+        Hot: every spin flips with probability of at least one half, beta = log(2) / (2 max field).
+        Cold: the easiest flip from a minimum happens once in a hundred sweeps,
+        beta = log(100 x number of smallest fields) / (2 min field). The fields are those of the Ising form.
         """
         couplings = self.quadratic / 4
         fields = self.linear / 2
@@ -83,131 +84,132 @@ def assemble(
     children: list[Child],
     limit: int,
     limited: Ints,
-    order: Ordering,
+    order: OrderVariables,
     reductions: list[Reduction],
     penalties: Penalties,
     squared: bool,
 ) -> Qubos:
-    """Put the terms together.
+    """Return the QUBOs with all terms of the Hamiltonian.
 
     Args:
-        layout: which bit stands where.
-        children: the polynomials.
-        limit: the most parents of a child.
-        limited: the children that need H_max.
-        order: the order bits.
-        reductions: the auxiliary bits.
-        penalties: the weights.
-        squared: whether H_max is the paper's square.
+        layout: index of each QUBO variable.
+        children: polynomial of each child.
+        limit: parent limit.
+        limited: children that need H_max.
+        order: order variables.
+        reductions: auxiliary variables of each child.
+        penalties: weights of the constraints.
+        squared: whether to use the paper's squared form of H_max.
     """
-    terms = _Terms(len(children[0].costs), layout.bits)
-    for place, (child, reduced) in enumerate(zip(children, reductions, strict=True)):
-        _score(terms, layout, place, child, reduced, penalties.products[place])
-    for place in limited:
-        _maximum(terms, layout, int(place), limit, penalties.maximum[:, place, None], squared)
-    _consistency(terms, layout, order, penalties)
-    _transitivity(terms, layout, order, penalties)
+    terms = _Terms(len(children[0].costs), layout.num_variables)
+    for index, (child, reduced) in enumerate(zip(children, reductions, strict=True)):
+        _add_score(terms, layout, index, child, reduced, penalties.auxiliary[index])
+    for index in limited:
+        _add_maximum(terms, layout, int(index), limit, penalties.maximum[:, index, None], squared)
+    _add_consistency(terms, layout, order, penalties)
+    _add_transitivity(terms, layout, order, penalties)
     rows, columns, quadratic = terms.merge()
     return Qubos(layout, terms.linear, rows, columns, quadratic, terms.offset, penalties)
 
 
 class _Terms:
-    """Coefficients of many problems as they come; the first axis is the problem."""
+    """A collector for the coefficients of all problems; the first axis of each array is the problem."""
 
-    def __init__(self, problems: int, bits: int) -> None:
-        self.linear = np.zeros((problems, bits))
+    def __init__(self, problems: int, variables: int) -> None:
+        self.linear = np.zeros((problems, variables))
         self.offset = np.zeros(problems)
-        self.products: list[Ints] = [np.zeros(0, dtype=np.int64)]
+        self.keys: list[Ints] = [np.zeros(0, dtype=np.int64)]  # row * variables + column of each interaction
         self.values: list[Floats] = [np.zeros((problems, 0))]
 
     def add(self, rows: Ints, columns: Ints, values: Floats) -> None:
-        """Add products of two bits, with values of shape (problems, products) or (problems, 1)."""
-        self.products.append(np.minimum(rows, columns) * self.linear.shape[1] + np.maximum(rows, columns))
+        """Add interactions with values of shape (problems, interactions) or (problems, 1)."""
+        self.keys.append(np.minimum(rows, columns) * self.linear.shape[1] + np.maximum(rows, columns))
         self.values.append(np.broadcast_to(values, (len(self.offset), len(rows))))
 
     def merge(self) -> tuple[Ints, Ints, Floats]:
-        """Rows, columns and values, equal products added up."""
-        products, place = np.unique(np.concatenate(self.products), return_inverse=True)
-        values = np.zeros((len(products), len(self.offset)))
-        np.add.at(values, place, np.concatenate(self.values, axis=1).T)
-        bits = max(self.linear.shape[1], 1)
-        return products // bits, products % bits, np.ascontiguousarray(values.T)
+        """Return rows, columns and values of the distinct interactions, with repeated interactions summed."""
+        keys, index = np.unique(np.concatenate(self.keys), return_inverse=True)
+        values = np.zeros((len(keys), len(self.offset)))
+        np.add.at(values, index, np.concatenate(self.values, axis=1).T)
+        variables = max(self.linear.shape[1], 1)
+        return keys // variables, keys % variables, np.ascontiguousarray(values.T)
 
 
-def _score(terms: _Terms, layout: Layout, place: int, child: Child, reduced: Reduction, weights: Floats) -> None:
-    """H_score, the sum over parent sets J of w(J) prod d_j, and what makes auxiliary bits products.
+def _add_score(terms: _Terms, layout: Layout, index: int, child: Child, reduced: Reduction, weights: Floats) -> None:
+    """Add H_score, the sum over parent sets J of w(J) prod d_j, and the penalties of the auxiliary variables.
 
-    An auxiliary bit a for the product x y costs u x y - (u + v) (x a + y a) + (u + 2 v) a: nothing where a = x y, u where it
-    is 0 in place of 1, at least v where it is 1 in place of 0. With u = v this is Rosenberg's.
+    An auxiliary variable a for the product x y has the penalty u x y - (u + v) (x a + y a) + (u + 2 v) a. The penalty is 0
+    if a = x y, u if a is 0 instead of 1, and at least v if a is 1 instead of 0. For u = v it is Rosenberg's penalty.
     """
-    bits = np.concatenate([layout.d[child.parents, place], layout.a[place] + np.arange(len(reduced.products))])
+    variables = np.concatenate([layout.d[child.parents, index], layout.a[index] + np.arange(len(reduced.products))])
     sets = child.sets
     terms.offset += child.weights[:, 0]
     single = np.flatnonzero(sets.sizes == 1)
-    terms.linear[:, bits[_bits_of(sets.masks[single], 1)[:, 0]]] += child.weights[:, single]
+    terms.linear[:, variables[_set_bits(sets.masks[single], 1)[:, 0]]] += child.weights[:, single]
     pairs = np.flatnonzero(sets.sizes == 2)
-    ends = bits[_bits_of(sets.masks[pairs], 2)]
+    ends = variables[_set_bits(sets.masks[pairs], 2)]
     terms.add(ends[:, 0], ends[:, 1], child.weights[:, pairs])
     if not len(reduced.products):
         return
-    ends = bits[reduced.factors]
+    ends = variables[reduced.factors]
     terms.add(ends[:, 0], ends[:, 1], child.weights[:, np.searchsorted(sets.masks, reduced.terms)])
-    x, y = bits[np.array([(product.left, product.right) for product in reduced.products])].T
-    a = bits[len(child.parents) :]
-    low, high = weights[:, :, 0], weights[:, :, 1]
+    x, y = variables[np.array([(product.left, product.right) for product in reduced.products])].T
+    a = variables[len(child.parents) :]
+    low, high = weights[:, :, 0], weights[:, :, 1]  # u and v
     terms.add(x, y, low)
     terms.add(x, a, -(low + high))
     terms.add(y, a, -(low + high))
     terms.linear[:, a] += low + 2 * high
 
 
-def _bits_of(masks: np.ndarray, count: int) -> Ints:
-    """The places of the bits that are set in each mask, all of which have so many."""
-    found = np.empty((len(masks), count), dtype=np.int64)
+def _set_bits(masks: np.ndarray, count: int) -> Ints:
+    """Return the positions of the set bits of masks that all have `count` set bits, shape (masks, count)."""
+    positions = np.empty((len(masks), count), dtype=np.int64)
     left = masks.copy()
     for column in range(count):
         lowest = left & (~left + np.uint64(1))
-        found[:, column] = np.bitwise_count(lowest - np.uint64(1))
+        positions[:, column] = np.bitwise_count(lowest - np.uint64(1))
         left ^= lowest
-    return found
+    return positions
 
 
-def _maximum(terms: _Terms, layout: Layout, place: int, limit: int, weight: Floats, squared: bool) -> None:
-    """H_max, zero where a child has at most m parents, multiplied out.
+def _add_maximum(terms: _Terms, layout: Layout, index: int, limit: int, weight: Floats, squared: bool) -> None:
+    """Add H_max, which is 0 if a child has at most m parents and the slack y fits.
 
-    The paper's is delta (X - m)^2 with X = sum of d + y. Ours is delta (X - m)(X - m + 1) / 2 with X = sum of d + 2 y: zero
-    for two values of X in a row, so that y needs half as many values, one bit fewer; e (e + 1) / 2 for e parents too many.
+    The paper uses delta (X - m)^2 with X = sum of d + y. The other encodings use delta (X - m)(X - m + 1) / 2 with
+    X = sum of d + 2 y. It is 0 for two consecutive values of X. So y needs half as many values, which saves one slack
+    variable. For e parents too many it is delta e (e + 1) / 2. The code adds the expanded products.
     """
-    slack = layout.y[place][layout.y[place] >= 0]
-    edges = layout.d[:, place][layout.d[:, place] >= 0]
-    bits = np.concatenate([edges, slack])
+    slack = layout.y[index][layout.y[index] >= 0]
+    edges = layout.d[:, index][layout.d[:, index] >= 0]
+    variables = np.concatenate([edges, slack])
     factor = np.concatenate([np.ones(len(edges)), (1.0 if squared else 2.0) * 2.0 ** np.arange(len(slack))])
-    a, b = np.triu_indices(len(bits), 1)
+    a, b = np.triu_indices(len(variables), 1)
     if squared:
         terms.offset += weight[:, 0] * limit**2
-        terms.linear[:, bits] += weight * (factor**2 - 2 * limit * factor)
-        terms.add(bits[a], bits[b], weight * 2 * factor[a] * factor[b])
+        terms.linear[:, variables] += weight * (factor**2 - 2 * limit * factor)
+        terms.add(variables[a], variables[b], weight * 2 * factor[a] * factor[b])
     else:
         terms.offset += weight[:, 0] * limit * (limit - 1) / 2
-        terms.linear[:, bits] += weight * (factor**2 - (2 * limit - 1) * factor) / 2
-        terms.add(bits[a], bits[b], weight * factor[a] * factor[b])
+        terms.linear[:, variables] += weight * (factor**2 - (2 * limit - 1) * factor) / 2
+        terms.add(variables[a], variables[b], weight * factor[a] * factor[b])
 
 
-def _consistency(terms: _Terms, layout: Layout, order: Ordering, penalties: Penalties) -> None:
-    """H_consist, which makes d follow r, or where there is no r, keeps an edge and its reverse apart."""
+def _add_consistency(terms: _Terms, layout: Layout, order: OrderVariables, penalties: Penalties) -> None:
+    """Add H_consist: edges must follow the order variables. Pairs without one must not have edges in both directions."""
     i, j = order.pairs.T
-    here = layout.d[i, j] >= 0  # i -> j needs r_ij = 1
-    weight = penalties.consistency[:, i[here], j[here]]
-    terms.linear[:, layout.d[i, j][here]] += weight
-    terms.add(layout.d[i, j][here], layout.r[i, j][here], -weight)
-    here = layout.d[j, i] >= 0  # j -> i needs r_ij = 0
-    terms.add(layout.d[j, i][here], layout.r[i, j][here], penalties.consistency[:, j[here], i[here]])
+    present = layout.d[i, j] >= 0  # i -> j needs r_ij = 1
+    weight = penalties.consistency[:, i[present], j[present]]
+    terms.linear[:, layout.d[i, j][present]] += weight
+    terms.add(layout.d[i, j][present], layout.r[i, j][present], -weight)
+    present = layout.d[j, i] >= 0  # j -> i needs r_ij = 0
+    terms.add(layout.d[j, i][present], layout.r[i, j][present], penalties.consistency[:, j[present], i[present]])
     i, j = order.exclusive.T
     terms.add(layout.d[i, j], layout.d[j, i], penalties.exclusion)
 
 
-def _transitivity(terms: _Terms, layout: Layout, order: Ordering, penalties: Penalties) -> None:
-    """H_trans, which forbids cycles of three in r."""
+def _add_transitivity(terms: _Terms, layout: Layout, order: OrderVariables, penalties: Penalties) -> None:
+    """Add H_trans, which forbids cycles of three variables in r."""
     i, j, k = order.triangles.T
     ij, jk, ik = layout.r[i, j], layout.r[j, k], layout.r[i, k]
     np.add.at(terms.linear.T, ik, penalties.transitivity.T)

@@ -1,4 +1,4 @@
-"""Order bits: which pairs of variables need one, and which triangles must not be cycles."""
+"""Choose the order variables of a QUBO, and the triangles that must not be cyclic."""
 
 from __future__ import annotations
 
@@ -16,80 +16,84 @@ Order = Literal["complete", "chordal"]
 
 
 @dataclass(frozen=True, eq=False)
-class Ordering:
-    """What keeps a graph free of cycles.
+class OrderVariables:
+    """The order variables and the constraints that exclude cycles.
 
     Attributes:
-        pairs: the pairs (a, b), a before b in the data's columns, with an order bit.
-        triangles: the triples (a, b, c) of variables whose three order bits must not make a cycle.
-        exclusive: the pairs without an order bit that may have an edge either way, but not both.
-        parts: the groups of variables in which all cycles lie, those of a variable in several overlapping in it alone.
-        part: the group of each triangle.
-        complete: whether all pairs have an order bit.
+        pairs: pairs (a, b) with an order variable; column a precedes column b in the data.
+        triangles: triples (a, b, c) whose three order variables must not form a cycle.
+        exclusive: pairs without an order variable that may have an edge in either direction, but not in both.
+        components: biconnected components of the graph of order variables. Every cycle lies in one component. Two components
+            share at most one variable.
+        component: component of each triangle.
+        complete: whether all pairs have an order variable.
     """
 
     pairs: Ints
     triangles: Ints
     exclusive: Ints
-    parts: tuple[Ints, ...]
-    part: Ints
+    components: tuple[Ints, ...]
+    component: Ints
     complete: bool
 
 
-def ordering(edges: NDArray[np.bool_], order: Order) -> Ordering:
-    """The order bits for a set of possible edges.
+def choose_order_variables(edges: NDArray[np.bool_], order: Order) -> OrderVariables:
+    """Choose the order variables for a set of possible edges.
 
     Args:
-        edges: `edges[parent, child]`, which edges have a bit.
-        order: `complete` for all pairs, as in the paper; `chordal` for those that matter.
+        edges: `edges[parent, child]`, True if the edge has an edge variable.
+        order: `complete` for all pairs, as in the paper; `chordal` for the pairs that can be in a cycle.
 
-    A cycle stays within a strongly connected component of the possible edges. There the pairs with a possible edge are
-    completed to a chordal graph: an orientation of a chordal graph without a directed triangle has no directed cycle at all,
-    since a longer one has a chord, which makes a shorter one. An edge of a chordal graph that is in no triangle is on no
-    cycle of three and more; there it is enough that not both directions are taken.
+    Why `chordal` excludes all cycles: A cycle stays within a strongly connected component of the possible edges. In each
+    component, the pairs with a possible edge are completed to a chordal graph. An orientation of a chordal graph without a
+    directed triangle has no directed cycle: a longer cycle has a chord, and the chord gives a shorter cycle. An edge of a
+    chordal graph that is in no triangle is in no cycle of three or more variables. Such a pair needs no order variable; it
+    is enough to exclude edges in both directions.
 
     >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], dtype=bool)
-    >>> len(ordering(path, "complete").pairs), len(ordering(path, "chordal").pairs)
-    (3, 0)
+    >>> [len(choose_order_variables(path, order).pairs) for order in ("complete", "chordal")]
+    [3, 0]
     """
     n = len(edges)
     if order == "complete":
         joined = ~np.eye(n, dtype=bool)
-        has_bit = joined
+        has_variable = joined
     else:
-        component = np.zeros(n, dtype=np.int64)
+        strong = np.zeros(n, dtype=np.int64)
         for number, members in enumerate(
             nx.strongly_connected_components(nx.from_numpy_array(edges, create_using=nx.DiGraph))
         ):
-            component[list(members)] = number
-        joined = chordal(edges & (component[:, None] == component[None, :]))
-        has_bit = joined & (joined.astype(np.int64) @ joined.astype(np.int64) > 0)
-    graph = nx.from_numpy_array(has_bit)
-    parts = [np.array(sorted(members)) for members in nx.biconnected_components(graph)] if n > 1 else []
+            strong[list(members)] = number
+        joined = complete_to_chordal(edges & (strong[:, None] == strong[None, :]))
+        has_variable = joined & (joined.astype(np.int64) @ joined.astype(np.int64) > 0)
+    graph = nx.from_numpy_array(has_variable)
+    components = [np.array(sorted(members)) for members in nx.biconnected_components(graph)] if n > 1 else []
     triangles = [
         (a, b, c) for a, b in np.argwhere(np.triu(joined)).tolist() for c in range(b + 1, n) if joined[a, c] and joined[b, c]
     ]
-    part = [next(i for i, members in enumerate(parts) if set(corners) <= set(members.tolist())) for corners in triangles]
-    return Ordering(
-        pairs=np.argwhere(np.triu(has_bit)),
+    component = [
+        next(i for i, members in enumerate(components) if set(corners) <= set(members.tolist())) for corners in triangles
+    ]
+    return OrderVariables(
+        pairs=np.argwhere(np.triu(has_variable)),
         triangles=np.array(triangles, dtype=np.int64).reshape(-1, 3),
-        parts=tuple(parts),
-        part=np.array(part, dtype=np.int64),
-        exclusive=np.argwhere(np.triu(joined & ~has_bit & edges & edges.T)),
+        components=tuple(components),
+        component=np.array(component, dtype=np.int64),
+        exclusive=np.argwhere(np.triu(joined & ~has_variable & edges & edges.T)),
         complete=bool(order == "complete"),
     )
 
 
-def chordal(edges: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The pairs with an edge either way, and more, so that every cycle of four and more has a chord.
+def complete_to_chordal(edges: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return a chordal graph that contains the given edges: every cycle of four or more vertices has a chord.
 
-    Vertices are taken out one by one, the one next whose neighbours need the fewest new edges to be joined with each other.
+    The min-fill rule removes one vertex at a time: the vertex whose neighbours need the fewest new edges to become a clique.
 
     Args:
-        edges: a matrix of edges; directions do not matter.
+        edges: adjacency matrix; directions are ignored.
 
     >>> square = np.roll(np.eye(4, dtype=bool), 1, axis=1)
-    >>> int(np.triu(chordal(square)).sum())
+    >>> int(np.triu(complete_to_chordal(square)).sum())
     5
     """
     joined = edges | edges.T

@@ -1,30 +1,37 @@
-"""Penalty weights: how much each constraint must cost for the ground state to be the best network.
+"""Compute the penalty weights that make the ground state of the QUBO the best network.
 
-Let f_i(S) be the cost (minus the log score) of child i with parents S, m the parent limit, p_i the polynomial of H_score.
+Notation: f_i(S) is the cost (minus the log score) of child i with parents S, m is the parent limit, p_i is the polynomial of
+child i in H_score with coefficients w_i, and n is the number of variables.
 
-`paper`, the bounds of O'Gorman et al. plus one: with D'_ji = max(0, -w_i(j) - sum_k min(0, w_i(jk))), delta_max(i) is above
-every D'_ji, delta_trans above every D', delta_consist = (n - 2) delta_trans + 1. For at most two parents and all order bits.
+`paper`: the bounds of O'Gorman et al. plus one, for at most two parents and complete order variables.
+Let D'_ji = max(0, -w_i(j) - sum_k min(0, w_i(jk))). Then delta_max(i) is above every D'_ji, delta_trans is above every D',
+and delta_consist = (n - 2) delta_trans + 1.
 
-`tight`: let D_ji be the largest, over allowed sets S with j, of (the smallest cost of a subset of S without j) - f_i(S):
-what it can cost at most to take the edge j -> i away.
+`tight`: each weight is just above the gain from violating its constraint.
+Let D_ji be the highest cost of removing the edge j -> i: the maximum, over allowed sets S that contain j, of
+(smallest cost of a subset of S without j) - f_i(S).
 
-- delta_max(i) is above (smallest cost of an allowed subset of S - p_i(S)) / (e (e + 1) / 2) for every S with e > 0 parents
-  too many: shrinking S pays. Where there are too many S to look at: above the most that taking one parent away can cost.
-- delta_consist of j -> i is above D_ji: dropping an edge that disagrees with the order bits pays.
-- delta_trans of a triangle is above the smallest of its variables' E_v and F_v. E_v is what it can cost to take all parents
-  of v away, F_v = sum over children i of D_vi to take v away from all its children, both within the biconnected part of the
-  order bits that the triangle is in, since cycles do not leave it. Take a triangle that is a cycle and its variable with the
-  smallest of these, and turn all its order bits so that it comes first (or last): no new cycle of three arises, at least
-  this one goes, and edges against the new order are dropped for at most E_v (or F_v). Repeat until no triangle is a cycle;
-  in a complete or chordal graph there is then no cycle at all. So this holds for every such graph of order bits.
-- For all order bits, one weight above every D is proved too: a cyclic tournament has two variables with equally many
-  successors, and turning the edge between them removes at least one cycle of three more than it makes. Whichever weights
-  have the smaller sum are used. (For chordal graphs this is not enough: with a triangle x y z and x a y b z c around it, all
-  edges one way round, one triangle is a cycle, but two edges must be dropped.)
+- delta_max(i) is above ((smallest cost of an allowed subset of S) - p_i(S)) / (e (e + 1) / 2) for every set S with e > 0
+  parents too many. So replacing S by that subset lowers the energy. If there are too many sets S to enumerate, delta_max(i)
+  is above the highest cost of removing one parent.
+- delta_consist of j -> i is above D_ji. So dropping an edge that contradicts its order variable lowers the energy.
+- delta_trans of a triangle is above the smallest of the values E_v and F_v of its three variables. E_v is the highest cost
+  of removing all parents of v. F_v, the sum of D_vi over the children i of v, bounds the cost of removing v from all its
+  children. Both count only edges within the triangle's biconnected component of the order variables, because cycles do not
+  leave the component.
+  Proof: Take a cyclic triangle and its variable v with the smallest value. Set all order variables of v in the component so
+  that v comes first (if the value is E_v) or last (if it is F_v). This creates no cyclic triangle and removes at least one.
+  Dropping the edges that contradict the new order costs at most E_v or F_v. Repeat until no triangle is cyclic. A complete
+  or chordal graph without cyclic triangles has no cycle, so the bound holds for both kinds of order variables.
+- For complete order variables, one weight above every D is also enough. A tournament with a cycle has two variables with the
+  same number of successors. Reversing their order variable removes at least one more cyclic triangle than it creates. The
+  code uses the weights with the smaller sum.
+  For chordal order variables this weight is too small. Counterexample: the cycle x a y b z c with the triangle x y z, all
+  edges in the same direction around the cycle. One triangle is cyclic, but two edges must be dropped.
 
-`gap`: delta_consist and delta_trans above (the cost of a known network) - (the sum over children of the smallest cost): a
-state with a violated order cannot be the best. delta_max as in `tight`, since the polynomial of a set with too many parents
-may lie far below every allowed one.
+`gap`: delta_consist and delta_trans are above (cost of a known network) - (sum over children of the smallest cost). So a
+state with a violated order has more energy than the known network. delta_max is the same as in `tight`, because the
+polynomial of a set with too many parents may be far below the cost of every allowed set.
 """
 
 from __future__ import annotations
@@ -36,146 +43,152 @@ from typing import Literal
 import numpy as np
 
 from dagneal.base.kernels import Floats, Ints
-from dagneal.qubo.order_variables import Ordering
-from dagneal.qubo.polynomial import MOST_ENUMERATED, Child
+from dagneal.qubo.order_variables import OrderVariables
+from dagneal.qubo.polynomial import MAX_ENUMERATED, Child
 from dagneal.qubo.reduction import Reduction
 from dagneal.scoring.orders import random_orders
 
-Weights = Literal["paper", "tight", "gap"]
-_MARGIN = 10.0  # nats above the bounds: with less, annealers end in more states that break a constraint by a hair
+PenaltyKind = Literal["paper", "tight", "gap"]
+_MARGIN = 10.0  # added to the bounds, in nats: with less, annealers return more states that violate a constraint
 _PAPER_MARGIN = 1.0
-_GRID = 2.0**-10  # weights of the order are multiples of this; see `_on_grid`
+_GRID = 2.0**-10  # order weights are multiples of this value; see `_round_up`
 _PAPER_GRID = 2.0**-26
-_KNOWN_ORDERS = 200  # tried for a known network
+_KNOWN_ORDERS = 200  # random orders to try for a known network
 
 
 @dataclass(frozen=True, eq=False)
 class Penalties:
-    """Weights of the constraints of one or more QUBOs of the same shape, in the paper's letters.
+    """The weights of the constraints of one or more QUBOs of the same shape, in the paper's notation.
 
     Attributes:
-        maximum: delta_max, shape (problems, children).
+        maximum: delta_max of each child, shape (problems, children).
         consistency: delta_consist of each edge, shape (problems, parent, child).
         transitivity: delta_trans of each triangle, shape (problems, triangles).
-        exclusion: the weight of each pair of edges that excludes its reverse, shape (problems, pairs).
-        products: for each child the weights of its auxiliary bits, shape (problems, bits, 2): of being 0 in place of 1, and
-            of being 1 in place of 0.
+        exclusion: weight of each pair that must not have edges in both directions, shape (problems, pairs).
+        auxiliary: weights of each child's auxiliary variables, shape (problems, auxiliary variables, 2): first for the value
+            0 instead of 1, then for 1 instead of 0.
     """
 
     maximum: Floats
     consistency: Floats
     transitivity: Floats
     exclusion: Floats
-    products: tuple[Floats, ...]
+    auxiliary: tuple[Floats, ...]
 
-    def each(self, change: Callable[[Floats], Floats]) -> Penalties:
-        """The same with all weights changed.
+    def map(self, change: Callable[[Floats], Floats]) -> Penalties:
+        """Return the penalties with a function applied to all weights.
 
         Args:
-            change: from weights to weights.
+            change: function from weights to weights.
         """
         return Penalties(
             change(self.maximum),
             change(self.consistency),
             change(self.transitivity),
             change(self.exclusion),
-            tuple(map(change, self.products)),
+            tuple(map(change, self.auxiliary)),
         )
 
 
-def penalties(kind: Weights, children: list[Child], limit: int, order: Ordering, reductions: list[Reduction]) -> Penalties:
-    """The weights of all constraints.
+def penalties(
+    kind: PenaltyKind, children: list[Child], limit: int, order: OrderVariables, reductions: list[Reduction]
+) -> Penalties:
+    """Return the weights of all constraints.
 
     Args:
-        kind: which; see the top of this module.
-        children: the polynomials.
-        limit: the most parents of a child.
-        order: the order bits.
-        reductions: the auxiliary bits of each child.
+        kind: rule for the weights; see the module docstring.
+        children: polynomial of each child.
+        limit: parent limit.
+        order: order variables.
+        reductions: auxiliary variables of each child.
     """
     if kind == "paper":
         return _paper(children, order)
     problems = len(children[0].costs)
-    losses = _by_edge(children, [child.losses for child in children])
-    products = tuple(_influences(child, reduced) for child, reduced in zip(children, reductions, strict=True))
+    removal_costs = _by_edge(children, [child.removal_costs for child in children])  # D
+    auxiliary = tuple(_influences(child, reduced) for child, reduced in zip(children, reductions, strict=True))
     maximum = np.stack([np.maximum(oversize_gain(child, limit), 0.0) for child in children], axis=1) + _MARGIN
     if kind == "gap":
         gap = (_known_cost(children) - sum(child.lowest.min(axis=1) for child in children) + _MARGIN)[:, None]
-        gap = _on_grid(gap)
+        gap = _round_up(gap)
         return Penalties(
             maximum,
-            np.broadcast_to(gap[:, None], losses.shape),
+            np.broadcast_to(gap[:, None], removal_costs.shape),
             np.broadcast_to(gap, (problems, len(order.triangles))),
             np.broadcast_to(gap, (problems, len(order.exclusive))),
-            products,
+            auxiliary,
         )
     forward, backward = order.exclusive.T if len(order.exclusive) else np.zeros((2, 0), dtype=np.int64)
-    exclusion = np.minimum(losses[:, forward, backward], losses[:, backward, forward])
-    triangles = _triangles(children, losses, order)
-    consistency, transitivity, exclusion = (_on_grid(weights + _MARGIN) for weights in (losses, triangles, exclusion))
-    return Penalties(maximum, consistency, transitivity, exclusion, products)
+    exclusion = np.minimum(removal_costs[:, forward, backward], removal_costs[:, backward, forward])
+    triangles = _triangle_costs(children, removal_costs, order)
+    consistency, transitivity, exclusion = (
+        _round_up(weights + _MARGIN) for weights in (removal_costs, triangles, exclusion)
+    )
+    return Penalties(maximum, consistency, transitivity, exclusion, auxiliary)
 
 
-def _on_grid(weights: Floats, grid: float = _GRID) -> Floats:
-    """Rounded up to multiples of a power of two, so that their sums are exact, and equal weights equal.
+def _round_up(weights: Floats, grid: float = _GRID) -> Floats:
+    """Round weights up to multiples of a power of two, so that their sums are exact.
 
-    In the Ising form weights meet in one field, and many cancel. What rounding leaves there in place of zero, 1e-12 or so,
-    makes simulated annealing cool to that scale, and spend most of its schedule frozen.
+    In the Ising form, weights add up in fields, and many cancel. A rounding error there, about 1e-12 instead of 0, would
+    make simulated annealing cool to that scale. It would then spend most of its schedule frozen.
     """
     rounded: Floats = np.ceil(weights / grid) * grid
     return rounded
 
 
 def _influences(child: Child, reduced: Reduction) -> Floats:
-    """What each auxiliary bit of a child must cost when it is wrong, shape (problems, bits, 2)."""
+    """Return the lowest weights for a child's auxiliary variables, shape (problems, auxiliary variables, 2)."""
     weights = child.weights[:, np.searchsorted(child.sets.masks, reduced.terms)]
-    found = [product.influence(weights) for product in reduced.products]
-    return np.stack(found, axis=1) if found else np.zeros((len(weights), 0, 2))
+    influences = [product.influence(weights) for product in reduced.products]
+    return np.stack(influences, axis=1) if influences else np.zeros((len(weights), 0, 2))
 
 
 def _by_edge(children: list[Child], values: list[Floats]) -> Floats:
-    """Values of each child's possible parents as a matrix, shape (problems, parent, child)."""
+    """Arrange the values of each child's possible parents as an array of shape (problems, parent, child)."""
     n = len(children)
     matrix = np.zeros((len(children[0].costs), n, n))
-    for child, own in enumerate(values):
-        matrix[:, children[child].parents, child] = own
+    for child, parent_values in enumerate(values):
+        matrix[:, children[child].parents, child] = parent_values
     return matrix
 
 
-def _triangles(children: list[Child], losses: Floats, order: Ordering) -> Floats:
-    """The most that it costs to break each triangle, by taking its cheapest variable out of all cycles of its part."""
-    each = np.zeros((len(losses), len(order.triangles)))
-    for part, members in enumerate(order.parts):
-        first = np.stack([child.loss(_among(child, members)) for child in (children[v] for v in members)], axis=1)  # E_v
-        last = losses[:, members][:, :, members].sum(axis=2)  # F_v
-        own = order.part == part
-        corners = np.searchsorted(members, order.triangles[own])
-        each[:, own] = np.minimum(first, last)[:, corners].min(axis=2)
+def _triangle_costs(children: list[Child], removal_costs: Floats, order: OrderVariables) -> Floats:
+    """Return the highest cost of breaking each triangle, by removing its cheapest variable from all cycles."""
+    costs = np.zeros((len(removal_costs), len(order.triangles)))
+    for component, members in enumerate(order.components):
+        first = [children[v].removal_cost(_parent_mask(children[v], members)) for v in members]  # E_v
+        last = removal_costs[:, members][:, :, members].sum(axis=2)  # F_v
+        inside = order.component == component
+        corners = np.searchsorted(members, order.triangles[inside])
+        costs[:, inside] = np.minimum(np.stack(first, axis=1), last)[:, corners].min(axis=2)
     if not order.complete:
-        return each
-    same = np.broadcast_to(losses.max(axis=(1, 2))[:, None], each.shape)
-    return np.where((same.sum(axis=1) < each.sum(axis=1))[:, None], same, each)
+        return costs
+    uniform = np.broadcast_to(removal_costs.max(axis=(1, 2))[:, None], costs.shape)
+    return np.where((uniform.sum(axis=1) < costs.sum(axis=1))[:, None], uniform, costs)
 
 
-def _among(child: Child, members: Ints) -> np.uint64:
-    """Which of a child's possible parents are among some variables, as a mask."""
+def _parent_mask(child: Child, members: Ints) -> np.uint64:
+    """Return the mask of a child's possible parents that are in `members`."""
     return np.uint64(sum(1 << int(bit) for bit in np.flatnonzero(np.isin(child.parents, members))))
 
 
 def oversize_gain(child: Child, limit: int) -> Floats:
-    """The most that one parent too many can win, shape (problems,); minus infinity where there cannot be too many.
+    """Return the highest gain from a parent beyond the limit, shape (problems,).
+
+    The gain is minus infinity if the child has no more possible parents than the limit.
 
     Args:
-        child: its polynomial.
-        limit: the most parents.
+        child: polynomial of the child.
+        limit: parent limit.
     """
-    found = np.full(len(child.costs), -np.inf)
+    gain = np.full(len(child.costs), -np.inf)
     if len(child.parents) <= limit:
-        return found
-    if len(child.parents) > MOST_ENUMERATED:
+        return gain
+    if len(child.parents) > MAX_ENUMERATED:
         for having, _ in child.sets.steps:
-            found = np.maximum(found, -np.minimum(child.weights[:, having], 0.0).sum(axis=1))
-        return found
+            gain = np.maximum(gain, -np.minimum(child.weights[:, having], 0.0).sum(axis=1))
+        return gain
     gains = [
         ((lowest - values) / (excess * (excess + 1) / 2)).max(axis=1) for excess, values, lowest in child.oversize(limit)
     ]
@@ -183,35 +196,37 @@ def oversize_gain(child: Child, limit: int) -> Floats:
 
 
 def _known_cost(children: list[Child]) -> Floats:
-    """The cost of the best network in some orders of the variables, each child with its best parents before it."""
+    """Return the cost of the best network over some random orders; each child has its best parents before it."""
     best = np.full(len(children[0].costs), np.inf)
     for orders in random_orders(len(children), _KNOWN_ORDERS, 0):
-        place = np.argsort(orders, axis=1)
+        rank = np.argsort(orders, axis=1)
         total = np.zeros((len(best), len(orders)))
-        for child, own in enumerate(children):
-            later = place[:, own.parents] > place[:, [child]]
-            outside = (later.astype(np.uint64) << np.arange(len(own.parents), dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
-            for line, mask in enumerate(outside):
-                total[:, line] += own.costs[:, own.sets.masks & mask == 0].min(axis=1)
+        for index, child in enumerate(children):
+            later = rank[:, child.parents] > rank[:, [index]]
+            bits = np.arange(len(child.parents), dtype=np.uint64)
+            excluded = (later.astype(np.uint64) << bits).sum(axis=1, dtype=np.uint64)
+            for order, mask in enumerate(excluded):
+                total[:, order] += child.costs[:, child.sets.masks & mask == 0].min(axis=1)
         best = np.minimum(best, total.min(axis=1))
     return best
 
 
-def _paper(children: list[Child], order: Ordering) -> Penalties:
-    """The bounds of O'Gorman et al. plus one, as in the paper.
+def _paper(children: list[Child], order: OrderVariables) -> Penalties:
+    """Return the bounds of O'Gorman et al. plus one, as in the paper.
 
-    With two variables the paper's delta_consist would be 1, and a cycle of two could win; max D' + 1 is used there.
+    For two variables the paper's delta_consist would be 1, and a cycle of two could be the ground state. The code uses
+    max D' + 1 instead.
     """
     n, problems = len(children), len(children[0].costs)
-    gains = []  # D'_ji: what an edge j -> i can win at most (equation for Delta')
+    gains = []  # D'_ji: highest gain from an edge j -> i (equation for Delta')
     for child in children:
-        own = np.zeros((problems, len(child.parents)))
-        for place, (having, _) in enumerate(child.sets.steps):
+        gain = np.zeros((problems, len(child.parents)))
+        for index, (having, _) in enumerate(child.sets.steps):
             single = child.sets.sizes[having] == 1
             best_pairs = np.minimum(child.weights[:, having[~single]], 0.0).sum(axis=1)
-            own[:, place] = -child.weights[:, having[single]].sum(axis=1) - best_pairs
-        gains.append(np.maximum(own, 0.0))
-    maximum = _on_grid(np.stack([own.max(axis=1, initial=0.0) for own in gains], axis=1), _PAPER_GRID)
+            gain[:, index] = -child.weights[:, having[single]].sum(axis=1) - best_pairs
+        gains.append(np.maximum(gain, 0.0))
+    maximum = _round_up(np.stack([gain.max(axis=1, initial=0.0) for gain in gains], axis=1), _PAPER_GRID)
     transitivity = maximum.max(axis=1, keepdims=True) + _PAPER_MARGIN
     consistency = (n - 2) * transitivity + _PAPER_MARGIN if n > 2 else transitivity
     return Penalties(

@@ -1,9 +1,9 @@
-"""The score Hamiltonian: for each child a polynomial in its edge bits that equals minus its log score (the paper's H_score).
+"""Build the score Hamiltonian (the paper's H_score): for each child, a polynomial in its edge variables.
 
-The polynomial of a child is the sum over parent sets J of w(J) prod d_j. It must equal the cost f(S), minus the log score,
-at every set S that can be in a best network. Two kinds of sets leave a choice: one that is no better than one of its subsets
-(a dominated set), and one that the table does not have. There the polynomial only has to stay above the best subset, and
-where it does so by itself the term is left out.
+The polynomial of a child is the sum over parent sets J of w(J) prod d_j. At every parent set S that a best network may need,
+it must equal the cost f(S), which is minus the log score. Two kinds of sets are never needed: sets that are no better than
+one of their subsets (dominated sets), and sets that the table does not contain. There the polynomial only has to be above
+the cost of the best subset. If it is already above without the term of the set, that term is dropped.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from dagneal.base.kernels import Floats, Ints, Masks
 from dagneal.scoring.sets import bounded_masks
 from dagneal.scoring.table import ScoreTable, Subproblems
 
-MARGIN = 3.0  # nats by which a forbidden state lies above an allowed one: at temperature 1, one read in twenty
-MOST_ENUMERATED = 18  # possible parents of a child up to which all sets of them are looked at
-ROUNDING = 1e-14  # of the largest cost: coefficients below are what sums of costs leave of zero
+MARGIN = 3.0  # energy of a forbidden set above its best subset, in nats; at temperature 1 its odds are 1 to 20
+MAX_ENUMERATED = 18  # with at most this many possible parents, all their sets are enumerated
+ROUNDING = 1e-14  # coefficients below this fraction of the largest cost are rounding errors
 
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """All sets of at most so many things, subsets before supersets.
+    """All sets up to a size limit, as bit masks; subsets come before supersets.
 
     Attributes:
-        masks: the sets as bits.
-        sizes: how many things are in each.
-        steps: for each thing, where the sets with it are, and where the same sets without it.
+        masks: bit mask of each set.
+        sizes: number of elements of each set.
+        steps: for each element, the indices of the sets that contain it, and the indices of the same sets without it.
     """
 
     masks: Masks
@@ -40,18 +40,19 @@ class Family:
     steps: tuple[tuple[Ints, Ints], ...]
 
     def smallest(self, values: Floats) -> Floats:
-        """The smallest value over all subsets of each set; the last axis is over the sets."""
-        return self._sweep(values, lambda whole, part: np.minimum(whole, part))
+        """Return the smallest value over all subsets of each set; the last axis is the set."""
+        return self._sweep(values, lambda with_it, without_it: np.minimum(with_it, without_it))
 
     def sums(self, values: Floats) -> Floats:
-        """The sum over all subsets of each set."""
-        return self._sweep(values, lambda whole, part: whole + part)
+        """Return the sum over all subsets of each set."""
+        return self._sweep(values, lambda with_it, without_it: with_it + without_it)
 
     def invert(self, values: Floats) -> Floats:
-        """The Moebius inversion: what must be summed over subsets to give these values."""
-        return self._sweep(values, lambda whole, part: whole - part)
+        """Return the Moebius inversion: the values whose sums over subsets are the given values."""
+        return self._sweep(values, lambda with_it, without_it: with_it - without_it)
 
     def _sweep(self, values: Floats, combine: Callable[[Floats, Floats], Floats]) -> Floats:
+        """Combine, for one element after the other, each set that contains it with the same set without it."""
         result = values.copy()
         for having, lacking in self.steps:
             result[..., having] = combine(result[..., having], result[..., lacking])
@@ -59,15 +60,15 @@ class Family:
 
 
 @lru_cache(maxsize=64)
-def family(things: int, limit: int) -> Family:
-    """The sets of at most `limit` of so many things; those of the same size are made once.
+def family(elements: int, limit: int) -> Family:
+    """Return all sets of at most `limit` out of `elements` elements.
 
     >>> family(3, 2).masks.tolist()
     [0, 1, 2, 3, 4, 5, 6]
     """
-    masks = bounded_masks(things, limit)
+    masks = bounded_masks(elements, limit)
     steps = []
-    for flag in np.uint64(1) << np.arange(things, dtype=np.uint64):
+    for flag in np.uint64(1) << np.arange(elements, dtype=np.uint64):
         having = np.flatnonzero(masks & flag)
         steps.append((having, np.searchsorted(masks, masks[having] ^ flag)))
     return Family(masks, np.bitwise_count(masks).astype(np.int64), tuple(steps))
@@ -78,10 +79,10 @@ class Child:
     """The polynomial of one child, in one or more problems of the same shape.
 
     Attributes:
-        parents: positions of the possible parents that have an edge bit.
-        sets: the sets of them within the parent limit.
-        costs: f, minus the log score, of each set, shape (problems, sets); infinite where a set is not allowed.
-        weights: w, the coefficients, of the same shape.
+        parents: positions of the possible parents, which have edge variables.
+        sets: sets of possible parents within the parent limit.
+        costs: cost f (minus the log score) of each set, shape (problems, sets); infinite if the set is not allowed.
+        weights: coefficient w of each set, shape (problems, sets).
     """
 
     parents: Ints
@@ -95,24 +96,24 @@ class Child:
         return self.sets.smallest(self.costs)
 
     @cached_property
-    def losses(self) -> Floats:
-        """D of each possible parent: the most that taking it away can cost, shape (problems, parents)."""
-        found = np.zeros((len(self.costs), len(self.parents)))
-        for place, (having, lacking) in enumerate(self.sets.steps):
+    def removal_costs(self) -> Floats:
+        """D, the highest cost of removing each possible parent, shape (problems, parents)."""
+        costs = np.zeros((len(self.costs), len(self.parents)))
+        for index, (having, lacking) in enumerate(self.sets.steps):
             if len(having):
-                found[:, place] = (self.lowest[:, lacking] - self.costs[:, having]).max(axis=1)
-        return np.maximum(found, 0.0)
+                costs[:, index] = (self.lowest[:, lacking] - self.costs[:, having]).max(axis=1)
+        return np.maximum(costs, 0.0)
 
-    def loss(self, those: Masks | np.uint64) -> Floats:
-        """The most that taking these parents away, as a mask, can cost, shape (problems,)."""
-        lacking = np.searchsorted(self.sets.masks, self.sets.masks & ~those)
-        loss: Floats = (self.lowest[:, lacking] - self.costs).max(axis=1)
-        return loss
+    def removal_cost(self, mask: Masks | np.uint64) -> Floats:
+        """Return the highest cost of removing all parents in a mask at once, shape (problems,)."""
+        lacking = np.searchsorted(self.sets.masks, self.sets.masks & ~mask)
+        cost: Floats = (self.lowest[:, lacking] - self.costs).max(axis=1)
+        return cost
 
     def oversize(self, limit: int) -> Iterator[tuple[Ints, Floats, Floats]]:
-        """All sets of more than `limit` parents: by how many, the polynomial's values, and the best allowed subsets' costs.
+        """Yield all sets of more than `limit` parents: the excess, the polynomial, and the cost of the best allowed subset.
 
-        They come in pieces of the problems, since there are 2^parents of them in each.
+        Each item covers a chunk of the problems, because every problem has up to 2^parents of these sets.
         """
         count = 1 << len(self.parents)
         excess = np.bitwise_count(np.arange(count, dtype=np.uint64)).astype(np.int64) - limit
@@ -120,9 +121,9 @@ class Child:
         for begin in range(0, len(self.costs), step):
             values = np.zeros((len(self.costs[begin : begin + step]), count))
             lowest = np.full(values.shape, np.inf)
-            at = self.sets.masks.astype(np.int64)
-            values[:, at] = self.weights[begin : begin + step]
-            lowest[:, at] = self.costs[begin : begin + step]
+            index = self.sets.masks.astype(np.int64)
+            values[:, index] = self.weights[begin : begin + step]
+            lowest[:, index] = self.costs[begin : begin + step]
             for bit in range(len(self.parents)):
                 pair = values.reshape(len(values), -1, 2, 1 << bit)
                 pair[:, :, 1] += pair[:, :, 0]
@@ -132,23 +133,23 @@ class Child:
 
 
 def polynomials(problem: ScoreTable | Subproblems, prune: bool) -> list[Child]:
-    """The polynomial of every child of a table, or of every child of many blocks.
+    """Return the polynomial of every child of a table, or of all subproblems together.
 
     Args:
-        problem: local scores; with blocks, nothing is pruned, since they would come to differ in their bits.
-        prune: leave out sets and edges that no best network needs.
+        problem: score table or subproblems. Subproblems share one layout, so they must not be pruned.
+        prune: whether to drop sets and edges that no best network needs.
     """
-    found = []
-    for place, (parents, sets, costs) in enumerate(_costs(problem)):
+    children = []
+    for index, (parents, sets, costs) in enumerate(_costs(problem)):
         if not np.isfinite(costs[:, 0]).all():
-            name = problem.names[place] if isinstance(problem, ScoreTable) else f"member {place} of the blocks"
-            raise InputError(f"{name!r} may not be without parents; such a table cannot be encoded")
-        found.append(_prune(parents, sets, costs) if prune else _complete(parents, sets, costs))
-    return found
+            name = problem.names[index] if isinstance(problem, ScoreTable) else f"member {index} of the subproblems"
+            raise InputError(f"the table has no score for {name!r} without parents; add it to encode the table")
+        children.append(_prune(parents, sets, costs) if prune else _complete(parents, sets, costs))
+    return children
 
 
 def _costs(problem: ScoreTable | Subproblems) -> Iterator[tuple[Ints, Family, Floats]]:
-    """For each child its candidates, the sets of them within the limit, and the cost of each."""
+    """Yield, for each child, its candidate parents, their sets within the parent limit, and the cost of each set."""
     if isinstance(problem, Subproblems):
         size = problem.members.shape[1]
         sets = family(size - 1, problem.max_parents)
@@ -165,29 +166,29 @@ def _costs(problem: ScoreTable | Subproblems) -> Iterator[tuple[Ints, Family, Fl
 
 
 def _complete(parents: Ints, sets: Family, costs: Floats) -> Child:
-    """The polynomial that equals the cost of every allowed set."""
+    """Return the polynomial that equals the cost of every allowed set."""
     allowed = np.isfinite(costs)
-    weights = sets.invert(costs) if allowed.all() else _level_by_level(sets, costs, allowed)
+    weights = sets.invert(costs) if allowed.all() else _fit_weights(sets, costs, allowed)
     return Child(parents, sets, costs, weights)
 
 
 def _prune(parents: Ints, sets: Family, costs: Floats) -> Child:
-    """The polynomial over the edges that some undominated set has, exact at the undominated sets."""
+    """Return the polynomial over the parents in undominated sets; it equals the cost of these sets."""
     needed = undominated_sets(sets, costs)[0]
     kept = np.flatnonzero([needed[having].any() for having, _ in sets.steps])
-    fewer = family(len(kept), min(int(sets.sizes.max()), len(kept)))
-    spread = np.zeros(len(fewer.masks), dtype=np.uint64)  # the sets that are left, over all candidates
+    remaining = family(len(kept), min(int(sets.sizes.max()), len(kept)))
+    masks = np.zeros(len(remaining.masks), dtype=np.uint64)  # the remaining sets as masks over all candidate parents
     for new, bit in enumerate(kept):
-        spread |= ((fewer.masks >> np.uint64(new)) & np.uint64(1)) << np.uint64(bit)
-    place = np.searchsorted(sets.masks, spread)
-    costs = costs[:, place]
-    weights = _level_by_level(fewer, costs, needed[None, place])
+        masks |= ((remaining.masks >> np.uint64(new)) & np.uint64(1)) << np.uint64(bit)
+    index = np.searchsorted(sets.masks, masks)
+    costs = costs[:, index]
+    weights = _fit_weights(remaining, costs, needed[None, index])
     weights[np.abs(weights) <= ROUNDING * np.abs(costs[np.isfinite(costs)]).max()] = 0.0
-    return Child(parents[kept], fewer, costs, weights)
+    return Child(parents[kept], remaining, costs, weights)
 
 
 def undominated_sets(sets: Family, costs: Floats) -> NDArray[np.bool_]:
-    """Which sets are better than all their subsets, and so may be in a best network."""
+    """Return True for each set that is better than all its proper subsets; a best network needs no other set."""
     lowest = sets.smallest(costs)
     needed = np.isfinite(costs)
     for having, lacking in sets.steps:
@@ -195,29 +196,30 @@ def undominated_sets(sets: Family, costs: Floats) -> NDArray[np.bool_]:
     return needed
 
 
-def _level_by_level(sets: Family, costs: Floats, exact: NDArray[np.bool_]) -> Floats:
-    """Coefficients, smaller sets first: equal to the cost at exact sets, elsewhere above the best subset.
+def _fit_weights(sets: Family, costs: Floats, exact: NDArray[np.bool_]) -> Floats:
+    """Return coefficients of a polynomial, computed for one set size after the other.
 
-    Above by the margin, or by what the true cost is above if that is less.
+    At exact sets the polynomial equals the cost. At other sets it is at least the smaller of two values: the cost of the
+    set, and the cost of the best subset plus the margin.
     """
     enough = np.minimum(costs, sets.smallest(costs) + MARGIN)
     weights = np.zeros(costs.shape)
     for size in range(int(sets.sizes.max()) + 1):
         level = sets.sizes == size
         sums = sets.sums(weights)[:, level]
-        wanted = np.where(exact[:, level], costs[:, level], enough[:, level])
-        missing = wanted - sums
+        target = np.where(exact[:, level], costs[:, level], enough[:, level])
+        missing = target - sums
         weights[:, level] = np.where(exact[:, level], missing, np.maximum(missing, 0.0))
     return weights
 
 
 def moebius(table: ScoreTable) -> Floats:
-    """Coefficients w_i(J) of the score Hamiltonian (the paper's equation for w), one for each entry of the table.
+    """Return the coefficients w_i(J) of the score Hamiltonian (the paper's equation for w), one for each table entry.
 
-    The polynomial sum over J of w_i(J) prod d_ji equals minus the log score at every parent set of the table.
+    The polynomial, the sum over J of w_i(J) prod d_ji, equals minus the log score at every parent set of the table.
 
     Args:
-        table: local scores of all sets of at most so many candidates.
+        table: local scores of all sets of candidate parents within the parent limit.
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
@@ -229,7 +231,8 @@ def moebius(table: ScoreTable) -> Floats:
     for child, (_, sets, costs) in enumerate(_costs(table)):
         if not np.isfinite(costs).all():
             raise InputError(
-                f"{table.names[child]!r} may not have all sets of its candidate parents: the paper's encoding needs them"
+                f"the table lacks parent sets of {table.names[child]!r}; "
+                "the paper's encoding needs all sets of candidate parents"
             )
         weights.append(sets.invert(costs)[0])
     return np.concatenate(weights)

@@ -1,4 +1,4 @@
-"""Products of more than two bits, written with auxiliary bits that stand for products of two."""
+"""Reduce products of three and more QUBO variables to products of two, with auxiliary variables."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import numpy as np
 
 from dagneal.base.kernels import Floats, Ints, Masks
 
-_EXACT_BOUND = 14  # bits beside an auxiliary one up to which its influence is found by looking at all their settings
+_EXACT_BOUND = 14  # if at most this many other variables occur in the terms, all their values are enumerated
 
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """One auxiliary bit.
+    """An auxiliary variable, which is the product of two other variables.
 
     Attributes:
-        left: a bit.
-        right: another; the auxiliary bit stands for both being set.
-        members: the edge bits that must all be set, as a mask.
-        terms: the terms that are written with it when it is made.
-        rests: what else is in each of these terms, as masks over the bits that occur there.
-        width: how many bits occur there.
+        left: first factor.
+        right: second factor.
+        members: mask of the edge variables in the product.
+        terms: indices of the terms that contain the auxiliary variable when it is created.
+        rests: other variables of each of these terms, as masks over all variables that occur in the rests.
+        width: number of variables that occur in the rests.
     """
 
     left: int
@@ -35,36 +35,39 @@ class Product:
     width: int
 
     def influence(self, weights: Floats) -> Floats:
-        """The most that the bit can lower the sum when it is wrong, shape (problems, 2): 0 in place of 1, 1 in place of 0.
+        """Return the largest energy decrease from a wrong value: 0 instead of 1, and 1 instead of 0, shape (problems, 2).
 
-        With x the other bits, setting it adds h(x), the sum over its terms of weight times the rest of the product. So it is
-        the largest h and the largest -h. Taking the bits last made first, those made later are right already.
+        Let x be the values of the other variables. Setting the auxiliary variable to 1 adds h(x), the sum over its terms of
+        the weight times the rest of the product. So the results are the maximum of h and the maximum of -h.
+        Proof that the bounds can be used together: correct the auxiliary variables from the last created to the first. When
+        one is corrected, all variables created after it are already correct.
 
         Args:
-            weights: the coefficients of all terms, shape (problems, terms).
+            weights: coefficients of all terms, shape (problems, terms).
         """
-        own = weights[:, self.terms]
+        coefficients = weights[:, self.terms]
         if self.width > _EXACT_BOUND:
-            return np.stack([np.maximum(own, 0.0).sum(axis=1), -np.minimum(own, 0.0).sum(axis=1)], axis=1)
-        sums = np.zeros((len(own), 1 << self.width))
-        sums[:, self.rests] = own
+            positive, negative = np.maximum(coefficients, 0.0), np.minimum(coefficients, 0.0)
+            return np.stack([positive.sum(axis=1), -negative.sum(axis=1)], axis=1)
+        sums = np.zeros((len(coefficients), 1 << self.width))
+        sums[:, self.rests] = coefficients
         for bit in range(self.width):
-            pair = sums.reshape(len(own), -1, 2, 1 << bit)
+            pair = sums.reshape(len(coefficients), -1, 2, 1 << bit)
             pair[:, :, 1] += pair[:, :, 0]
-        most: Floats = np.maximum(np.stack([sums.max(axis=1), -sums.min(axis=1)], axis=1), 0.0)
-        return most
+        decrease: Floats = np.maximum(np.stack([sums.max(axis=1), -sums.min(axis=1)], axis=1), 0.0)
+        return decrease
 
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """How the products of one child's edge bits become products of two.
+    """The reduction of one child's terms to products of two variables.
 
-    Bits are numbered: the edge bits first, then the auxiliary ones in the order of `products`.
+    Variables are numbered: first the edge variables, then the auxiliary variables in the order of `products`.
 
     Attributes:
-        products: the auxiliary bits.
-        terms: the sets of three and more that were reduced, as masks.
-        factors: the two bits that each became, shape (terms, 2).
+        products: auxiliary variables.
+        terms: reduced terms (products of three and more edge variables), as masks.
+        factors: two variables whose product replaces each term, shape (terms, 2).
     """
 
     products: tuple[Product, ...]
@@ -72,53 +75,54 @@ class Reduction:
     factors: Ints
 
 
-def reduction(bits: int, terms: Masks) -> Reduction:
-    """Choose auxiliary bits for products of three and more edge bits, few of them.
+def reduction(edges: int, terms: Masks) -> Reduction:
+    """Choose few auxiliary variables that reduce products of three and more edge variables.
 
     Args:
-        bits: how many edge bits there are.
-        terms: the products, as masks.
+        edges: number of edge variables.
+        terms: products, as masks.
 
-    Two ways are tried and the better is taken: the pair that is in most products first, and the same with pairs inside the
-    even and the odd bits before others. For all products of three the second is the best possible (Turan): any three bits
-    have two of the same kind.
+    Two greedy rules are tried, and the result with fewer auxiliary variables is used. The first rule prefers pairs of two
+    even or two odd variables, and among them the pair in most products. The second rule takes the pair in most products.
+    If all products of three variables are reduced, the first rule is optimal (Turan): two of any three variables are both
+    even or both odd.
 
     >>> from dagneal.scoring.sets import bounded_masks
     >>> masks = bounded_masks(5, 3)
     >>> len(reduction(5, masks[np.bitwise_count(masks) == 3]).products)
     4
     """
-    return _reduction(bits, tuple(map(int, terms)))
+    return _reduction(edges, tuple(map(int, terms)))
 
 
 @lru_cache(maxsize=256)
-def _reduction(bits: int, terms: tuple[int, ...]) -> Reduction:
-    products, written = min((_greedy(bits, terms, halves) for halves in (True, False)), key=lambda found: len(found[0]))
-    return Reduction(tuple(products), np.array(terms, dtype=np.uint64), np.array(written, dtype=np.int64).reshape(-1, 2))
+def _reduction(edges: int, terms: tuple[int, ...]) -> Reduction:
+    products, factors = min((_greedy(edges, terms, by_parity) for by_parity in (True, False)), key=lambda pair: len(pair[0]))
+    return Reduction(tuple(products), np.array(terms, dtype=np.uint64), np.array(factors, dtype=np.int64).reshape(-1, 2))
 
 
-def _greedy(bits: int, terms: tuple[int, ...], halves: bool) -> tuple[list[Product], list[tuple[int, ...]]]:
-    """Replace the pair of bits that is in most of the products still too long, until none is."""
-    kind = [bit % 2 for bit in range(bits)]
-    members = [1 << bit for bit in range(bits)]
-    written = [tuple(bit for bit in range(bits) if term >> bit & 1) for term in terms]
+def _greedy(edges: int, terms: tuple[int, ...], by_parity: bool) -> tuple[list[Product], list[tuple[int, ...]]]:
+    """Replace the pair in most products of three and more variables by an auxiliary variable, until all have two."""
+    parity = [variable % 2 for variable in range(edges)]
+    members = [1 << variable for variable in range(edges)]
+    factors = [tuple(variable for variable in range(edges) if term >> variable & 1) for term in terms]
     products: list[Product] = []
     while True:
-        counts = Counter(pair for term in written if len(term) > 2 for pair in combinations(term, 2))
+        counts = Counter(pair for term in factors if len(term) > 2 for pair in combinations(term, 2))
         if not counts:
-            return products, written
-        left, right = min(counts, key=lambda pair: (halves and kind[pair[0]] != kind[pair[1]], -counts[pair], pair))
-        own = [place for place, term in enumerate(written) if len(term) > 2 and left in term and right in term]
-        rests = [tuple(bit for bit in written[place] if bit not in (left, right)) for place in own]
-        masks, width = _masks_of(rests)
+            return products, factors
+        left, right = min(counts, key=lambda pair: (by_parity and parity[pair[0]] != parity[pair[1]], -counts[pair], pair))
+        replaced = [index for index, term in enumerate(factors) if len(term) > 2 and left in term and right in term]
+        rests = [tuple(variable for variable in factors[index] if variable not in (left, right)) for index in replaced]
+        masks, width = _local_masks(rests)
         members.append(members[left] | members[right])
-        kind.append(kind[left])
-        products.append(Product(left, right, members[-1], np.array(own, dtype=np.int64), masks, width))
-        for place, rest in zip(own, rests, strict=True):
-            written[place] = (*rest, len(members) - 1)
+        parity.append(parity[left])
+        products.append(Product(left, right, members[-1], np.array(replaced, dtype=np.int64), masks, width))
+        for index, rest in zip(replaced, rests, strict=True):
+            factors[index] = (*rest, len(members) - 1)
 
 
-def _masks_of(sets: list[tuple[int, ...]]) -> tuple[Ints, int]:
-    """Return sets of bits as masks over the bits that occur, and the number of these."""
-    local = {bit: 1 << i for i, bit in enumerate(sorted({bit for each in sets for bit in each}))}
-    return np.array([sum(local[bit] for bit in each) for each in sets], dtype=np.int64), len(local)
+def _local_masks(sets: list[tuple[int, ...]]) -> tuple[Ints, int]:
+    """Return sets of variables as masks over the variables that occur, and the number of these variables."""
+    flags = {variable: 1 << i for i, variable in enumerate(sorted({variable for members in sets for variable in members}))}
+    return np.array([sum(flags[variable] for variable in members) for members in sets], dtype=np.int64), len(flags)

@@ -1,4 +1,4 @@
-"""What a QUBO is like: its bits, coefficients and graph, for one encoding or several side by side."""
+"""Statistics of a QUBO: number of variables, range of coefficients and treewidth, for one or several encodings."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ SETTINGS = (
 
 
 @dataclass(frozen=True)
-class Figures:
-    """The figures of a QUBO.
+class EncodingStatistics:
+    """Size, coefficient range and treewidth of a QUBO.
 
     Attributes:
-        bits: how many there are.
-        bits_by_kind: edges, slack, order and auxiliary bits.
-        interactions: products of two bits.
-        largest: the largest absolute coefficient, linear or quadratic.
-        smallest: the smallest that is not zero.
-        range_bits: log2 of largest by smallest: how many bits of precision hardware would need.
-        treewidth: of its graph, an upper bound by the min-degree rule.
+        qubo_variables: number of QUBO variables.
+        variables_by_kind: number of edge (d), slack (y), order (r) and auxiliary (a) variables.
+        interactions: number of quadratic terms.
+        largest: largest absolute coefficient, linear or quadratic.
+        smallest: smallest nonzero absolute coefficient.
+        range_bits: log2(largest / smallest), the bits of precision that hardware needs.
+        treewidth: upper bound on the treewidth of the interaction graph, by the min-degree rule.
     """
 
-    bits: int
-    bits_by_kind: dict[str, int]
+    qubo_variables: int
+    variables_by_kind: dict[str, int]
     interactions: int
     largest: float
     smallest: float
@@ -49,20 +49,20 @@ class Figures:
     treewidth: int
 
     def to_dict(self) -> dict[str, Any]:
-        """The figures as plain values."""
+        """Return the statistics as plain values."""
         return asdict(self)
 
 
-def figures(bqm: dimod.BinaryQuadraticModel) -> Figures:
-    """What a QUBO is like, in the variables that it has, bits or spins.
+def encoding_statistics(bqm: dimod.BinaryQuadraticModel) -> EncodingStatistics:
+    """Return the statistics of a model, for its own vartype (binary or spin).
 
     Args:
-        bqm: an encoded table.
+        bqm: encoded score table.
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
-    >>> found = figures(encode(score_table(load("waste").expected(10_000))))
-    >>> found.bits, found.interactions, found.treewidth
+    >>> statistics = encoding_statistics(encode(score_table(load("waste").expected(10_000))))
+    >>> statistics.qubo_variables, statistics.interactions, statistics.treewidth
     (35, 70, 4)
     """
     linear, (_, _, quadratic), _ = bqm.to_numpy_vectors()
@@ -70,9 +70,9 @@ def figures(bqm: dimod.BinaryQuadraticModel) -> Figures:
     sizes = sizes[sizes > 0]
     largest, smallest = (float(sizes.max()), float(sizes.min())) if len(sizes) else (0.0, 0.0)
     kinds = [label[0] if isinstance(label, tuple) else "" for label in bqm.variables]
-    return Figures(
-        bits=bqm.num_variables,
-        bits_by_kind={kind: kinds.count(kind) for kind in KINDS},
+    return EncodingStatistics(
+        qubo_variables=bqm.num_variables,
+        variables_by_kind={kind: kinds.count(kind) for kind in KINDS},
         interactions=bqm.num_interactions,
         largest=largest,
         smallest=smallest,
@@ -82,27 +82,27 @@ def figures(bqm: dimod.BinaryQuadraticModel) -> Figures:
 
 
 def treewidth(bqm: dimod.BinaryQuadraticModel) -> int:
-    """An upper bound of the treewidth of a model's graph, by taking out vertices of the smallest degree.
+    """Return an upper bound on the treewidth of a model's interaction graph, by the min-degree rule.
 
     Args:
-        bqm: any model.
+        bqm: binary quadratic model.
     """
     return int(treewidth_min_degree(dimod.to_networkx_graph(bqm))[0]) if bqm.num_interactions else 0
 
 
-def compare_encodings(table: ScoreTable, ising: bool = False) -> dict[Encoding, Figures | str]:
-    """The figures of a table's QUBO under each encoding; where one cannot hold the table, why.
+def compare_encodings(table: ScoreTable, ising: bool = False) -> dict[Encoding, EncodingStatistics | str]:
+    """Return the statistics of a table's QUBO for each encoding, or the error message of an encoding that fails.
 
     Args:
         table: local scores.
-        ising: look at spins, as hardware does, and not at bits.
+        ising: whether to use the spin model, as hardware does, instead of the binary model.
     """
-    found: dict[Encoding, Figures | str] = {}
+    results: dict[Encoding, EncodingStatistics | str] = {}
     for encoding in SETTINGS:
         try:
             bqm = encode(table, encoding)
         except InputError as error:
-            found[encoding] = str(error)
+            results[encoding] = str(error)
         else:
-            found[encoding] = figures(bqm.spin if ising else bqm)
-    return found
+            results[encoding] = encoding_statistics(bqm.spin if ising else bqm)
+    return results

@@ -1,4 +1,4 @@
-"""Layout: which bit of a QUBO stands where, and what it is called."""
+"""The indices and labels of the variables of a QUBO."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dagneal.base.kernels import Ints
-from dagneal.qubo.order_variables import Ordering
+from dagneal.qubo.order_variables import OrderVariables
 from dagneal.qubo.polynomial import Child
 from dagneal.qubo.reduction import Reduction
 
@@ -18,14 +18,16 @@ KINDS = {"d": "edges", "y": "slack", "r": "order", "a": "auxiliary"}
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where each bit stands: all d row by row, then y, then r, so that the matrix is the paper's; then a.
+    """The index of each QUBO variable.
+
+    The order is d (row by row), y, r, as in the paper's matrix, then a.
 
     Attributes:
-        d: `d[parent, child]`, -1 where there is none.
-        y: `y[child, l - 1]`, -1 where there is none.
-        r: `r[a, b]` for a before b in the data's columns, -1 where there is none.
-        a: for each child the first of its auxiliary bits.
-        products: for each auxiliary bit its child and the parents whose edges it multiplies.
+        d: `d[parent, child]`, index of the edge variable; -1 if the edge has none.
+        y: `y[child, l - 1]`, index of the slack variable; -1 if the child has none.
+        r: `r[a, b]`, index of the order variable, if column a precedes column b in the data; -1 if the pair has none.
+        a: index of the first auxiliary variable of each child.
+        products: child and parents of each auxiliary variable, which is the product of their edge variables.
     """
 
     d: Ints
@@ -35,26 +37,26 @@ class Layout:
     products: list[tuple[int, list[int]]]
 
     @classmethod
-    def of(cls, children: list[Child], slack: Ints, order: Ordering, reductions: list[Reduction]) -> Layout:
-        """Number the bits.
+    def of(cls, children: list[Child], slack: Ints, order: OrderVariables, reductions: list[Reduction]) -> Layout:
+        """Return the layout of a QUBO.
 
         Args:
-            children: whose possible parents have edge bits.
-            slack: how many slack bits each child has.
-            order: the pairs with order bits.
-            reductions: the auxiliary bits of each child.
+            children: polynomial of each child, which lists the parents with edge variables.
+            slack: number of slack variables of each child.
+            order: pairs with order variables.
+            reductions: auxiliary variables of each child.
         """
         n = len(children)
         edge = np.zeros((n, n), dtype=bool)
-        for place, child in enumerate(children):
-            edge[child.parents, place] = True
+        for index, child in enumerate(children):
+            edge[child.parents, index] = True
         sizes = [len(reduced.products) for reduced in reductions]
         begin = int(edge.sum()) + int(slack.sum()) + len(order.pairs)
         r = np.full((n, n), -1, dtype=np.int64)
         r[tuple(order.pairs.T)] = int(edge.sum()) + int(slack.sum()) + np.arange(len(order.pairs))
         products = [
-            (place, [int(p) for bit, p in enumerate(child.parents) if product.members >> bit & 1])
-            for place, (child, reduced) in enumerate(zip(children, reductions, strict=True))
+            (index, [int(p) for bit, p in enumerate(child.parents) if product.members >> bit & 1])
+            for index, (child, reduced) in enumerate(zip(children, reductions, strict=True))
             for product in reduced.products
         ]
         has_slack = np.arange(slack.max(initial=0)) < slack[:, None]
@@ -67,22 +69,22 @@ class Layout:
         )
 
     @property
-    def bits(self) -> int:
-        """How many bits there are."""
+    def num_variables(self) -> int:
+        """The number of QUBO variables."""
         return int((self.d >= 0).sum() + (self.y >= 0).sum() + (self.r >= 0).sum()) + len(self.products)
 
     def labels(self, names: Sequence[str]) -> list[Label]:
-        """What the bits are called.
+        """Return the labels of the QUBO variables, in the order of their indices.
 
         Args:
-            names: the variables.
+            names: names of the data variables.
         """
-        found: list[Label] = [("d", names[parent], names[child]) for parent, child in np.argwhere(self.d >= 0)]
-        found += [("y", names[child], int(bit) + 1) for child, bit in np.argwhere(self.y >= 0)]
-        found += [("r", names[a], names[b]) for a, b in np.argwhere(self.r >= 0)]
-        return found + [("a", names[child], *(names[p] for p in parents)) for child, parents in self.products]
+        labels: list[Label] = [("d", names[parent], names[child]) for parent, child in np.argwhere(self.d >= 0)]
+        labels += [("y", names[child], int(bit) + 1) for child, bit in np.argwhere(self.y >= 0)]
+        labels += [("r", names[a], names[b]) for a, b in np.argwhere(self.r >= 0)]
+        return labels + [("a", names[child], *(names[p] for p in parents)) for child, parents in self.products]
 
 
 def _number(present: np.ndarray, begin: int) -> Ints:
-    """Numbers from `begin` for what is present, row by row; -1 elsewhere."""
+    """Number the True entries row by row, starting with `begin`; the other entries are -1."""
     return np.where(present, begin + np.cumsum(present).reshape(present.shape) - 1, -1)

@@ -13,4 +13,4 @@ from dagneal.solvers.solution import (
     ReadSummary as ReadSummary,
     Solution as Solution,
 )
-from dagneal.solvers.verify import Verified as Verified, verify as verify
+from dagneal.solvers.verify import Verification as Verification, verify as verify

@@ -1,4 +1,4 @@
-"""Annealing: the bridge from a table of scores to any dimod sampler, and back."""
+"""Solve a score table with any dimod sampler: encode it as a QUBO, sample, and decode the reads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import dimod
 import networkx as nx
 import numpy as np
 
-from dagneal.base.errors import InputError, hint, secondary
+from dagneal.base.errors import InputError, hint, warn_on_failure
 from dagneal.base.kernels import Floats
 from dagneal.base.redaction import redact, safe_cause
 from dagneal.qubo.decode import Reads, decode
@@ -24,11 +24,11 @@ from dagneal.runtime.run import DEFAULT_RUN, Run
 from dagneal.scoring.orders import random_orders, score_orders
 from dagneal.scoring.table import ScoreTable, check_table
 from dagneal.solvers.exact import exact
-from dagneal.solvers.policy import EXACT_BESIDE
-from dagneal.solvers.samplers import Embedded, parameters_of, takes_turns, with_defaults
+from dagneal.solvers.policy import EXACT_FOR_COMPARISON
+from dagneal.solvers.samplers import Embedded, needs_lock, parameters_of, with_defaults
 from dagneal.solvers.solution import BestRead, ReadSummary, Solution
 
-_TURN = RLock()  # of samplers that threads must not share
+_SAMPLER_LOCK = RLock()  # for samplers that threads must not share
 
 
 def anneal(
@@ -39,28 +39,27 @@ def anneal(
     run: Run = DEFAULT_RUN,
     **parameters: Any,
 ) -> Solution:
-    """Learn a structure with any sampler of Ocean's dimod interface.
+    """Learn a structure with any sampler that implements the dimod interface.
 
     Args:
         table: local scores, with any parent limit and any candidate parents.
-        sampler: what solves the QUBO.
-        repair: report the best repaired read; otherwise the best raw one.
-        encoding: how the table is written as a QUBO: an encoding, or words such as `"paper"`.
-        run: gives the seed, if the sampler takes one.
-        **parameters: passed to the sampler as they are, such as `num_reads=1000, seed=7`. Parameters that are not given are
-            those of `dagneal.solvers.samplers`: 1,000 reads for most samplers.
+        sampler: dimod sampler for the QUBO.
+        repair: whether to return the best repaired read; otherwise the best raw read.
+        encoding: QUBO encoding, as an `Encoding` or a text such as `"paper"`.
+        run: source of the seed, if the sampler accepts a seed.
+        **parameters: parameters of the sampler, such as `num_reads=1000, seed=7`. Defaults are in
+            `dagneal.solvers.samplers`; most samplers get 1,000 reads.
 
     Returns:
-        The best DAG found, and in `reads` all that there is to know about the reads: raw and repaired results, the
-        random-order baseline, the proved optimum where it is cheap, and the sample set. `optimal` is True where the score
-        equals the proved optimum.
+        The best DAG found. `reads` contains raw and repaired results, the random-order baseline, the proved optimum if it is
+        cheap to compute, and the sample set. `optimal` is True if the score equals the proved optimum.
 
     >>> from dwave.samplers import SimulatedAnnealingSampler
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
     >>> table = score_table(load("lung-cancer").expected(10_000))
-    >>> found = anneal(table, SimulatedAnnealingSampler(), num_reads=100, seed=7)
-    >>> found.optimal, found.reads.reads
+    >>> solution = anneal(table, SimulatedAnnealingSampler(), num_reads=100, seed=7)
+    >>> solution.optimal, solution.reads.reads
     (True, 100)
     """
     check_table(table)
@@ -73,8 +72,8 @@ def anneal(
     sampling = sample(table, sampler, encoding, parameters, run)
     begun = perf_counter()
     optimum = None
-    if len(table.names) <= EXACT_BESIDE:
-        with secondary("the exact search beside the annealer"):
+    if len(table.names) <= EXACT_FOR_COMPARISON:
+        with warn_on_failure("the exact search for comparison"):
             optimum = exact(table).score
     dag, score = sampling.best(repair)
     return Solution(
@@ -91,14 +90,14 @@ def anneal(
 
 @dataclass(frozen=True, eq=False)
 class Sampling:
-    """One call of a sampler, with what its reads mean.
+    """The result of one sampler call, with decoded reads.
 
     Attributes:
-        encoding: how the table was encoded.
-        bqm: the QUBO.
-        sampleset: what the sampler returned.
-        reads: what that means.
-        seconds: time spent, by stage.
+        encoding: QUBO encoding.
+        bqm: encoded score table.
+        sampleset: reads that the sampler returned.
+        reads: decoded reads.
+        seconds: seconds spent in each stage.
     """
 
     encoding: Encoding
@@ -108,10 +107,12 @@ class Sampling:
     seconds: dict[str, float]
 
     def best(self, repair: bool) -> tuple[nx.DiGraph, float]:
-        """The best graph and its score: repaired, or raw; if no raw read is a network, that of lowest energy, with NaN.
+        """Return the best graph and its score.
+
+        If no raw read is feasible, return the raw read of lowest energy with the score NaN.
 
         Args:
-            repair: which.
+            repair: whether to use repaired reads; otherwise raw reads.
         """
         scores = self.reads.repaired_scores if repair else self.reads.raw_scores
         if repair or self.reads.feasible.any():
@@ -131,10 +132,10 @@ def sample(
 
     Args:
         table: local scores.
-        sampler: what solves the QUBO.
-        encoding: how the table is written as a QUBO.
-        parameters: passed to the sampler.
-        run: its progress is reported.
+        sampler: dimod sampler for the QUBO.
+        encoding: QUBO encoding.
+        parameters: parameters of the sampler.
+        run: receiver of progress reports.
     """
     check_parameters(sampler, parameters)
     begun = perf_counter()
@@ -150,41 +151,44 @@ def sample(
 
 
 def sample_model(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> dimod.SampleSet:
-    """Sample a QUBO, and say in one line what went wrong if something does.
+    """Sample a QUBO; turn any error of the sampler into an `InputError` with one line.
 
-    The sampler sees numbers in place of labels, since some samplers take no others. The reads have the labels again.
+    The sampler gets numbered variables, because some samplers accept no other labels. The returned reads have the original
+    labels.
 
     Args:
-        sampler: what solves it.
-        bqm: the QUBO; one without bits has one state, and the sampler is not asked.
-        parameters: passed to the sampler.
+        sampler: dimod sampler.
+        bqm: QUBO. Without variables it has one state, and the sampler is not called.
+        parameters: parameters of the sampler.
     """
     name = type(sampler).__name__
     if not bqm.num_variables:
         return dimod.SampleSet.from_samples(([[]], []), energy=[bqm.offset], vartype=bqm.vartype)
-    widest = sampler.properties.get("max_treewidth")
-    if widest is not None and (width := treewidth(bqm)) > widest:
-        raise InputError(f"{name} takes QUBOs of treewidth at most {widest}, and this one has about {width}: use another")
+    limit = sampler.properties.get("max_treewidth")
+    if limit is not None and (width := treewidth(bqm)) > limit:
+        raise InputError(
+            f"{name} accepts a treewidth of at most {limit}, but this QUBO has about {width}; use another sampler"
+        )
     numbers = _numbers(bqm)
     if numbers and _uses_labels(sampler, bqm, parameters):
         numbers = {}
     try:
-        with _TURN if takes_turns(sampler) else nullcontext():
+        with _SAMPLER_LOCK if needs_lock(sampler) else nullcontext():
             sampleset = sampler.sample(bqm.relabel_variables(numbers, inplace=False) if numbers else bqm, **parameters)
         sampleset.resolve()
-    except Exception as error:  # whatever a sampler raises; the original stays attached
+    except Exception as error:  # samplers raise any type; the original error stays attached as the cause
         given = ", ".join(f"{name}={value!r}" for name, value in parameters.items()) or "no parameters"
-        said = next(iter(redact(str(error)).splitlines()), type(error).__name__)
-        raise InputError(f"{name} refused the problem with {given}: {said}") from safe_cause(error)
+        reason = next(iter(redact(str(error)).splitlines()), type(error).__name__)
+        raise InputError(f"{name} failed with {given}: {reason}") from safe_cause(error)
     if not len(sampleset):
         raise InputError(f"{name} returned no reads")
     return _relabel(sampleset, {number: label for label, number in numbers.items()}) if numbers else sampleset
 
 
 def _numbers(bqm: dimod.BinaryQuadraticModel) -> dict[Any, int]:
-    """A number for each label; empty where the labels are these numbers already.
+    """Return a number for each label, or an empty dict if the labels are integers already.
 
-    Numbers sort as the labels do, since some samplers sort variables: so they see the same problem in the same order.
+    The numbers sort like the labels. Some samplers sort variables, and they get the same order with numbers as with labels.
     """
     labels = list(bqm.variables)
     if all(isinstance(label, int) for label in labels):
@@ -195,7 +199,7 @@ def _numbers(bqm: dimod.BinaryQuadraticModel) -> dict[Any, int]:
 
 
 def _uses_labels(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parameters: Mapping[str, Any]) -> bool:
-    """Whether a sampler or its parameters refer to variables by their labels, as embeddings and initial states do."""
+    """Return whether a sampler or its parameters contain labels of variables, as embeddings and initial states do."""
     labels = set(bqm.variables)
 
     def mentions(value: Any) -> bool:
@@ -215,35 +219,37 @@ def _uses_labels(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parame
 
 
 def _relabel(sampleset: dimod.SampleSet, labels: Mapping[int, Any]) -> dimod.SampleSet:
-    """The reads with the labels of the QUBO; also those of an embedding that they come with."""
-    found = sampleset.relabel_variables(labels, inplace=False)
-    context = found.info.get("embedding_context")
+    """Return the reads with the original labels, also in the embedding context if there is one."""
+    relabelled = sampleset.relabel_variables(labels, inplace=False)
+    context = relabelled.info.get("embedding_context")
     if isinstance(context, Mapping) and isinstance(context.get("embedding"), Mapping):
         embedding = {labels.get(number, number): chain for number, chain in context["embedding"].items()}
-        found.info["embedding_context"] = {**context, "embedding": embedding}
-    return found
+        relabelled.info["embedding_context"] = {**context, "embedding": embedding}
+    return relabelled
 
 
 def check_parameters(sampler: dimod.Sampler, parameters: dict[str, Any]) -> None:
-    """Refuse keywords that the sampler does not take; dimod would only warn, and go on without them."""
+    """Check that the sampler accepts all parameters; dimod would only warn about others and ignore them."""
     if not isinstance(sampler, dimod.Sampler):
-        raise InputError(f"{type(sampler).__name__} is not a dimod.Sampler; give one such as SimulatedAnnealingSampler()")
-    known = parameters_of(sampler)
+        raise InputError(
+            f"{type(sampler).__name__} is not a dimod.Sampler; give a sampler such as SimulatedAnnealingSampler()"
+        )
+    accepted = parameters_of(sampler)
     for name in parameters:
-        if name not in known:
-            taken = ", ".join(sorted(known)) or "none"
+        if name not in accepted:
+            names = ", ".join(sorted(accepted)) or "none"
             raise InputError(
-                f"{type(sampler).__name__} does not take the parameter {name!r}; it takes {taken}{hint(name, known)}"
+                f"{type(sampler).__name__} does not accept the parameter {name!r}; it accepts {names}{hint(name, accepted)}"
             )
 
 
 def summarize(sampling: Sampling, optimum: float | None, seed: int | None) -> ReadSummary:
-    """Summarize the reads, beside the proved optimum and as many random orders.
+    """Summarize the reads, with the proved optimum and a baseline of as many random orders as reads.
 
     Args:
-        sampling: the reads.
-        optimum: the proved optimum, where it is known.
-        seed: of the random orders.
+        sampling: result of a sampler call.
+        optimum: proved optimum; None if unknown.
+        seed: seed of the random orders.
     """
     reads = sampling.reads
     total = int(reads.occurrences.sum())
@@ -252,8 +258,8 @@ def summarize(sampling: Sampling, optimum: float | None, seed: int | None) -> Re
         for orders in random_orders(len(reads.table.names), total, abs(seed or 0), required=reads.table.required)
     )
 
-    def hits(scores: Floats, wanted: float) -> int:
-        return int(reads.occurrences[equal_scores(scores, wanted)].sum())
+    def hits(scores: Floats, target: float) -> int:
+        return int(reads.occurrences[equal_scores(scores, target)].sum())
 
     def best(repair: bool) -> BestRead:
         dag, score = sampling.best(repair)
@@ -265,7 +271,7 @@ def summarize(sampling: Sampling, optimum: float | None, seed: int | None) -> Re
         encoding=sampling.encoding.name,
         reads=total,
         distinct=count_distinct(sampling.sampleset),
-        bits=sampling.bqm.num_variables,
+        qubo_variables=sampling.bqm.num_variables,
         interactions=sampling.bqm.num_interactions,
         lowest_energy=float(reads.energies.min()),
         feasible=float(reads.occurrences[reads.feasible].sum()) / total,
@@ -277,15 +283,18 @@ def summarize(sampling: Sampling, optimum: float | None, seed: int | None) -> Re
 
 
 def count_distinct(sampleset: dimod.SampleSet) -> int:
-    """How many different reads there are.
+    """Return the number of distinct reads.
 
     Args:
-        sampleset: what a sampler returned.
+        sampleset: reads of a sampler.
     """
-    bits = np.packbits(np.asarray(sampleset.record.sample) > 0, axis=1)
-    return len(np.unique(bits, axis=0)) if bits.shape[1] else 1
+    packed = np.packbits(np.asarray(sampleset.record.sample) > 0, axis=1)
+    return len(np.unique(packed, axis=0)) if packed.shape[1] else 1
 
 
-def equal_scores(scores: Floats | float, wanted: float) -> Any:
-    """Equal up to the rounding of sums of local scores: at 10^10 nats, which are 10^9 rows, a thousandth of one."""
-    return np.abs(np.asarray(scores) - wanted) <= 1e-9 + 1e-13 * abs(wanted)
+def equal_scores(scores: Floats | float, target: float) -> Any:
+    """Return whether log scores are equal up to rounding errors of sums of local scores.
+
+    The tolerance for a log score of 10^10, which about 10^9 rows give, is a thousandth.
+    """
+    return np.abs(np.asarray(scores) - target) <= 1e-9 + 1e-13 * abs(target)

@@ -1,13 +1,13 @@
 """Exact search: dynamic programming over subsets of the variables (Silander and Myllymaki 2006).
 
-The best DAG over a set W has a sink, a variable without children in W. So
+The best DAG over a set W has a sink: a variable without children in W. So
 
-    best(W) = max over i in W of best(W - i) + the best score of i with parents inside W - i.
+    best(W) = max over i in W of best(W - i) + (best score of i with parents inside W - i).
 
-The second term is needed for every child and every set. A table of it for all sets would be n times as large as `best`;
-here it is made for a few thousand sets at a time. The variables are split into low and high ones. For one set of high
-variables, all scores whose high parents lie inside it are dropped into a small array over sets of low variables, and a
-maximum over subsets there, which stays in the cache, gives the best parents for all of them at once.
+The second term is needed for every child and every set. A table of it for all sets would be n times as large as `best`, so
+it is computed for a few thousand sets at a time. The variables are split into low and high variables. For each set of high
+variables, the scores whose high parents are in this set go into a small array over the sets of low variables. A maximum over
+subsets in this array gives the best scores for all these sets at once. The array fits into the processor cache.
 """
 
 from __future__ import annotations
@@ -20,37 +20,39 @@ from numpy.typing import NDArray
 
 from dagneal.base.errors import InputError
 from dagneal.base.kernels import Floats, Ints, Progress, kernel
-from dagneal.base.machine import check_room, has_room
+from dagneal.base.machine import check_memory, has_memory
 from dagneal.graphs.dags import dag_from_parents
 from dagneal.runtime.run import DEFAULT_RUN, Run
 from dagneal.scoring.table import ScoreTable, check_table
 from dagneal.solvers.solution import Solution
 
-MOST_VARIABLES = 28  # 9 bytes for each of 2^n sets: 2.4 GB
-_LOW = 11
+MAX_VARIABLES = 28  # 9 bytes for each of 2^n sets: 2.4 GB
+_LOW = 11  # number of low variables
 
 
 def exact(table: ScoreTable, run: Run = DEFAULT_RUN) -> Solution:
-    """Find a DAG that no other beats, and prove it.
+    """Find a DAG with the highest score, with a proof of optimality.
 
     Args:
-        table: local scores with any parent limit, of at most 28 variables.
-        run: its progress is reported.
+        table: local scores of at most 28 variables, with any parent limit.
+        run: receiver of progress reports.
 
     Returns:
-        The best DAG, with `optimal=True`; among equals the one found first, without edges that gain nothing.
+        The best DAG, with `optimal=True`. If several DAGs have the same score, the first found, without needless edges.
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
-    >>> found = exact(score_table(load("lung-cancer").expected(10_000)))
-    >>> found.optimal, round(found.score, 3)
+    >>> solution = exact(score_table(load("lung-cancer").expected(10_000)))
+    >>> solution.optimal, round(solution.score, 3)
     (True, -21036.862)
     """
     check_table(table)
     n = len(table.names)
-    if n > MOST_VARIABLES:
-        raise InputError(f"exact search takes at most {MOST_VARIABLES} variables, not {n}; use an annealer: solver='sa'")
-    check_room(9 << n, f"exact search of {n} variables", "take fewer, or search for an order: solver='order'")
+    if n > MAX_VARIABLES:
+        raise InputError(
+            f"exact search takes at most {MAX_VARIABLES} variables, not {n}; use an annealer, such as solver='sa'"
+        )
+    check_memory(9 << n, f"exact search of {n} variables", "use fewer variables or solver='order'")
     begun = perf_counter()
     sink = _solve(table, run.progress)
     dag = _dag(table, sink)
@@ -65,16 +67,16 @@ def exact(table: ScoreTable, run: Run = DEFAULT_RUN) -> Solution:
 
 
 def fits(variables: int) -> bool:
-    """Whether there is memory for exact search over so many variables.
+    """Return whether the memory is enough for exact search.
 
     Args:
-        variables: how many.
+        variables: number of variables.
     """
-    return has_room(9 << variables)
+    return has_memory(9 << variables)
 
 
 def _solve(table: ScoreTable, progress: Progress) -> NDArray[np.uint8]:
-    """The sink of the best DAG over each set of variables."""
+    """Return the sink of the best DAG over each set of variables."""
     n = len(table.names)
     low = min(n, _LOW)
     masks = _global_masks(table)
@@ -82,7 +84,7 @@ def _solve(table: ScoreTable, progress: Progress) -> NDArray[np.uint8]:
     order = np.lexsort((masks, children))
     masks, scores = masks[order], table.scores[order]
     high = (masks >> low).astype(np.int64)
-    # A group is a run of one child's sets with the same high part.
+    # A group consists of consecutive sets of one child with the same high variables.
     edge = np.flatnonzero((np.diff(high, prepend=-1) != 0) | (np.diff(children, prepend=-1) != 0))
     group_child = children[edge]
     groups = np.searchsorted(group_child, np.arange(n + 1))
@@ -97,12 +99,12 @@ def _solve(table: ScoreTable, progress: Progress) -> NDArray[np.uint8]:
         _fill(n, low, begin, end, groups, high[edge], bounds, masks & ((1 << low) - 1), scores, best, sink)
         progress("exact search", end, patterns)
     if not np.isfinite(best[-1]):
-        raise InputError("no DAG fits the parent sets of this table")
+        raise InputError("no DAG is possible with the parent sets of this table; add more parent sets")
     return sink
 
 
 def _global_masks(table: ScoreTable) -> Ints:
-    """The parent sets of all entries as bits over all variables."""
+    """Return the parent sets of all entries as masks over all variables."""
     masks = np.zeros(len(table.masks), dtype=np.int64)
     for child in range(len(table.names)):
         entries = table.entries_of(child)
@@ -112,7 +114,7 @@ def _global_masks(table: ScoreTable) -> Ints:
 
 
 def _dag(table: ScoreTable, sink: NDArray[np.uint8]) -> nx.DiGraph:
-    """Take the sinks off one by one; each has its best parents among what is left."""
+    """Remove the sinks one by one; each gets its best parents among the remaining variables."""
     left = np.ones(len(table.names), dtype=bool)
     parents: dict[str, list[str]] = {name: [] for name in table.names}
     remaining = len(sink) - 1
@@ -138,7 +140,7 @@ def _fill(
     best: Floats,
     sink: NDArray[np.uint8],
 ) -> None:
-    """Solve all sets whose high part is in begin..end; those with smaller parts are solved already."""
+    """Solve all sets whose high variables, as a mask, are in begin..end; smaller masks are solved already."""
     size = 1 << low
     inside = np.empty((low, size))
     one = np.empty(size)
@@ -179,7 +181,7 @@ def _best_parents(
     scores: Floats,
     out: Floats,
 ) -> None:
-    """For each set of low variables, the best score of a child with parents in it or in the pattern of high ones."""
+    """Compute, for each set of low variables, the best score of a child with parents in this set or in `pattern`."""
     out[:] = -np.inf
     for group in range(groups[child], groups[child + 1]):
         if group_high[group] & ~pattern == 0:

@@ -1,9 +1,10 @@
-"""Exhaustive search, the paper's ES: every setting of the edge bits, with the best slack and order bits for each.
+"""Exhaustive search (the paper's ES): try all values of the edge variables, with the best slack and order variables.
 
-The energy of a setting splits into one part for each child, which depends on the edges into it (with the best slack
-already chosen), and H_cycle. In H_cycle an edge setting matters only through what it wants of each pair of variables:
-nothing, the first before the second, or the reverse; an edge both ways costs delta_consist whatever the order. So the best
-order bits are found once for each of the 3^(n(n-1)/2) wishes, among all 2^(n(n-1)/2) orders, transitive or not.
+The energy of a set of edges is the sum of H_cycle and one term for each child. The term of a child depends only on the edges
+into it; the best slack is already chosen. H_cycle depends only on the constraint that the edges put on each pair of
+variables: none, first before second, or second before first. Edges in both directions cost delta_consist for any order. So
+the best order variables are computed once for each of the 3^(n(n-1)/2) combinations of constraints, over all 2^(n(n-1)/2)
+values of the order variables, transitive or not.
 """
 
 from __future__ import annotations
@@ -22,31 +23,33 @@ from dagneal.runtime.run import DEFAULT_RUN, Run
 from dagneal.scoring.table import ScoreTable, check_table
 from dagneal.solvers.solution import Solution
 
-MOST_VARIABLES = 5  # 2^20 settings; six variables would be 2^30
+MAX_VARIABLES = 5  # 2^20 sets of edges; six variables would have 2^30
 
 
 def exhaustive(table: ScoreTable, run: Run = DEFAULT_RUN) -> Solution:
-    """Find the ground state of the paper's QUBO by trying every setting of the edge bits.
+    """Find the ground state of the paper's QUBO by trying all values of the edge variables.
 
     Args:
         table: local scores of at most five variables with at most two parents.
-        run: its progress is reported.
+        run: receiver of progress reports.
 
     Returns:
-        The best DAG; `optimal=True`, since the penalties make the ground state a DAG.
+        The best DAG, with `optimal=True`, because the penalties make the ground state the best DAG.
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
-    >>> found = exhaustive(score_table(load("lung-cancer-4").expected(10_000)))
-    >>> found.edges
+    >>> solution = exhaustive(score_table(load("lung-cancer-4").expected(10_000)))
+    >>> solution.edges
     [('Pollution', 'Cancer'), ('Smoker', 'Cancer'), ('Cancer', 'Xray')]
     """
     check_table(table)
     n = len(table.names)
-    if n > MOST_VARIABLES:
-        raise InputError(f"exhaustive search takes at most {MOST_VARIABLES} variables, not {n}; use exact (up to 28)")
+    if n > MAX_VARIABLES:
+        raise InputError(f"exhaustive search takes at most {MAX_VARIABLES} variables, not {n}; use exact search (up to 28)")
     if not table.unrestricted:
-        raise InputError("exhaustive search needs a table in which every variable may be a parent of every other")
+        raise InputError(
+            "exhaustive search needs a table without forbidden parents or missing parent sets; use exact search"
+        )
     begun = perf_counter()
     penalties = qubos(table, PAPER).penalties
     transitivity, consistency = float(penalties.transitivity.max(initial=0.0)), float(penalties.consistency.max())
@@ -54,17 +57,17 @@ def exhaustive(table: ScoreTable, run: Run = DEFAULT_RUN) -> Solution:
     cycles = _cycle_energies(n, transitivity, consistency)
     settings = 1 << (n * (n - 1))
     step = max(1, settings // 64)
-    pieces = [(start, min(start + step, settings)) for start in range(0, settings, step)]
+    chunks = [(start, min(start + step, settings)) for start in range(0, settings, step)]
     pairs = np.array(list(combinations(range(n), 2)), dtype=np.int64)
 
-    def work(piece: tuple[int, int]) -> tuple[float, int]:
-        energy, setting = _search(piece[0], piece[1], families, cycles, consistency, pairs)
+    def work(chunk: tuple[int, int]) -> tuple[float, int]:
+        energy, setting = _search(chunk[0], chunk[1], families, cycles, consistency, pairs)
         return float(energy), int(setting)
 
-    _, setting = min(run_threads(work, pieces, stage="exhaustive search", progress=run.progress))
-    into = [setting >> (n - 1) * child & (1 << (n - 1)) - 1 for child in range(n)]
+    _, setting = min(run_threads(work, chunks, stage="exhaustive search", progress=run.progress))
+    masks = [setting >> (n - 1) * child & (1 << (n - 1)) - 1 for child in range(n)]
     parents = {
-        name: [other for bit, other in enumerate(o for o in table.names if o != name) if into[child] >> bit & 1]
+        name: [other for bit, other in enumerate(o for o in table.names if o != name) if masks[child] >> bit & 1]
         for child, name in enumerate(table.names)
     }
     dag = dag_from_parents(parents)
@@ -79,7 +82,7 @@ def exhaustive(table: ScoreTable, run: Run = DEFAULT_RUN) -> Solution:
 
 
 def _family_energies(table: ScoreTable, weights: Floats, delta: Floats) -> Floats:
-    """H_score and H_max of each child for every set of edges into it, with the best slack."""
+    """Return H_score + H_max of each child for every set of edges into it, with the best slack."""
     n = len(table.names)
     sets = np.arange(1 << (n - 1), dtype=np.uint64)
     excess = np.maximum(np.bitwise_count(sets).astype(np.int64) - table.max_parents, 0)
@@ -92,7 +95,10 @@ def _family_energies(table: ScoreTable, weights: Floats, delta: Floats) -> Float
 
 
 def _cycle_energies(n: int, transitivity: float, consistency: float) -> Floats:
-    """H_cycle with the best order bits, for every wish: one axis per pair (nothing, first before second, reverse)."""
+    """Return H_cycle with the best order variables for every combination of constraints.
+
+    The index has one ternary digit for each pair: 0 for no constraint, 1 for first before second, 2 for second before first.
+    """
     pairs = list(combinations(range(n), 2))
     bit = np.indices((2,) * len(pairs)) if pairs else np.zeros((0,))
     axis = {pair: bit[i] for i, pair in enumerate(pairs)}
@@ -100,40 +106,40 @@ def _cycle_energies(n: int, transitivity: float, consistency: float) -> Floats:
     for i, j, k in combinations(range(n), 3):
         r_ij, r_jk, r_ik = axis[i, j], axis[j, k], axis[i, k]
         energy = energy + transitivity * (r_ik + r_ij * r_jk - r_ij * r_ik - r_jk * r_ik)
-    for place in range(len(pairs)):
-        after, before = np.moveaxis(energy, place, 0)  # r = 0 and r = 1
-        wishes = [
+    for pair in range(len(pairs)):
+        after, before = np.moveaxis(energy, pair, 0)  # r = 0 and r = 1
+        constrained = [
             np.minimum(after, before),
             np.minimum(before, after + consistency),
             np.minimum(after, before + consistency),
         ]
-        energy = np.moveaxis(np.array(wishes), 0, place)
+        energy = np.moveaxis(np.array(constrained), 0, pair)
     return energy.ravel()
 
 
 @kernel
 def _search(begin: int, end: int, families: Floats, cycles: Floats, consistency: float, pairs: Ints) -> tuple[float, int]:
-    """The lowest energy among settings begin..end, and the first setting that has it."""
+    """Return the lowest energy of the edge sets begin..end, and the first edge set that has it."""
     n = len(families)
     width = n - 1
     lowest = np.inf
-    found = -1
+    best = -1
     for setting in range(begin, end):
         energy = 0.0
         for child in range(n):
             energy += families[child, setting >> (width * child) & ((1 << width) - 1)]
-        wish = 0
+        constraints = 0
         for pair in range(len(pairs)):
-            i, j = pairs[pair]  # i < j: in the edges into j, i is bit i; in those into i, j is bit j - 1
+            i, j = pairs[pair]  # i < j: i is bit i of the edges into j; j is bit j - 1 of the edges into i
             forward = setting >> (width * j + i) & 1
             backward = setting >> (width * i + j - 1) & 1
             if forward and backward:
                 energy += consistency
-                wish = wish * 3
+                constraints = constraints * 3
             else:
-                wish = wish * 3 + forward + 2 * backward
-        energy += cycles[wish]
+                constraints = constraints * 3 + forward + 2 * backward
+        energy += cycles[constraints]
         if energy < lowest:
             lowest = energy
-            found = setting
-    return lowest, found
+            best = setting
+    return lowest, best

@@ -1,9 +1,10 @@
-"""Ordering search: iterated local search over orders of the variables, for networks that are too large for exact search.
+"""Order search: iterated local search over orders of the variables, for networks that are too large for exact search.
 
-An order allows each child its best parents among those before it. A move takes one variable out and puts it back at its best
-place. Only steps past neighbours, its candidate parents and those it is one of, change the parents that two variables may
-have, so a step costs two look-ups. From a local optimum a few random moves are made and the descent begins again, with those
-variables whose best place may have changed; the better order is kept.
+In an order, each child gets its best parents among the variables before it. A move takes a variable out of the order and
+inserts it at its best position. The neighbours of a variable are its candidate parents and the variables that have it as a
+candidate parent. Only a step past a neighbour changes possible parents, and only those of the two variables. So a step needs
+two look-ups. At a local optimum, the search makes a few random moves and restarts with the variables whose best position may
+have changed. It keeps the better order.
 """
 
 from __future__ import annotations
@@ -17,27 +18,27 @@ from numpy.typing import NDArray
 from dagneal.base.errors import InputError, whole_number
 from dagneal.base.kernels import Floats, Ints, Masks, kernel, run_threads
 from dagneal.runtime.run import DEFAULT_RUN, NEVER, Run
-from dagneal.scoring.orders import dag_of_order, keeping
+from dagneal.scoring.orders import dag_of_order, enforce_required
 from dagneal.scoring.table import ScoreTable, check_table
 from dagneal.solvers.solution import Solution
 
-_STEP = 10  # rounds between two looks at the clock
-CHAINS = 4  # independent searches, whatever the number of threads: the same seed gives the same answer
+_STEP = 10  # restarts between two checks of the deadline
+CHAINS = 4  # independent searches; the number does not depend on the threads, so the same seed gives the same result
 
 
 def order_search(
-    table: ScoreTable, rounds: int | None = None, initial: Ints | None = None, run: Run = DEFAULT_RUN
+    table: ScoreTable, restarts: int | None = None, initial: Ints | None = None, run: Run = DEFAULT_RUN
 ) -> Solution:
     """Learn a structure by iterated local search over orders.
 
     Args:
-        table: local scores with any parent limit and any candidates, of any number of variables.
-        rounds: the number of restarts from the best order; 1,000 by default.
-        initial: the order that the search starts from, as positions of variables; random by default.
-        run: its seed decides the answer, and after its deadline no further restarts begin.
+        table: local scores with any parent limit, any candidate parents and any number of variables.
+        restarts: number of restarts from the best order; 1,000 by default.
+        initial: initial order, as positions of the variables; random by default.
+        run: source of the seed and the deadline. No restart begins after the deadline.
 
     Returns:
-        The best DAG found; `optimal` is False, since nothing is proved.
+        The best DAG found, with `optimal=False`, because the search proves nothing.
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
@@ -48,7 +49,7 @@ def order_search(
     """
     check_table(table)
     begun = perf_counter()
-    best, _ = search(table, rounds, initial, run)
+    best, _ = search(table, restarts, initial, run)
     dag = dag_of_order(table, best)
     return Solution(
         dag=dag,
@@ -62,111 +63,111 @@ def order_search(
 
 
 def search(
-    table: ScoreTable, rounds: int | None = None, initial: Ints | None = None, run: Run = DEFAULT_RUN
+    table: ScoreTable, restarts: int | None = None, initial: Ints | None = None, run: Run = DEFAULT_RUN
 ) -> tuple[Ints, float]:
     """Return the best order found, and its score.
 
     Args:
         table: local scores.
-        rounds: the number of restarts from the best order; 1,000 by default.
-        initial: the order that the search starts from, as positions of variables; random by default.
-        run: its seed decides the answer, and after its deadline no further restarts begin.
+        restarts: number of restarts from the best order; 1,000 by default.
+        initial: initial order, as positions of the variables; random by default.
+        run: source of the seed and the deadline. No restart begins after the deadline.
     """
     n = len(table.names)
-    rounds = 1000 if rounds is None else whole_number("rounds", rounds)
+    restarts = 1000 if restarts is None else whole_number("restarts", restarts)
     generator = np.random.default_rng(run.seed)
-    first = generator.permuted(np.broadcast_to(np.arange(n), (CHAINS, n)), axis=1)
+    orders = generator.permuted(np.broadcast_to(np.arange(n), (CHAINS, n)), axis=1)
     if initial is not None:
         if sorted(initial) != list(range(n)):
-            raise InputError("initial must hold the position of each variable once")
-        first[0] = initial
+            raise InputError("initial must contain the position of each variable exactly once")
+        orders[0] = initial
     if table.required is not None:
-        first = keeping(first, table.required)
+        orders = enforce_required(orders, table.required)
     seeds = generator.integers(1, 2**63, CHAINS, dtype=np.uint64)
-    problem = problem_of(table)
+    space = search_space(table)
 
     def work(chain: int) -> tuple[float, Ints]:
-        found = first[chain].copy()
+        order = orders[chain].copy()
         if run.deadline == NEVER:
-            return float(_climb(problem, found, rounds, seeds[chain])), found
+            return float(_climb(space, order, restarts, seeds[chain])), order
         score, done = -np.inf, 0
-        while done == 0 or (done < rounds and not run.deadline.passed):
-            step = max(0, min(_STEP, rounds - done))
-            score = float(_climb(problem, found, step, seeds[chain] + np.uint64(done)))
+        while done == 0 or (done < restarts and not run.deadline.passed):
+            step = max(0, min(_STEP, restarts - done))
+            score = float(_climb(space, order, step, seeds[chain] + np.uint64(done)))
             done += max(step, 1)
-        return score, found
+        return score, order
 
-    results = run_threads(work, list(range(CHAINS)), stage="ordering search", progress=run.progress)
+    results = run_threads(work, list(range(CHAINS)), stage="order search", progress=run.progress)
     score, best = max(results, key=lambda result: result[0])
     if not np.isfinite(score):
-        raise InputError("no order fits the parent sets of this table")
+        raise InputError("no DAG was found with the parent sets of this table; add more parent sets")
     return best, score
 
 
 class SearchSpace(NamedTuple):
-    """What kernels need of a table: parent sets that matter, and who may be a parent of whom.
+    """The parent sets and neighbours of all variables, in a form that kernels can use.
 
-    Only neighbours, candidate parents and those it is one of, matter when a variable is moved.
+    The neighbours of a variable are its candidate parents and the variables that have it as a candidate parent.
 
     Attributes:
         first: bounds of each variable's neighbours.
-        who: the neighbours.
-        mine: the bit of a neighbour in the variable's masks, -1 where it is no candidate.
-        theirs: the bit of the variable in the neighbour's masks, -1 where it is no candidate.
-        start: bounds of each child's sets of parents.
-        masks: the sets, by falling score.
-        scores: theirs.
+        neighbours: neighbours of all variables.
+        bit: bit of each neighbour in the masks of the variable; -1 if the neighbour is not a candidate parent.
+        reverse_bit: bit of the variable in the masks of each neighbour; -1 if the variable is not a candidate parent.
+        start: bounds of each child's parent sets.
+        masks: parent sets of each child, by decreasing score.
+        scores: scores of the parent sets.
     """
 
     first: Ints
-    who: Ints
-    mine: Ints
-    theirs: Ints
+    neighbours: Ints
+    bit: Ints
+    reverse_bit: Ints
     start: Ints
     masks: Masks
     scores: Floats
 
 
-class Orders(NamedTuple):
-    """An order of the variables, and what it is worth; changed in place.
+class OrderState(NamedTuple):
+    """An order of the variables and its scores; moves change it in place.
 
     Attributes:
-        order: the variables, first to last.
-        place: where each of them is.
-        before: which of its candidates come before each, as bits.
-        values: the score of each.
+        order: variables, first to last.
+        position: position of each variable.
+        before: mask of each variable's candidate parents that come before it.
+        values: score of each variable.
     """
 
     order: Ints
-    place: Ints
+    position: Ints
     before: Masks
     values: Floats
 
 
-def problem_of(table: ScoreTable) -> SearchSpace:
-    """What kernels need of a table.
+def search_space(table: ScoreTable) -> SearchSpace:
+    """Return the search space of a table.
 
     Args:
-        table: the scores.
+        table: local scores.
     """
     bits = table.local_bits
-    variable, who = np.nonzero((bits >= 0) | (bits.T >= 0))
+    variable, neighbour = np.nonzero((bits >= 0) | (bits.T >= 0))
     first = np.searchsorted(variable, np.arange(len(table.names) + 1))
-    return SearchSpace(first, who, bits[variable, who], bits[who, variable], *table.pruned)
+    return SearchSpace(first, neighbour, bits[variable, neighbour], bits[neighbour, variable], *table.pruned)
 
 
 @kernel
-def _value(problem: SearchSpace, child: int, before: np.uint64) -> float:
-    """The best score of a child whose possible parents are these bits."""
-    for entry in range(problem.start[child], problem.start[child + 1]):
-        if problem.masks[entry] & ~before == np.uint64(0):
-            return float(problem.scores[entry])
+def _value(space: SearchSpace, child: int, before: np.uint64) -> float:
+    """Return the best score of a child with parents in the mask `before`."""
+    for entry in range(space.start[child], space.start[child + 1]):
+        if space.masks[entry] & ~before == np.uint64(0):
+            return float(space.scores[entry])
     return -np.inf
 
 
 @kernel
 def _random(state: Masks) -> Any:
-    """xorshift64*: small, fast, the same everywhere."""
+    """Return the next random number of xorshift64*, which is fast and the same on every machine."""
     x = state[0]
     x ^= x >> np.uint64(12)
     x ^= x << np.uint64(25)
@@ -176,92 +177,93 @@ def _random(state: Masks) -> Any:
 
 
 @kernel
-def _below(state: Masks, bound: int) -> Any:
+def _random_below(state: Masks, bound: int) -> Any:
+    """Return a random integer from 0 to bound - 1."""
     return np.int64((_random(state) >> np.uint64(33)) % np.uint64(bound))
 
 
 @kernel
-def _prepare(problem: SearchSpace, now: Orders) -> None:
-    """Set up where each variable is, which of its candidates come before it, and its score."""
-    for at in range(len(now.order)):
-        now.place[now.order[at]] = at
-    for child in range(len(now.order)):
-        now.before[child] = np.uint64(0)
-        for edge in range(problem.first[child], problem.first[child + 1]):
-            if problem.mine[edge] >= 0 and now.place[problem.who[edge]] < now.place[child]:
-                now.before[child] |= np.uint64(1) << np.uint64(problem.mine[edge])
-        now.values[child] = _value(problem, child, now.before[child])
+def _prepare(space: SearchSpace, current: OrderState) -> None:
+    """Compute the position, the candidate parents before it, and the score of each variable."""
+    for index in range(len(current.order)):
+        current.position[current.order[index]] = index
+    for child in range(len(current.order)):
+        current.before[child] = np.uint64(0)
+        for edge in range(space.first[child], space.first[child + 1]):
+            if space.bit[edge] >= 0 and current.position[space.neighbours[edge]] < current.position[child]:
+                current.before[child] |= np.uint64(1) << np.uint64(space.bit[edge])
+        current.values[child] = _value(space, child, current.before[child])
 
 
 @kernel
-def _best_place(problem: SearchSpace, now: Orders, moved: int, passed: Ints) -> Any:
-    """Where a variable gains most: its own place, or that of a neighbour, which it then stands beyond."""
+def _best_position(space: SearchSpace, current: OrderState, moved: int, passed: Ints) -> Any:
+    """Return the best new position of a variable: its own, or that of a neighbour that it moves past."""
     one = np.uint64(1)
-    who, mine, theirs, place = problem.who, problem.mine, problem.theirs, now.place
-    here = place[moved]
+    neighbours, bit, reverse_bit, position = space.neighbours, space.bit, space.reverse_bit, current.position
+    here = position[moved]
     best_gain, best = 1e-9, here
     for step in (-1, 1):
-        count = 0  # the neighbours on this side, the nearest first
-        for edge in range(problem.first[moved], problem.first[moved + 1]):
-            distance = (place[who[edge]] - here) * step
+        count = 0  # number of neighbours on this side, nearest first in `passed`
+        for edge in range(space.first[moved], space.first[moved + 1]):
+            distance = (position[neighbours[edge]] - here) * step
             if distance > 0:
                 slot = count
-                while slot > 0 and (place[who[passed[slot - 1]]] - here) * step > distance:
+                while slot > 0 and (position[neighbours[passed[slot - 1]]] - here) * step > distance:
                     passed[slot] = passed[slot - 1]
                     slot -= 1
                 passed[slot] = edge
                 count += 1
         others = 0.0
-        allowed = now.before[moved]
-        own = now.values[moved]
+        allowed = current.before[moved]
+        own = current.values[moved]
         for slot in range(count):
             edge = passed[slot]
-            other = who[edge]
-            if mine[edge] >= 0:
-                allowed = allowed ^ (one << np.uint64(mine[edge]))
-                own = _value(problem, moved, allowed)
-            if theirs[edge] >= 0:
-                changed = now.before[other] ^ (one << np.uint64(theirs[edge]))
-                others += _value(problem, other, changed) - now.values[other]
-            gain = others + own - now.values[moved]
+            other = neighbours[edge]
+            if bit[edge] >= 0:
+                allowed = allowed ^ (one << np.uint64(bit[edge]))
+                own = _value(space, moved, allowed)
+            if reverse_bit[edge] >= 0:
+                changed = current.before[other] ^ (one << np.uint64(reverse_bit[edge]))
+                others += _value(space, other, changed) - current.values[other]
+            gain = others + own - current.values[moved]
             if gain > best_gain:
-                best_gain, best = gain, place[other]
+                best_gain, best = gain, position[other]
     return best
 
 
 @kernel
-def _move(problem: SearchSpace, now: Orders, moved: int, target: int) -> None:
-    """Put a variable to another place; what it passes moves up by one."""
+def _move(space: SearchSpace, current: OrderState, moved: int, target: int) -> None:
+    """Move a variable to another position; the variables that it passes shift by one."""
     one = np.uint64(1)
-    order, place = now.order, now.place
-    here = place[moved]
+    order, position = current.order, current.position
+    here = position[moved]
     low, high = min(here, target), max(here, target)
-    for edge in range(problem.first[moved], problem.first[moved + 1]):
-        other = problem.who[edge]
-        if low <= place[other] <= high:
-            if problem.mine[edge] >= 0:
-                now.before[moved] ^= one << np.uint64(problem.mine[edge])
-            if problem.theirs[edge] >= 0:
-                now.before[other] ^= one << np.uint64(problem.theirs[edge])
-                now.values[other] = _value(problem, other, now.before[other])
-    now.values[moved] = _value(problem, moved, now.before[moved])
+    for edge in range(space.first[moved], space.first[moved + 1]):
+        other = space.neighbours[edge]
+        if low <= position[other] <= high:
+            if space.bit[edge] >= 0:
+                current.before[moved] ^= one << np.uint64(space.bit[edge])
+            if space.reverse_bit[edge] >= 0:
+                current.before[other] ^= one << np.uint64(space.reverse_bit[edge])
+                current.values[other] = _value(space, other, current.before[other])
+    current.values[moved] = _value(space, moved, current.before[moved])
     step = 1 if target > here else -1
     while here != target:
         order[here] = order[here + step]
-        place[order[here]] = here
+        position[order[here]] = here
         here += step
     order[target] = moved
-    place[moved] = target
+    position[moved] = target
 
 
 @kernel
-def _disturb(problem: SearchSpace, moved: int, waiting: NDArray[np.bool_], queue: Ints, length: int) -> int:
-    """Queue the variables that a move may have given a better place: neighbours, and neighbours of these."""
-    first, who = problem.first, problem.who
+def _queue_affected(space: SearchSpace, moved: int, waiting: NDArray[np.bool_], queue: Ints, length: int) -> int:
+    """Queue the variables whose best position a move may have changed: neighbours and their neighbours."""
+    first, neighbours = space.first, space.neighbours
     for edge in range(first[moved] - 1, first[moved + 1]):
-        near = moved if edge < first[moved] else who[edge]
+        near = moved if edge < first[moved] else neighbours[edge]
         for other in range(first[near] - 1, first[near + 1]):
-            variable = near if other < first[near] else who[other]
+            variable = near if other < first[near] else neighbours[other]
             if not waiting[variable]:
                 waiting[variable] = True
                 queue[length] = variable
@@ -270,41 +272,41 @@ def _disturb(problem: SearchSpace, moved: int, waiting: NDArray[np.bool_], queue
 
 
 @kernel
-def _climb(problem: SearchSpace, order: Ints, rounds: int, seed: np.uint64) -> float:
-    """Iterated local search from an order, in place; returns the score of the best order found."""
+def _climb(space: SearchSpace, order: Ints, restarts: int, seed: np.uint64) -> float:
+    """Run iterated local search on `order` in place, and return the score of the best order found."""
     n = len(order)
     state = np.array([seed], dtype=np.uint64)
-    now = Orders(order, np.empty(n, dtype=np.int64), np.empty(n, dtype=np.uint64), np.empty(n))
+    current = OrderState(order, np.empty(n, dtype=np.int64), np.empty(n, dtype=np.uint64), np.empty(n))
     passed = np.empty(n, dtype=np.int64)
     queue = np.arange(n)
     waiting = np.ones(n, dtype=np.bool_)
     length = n
-    _prepare(problem, now)
-    best, best_before, best_values = order.copy(), now.before.copy(), now.values.copy()
+    _prepare(space, current)
+    best, best_before, best_values = order.copy(), current.before.copy(), current.values.copy()
     top = -np.inf
-    for turn in range(rounds + 1):
-        if turn > 0:
-            for _ in range(2 + _below(state, 6)):
-                moved = order[_below(state, n)]
-                _move(problem, now, moved, _below(state, n))
-                length = _disturb(problem, moved, waiting, queue, length)
-        while length:  # variables in random turns, until none has a better place
-            pick = _below(state, length)
+    for restart in range(restarts + 1):
+        if restart > 0:
+            for _ in range(2 + _random_below(state, 6)):
+                moved = order[_random_below(state, n)]
+                _move(space, current, moved, _random_below(state, n))
+                length = _queue_affected(space, moved, waiting, queue, length)
+        while length:  # visit queued variables in random order until no variable has a better position
+            pick = _random_below(state, length)
             length -= 1
             moved = queue[pick]
             queue[pick] = queue[length]
             waiting[moved] = False
-            target = _best_place(problem, now, moved, passed)
-            if target != now.place[moved]:
-                _move(problem, now, moved, target)
-                length = _disturb(problem, moved, waiting, queue, length)
-        score = now.values.sum()
+            target = _best_position(space, current, moved, passed)
+            if target != current.position[moved]:
+                _move(space, current, moved, target)
+                length = _queue_affected(space, moved, waiting, queue, length)
+        score = current.values.sum()
         if score >= top:
             top = score
-            best[:], best_before[:], best_values[:] = order, now.before, now.values
+            best[:], best_before[:], best_values[:] = order, current.before, current.values
         else:
-            order[:], now.before[:], now.values[:] = best, best_before, best_values
-            for at in range(n):
-                now.place[order[at]] = at
+            order[:], current.before[:], current.values[:] = best, best_before, best_values
+            for index in range(n):
+                current.position[order[index]] = index
     order[:] = best
     return float(top)

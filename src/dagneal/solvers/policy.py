@@ -1,8 +1,8 @@
-"""Policy: which problems exact search and complete score tables solve in seconds on this machine.
+"""Size limits for exact search and complete score tables, so that they take seconds.
 
-The limits by which solvers decide what to do are here, if more than one module needs them. Limits of a single step are in
-its module: of candidate parents in `divide/candidates.py`, of rounds in `divide/conquer.py`, of screening in
-`divide/screening.py`. Defaults that users see are in `base/defaults.py`.
+This module contains the limits that several modules use. Limits of a single step are in its module: candidate parents in
+`divide/candidates.py`, global solves in `divide/conquer.py`, screening in `divide/screening.py`. Defaults that users see are
+in `base/defaults.py`.
 """
 
 from __future__ import annotations
@@ -10,47 +10,47 @@ from __future__ import annotations
 from math import comb
 
 from dagneal.base.defaults import NETWORK_PARENTS
-from dagneal.base.machine import has_room
-from dagneal.scoring.scorer import Scorer, check_max_parents, check_width
+from dagneal.base.machine import has_memory
+from dagneal.scoring.scorer import Scorer, check_max_parents, check_set_size
 from dagneal.solvers.exact import fits
 
-EXACT_VARIABLES = 22  # exact search solves so many in a second or two
-EXACT_BESIDE = 20  # up to this many variables the optimum beside a sampler costs a fraction of a second
-COMPLETE_PARENTS = 3  # tables with so many parents are scored in full before candidates are chosen
-COMPLETE_WORK = 5e9  # rows counted for all sets of a table: some seconds
-LARGE = 1000  # variables, beyond which fewer restarts and rounds are made: a restart costs time in proportion to n
+EXACT_VARIABLES = 22  # exact search takes one or two seconds
+EXACT_FOR_COMPARISON = 20  # exact search takes less than a second, so samplers are compared with the optimum
+COMPLETE_PARENTS = 3  # up to this parent limit all parent sets are scored before candidate parents are chosen
+COMPLETE_WORK = 5e9  # rows to count for all sets of a table; takes a few seconds
+LARGE = 1000  # with more variables, searches make fewer restarts and global solves; the time of a restart grows with n
 
 
 def exact_is_quick(variables: int) -> bool:
-    """Return whether exact search over so many variables takes seconds, and there is memory for it.
+    """Return whether exact search takes seconds and fits into memory.
 
     Args:
-        variables: the number of variables.
+        variables: number of variables.
     """
     return variables <= EXACT_VARIABLES and fits(variables)
 
 
 def table_is_quick(scorer: Scorer, max_parents: int) -> bool:
-    """Return whether a table over all parents takes seconds, and no more memory than there is.
+    """Return whether a table of all parent sets takes seconds and fits into memory.
 
     Args:
-        scorer: of the data.
-        max_parents: of the table.
+        scorer: scorer of the data.
+        max_parents: parent limit of the table.
     """
     n = len(scorer.data.names)
     counted = sum(comb(n, size) * scorer.counter.cost(size) for size in range(max_parents + 2))
     scores = n * sum(comb(n - 1, size) for size in range(max_parents + 1))
-    return counted <= COMPLETE_WORK and has_room(scorer.bytes_of(scores))
+    return counted <= COMPLETE_WORK and has_memory(scorer.table_bytes(scores))
 
 
 def parent_limit(max_parents: int | None, variables: int, default: int = NETWORK_PARENTS) -> int:
-    """Return the parent limit of a network: as given, or the default, or fewer where there are fewer variables.
+    """Return the parent limit of a network.
 
     Args:
-        max_parents: as given; None for the default.
-        variables: the number of variables.
-        default: the default.
+        max_parents: given parent limit; None for the default.
+        variables: number of variables.
+        default: default parent limit, lowered to the number of possible parents.
     """
     limit = min(default, variables - 1) if max_parents is None else check_max_parents(max_parents, variables)
-    check_width(limit, variables)
+    check_set_size(limit, variables)
     return limit

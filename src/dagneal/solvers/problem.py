@@ -1,4 +1,4 @@
-"""Problem: what a solver is asked to solve."""
+"""The problem that a solver gets, and the interface of solvers."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Find the DAG with the highest score.
+    """The problem of finding the DAG with the highest score.
 
     Args:
-        source: where scores come from: a scorer of data, or a finished table of scores.
-        max_parents: the most parents of a variable; None leaves it to the solver.
-        initial: a DAG that the search starts from.
+        source: source of the scores, a scorer of data or a score table.
+        max_parents: parent limit; None lets the solver choose.
+        initial: initial DAG of the search; None for no warm start.
     """
 
     source: Scorer | ScoreTable
@@ -33,10 +33,10 @@ class Problem:
 
     def __post_init__(self) -> None:
         if not isinstance(self.source, Scorer | ScoreTable):
-            raise InputError(f"a problem is made of a Scorer or a ScoreTable, not {type(self.source).__name__}")
+            raise InputError(f"source is a {type(self.source).__name__}; give a Scorer or a ScoreTable")
         if self.max_parents is not None:
             if isinstance(self.source, ScoreTable):
-                raise InputError("max_parents is settled by the table; give a Scorer to choose it")
+                raise InputError("a ScoreTable already has a parent limit; remove max_parents, or give a Scorer")
             check_max_parents(self.max_parents, len(self.names))
         if self.initial is not None:
             if not isinstance(self.initial, nx.DiGraph):
@@ -45,22 +45,22 @@ class Problem:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The variables."""
+        """The names of the variables."""
         return tuple(self.source.data.names if isinstance(self.source, Scorer) else self.source.names)
 
     @property
     def scorer(self) -> Scorer:
-        """The scorer; solvers that ask for more scores than a table has need one."""
+        """The scorer of the data, for solvers that need scores of any parent set."""
         if not isinstance(self.source, Scorer):
-            raise InputError("this solver asks for scores that a table does not have; give a Scorer")
+            raise InputError("this solver needs more scores than a ScoreTable contains; give a Scorer")
         return self.source
 
     def table(self, max_parents: int | None = None, complete: bool = False) -> ScoreTable:
         """Return the scores of all parent sets.
 
         Args:
-            max_parents: the most parents, where the problem leaves that open; 2 by default.
-            complete: keep parents that knowledge forbids, at a price that no best network pays.
+            max_parents: parent limit if the problem has none; 2 by default.
+            complete: whether to keep parents that the background knowledge forbids, with scores too low for a best network.
         """
         if isinstance(self.source, ScoreTable):
             return self.source
@@ -70,10 +70,10 @@ class Problem:
         return self.source.table(limit, complete=complete)
 
     def with_limit(self, max_parents: int | None) -> Problem:
-        """Return this problem with a parent limit, if it has none yet.
+        """Return the problem with a parent limit, unless it already has a limit.
 
         Args:
-            max_parents: the limit.
+            max_parents: parent limit.
         """
         if self.max_parents is not None or isinstance(self.source, ScoreTable):
             return self
@@ -82,15 +82,15 @@ class Problem:
 
 @runtime_checkable
 class Solver(Protocol):
-    """Finds a DAG; anything with this method can be passed to `learn`.
+    """The interface of solvers: any object with this method can be passed to `learn`.
 
-    Solvers are frozen dataclasses as a rule: their `repr` names them in a journal, so it must be the same in every process.
-    `learn` checks what a solver returns: the variables, the parent limit, the knowledge and the score of the graph.
+    Solvers are usually frozen dataclasses. A journal identifies a solver by its `repr`, so the `repr` must be the same in
+    every process. `learn` checks the solution: its variables, the parent limit, the background knowledge and the score.
 
-    A solver that calls `run.map` with a key writes to the journal of the run. It declares `uses_journal = True`; a journal
-    is refused with any other solver. A solver that takes only so many variables may declare `most_variables`.
+    A solver that calls `run.map` with a key writes to the journal of the run and declares `uses_journal = True`. Without
+    this declaration, a run with a journal raises an error. A solver with a size limit may declare `max_variables`.
 
-    A solver of your own needs one method. This one takes the best of some random orders of the variables:
+    Your own solver needs one method. This solver returns the best of some random orders of the variables:
 
     >>> from dataclasses import dataclass
     >>> import numpy as np
@@ -112,10 +112,10 @@ class Solver(Protocol):
     """
 
     def solve(self, problem: Problem, run: Run) -> Solution:
-        """Solve a problem.
+        """Return a solution of the problem.
 
         Args:
-            problem: the scores and the limits.
+            problem: scores, parent limit and initial DAG.
             run: seed, deadline, progress, executor and journal.
         """
         ...
@@ -123,19 +123,19 @@ class Solver(Protocol):
 
 @runtime_checkable
 class UsesJournal(Protocol):
-    """A solver that says whether it stores anything in a journal."""
+    """A solver that declares whether it writes to a journal."""
 
     @property
     def uses_journal(self) -> bool:
-        """Whether it does with these settings."""
+        """Whether the solver writes to a journal with its settings."""
         ...
 
 
 @runtime_checkable
 class SizeLimited(Protocol):
-    """A solver that takes only so many variables, and refuses more before it counts anything."""
+    """A solver with a limit on the number of variables, which is checked before any data are counted."""
 
     @property
-    def most_variables(self) -> int:
-        """The most variables that it takes."""
+    def max_variables(self) -> int:
+        """The highest number of variables that the solver accepts."""
         ...

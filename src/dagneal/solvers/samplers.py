@@ -1,4 +1,4 @@
-"""Samplers: which parameters they take, and which they get by default. Nothing heavy is imported here."""
+"""Parameters, defaults and fingerprints of samplers. This module imports nothing slow."""
 
 from __future__ import annotations
 
@@ -16,60 +16,63 @@ if TYPE_CHECKING:
     from dagneal.runtime.journal import Journal
     from dagneal.solvers.solution import Hardware
 
-# Parameters of a class of samplers and of what is derived from it. Any other sampler that takes num_reads gets READS.
+# Default parameters by class, also for subclasses. Any other sampler that accepts num_reads gets READS.
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "dwave.samplers:PathIntegralAnnealingSampler": {"num_reads": 100},
-    # Restarts end a read, not the clock, so that the same seed gives the same answer. Without the bound on updates a problem
-    # of four variables takes as long as one of a hundred.
+    # Restarts, not the clock, end a read, so the same seed gives the same result. Without the bound on updates, a problem of
+    # four variables takes as long as a problem of a hundred.
     "dwave.samplers:TabuSampler": {"num_reads": 100, "num_restarts": 5, "timeout": 600_000, "lower_bound_z": 10_000},
     "dwave.samplers:TreeDecompositionSolver": {"num_reads": 1},
 }
-_KNOWN = ("dwave", "dimod", "dagneal")  # packages whose samplers threads may share, and whose classes tell them apart
-_DIRECT = ("dwave.system:LeapHybridSampler",)  # a call takes seconds, so subproblems are no use
+_KNOWN = ("dwave", "dimod", "dagneal")  # packages whose samplers are thread-safe and identified by their class
+_DIRECT = ("dwave.system:LeapHybridSampler",)  # a call takes seconds, so many small subproblems would be slow
 
 
 def parameters_of(sampler: Any) -> set[str]:
-    """The names of the parameters that a sampler takes: those that it states, and those of its method `sample`.
+    """Return the names of the parameters that a sampler accepts.
+
+    These are the parameters that the sampler declares and the keywords of its method `sample`. Some samplers declare only
+    the parameters of their constructor.
 
     Args:
-        sampler: a dimod sampler; some state only the parameters of their constructor.
+        sampler: dimod sampler.
     """
     method = sampler.sample
-    own = _keywords(getattr(method, "__func__", method))
-    return {*own, *sampler.parameters} - {"self", "bqm"}
+    keywords = _keywords(getattr(method, "__func__", method))
+    return {*keywords, *sampler.parameters} - {"self", "bqm"}
 
 
 @lru_cache(64)
 def _keywords(function: Any) -> frozenset[str]:
-    """The names of the arguments of a function that can be given as keywords; a sampler is asked many times."""
-    listed = inspect.signature(function).parameters.values()
-    return frozenset(p.name for p in listed if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD))
+    """Return the names of a function's keyword arguments; cached, because samplers are called many times."""
+    parameters = inspect.signature(function).parameters.values()
+    return frozenset(p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD))
 
 
 def default_parameters(sampler: Any) -> dict[str, Any]:
-    """The parameters that a sampler gets for the global problem where the user gives none.
+    """Return the default parameters of a sampler for the global problem.
 
     Args:
-        sampler: a dimod sampler; composites get what suits the sampler inside.
+        sampler: dimod sampler. A composite gets the defaults of the sampler inside it.
 
     >>> from dwave.samplers import SimulatedAnnealingSampler
     >>> default_parameters(SimulatedAnnealingSampler())
     {'num_reads': 1000}
     """
-    taken = parameters_of(sampler)
-    for each in (sampler, *_inner(sampler)):
+    accepted = parameters_of(sampler)
+    for part in (sampler, *_inner(sampler)):
         for target, defaults in _DEFAULTS.items():
-            if _is_a(each, target):
-                return {name: value for name, value in defaults.items() if name in taken}
-    return {"num_reads": READS} if "num_reads" in taken else {}
+            if _is_a(part, target):
+                return {name: value for name, value in defaults.items() if name in accepted}
+    return {"num_reads": READS} if "num_reads" in accepted else {}
 
 
 def with_defaults(sampler: Any, given: Mapping[str, Any], subproblem: bool = False) -> dict[str, Any]:
-    """The parameters of a call: the defaults, and whatever the user gave.
+    """Return the parameters of a sampler call: the user's parameters, and defaults for the others.
 
     Args:
-        sampler: a dimod sampler.
-        given: by the user; these always win.
+        sampler: dimod sampler.
+        given: parameters of the user, which override the defaults.
         subproblem: whether the call solves a subproblem, which needs fewer reads.
 
     >>> from dwave.samplers import SimulatedAnnealingSampler
@@ -77,7 +80,7 @@ def with_defaults(sampler: Any, given: Mapping[str, Any], subproblem: bool = Fal
     {'num_reads': 100, 'num_sweeps': 50}
     """
     defaults = default_parameters(sampler)
-    if given.get("initial_states") is not None:  # there are as many reads as states
+    if given.get("initial_states") is not None:  # the number of states determines the number of reads
         defaults.pop("num_reads", None)
     if subproblem and "num_reads" in defaults:
         defaults["num_reads"] = min(SUBPROBLEM_READS, defaults["num_reads"])
@@ -85,32 +88,32 @@ def with_defaults(sampler: Any, given: Mapping[str, Any], subproblem: bool = Fal
 
 
 def solves_directly(sampler: Any) -> bool:
-    """Whether a sampler solves the global problem at once unless told otherwise.
+    """Return whether a sampler solves the global problem directly by default, without subproblems.
 
     Args:
-        sampler: a dimod sampler.
+        sampler: dimod sampler.
     """
-    return any(_is_a(each, target) for each in (sampler, *_inner(sampler)) for target in _DIRECT)
+    return any(_is_a(part, target) for part in (sampler, *_inner(sampler)) for target in _DIRECT)
 
 
-def takes_turns(sampler: Any) -> bool:
-    """Whether threads must not use a sampler at the same time.
+def needs_lock(sampler: Any) -> bool:
+    """Return whether threads must not use a sampler at the same time.
 
-    A sampler that is not Ocean's or ours may keep the problem in itself while it works, as OpenJij's do.
+    A third-party sampler may store the problem in itself while it runs; OpenJij's samplers do.
 
     Args:
-        sampler: a dimod sampler.
+        sampler: dimod sampler.
     """
-    return not all(_is_known(each) for each in (sampler, *_inner(sampler)))
+    return not all(_is_known(part) for part in (sampler, *_inner(sampler)))
 
 
 def describe_sampler(sampler: Any) -> str:
-    """Return a text that tells a sampler from others: its class, with its `fingerprint` or the samplers inside.
+    """Return a text that identifies a sampler: its class, its `fingerprint` if any, and the samplers inside it.
 
-    A sampler that is neither Ocean's nor ours and has no `fingerprint` is described by its `repr`.
+    A third-party sampler without a `fingerprint` is described by its `repr`.
 
     Args:
-        sampler: a dimod sampler.
+        sampler: dimod sampler.
 
     >>> from dwave.samplers import TabuSampler
     >>> describe_sampler(TabuSampler())
@@ -127,42 +130,42 @@ def describe_sampler(sampler: Any) -> str:
 
 
 def sampler_fingerprint(sampler: Any) -> str:
-    """Return a text that tells a sampler from others in every process, for a journal.
+    """Return a text that identifies a sampler in a journal and is the same in every process.
 
     Args:
-        sampler: a dimod sampler.
+        sampler: dimod sampler.
     """
     text = describe_sampler(sampler)
     if ADDRESS in text:
-        raise InputError(f"a journal cannot tell {text} from another sampler; {TELL_APART}")
+        raise InputError(f"a journal cannot identify the sampler {text}; {FINGERPRINT_ADVICE}")
     return text
 
 
-ADDRESS = " at 0x"  # in the `repr` of an object that does not say what it is
-TELL_APART = "give the class of the sampler a property `fingerprint` or a `__repr__` that names its settings"
+ADDRESS = " at 0x"  # part of the default `repr` of an object, which shows no settings
+FINGERPRINT_ADVICE = "add a property `fingerprint` or a `__repr__` with all settings to the class of the sampler"
 
 
 def _is_known(sampler: Any) -> bool:
-    """Whether a sampler is Ocean's or ours."""
+    """Return whether a sampler belongs to Ocean or to this package."""
     return type(sampler).__module__.split(".")[0] in _KNOWN
 
 
 def children_of(sampler: Any) -> list[Any]:
-    """Return the samplers that a composite consists of.
+    """Return the direct children of a composite sampler; an empty list for other samplers.
 
     Args:
-        sampler: a dimod sampler.
+        sampler: dimod sampler.
     """
     return list(sampler.children or []) if isinstance(sampler, Composed) else []
 
 
 def _inner(sampler: Any) -> list[Any]:
     """Return the samplers inside a composite, at any depth."""
-    return [each for child in children_of(sampler) for each in (child, *_inner(child))]
+    return [part for child in children_of(sampler) for part in (child, *_inner(child))]
 
 
 def _is_a(sampler: Any, target: str) -> bool:
-    """Whether a sampler is of a class; a module that was never imported has no instances."""
+    """Return whether a sampler is an instance of a class, without importing the module of the class."""
     module, _, name = target.partition(":")
     kind = getattr(sys.modules.get(module), name, None)
     return isinstance(kind, type) and isinstance(sampler, kind)
@@ -170,17 +173,17 @@ def _is_a(sampler: Any, target: str) -> bool:
 
 @runtime_checkable
 class Composed(Protocol):
-    """A sampler that consists of others, as dimod's composites do."""
+    """A sampler with other samplers inside, such as a dimod composite."""
 
     @property
     def children(self) -> Any:
-        """The samplers inside."""
+        """The samplers inside this sampler."""
         ...
 
 
 @runtime_checkable
 class Embedded(Protocol):
-    """A sampler with an embedding, which refers to the variables of a problem by their labels."""
+    """A sampler with an embedding, whose keys are the labels of the variables."""
 
     @property
     def embedding(self) -> Any:
@@ -190,39 +193,39 @@ class Embedded(Protocol):
 
 @runtime_checkable
 class Journalling(Protocol):
-    """A sampler that sends problems away and can note in a journal what was sent."""
+    """A sampler that submits problems to a remote machine and stores their ids in a journal."""
 
     def with_journal(self, journal: Journal | None) -> Any:
-        """Return this sampler with a journal, if it has none; the sampler itself does not change.
+        """Return a copy of this sampler with a journal, unless it already has a journal.
 
         Args:
-            journal: stores the ids of problems that were sent.
+            journal: journal for the ids of submitted problems.
         """
         ...
 
 
 @runtime_checkable
 class Metered(Protocol):
-    """A sampler that knows how much of a quantum annealer it has used."""
+    """A sampler that measures its use of a quantum annealer."""
 
     def usage(self) -> Hardware:
-        """Return the use so far."""
+        """Return the use of the quantum annealer so far."""
         ...
 
 
 @runtime_checkable
 class Noting(Protocol):
-    """A sampler that notices things which its user should know."""
+    """A sampler that collects notes for the user."""
 
     @property
     def notes(self) -> list[str]:
-        """What was noticed so far, a line each."""
+        """The notes so far, one line each."""
         ...
 
 
 @runtime_checkable
 class Closing(Protocol):
-    """A sampler that holds a connection."""
+    """A sampler with an open connection."""
 
     def close(self) -> None:
         """Close the connection."""

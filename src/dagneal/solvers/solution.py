@@ -1,4 +1,4 @@
-"""Solution: what a solver returns, as plain data."""
+"""The solution that a solver returns, as plain data."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class BestRead:
     """The best of a sampler's reads, raw or repaired.
 
     Attributes:
-        dag: the graph; None in a result that was read from a file.
-        score: its log score.
-        hits: the number of reads with this score.
-        optimum_hits: the number of reads with the optimal score; None where the optimum is not known.
+        dag: graph of the read; None in a result loaded from a file.
+        score: log score of the graph.
+        hits: number of reads with this score.
+        optimum_hits: number of reads with the optimal score; None if the optimum is unknown.
     """
 
     dag: nx.DiGraph | None
@@ -34,34 +34,35 @@ class BestRead:
     optimum_hits: int | None
 
     def summary(self) -> dict[str, Any]:
-        """Return the figures as plain values."""
+        """Return the fields as plain values."""
         return {"score": self.score, "hits": self.hits, "optimum_hits": self.optimum_hits}
 
 
 @dataclass(frozen=True, eq=False)
 class ReadSummary:
-    """The reads of a sampler, with raw and repaired results apart.
+    """A summary of the reads of a sampler, with raw and repaired results.
 
     Attributes:
-        sampleset: all reads, as the sampler returned them; None in a result that was read from a file.
-        encoding: the encoding of the QUBO, by name.
-        reads: the number of reads.
-        distinct: the number of different reads.
-        bits: the variables of the QUBO.
-        interactions: its quadratic terms.
-        lowest_energy: the lowest energy of a read; minus a log score where the read is feasible.
-        feasible: the share of raw reads that are DAGs within the parent limit.
-        raw: the best feasible raw read; None where there is none.
-        repaired: the best repaired read.
-        baseline: the log score of the best of as many random orders, repaired in the same way.
-        optimum: the proved optimum, where it was cheap enough to compute.
+        sampleset: all reads that the sampler returned; None in a result loaded from a file.
+        encoding: name of the QUBO encoding.
+        reads: number of reads.
+        distinct: number of distinct reads.
+        qubo_variables: number of variables of the QUBO.
+        interactions: number of quadratic terms of the QUBO.
+        lowest_energy: lowest energy of a read. The energy of a feasible read with correct slack, order and auxiliary
+            variables is minus its log score.
+        feasible: fraction of raw reads that are DAGs within the parent limit.
+        raw: best feasible raw read; None if no raw read is feasible.
+        repaired: best repaired read.
+        baseline: best log score of random orders, as many as reads and repaired in the same way.
+        optimum: proved optimum; None if it was too expensive to compute.
     """
 
     sampleset: dimod.SampleSet | None
     encoding: str
     reads: int
     distinct: int
-    bits: int
+    qubo_variables: int
     interactions: int
     lowest_energy: float
     feasible: float
@@ -71,12 +72,12 @@ class ReadSummary:
     optimum: float | None
 
     def summary(self) -> dict[str, Any]:
-        """Return the figures as plain values."""
+        """Return the fields as plain values."""
         return {
             "encoding": self.encoding,
             "reads": self.reads,
             "distinct": self.distinct,
-            "bits": self.bits,
+            "qubo_variables": self.qubo_variables,
             "interactions": self.interactions,
             "lowest_energy": self.lowest_energy,
             "feasible_share": self.feasible,
@@ -89,24 +90,24 @@ class ReadSummary:
 
 @dataclass(frozen=True, eq=False)
 class Division:
-    """How a network was put together from subproblems.
+    """The division into subproblems, and how they were combined into one network.
 
     Attributes:
-        combine: `conquer`, `penalty` or `count`.
-        size: variables in a subproblem.
-        scheme: which subproblems there are.
-        subproblems: the number of subproblems.
-        solver: what solved them.
-        votes: C, the number of solved subproblems with each edge (row to column); None where there were no subproblems.
-        against: P, the number of those that hold both ends of the edge, but not the edge.
-        acyclic: whether the graph has no cycle; the rules of the paper may leave some.
-        failed: the subproblems that could not be solved, with the reason.
-        finished: the number of solved subproblems.
-        candidates: the possible parents of each variable in the last global solve.
-        rounds: the number of global solves.
-        global_solver: what solved the global problem.
-        skipped: what was left out to keep the cost down, in words.
-        interrupted: whether Ctrl-C ended the work early.
+        combine: rule that combined the subproblems: `conquer`, `penalty` or `count`.
+        size: number of variables of a subproblem.
+        scheme: scheme that chose the subproblems.
+        subproblems: number of subproblems.
+        solver: solver of the subproblems.
+        votes: matrix C, the number of solved subproblems with each edge (row to column); None without subproblems.
+        against: matrix P, the number of solved subproblems that contain both variables of an edge, but not the edge.
+        acyclic: whether the graph has no cycle. The rules of the paper may leave cycles.
+        failed: reason for each subproblem that was not solved.
+        finished: number of solved subproblems.
+        candidates: candidate parents of each variable in the last global solve.
+        global_solves: number of global solves.
+        global_solver: solver of the global problem.
+        skipped: description of the work that was skipped to save time; empty if none.
+        interrupted: whether Ctrl-C stopped the run.
     """
 
     combine: str
@@ -120,13 +121,13 @@ class Division:
     failed: dict[str, str] = field(default_factory=dict)
     finished: int = 0
     candidates: dict[str, list[str]] | None = None
-    rounds: int | None = None
+    global_solves: int | None = None
     global_solver: str | None = None
     skipped: str = ""
     interrupted: bool = False
 
     def summary(self) -> dict[str, Any]:
-        """Return the figures as plain values, without the votes."""
+        """Return the fields as plain values, without the votes."""
         return {key: value for key, value in asdict(self).items() if key not in ("votes", "against")}
 
 
@@ -135,8 +136,8 @@ class Bound:
     """A proved upper bound on the score.
 
     Attributes:
-        score: no network within the limit has a higher log score.
-        max_parents: the limit.
+        score: upper bound on the log score of all networks within the parent limit.
+        max_parents: parent limit.
     """
 
     score: float
@@ -145,16 +146,16 @@ class Bound:
 
 @dataclass(frozen=True)
 class Hardware:
-    """The use that a run made of a quantum annealer.
+    """The use of a quantum annealer in a run.
 
     Attributes:
-        system: the name of the chip.
-        emulated: whether it was emulated on this machine.
-        calls: the number of calls that were sent and answered.
-        fetched: answers of an earlier run, fetched by their ids.
-        access_seconds: access time of the calls, which is what is charged for them.
-        chains: chains of all reads together.
-        broken: the number of broken chains.
+        system: name of the chip.
+        emulated: whether the chip was emulated on this machine.
+        calls: number of submitted and answered calls.
+        fetched: number of answers of an earlier run that were fetched by their ids.
+        access_seconds: access time of the calls, which is charged.
+        chains: number of chains in all reads.
+        broken: number of broken chains.
     """
 
     system: str
@@ -167,17 +168,17 @@ class Hardware:
 
     @property
     def chain_break_fraction(self) -> float:
-        """The share of broken chains."""
+        """The fraction of broken chains."""
         return self.broken / self.chains if self.chains else 0.0
 
     def __sub__(self, earlier: Hardware) -> Hardware:
-        """Return the use since an earlier moment."""
+        """Return the use since an earlier measurement."""
         names = ("calls", "fetched", "access_seconds", "chains", "broken")
-        since = {name: getattr(self, name) - getattr(earlier, name) for name in names}
-        return Hardware(self.system, self.emulated, **since)
+        difference = {name: getattr(self, name) - getattr(earlier, name) for name in names}
+        return Hardware(self.system, self.emulated, **difference)
 
     def summary(self) -> dict[str, Any]:
-        """Return the figures as plain values."""
+        """Return the fields as plain values."""
         return asdict(self) | {"chain_break_fraction": self.chain_break_fraction}
 
 
@@ -186,17 +187,17 @@ class Solution:
     """A structure that a solver found.
 
     Attributes:
-        dag: the graph; it may have cycles where raw reads or the rules of the paper leave some, and then the score is NaN.
-        score: its log score, higher is better.
-        max_parents: the parent limit; under the rules of the paper, which have none, the most parents that occur.
-        solver: what found it.
-        optimal: True only where it is proved that no graph within the limits scores higher.
-        seconds: time spent, by stage.
-        seed: the seed that the graph depends on; None where there was none.
-        reads: the figures of a sampler's reads.
-        division: how it was put together from subproblems.
-        bound: a proved upper bound on the score, where the optimum is not known but this is.
-        hardware: the use of a quantum annealer.
+        dag: learned graph. Raw reads and the rules of the paper may leave cycles; the score is NaN in this case.
+        score: log score of the graph; higher is better.
+        max_parents: parent limit; for the rules of the paper, which have no limit, the highest number of parents.
+        solver: name of the solver.
+        optimal: whether it is proved that no graph within the limits has a higher score.
+        seconds: seconds spent in each stage.
+        seed: seed that determines the graph; None if the solver uses no seed.
+        reads: summary of a sampler's reads; None without a sampler.
+        division: division into subproblems; None without subproblems.
+        bound: proved upper bound on the score; None if unknown or if the optimum is known.
+        hardware: use of a quantum annealer; None without a quantum annealer.
     """
 
     dag: nx.DiGraph
@@ -213,12 +214,13 @@ class Solution:
 
     @property
     def edges(self) -> list[tuple[str, str]]:
-        """The edges, parent first, in the order of the variables."""
-        return [(parent, child) for child, its in ordered_parents(self.dag, list(self.dag)).items() for parent in its]
+        """The edges as (parent, child), in the order of the variables."""
+        parents_of = ordered_parents(self.dag, list(self.dag))
+        return [(parent, child) for child, parents in parents_of.items() for parent in parents]
 
     @property
     def is_dag(self) -> bool:
-        """Whether the graph is a network: without cycles and within the limits."""
+        """Whether the graph has no cycles and is within the limits."""
         if isnan(self.score) or (self.division is not None and not self.division.acyclic):
             return False
         return bool(nx.is_directed_acyclic_graph(self.dag))

@@ -1,4 +1,4 @@
-"""Verify: is the ground state of a QUBO the best network of its table?"""
+"""Verify that the ground state of a QUBO is the best network of its table."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ from dagneal.scoring.table import ScoreTable
 from dagneal.solvers.annealing import equal_scores, sample_model
 from dagneal.solvers.exact import exact
 
-WIDEST = 22  # treewidth; each step beyond doubles time and memory, here some seconds and a few hundred megabytes
+MAX_TREEWIDTH = 22  # takes some seconds and a few hundred megabytes; each step more doubles both
 
 
 @dataclass(frozen=True, eq=False)
-class Verified:
-    """How the ground state of a QUBO compares with the best network.
+class Verification:
+    """A comparison of the ground state of a QUBO with the best network.
 
     Attributes:
-        holds: whether the lowest energy is minus the best score, so that no state, feasible or not, lies below the optimum,
-            and some state reaches it.
-        lowest_energy: of all states, proved.
-        best_score: of all networks of the table, proved.
-        graph: the edges of a state of lowest energy, one of them if there are several; where `holds` is False, a network
-            that is not best or none at all.
-        feasible: whether that graph is a network of the table.
+        holds: whether the lowest energy is minus the best score. Then no state, feasible or not, has less energy than the
+            best network.
+        lowest_energy: proved lowest energy of all states.
+        best_score: proved highest log score of all networks of the table.
+        graph: graph of a state with the lowest energy. If `holds` is False, it is not the best network and may have cycles.
+        feasible: whether `graph` is a network of the table.
     """
 
     holds: bool
@@ -41,14 +40,14 @@ class Verified:
         return self.holds
 
 
-def verify(bqm: dimod.BinaryQuadraticModel, table: ScoreTable) -> Verified:
-    """Prove or refute that the ground state of a QUBO is the best network, for small problems.
+def verify(bqm: dimod.BinaryQuadraticModel, table: ScoreTable) -> Verification:
+    """Check whether the ground state of a QUBO is the best network, with proof, for small problems.
 
-    The ground state is found by dynamic programming over a tree decomposition, the best network by exact search.
+    Dynamic programming over a tree decomposition finds the ground state. Exact search finds the best network.
 
     Args:
-        bqm: an encoded table, perhaps with weights changed by hand.
-        table: the table.
+        bqm: encoded score table; its weights may have been changed.
+        table: score table that was encoded.
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.qubo.encode import Encoding, encode
@@ -60,15 +59,17 @@ def verify(bqm: dimod.BinaryQuadraticModel, table: ScoreTable) -> Verified:
     from dwave.samplers import TreeDecompositionSolver
 
     width = treewidth(bqm)
-    if width > WIDEST:
-        raise InputError(f"the QUBO has a treewidth of about {width}; at most {WIDEST} can be verified")
+    if width > MAX_TREEWIDTH:
+        raise InputError(
+            f"the QUBO has a treewidth of about {width}; verify is limited to {MAX_TREEWIDTH}, use fewer variables"
+        )
     best = exact(table).score
     samples = sample_model(TreeDecompositionSolver(), bqm, {})
     reads = decode(table, samples)
     lowest = float(samples.first.energy)
-    # Energies are sums over far more and larger terms than scores.
+    # Energies are sums of more and larger terms than scores, so their rounding errors are larger.
     scale = float(abs(bqm.offset)) + sum(map(abs, bqm.linear.values())) + sum(map(abs, bqm.quadratic.values()))
-    return Verified(
+    return Verification(
         holds=bool(equal_scores(-lowest, best) or abs(lowest + best) <= min(1e-12 * scale, 1e-3)),
         lowest_energy=lowest,
         best_score=best,
