@@ -75,7 +75,7 @@ def test_a_killed_and_resumed_run_gives_the_same_result(table, words, tmp_path):
             done = subprocess.run([sys.executable, "-m", "dagneal", "resume", "run.db"], cwd=folder, capture_output=True)
         else:
             done = subprocess.run(command(table, folder, words), cwd=folder, capture_output=True)
-        if done.returncode == 2 and b"does not say what command" in done.stderr:  # killed before it had saved the command
+        if done.returncode == 2 and b"stores no command" in done.stderr:  # killed before it had saved the command
             done = subprocess.run(command(table, folder, words), cwd=folder, capture_output=True)
         assert done.returncode == 0, done.stderr
         assert read_result(folder) == read_result(tmp_path / "complete")
@@ -282,13 +282,13 @@ def test_unusable_journal_paths_are_reported(table, tmp_path, monkeypatch, capsy
     assert main(words) == 2
     assert "/proc" in capsys.readouterr().err
     assert main(["resume", str(tmp_path / "none.db")]) == 2
-    assert "there is no journal" in capsys.readouterr().err
+    assert "does not exist" in capsys.readouterr().err
     fill_journal(tmp_path / "bare.db", 1)
     with sqlite3.connect(tmp_path / "bare.db") as file:
         file.execute("DELETE FROM run")
     file.close()
     assert main(["resume", str(tmp_path / "bare.db")]) == 2
-    assert "does not say what command" in capsys.readouterr().err
+    assert "stores no command" in capsys.readouterr().err
 
 
 def test_invalid_options_do_not_create_a_journal(table, tmp_path, monkeypatch):

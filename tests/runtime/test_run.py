@@ -387,12 +387,12 @@ def test_learn_does_not_change_an_emulated_annealer(direct, embeddings):
     data = dn.load("lung-cancer").sample(500, 1)
     sampler = QPU(LocalBackend(small_chip(), "chip"), cache=embeddings, retry=NO_DELAY)
     before, submitter, backend = (attribute_ids(each) for each in (sampler, sampler.submitter, sampler.backend))
-    backend.pop("_given_up")  # a callback: the same function, but a new bound method
+    backend.pop("_is_cancelled")  # a callback: the same function, but a new bound method
     journal = Memory()
     result = dn.learn(data, dn.Anneal(sampler, num_reads=5, direct=direct), run=dn.Run(3, journal=journal))
     sent = [key for key in journal.stored if key.startswith("qpu:")]
     assert result.hardware.calls == len(sent) > 0  # the journal has all submitted problems
     assert attribute_ids(sampler) == before
     assert attribute_ids(sampler.submitter) == submitter
-    assert {name: value for name, value in attribute_ids(sampler.backend).items() if name != "_given_up"} == backend
+    assert {name: value for name, value in attribute_ids(sampler.backend).items() if name != "_is_cancelled"} == backend
     assert sampler.submitter.journal is None
