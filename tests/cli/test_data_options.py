@@ -1,4 +1,4 @@
-"""Options for reading data, and the notes about the data."""
+"""Data options of the command line, and the notes about the data."""
 
 import json
 
@@ -25,22 +25,22 @@ def test_names_are_printed_without_control_characters(tmp_path, monkeypatch, cap
     assert max(map(len, text.splitlines())) < 300
 
 
-def test_what_was_done_is_told(tmp_path, monkeypatch, capsys):
+def test_notes_about_the_data_are_printed_and_saved(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     frame().write_csv("t.csv")
     assert main(["learn", "t.csv"]) == 2
     assert "--bins quantile:4" in capsys.readouterr().err
     assert main(["learn", "t.csv", "--bins", "quantile:3", "--bins", "dose=kmeans:2", "--json"]) == 0
     captured = capsys.readouterr()
-    told = json.loads(captured.out)["data"]["prepared"]
-    assert len(told) == 2
-    assert all(text in captured.err for text in told)
+    notes = json.loads(captured.out)["data"]["prepared"]
+    assert len(notes) == 2
+    assert all(note in captured.err for note in notes)
     assert main(["learn", "t.csv", "--drop", "age,dose"]) == 2
     assert "at least 2 columns" in capsys.readouterr().err
     assert main(["learn", "t.csv", "--bins", "=quantile:3"]) == 2
 
 
-def test_a_network_cuts_new_numbers_as_it_was_learned(tmp_path, monkeypatch, capsys):
+def test_states_of_a_network_bin_new_data_like_the_training_data(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     table = frame().with_columns(pl.Series("town", ["a", "b", "c", "d"] * 99 + ["e", "f", "g", "h"]))
     table.write_csv("old.csv")
@@ -48,16 +48,18 @@ def test_a_network_cuts_new_numbers_as_it_was_learned(tmp_path, monkeypatch, cap
     assert main(["learn", "old.csv", *options, "-o", "net.bif", "--quiet"]) == 0
     network = dn.load("net.bif")
     assert network.states["town"] == ("(other)", "a", "b", "c", "d")
-    new = table.head(50).with_columns(town=pl.lit("z"))  # other numbers would be cut elsewhere, and no row is rare
+    new = table.head(50).with_columns(town=pl.lit("z"))  # new quantiles would differ, and no state would be rare
     for source in (new, pd.DataFrame(new.to_dict(as_series=False))):
         data = dn.read(source, states=network)
         assert dict(zip(data.names, data.states, strict=True)) == dict(network.states)
         assert np.isfinite(dn.log_likelihood(network, data))
     old = dn.read("old.csv", bins="quantile:3", rare=0.01)
-    again = dn.read("old.csv", states=network)
-    assert dn.log_likelihood(network, again) == pytest.approx(dn.log_likelihood(network, old))
-    old.frame().write_csv("cut.csv")  # the states themselves are read as well
-    assert dn.log_likelihood(network, dn.read("cut.csv", states=network)) == pytest.approx(dn.log_likelihood(network, old))
+    read_again = dn.read("old.csv", states=network)
+    assert dn.log_likelihood(network, read_again) == pytest.approx(dn.log_likelihood(network, old))
+    old.frame().write_csv("binned.csv")  # the names of the states are accepted, too
+    assert dn.log_likelihood(network, dn.read("binned.csv", states=network)) == pytest.approx(
+        dn.log_likelihood(network, old)
+    )
     capsys.readouterr()
     assert main(["score", "net.bif", "old.csv", "--states", "net.bif", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["log_likelihood"] == pytest.approx(dn.log_likelihood(network, old))
@@ -68,7 +70,7 @@ def write(path, text):
     return path
 
 
-def test_a_column_without_a_name_can_be_dropped(tmp_path, capsys):
+def test_an_unnamed_column_can_be_dropped(tmp_path, capsys):
     path = write(tmp_path / "t.csv", ",a,b\n" + "Mazda,x,1\nFord,y,2\n" * 5)
     assert dn.read(path, drop=[""]).names == ("a", "b")
     assert dn.read(path, columns=["b", "a"]).names == ("b", "a")
@@ -82,9 +84,9 @@ def test_a_column_without_a_name_can_be_dropped(tmp_path, capsys):
 COUNTED = "Class,Sex,Freq\n1st,M,62\n1st,F,141\n2nd,M,25\n2nd,F,93\n3rd,M,0\n3rd,F,4\n"
 
 
-def test_counts_are_noted_by_the_command_and_in_the_refusal(tmp_path, capsys):
+def test_notes_and_errors_propose_weights_for_row_counts(tmp_path, capsys):
     assert main(["learn", str(write(tmp_path / "t.csv", COUNTED))]) == 0
-    assert "note: Freq: may say how often each row occurs" in capsys.readouterr().err
+    assert "note: Freq: may hold row counts" in capsys.readouterr().err
     rows = "".join(f"{i // 30},{i % 30},{i * i}\n" for i in range(300))
     write(tmp_path / "t.csv", "a,b,Freq\n" + rows)
     assert main(["learn", str(tmp_path / "t.csv")]) == 2

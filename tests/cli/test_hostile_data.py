@@ -1,4 +1,4 @@
-"""Hostile files on the command line: their names stay names everywhere, or one clear line refuses them."""
+"""Unusual files on the command line: names stay unchanged in all outputs, or one clear line refuses the file."""
 
 import subprocess
 import sys
@@ -7,12 +7,12 @@ import pytest
 
 import dagneal as dn
 from dagneal.cli import main
-from support.hostile import READ_RIGHT, REFUSED
+from support.hostile import READABLE, REFUSED
 
 
-@pytest.mark.parametrize("case", READ_RIGHT)
-def test_it_is_learned_shown_and_saved(case, tmp_path, capsys):
-    text = READ_RIGHT[case][0]
+@pytest.mark.parametrize("case", READABLE)
+def test_unusual_names_are_learned_printed_and_saved(case, tmp_path, capsys):
+    text = READABLE[case][0]
     (tmp_path / "a.csv").write_bytes(text.encode())
     for ending in ("html", "json", "graphml", "dot"):
         out = tmp_path / f"a.{ending}"
@@ -21,19 +21,19 @@ def test_it_is_learned_shown_and_saved(case, tmp_path, capsys):
         printed = capsys.readouterr().out
         assert max(map(len, printed.splitlines())) < 1000
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
-    assert page.count("<script") == 2  # the data and the program of the page
+    assert page.count("<script") == 2  # the data of the page and its program
     assert "<img" not in page
     assert "<b>" not in page
-    for ending in ("json", "graphml"):  # what was written is read again
-        assert main(["convert", str(tmp_path / f"a.{ending}"), str(tmp_path / "again.dot")]) == 0
+    for ending in ("json", "graphml"):  # the saved files can be read
+        assert main(["convert", str(tmp_path / f"a.{ending}"), str(tmp_path / "converted.dot")]) == 0
 
 
-@pytest.mark.parametrize("case", READ_RIGHT)
-def test_a_bif_has_the_same_names_or_is_refused(case, tmp_path, capsys):
-    text, names, states = READ_RIGHT[case]
+@pytest.mark.parametrize("case", READABLE)
+def test_a_bif_file_has_the_same_names_or_is_refused(case, tmp_path, capsys):
+    text, names, states = READABLE[case]
     (tmp_path / "a.csv").write_bytes(text.encode())
     status = main(["learn", str(tmp_path / "a.csv"), "-o", str(tmp_path / "a.bif"), "--quiet"])
-    if any('"' in word or "\n" in word for word in (*names, *(state for each in states for state in each))):
+    if any('"' in word or "\n" in word for word in (*names, *(state for column in states for state in column))):
         assert status == 2
         err = capsys.readouterr().err
         assert "BIF" in err
@@ -47,20 +47,20 @@ def test_a_bif_has_the_same_names_or_is_refused(case, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_it_is_refused_in_one_line(case, tmp_path, capsys):
-    content, words = REFUSED[case]
+def test_bad_files_are_refused_in_one_line(case, tmp_path, capsys):
+    content, message = REFUSED[case]
     (tmp_path / "a.csv").write_bytes(content)
     assert main(["learn", str(tmp_path / "a.csv"), "-o", str(tmp_path / "a.html"), "--quiet"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("\n") == 1
-    assert words in err
+    assert message in err
     assert not (tmp_path / "a.html").exists()
 
 
 @pytest.mark.slow
-def test_a_terminal_of_another_encoding(tmp_path):
-    (tmp_path / "a.csv").write_bytes(READ_RIGHT["emoji"][0].encode())
+def test_names_are_printed_in_utf8_on_an_ascii_terminal(tmp_path):
+    (tmp_path / "a.csv").write_bytes(READABLE["emoji"][0].encode())
     command = [sys.executable, "-m", "dagneal", "learn", str(tmp_path / "a.csv"), "--quiet"]
     done = subprocess.run(command, capture_output=True, env={"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}, timeout=600)
     assert done.returncode == 0

@@ -1,4 +1,4 @@
-"""Columns that identify rows."""
+"""Columns of identifiers are refused, and measurements are not mistaken for identifiers."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ import dagneal as dn
 from support.frames import frame
 
 
-def test_identifiers_are_named_and_can_be_left_out():
+def test_an_identifier_of_text_is_refused_and_can_be_dropped():
     table = frame().with_columns(pl.Series("patient", [f"p{i:04}" for i in range(400)])).drop("age", "dose")
     table = table.with_columns(pl.Series("x", [i % 3 for i in range(400)]))
     with pytest.raises(dn.InputError, match="'patient' looks like an identifier"):
@@ -20,7 +20,7 @@ def test_identifiers_are_named_and_can_be_left_out():
 
 
 @pytest.mark.parametrize("first", [0, 1, 1000])
-def test_row_numbers_are_identifiers(first):
+def test_a_named_column_of_row_numbers_is_an_identifier(first):
     table = frame().with_columns(pl.Series("row", range(first, first + 400)))
     for source in (table, pd.DataFrame(table.to_dict(as_series=False))):
         for bins in ("quantile:3", {"age": "quantile:3", "dose": "quantile:3"}):
@@ -44,16 +44,16 @@ IDENTIFIERS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", IDENTIFIERS)
-def test_whole_numbers_that_identify_rows_are_identifiers(case, tmp_path):
+def test_whole_numbers_that_look_like_identifiers_are_refused(case, tmp_path):
     name, numbers = IDENTIFIERS[case]
     table = pl.DataFrame({name: numbers, "b": np.arange(len(numbers)) % 2, "c": np.arange(len(numbers)) % 3})
     table.write_csv(tmp_path / "t.csv")
-    panda = pd.DataFrame({column: table[column].to_numpy() for column in table.columns})
-    for source in (table, panda, tmp_path / "t.csv"):
+    pandas_frame = pd.DataFrame({column: table[column].to_numpy() for column in table.columns})
+    for source in (table, pandas_frame, tmp_path / "t.csv"):
         for options in ({}, {"bins": "quantile:4"}, {"merge": "no"}, {"bins": "uniform:3", "merge": "no"}):
-            with pytest.raises(dn.InputError, match=f"column {name!r} looks like an identifier.*leave it out"):
+            with pytest.raises(dn.InputError, match=f"column {name!r} looks like an identifier.*drop it"):
                 dn.read(source, **options)
-        if case != "above 2^63":  # these are one number in floating point
+        if case != "above 2^63":  # these numbers are equal in floating point
             assert dn.read(source, bins={name: "quantile:2"}).states[0][0].startswith("below")
         assert dn.read(source, drop=[name]).names == ("b", "c")
 
@@ -70,7 +70,7 @@ def test_whole_numbers_that_identify_rows_are_identifiers(case, tmp_path):
         ("body mass index", np.random.default_rng(0).integers(150, 400, 200)),
     ],
 )
-def test_whole_numbers_that_measure_are_cut(name, numbers):
+def test_whole_numbers_that_look_like_a_measurement_are_binned(name, numbers):
     table = pl.DataFrame({name: numbers, "b": np.arange(len(numbers)) % 2})
     with pytest.raises(dn.InputError, match="looks continuous"):
         dn.read(table)

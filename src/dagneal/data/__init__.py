@@ -1,1 +1,1 @@
-"""From files, frames and arrays to a Dataset of discrete variables."""
+"""Reading of files, data frames and arrays into a `Dataset` of discrete variables."""

@@ -1,4 +1,4 @@
-"""Binning: columns of numbers in a polars frame, cut into states."""
+"""Binning of numeric columns of a polars frame."""
 
 from __future__ import annotations
 
@@ -17,72 +17,72 @@ if TYPE_CHECKING:
 
     from dagneal.base.kernels import Floats
 
-_FEW = 12  # different numbers that are left as they are where all columns are to be cut
+_FEW = 12  # with bins for all columns, columns of at most this many distinct numbers are not binned
 
 
 def bin_columns(
     frame: polars.LazyFrame, where: str, chosen: Mapping[str, str], bins: Mapping[str, Bins]
 ) -> tuple[polars.LazyFrame, tuple[str, ...]]:
-    """A frame with columns of numbers cut into states, and what was done.
+    """Return a frame with binned numeric columns, and notes about the cut points.
 
     Args:
-        frame: with a column `weight`.
-        where: it comes from, for errors.
-        chosen: the columns that are read, by name.
-        bins: how they are cut, by name.
+        frame: rows with a column `weight`.
+        where: name of the source, for errors.
+        chosen: position of each selected column, by name.
+        bins: binning method by column name.
     """
     import polars as pl
 
     notes = []
     kinds = frame.collect_schema()
     for name, place in chosen.items() if bins else ():
-        how = bins.get(name, bins.get(EVERY))
+        method = bins.get(name, bins.get(EVERY))
         named = name in bins
-        if how is None or not _may_hold_numbers(where, name, kinds[place], named and not how.implied):
+        if method is None or not _may_hold_numbers(where, name, kinds[place], named and not method.implied):
             continue
         given = pl.col(place).str.strip_chars(SPACES) if kinds[place] == pl.String else pl.col(place)
-        number, found = _numbers(frame, given)
-        wrong = _not_numbers(found)
-        commas = bool(wrong) and decimal(wrong) != wrong
+        number, counted = _count_numbers(frame, given)
+        invalid = _not_numbers(counted)
+        commas = bool(invalid) and decimal(invalid) != invalid
         if commas:
-            number, found = _numbers(frame, given.str.replace(",", ".", literal=True))
-            wrong = _not_numbers(found)
-        if wrong:
-            if not how.implied and (named or 20 * len(wrong) < len(found)):
-                raise InputError(f"{where}: column {name!r} cannot be cut: {_complaint(wrong)}")
+            number, counted = _count_numbers(frame, given.str.replace(",", ".", literal=True))
+            invalid = _not_numbers(counted)
+        if invalid:
+            if not method.implied and (named or 20 * len(invalid) < len(counted)):
+                raise InputError(f"{where}: column {name!r} cannot be binned: {_describe_invalid(invalid)}")
             continue
-        found = found.drop_nulls("value")
-        totals = found.group_by("value").agg(pl.col("weight").sum()).sort("value")
+        counted = counted.drop_nulls("value")
+        totals = counted.group_by("value").agg(pl.col("weight").sum()).sort("value")
         values, weights = totals["value"].to_numpy(), totals["weight"].to_numpy()
-        if not named and (len(values) <= _FEW or is_identifier(name, values, int(found["weight"].sum()), found.height)):
+        if not named and (len(values) <= _FEW or is_identifier(name, values, int(counted["weight"].sum()), counted.height)):
             continue
-        cuts = how.cuts(values, weights)
-        if len(cuts):  # a constant has nothing to cut
+        cuts = method.cuts(values, weights)
+        if len(cuts):  # a constant column has no cut point
             frame = frame.with_columns(_states(number, cuts).alias(place))
-            notes.append(describe_cuts(name, how, cuts, values) + (" (decimal commas)" if commas else ""))
+            notes.append(describe_cuts(name, method, cuts, values) + (" (decimal commas)" if commas else ""))
     return frame, tuple(notes)
 
 
-def _may_hold_numbers(where: str, name: str, kind: polars.DataType, wanted: bool) -> bool:
-    """Return whether a column holds numbers or text; refuse others that the user wants cut."""
+def _may_hold_numbers(where: str, name: str, kind: polars.DataType, requested: bool) -> bool:
+    """Return whether a column holds numbers or text; refuse any other type if the user asked to bin it."""
     import polars as pl
 
     if kind.is_numeric() or kind in (pl.String, pl.Null):
         return True
-    if wanted:
-        held = "categories" if kind == pl.Enum else kind
-        raise InputError(f"{where}: column {name!r} cannot be cut: it holds {held}, not numbers")
+    if requested:
+        content = "categories" if kind == pl.Enum else f"{kind} values"
+        raise InputError(f"{where}: column {name!r} cannot be binned: it holds {content}, not numbers")
     return False
 
 
-def _complaint(wrong: Sequence[str]) -> str:
-    """Return what is wrong with a column of numbers, and what to do."""
-    more = {1: "", 2: ", nor is one other value"}.get(len(wrong), f", nor are {len(wrong) - 1:,} other values")
-    return f"{wrong[0]!r} is not a number{more}; correct it, or declare states"
+def _describe_invalid(values: Sequence[str]) -> str:
+    """Return a message about values that are not numbers."""
+    more = {1: "", 2: " (nor is 1 other value)"}.get(len(values), f" (nor are {len(values) - 1:,} other values)")
+    return f"{values[0]!r} is not a number{more}; correct the data, or declare the states of the column with states=..."
 
 
 def _states(number: polars.Expr, cuts: Floats) -> polars.Expr:
-    """Return the state of each number; missing ones stay missing."""
+    """Return the state of each number; missing values stay missing."""
     import polars as pl
 
     labels = state_names(cuts)
@@ -91,8 +91,8 @@ def _states(number: polars.Expr, cuts: Floats) -> polars.Expr:
     return pl.when(number.is_not_null()).then(state)
 
 
-def _numbers(frame: polars.LazyFrame, given: polars.Expr) -> tuple[polars.Expr, polars.DataFrame]:
-    """A column as numbers, and how often each occurs, beside what was written."""
+def _count_numbers(frame: polars.LazyFrame, given: polars.Expr) -> tuple[polars.Expr, polars.DataFrame]:
+    """Return a column as numbers, and the weight of each pair of a number and the original text."""
     import polars as pl
 
     number = given.cast(pl.Float64, strict=False)
@@ -102,8 +102,9 @@ def _numbers(frame: polars.LazyFrame, given: polars.Expr) -> tuple[polars.Expr, 
     return number, written.group_by("value", "given").agg(pl.col("weight").sum()).collect(engine="streaming")
 
 
-def _not_numbers(found: polars.DataFrame) -> list[str]:
+def _not_numbers(counted: polars.DataFrame) -> list[str]:
+    """Return the values that are neither numbers nor marks of missing values."""
     import polars as pl
 
-    strange = found.filter(pl.col("value").is_null() & pl.col("given").is_not_null())["given"].cast(pl.String)
-    return sorted(value for value in strange.to_list() if value not in MISSING_MARKS)
+    invalid = counted.filter(pl.col("value").is_null() & pl.col("given").is_not_null())["given"].cast(pl.String)
+    return sorted(value for value in invalid.to_list() if value not in MISSING_MARKS)

@@ -1,4 +1,4 @@
-"""CSV, TSV and Parquet files as lazy polars frames, and what is wrong with a file that cannot be read."""
+"""CSV, TSV and Parquet files as lazy polars frames, with clear errors for files that cannot be read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagneal.base.errors import InputError
-from dagneal.data.dataset import MOST_STATES, SPACES
+from dagneal.data.dataset import MAX_STATES, SPACES
 from dagneal.data.roles import may_be_row_numbers
 
 if TYPE_CHECKING:
@@ -31,30 +31,30 @@ if TYPE_CHECKING:
 _PARQUET = {".parquet", ".pq"}
 _TEXT = {".csv", ".tsv", ".tab", ".txt"}
 _FOREIGN = {".xlsx", ".xls", ".ods", ".json", ".jsonl", ".feather", ".arrow", ".sav", ".dta", ".rds", ".zip", ".bz2", ".xz"}
-_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 _GZIP = b"\x1f\x8b"
 _OTHER_COMPRESSION = {b"\x28\xb5\x2f\xfd": "Zstandard", b"BZh91AY&SY": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "ZIP"}
-_ZLIB = (b"x\x01", b"x^", b"x\x9c", b"x\xda")  # text that starts so is taken for compressed data by polars
-_WIDEST = 100_000  # columns of a text file; each costs time, even if it is not chosen
-_MOST_NUMBERED = MOST_STATES + 2  # rows looked at; a column of more row numbers could not be a variable anyway
+_ZLIB = (b"x\x01", b"x^", b"x\x9c", b"x\xda")  # polars mistakes text that starts with these bytes for compressed data
+_MAX_TEXT_COLUMNS = 100_000  # each column of a text file costs time, even if it is not selected
+_MAX_NUMBERED = MAX_STATES + 2  # rows checked for row numbers; a longer column has too many states to be a variable
 
 
 @dataclass(frozen=True)
 class Source:
-    """A lazy frame and what its columns are called.
+    """Lazy frames with the rows of a table, and its column names.
 
-    The frame's own columns are called `0`, `1` and so on, since polars would take some names for patterns.
+    In the frames, columns are named by position: `0`, `1` and so on. Polars would read some names as patterns.
 
     Attributes:
-        where: what to call it in errors.
-        names: the columns.
-        parts: the data, one frame for each file; of text with the columns `empty` and `short`, since a row without any
-            value may be a blank line, and one without the last value may be too short.
-        texts: the text files it is read from, where blank and ragged lines have to be looked for.
-        titles: the files, one for each part; empty for data in memory.
-        notes: what was done to the columns.
-        row_names: the header of a text file has no name for the first column, which R writes for the names of rows.
-        counted: equal rows are merged already; the column `count` says how many there are.
+        where: name of the source, for errors.
+        names: the column names.
+        parts: the data, one frame per file. Frames of text files also have the columns `empty` (no cell has a value, maybe a
+            blank line) and `short` (the last cell has no value, maybe a row that is too short).
+        texts: text files of the source, which may have blank or ragged lines.
+        titles: file names, one per part; empty for data in memory.
+        notes: changes made to the columns.
+        row_names: whether the header lacks a name for the first column, as R writes row names.
+        merged: whether equal rows are already merged, with their number in the column `count`.
     """
 
     where: str
@@ -64,45 +64,45 @@ class Source:
     titles: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     row_names: bool = False
-    counted: bool = False
+    merged: bool = False
 
     @cached_property
     def frame(self) -> polars.LazyFrame:
-        """All rows."""
+        """The rows of all parts."""
         import polars as pl
 
         return self.parts[0] if len(self.parts) == 1 else pl.concat(self.parts)
 
     def check_rectangular(self) -> None:
-        """Refuse the first row of text that is not as its header promises."""
+        """Refuse text files with a row that does not fit the header."""
         for path in self.texts:
             check_rectangular(path)
 
-    def blank_lines(self) -> int:
-        """How many lines of text have nothing on them."""
-        return sum(map(blank_lines, self.texts))
+    def count_blank_lines(self) -> int:
+        """Return the number of blank lines in the text files."""
+        return sum(map(count_blank_lines, self.texts))
 
     @property
     def kinds(self) -> dict[str, polars.DataType]:
-        """What the columns hold."""
+        """The data type of each column."""
         kinds = self.parts[0].collect_schema()
         return {name: kinds[str(at)] for at, name in enumerate(self.names) if str(at) in kinds}
 
 
 def from_frame(frame: polars.LazyFrame, where: str = "the frame") -> Source:
-    """A frame in memory, or a Parquet file, as a source."""
+    """Return a polars frame in memory, or of a Parquet file, as a source."""
     names = frame.collect_schema().names()
     return Source(where, names, (frame.rename({name: str(i) for i, name in enumerate(names)}),))
 
 
 def scan(paths: Sequence[Path], where: str, keep: Collection[str], temporary: ExitStack) -> Source:
-    """Open data files with the same columns, in any order, as one table.
+    """Open data files as one table. All files need the same columns, in any order.
 
     Args:
         paths: the files.
-        where: what to call them together.
-        keep: columns that are left alone, even if they hold row numbers.
-        temporary: keeps temporary copies of files for as long as they are read.
+        where: name of the table, for errors.
+        keep: columns to keep, even if they hold row numbers.
+        temporary: exit stack that owns temporary copies of files.
     """
     import polars as pl
 
@@ -110,25 +110,24 @@ def scan(paths: Sequence[Path], where: str, keep: Collection[str], temporary: Ex
     first = sources[0]
     parts, kinds = list(first.parts), first.kinds if len(sources) > 1 else {}
     for source in sources[1:]:
-        odd = sorted(set(source.names) ^ set(first.names))
-        if odd:
-            theirs = source if odd[0] in source.names else first
-            other = first if theirs is source else source
+        unmatched = sorted(set(source.names) ^ set(first.names))
+        if unmatched:
+            present, absent = (source, first) if unmatched[0] in source.names else (first, source)
             raise InputError(
-                f"{theirs.where} has a column {odd[0]!r}, {other.where} has none; files of one table have the same"
+                f"column {unmatched[0]!r} is in {present.where} but not in {absent.where}; all files need the same columns"
             )
         for name, kind in source.kinds.items():
             if kind != kinds[name]:
                 if bool(first.texts) != bool(source.texts):
                     raise InputError(
-                        f"{first.where} and {source.where} are of different kinds; make all CSV, or all Parquet"
+                        f"{first.where} and {source.where} have different formats; use CSV for all files, or Parquet"
                     )
                 raise InputError(
-                    f"column {name!r} holds {kinds[name]} in {first.where} and {kind} in {source.where}; make them the same"
+                    f"column {name!r} holds {kinds[name]} in {first.where} but {kind} in {source.where}; use the same type"
                 )
         places = {name: str(i) for i, name in enumerate(source.names)}
-        own = [pl.col(places[name]).alias(str(i)) for i, name in enumerate(first.names)]
-        parts.append(source.parts[0].select(*own, *_flags(source)))
+        selected = [pl.col(places[name]).alias(str(i)) for i, name in enumerate(first.names)]
+        parts.append(source.parts[0].select(*selected, *_flags(source)))
     texts = tuple(path for source in sources for path in source.texts)
     notes = tuple(dict.fromkeys(note for source in sources for note in source.notes))
     where = where if len(paths) > 1 else first.where
@@ -136,19 +135,19 @@ def scan(paths: Sequence[Path], where: str, keep: Collection[str], temporary: Ex
 
 
 def _flags(source: Source) -> list[str]:
-    """The columns of a part that are not data."""
-    return ["empty", "short"] if source.texts else ["count"] if source.counted else []
+    """Return the columns of a part that are not data."""
+    return ["empty", "short"] if source.texts else ["count"] if source.merged else []
 
 
 def drop_row_numbers(sources: Sequence[Source], keep: Collection[str]) -> list[Source]:
-    """Leave out columns without a name that hold row numbers, and say so.
+    """Drop unnamed columns that hold row numbers, and add a note.
 
-    Each file has numbers of its own, from 0 or from 1, or goes on where another ends. Only as many rows are looked at as a
-    variable may have states, so that long files are not read once more.
+    The numbers of each file start at 0 or 1, or continue those of another file. Only the first rows of a file are checked,
+    to avoid a second pass over long files.
 
     Args:
         sources: the files of one table.
-        keep: columns that are left alone, whatever they hold.
+        keep: columns to keep, even if they hold row numbers.
     """
     names = {name for source in sources for name in source.names if may_be_row_numbers(name) and name not in keep}
     numbered = {name for name in names if _holds_row_numbers([s for s in sources if name in s.names], name)}
@@ -162,41 +161,41 @@ def drop_row_numbers(sources: Sequence[Source], keep: Collection[str]) -> list[S
 def _superfluous_columns(
     source: Source, keep: Collection[str], names: Collection[str], numbered: Collection[str]
 ) -> dict[int, str]:
-    """Return the positions of columns that hold row numbers, row names or nothing, each with a note.
+    """Return the positions of columns to drop (row numbers, row names, empty columns), each with a note.
 
     Args:
         source: a file.
-        keep: columns that are left alone, whatever they hold.
-        names: columns whose names say nothing.
-        numbered: those of them that hold row numbers.
+        keep: columns to keep, even if they hold row numbers.
+        names: columns that are unnamed or have a generated name such as `Unnamed: 0`.
+        numbered: the members of `names` that hold row numbers.
     """
     notes = {}
     for at, name in enumerate(source.names):
         first = name in names and source.names.index(name) == at
         unnamed = name == "" and name in names
-        what = f"column {name!r}" if name else f"column {at + 1} has no name and"
+        column = f"column {name!r}" if name else f"column {at + 1} has no name and"
         if first and name in numbered:
-            notes[at] = f"{what} holds row numbers; it was left out"
+            notes[at] = f"{column} holds row numbers; it was dropped"
         elif unnamed and _first_values(source, at).is_null().all():  # a separator at the end of each line
-            notes[at] = f"{what} holds nothing; it was left out"
+            notes[at] = f"{column} is empty; it was dropped"
         elif unnamed and not first:
             raise InputError(
-                f"{source.where}: column {at + 1} has no name, and it does not hold row numbers; name it, or leave the "
-                "columns without names out with drop=['']"
+                f"{source.where}: column {at + 1} has no name and does not hold row numbers; name it, or drop all "
+                "unnamed columns with drop=['']"
             )
         elif at == 0 and source.row_names and name not in keep:
             _check_row_names(source)
-            notes[at] = "the header has no name for the first value of each row; it was taken as a row name and left out"
+            notes[at] = "the first column is not named in the header and holds row names; it was dropped"
     return notes
 
 
-def _drop_columns(source: Source, out: Collection[int], notes: Sequence[str]) -> Source:
-    """Return the source without some of its columns."""
+def _drop_columns(source: Source, positions: Collection[int], notes: Sequence[str]) -> Source:
+    """Return the source without the columns at these positions, and with these notes."""
     import polars as pl
 
-    kept = [at for at in range(len(source.names)) if at not in out]
-    own = [pl.col(str(at)).alias(str(i)) for i, at in enumerate(kept)]
-    parts = tuple(part.select(*own, *_flags(source)) for part in source.parts)
+    kept = [at for at in range(len(source.names)) if at not in positions]
+    selected = [pl.col(str(at)).alias(str(i)) for i, at in enumerate(kept)]
+    parts = tuple(part.select(*selected, *_flags(source)) for part in source.parts)
     return replace(
         source, names=[source.names[at] for at in kept], parts=parts, notes=(*source.notes, *notes), row_names=False
     )
@@ -211,22 +210,22 @@ def _holds_row_numbers(sources: Sequence[Source], name: str) -> bool:
         if numbers is None or not len(numbers):
             return False
         if name and len(sources) == 1 and len(np.unique(numbers)) == len(numbers) > 2:
-            return True  # a program named the column, so it is an index, perhaps of rows that were drawn or sorted
+            return True  # a generated name: an index, perhaps of rows that were sampled or sorted
         if not (np.diff(numbers) == 1).all():
             return False
         ranges.append((int(numbers[0]), len(numbers)))
     if all(first in (0, 1) for first, _ in ranges):
         return True
     ranges.sort()
-    apart = all(first + count <= later for (first, count), (later, _) in pairwise(ranges))
-    return apart and ranges[0][0] in (0, 1)
+    disjoint = all(first + count <= later for (first, count), (later, _) in pairwise(ranges))
+    return disjoint and ranges[0][0] in (0, 1)
 
 
 def _first_values(source: Source, at: int) -> polars.Series:
-    """The values of a column in the first rows of a file, blank lines left out."""
+    """Return the values of a column in the first rows of a file, without blank lines."""
     import polars as pl
 
-    rows = source.parts[0].head(_MOST_NUMBERED)
+    rows = source.parts[0].head(_MAX_NUMBERED)
     rows = rows.filter(~pl.col("empty")) if source.texts else rows
     return rows.select(str(at)).collect(engine="streaming").to_series()
 
@@ -248,21 +247,21 @@ def _whole_numbers(values: polars.Series) -> Ints | None:
 
 
 def _check_row_names(source: Source) -> None:
-    """Refuse first values that are not row names, which R makes unique; then a name is missing in the header."""
+    """Refuse a first column that does not hold row names. Row names of R are unique text."""
     import polars as pl
 
     values = _first_values(source, 0)
     if values.is_null().any() or values.is_duplicated().any() or values.cast(pl.Float64, strict=False).is_not_null().any():
         raise InputError(
-            f"{source.where}: the rows have one value more than the header has names, and the first value of each row is "
-            "not a row name; add the missing name to the header"
+            f"{source.where}: each row has one value more than the header has names, and the first column does not hold "
+            "unique row names; add the missing name to the header"
         )
 
 
 def _scan(path: Path, temporary: ExitStack) -> Source:
-    """Open a data file: Parquet by its name, else text with a header, its separator found in the header; may be .gz.
+    """Open a data file: Parquet for the ending .parquet or .pq, otherwise text with a header, also compressed with gzip.
 
-    The columns of a text file are read as text, so that the states are spelled as in the file.
+    The columns of a text file are read as text, to keep the spelling of the states.
     """
     import polars as pl
 
@@ -273,19 +272,18 @@ def _scan(path: Path, temporary: ExitStack) -> Source:
         except (pl.exceptions.PolarsError, OSError) as error:
             raise InputError(f"{path} is not a readable Parquet file: {_first_line(error)}") from error
     if path.suffix.lower() in _FOREIGN:
-        raise InputError(f"{path}: {path.suffix} files are not read; save it as CSV or Parquet")
+        raise InputError(f"{path}: {path.suffix} files are not supported; save the table as CSV or Parquet")
     for magic, method in _OTHER_COMPRESSION.items():
         if start.startswith(magic):
-            raise InputError(f"{path} is compressed ({method}); decompress it, or compress it with gzip instead")
+            raise InputError(f"{path} is compressed ({method}); decompress it, or use gzip")
     header = _header(path)
     names, separator = header.names, header.separator
     if len(names) < 2:
         raise InputError(
-            f"{path}: at least 2 columns are needed to learn a network; the header has one, with {_SEPARATORS[separator]} "
-            "as separators"
+            f"{path}: a network needs at least 2 columns; the header has 1 (separator: {_SEPARATORS[separator]})"
         )
-    if len(names) > _WIDEST:
-        raise InputError(f"{path} has {len(names):,} columns; at most {_WIDEST:,} can be read: write a file with fewer")
+    if len(names) > _MAX_TEXT_COLUMNS:
+        raise InputError(f"{path} has {len(names):,} columns (limit: {_MAX_TEXT_COLUMNS:,}); remove some from the file")
     seen: set[str] = set()
     for name in filter(None, names):
         if name in seen:
@@ -293,7 +291,7 @@ def _scan(path: Path, temporary: ExitStack) -> Source:
         seen.add(name)
     places = [str(i) for i in range(len(names))]
     frame = pl.scan_csv(
-        _copy_of_text(path, temporary) if start.startswith(_ZLIB) else _utf8_name(path, temporary),
+        _copy_with_bom(path, temporary) if start.startswith(_ZLIB) else _utf8_name(path, temporary),
         separator=separator,
         infer_schema=False,
         with_column_names=lambda _: places,
@@ -306,7 +304,7 @@ def _scan(path: Path, temporary: ExitStack) -> Source:
 
 
 def _utf8_name(path: Path, temporary: ExitStack) -> Path:
-    """Return a path that polars can open, which takes names in UTF-8 only: the same one, or a link to it."""
+    """Return the path, or a symbolic link to it if its name is not UTF-8, which polars requires."""
     try:
         str(path).encode()
         return path
@@ -316,8 +314,8 @@ def _utf8_name(path: Path, temporary: ExitStack) -> Path:
         return link
 
 
-def _copy_of_text(path: Path, temporary: ExitStack) -> Path:
-    """Copy text that looks compressed to a file that does not, since it starts with a byte order mark."""
+def _copy_with_bom(path: Path, temporary: ExitStack) -> Path:
+    """Copy a text file and add a byte order mark, so that polars does not mistake it for compressed data."""
     copy = Path(temporary.enter_context(tempfile.TemporaryDirectory())) / "copy.csv"
     with path.open("rb") as text, copy.open("wb") as file:
         file.write(b"\xef\xbb\xbf")
@@ -327,12 +325,12 @@ def _copy_of_text(path: Path, temporary: ExitStack) -> Path:
 
 @contextmanager
 def regular_files(source: str | os.PathLike[str]) -> Iterator[list[Path]]:
-    """The files of a source, which can be read more than once: those of a folder, or that a pattern matches.
+    """Yield the files of a source, which can be read more than once.
 
     A pipe, or `-` for standard input, is copied to a temporary file.
 
     Args:
-        source: a path, a folder or a pattern such as `rows/*.parquet`.
+        source: path of a file or a folder, or a pattern such as `rows/*.parquet`.
     """
     path = Path(source)
     piped = str(source) == "-"
@@ -353,29 +351,29 @@ def regular_files(source: str | os.PathLike[str]) -> Iterator[list[Path]]:
 
 
 def _list_files(path: Path) -> list[Path]:
-    """The data files of a folder, or those that a pattern matches, in the order of their names."""
+    """Return the data files of a folder, or the files that a pattern matches, sorted by name."""
     if not path.is_dir():
-        found = sorted(each for each in map(Path, glob.glob(str(path), recursive=True)) if each.is_file())
-        if not found:
+        files = sorted(file for file in map(Path, glob.glob(str(path), recursive=True)) if file.is_file())
+        if not files:
             raise InputError(f"no file matches {path}")
-        return found
-    found = sorted(each for each in path.iterdir() if each.is_file() and not each.name.startswith((".", "_")))
-    # Where there is something else, a text is more likely to be about the data than to be data.
-    for kinds in ({*_PARQUET, *_TEXT} - {".txt"}, {".txt"}):
-        if known := [each for each in found if {suffix.lower() for suffix in each.suffixes} & kinds]:
+        return files
+    files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith((".", "_")))
+    # Beside other data files, a .txt file is probably documentation.
+    for endings in ({*_PARQUET, *_TEXT} - {".txt"}, {".txt"}):
+        if data_files := [file for file in files if {suffix.lower() for suffix in file.suffixes} & endings]:
             break
     else:
         raise InputError(f"{path} is a folder without CSV, TSV, TXT or Parquet files")
-    return known
+    return data_files
 
 
 @contextmanager
 def diagnose(paths: Sequence[Path], where: str) -> Iterator[None]:
-    """Turn what goes wrong while files are read into one line that says where in which file.
+    """Turn errors of polars and of the file system into an InputError of one line, with the file and line if possible.
 
     Args:
-        paths: the files.
-        where: what to call them together.
+        paths: the files that are read.
+        where: name of the table, for errors.
     """
     import polars as pl
 
@@ -393,38 +391,40 @@ def diagnose(paths: Sequence[Path], where: str) -> Iterator[None]:
 
 
 def check_rectangular(path: Path) -> None:
-    """Read a text file slowly and refuse the first row that is not as the header promises."""
+    """Refuse a text file with a row that has more or fewer values than the header. This reads the file line by line."""
     header = _header(path)
     width = len(header.names)
-    promised = f"the first row has {width}" if header.row_names else f"the header names {width} columns"
+    expected = f"the first row has {width} values" if header.row_names else f"the header has {width} columns"
     reader = csv.reader(_lines(path), delimiter=header.separator, strict=True)
     try:
         for row in reader:
             if row and len(row) != width and not (header.row_names and reader.line_num <= header.lines):
-                raise InputError(f"{path}, line {reader.line_num}: {len(row)} values where {promised}")
+                values = "1 value" if len(row) == 1 else f"{len(row)} values"
+                raise InputError(f"{path}, line {reader.line_num}: {values}, but {expected}; correct this line")
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: {error}") from error
 
 
 def _check_quotes(path: Path) -> None:
+    """Refuse a text file with an odd number of quotes in a line."""
     for number, line in enumerate(_lines(path), start=1):
         if line.count('"') % 2:
-            raise InputError(f"{path}, line {number}: a quote that is not closed; write a quote inside a value twice")
+            raise InputError(f"{path}, line {number}: a quote is not closed; write each quote inside a value twice")
 
 
-def blank_lines(path: Path) -> int:
-    """How many lines after the header have nothing on them, not even separators; inside a quoted value none is."""
-    found, header, inside = 0, False, False
+def count_blank_lines(path: Path) -> int:
+    """Return the number of blank lines after the header. Lines inside a quoted value do not count."""
+    blank, after_header, quoted = 0, False, False
     for line in _lines(path):
-        if not line.strip() and header and not inside:
-            found += 1
-        header = header or bool(line.strip())
-        inside ^= line.count('"') % 2 == 1
-    return found
+        if not line.strip() and after_header and not quoted:
+            blank += 1
+        after_header = after_header or bool(line.strip())
+        quoted ^= line.count('"') % 2 == 1
+    return blank
 
 
 def _check_file(path: Path) -> bytes:
-    """Refuse a file that is not there, cannot be opened or is empty; return its first bytes."""
+    """Return the first bytes of a file; refuse a file that does not exist, cannot be opened or is empty."""
     if not path.exists():
         raise InputError(f"there is no file {path}")
     try:
@@ -433,12 +433,12 @@ def _check_file(path: Path) -> bytes:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
     if not start and path.is_file():
-        raise InputError(f"{path} is empty; a header and at least one row are needed")
+        raise InputError(f"{path} is empty; it needs a header and at least one row")
     return start
 
 
 def is_compressed(path: Path) -> bool:
-    """Return whether a file is compressed with gzip, by its name or its first bytes.
+    """Return whether the name or the first bytes of a file show that it is compressed with gzip.
 
     Args:
         path: the file.
@@ -451,13 +451,13 @@ def is_compressed(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class Header:
-    """What the first lines of a text file tell.
+    """The header of a text file.
 
     Attributes:
-        names: the columns; a column without a name has an empty one.
-        separator: between values.
-        lines: how many lines the header ends after.
-        row_names: the header has one name fewer than the first row has values; `names` has an empty one for the first.
+        names: column names; empty for an unnamed column.
+        separator: character between values.
+        lines: number of lines up to the end of the header.
+        row_names: whether the first row has one value more than the header; `names` then starts with an empty name.
     """
 
     names: list[str]
@@ -467,9 +467,10 @@ class Header:
 
 
 def _header(path: Path) -> Header:
-    """The header of a text file: a tab separates in .tsv and .tab, else the commonest of comma, semicolon, tab and bar.
+    """Return the header of a text file.
 
-    A space separates names in quotes where nothing else does, as in R's `write.table`.
+    The separator is a tab in .tsv and .tab files, otherwise the most frequent of comma, semicolon, tab and vertical bar.
+    It is a space if all names are quoted and none of these occurs, as in R's `write.table`.
     """
     lines = _lines(path)
     blank, first = 0, ""
@@ -477,27 +478,27 @@ def _header(path: Path) -> Header:
         if first.strip():
             break
         blank += 1
-    bare = re.sub(r'"[^"]*"', "", first)
+    unquoted = re.sub(r'"[^"]*"', "", first)
     tabbed = any(suffix in (".tsv", ".tab") for suffix in path.suffixes)
-    separator = "\t" if tabbed else max(_SEPARATORS, key=bare.count)
-    if not bare.count(separator) and not bare.strip() and " " in bare and first.rstrip("\r\n").endswith('"'):
+    separator = "\t" if tabbed else max(_SEPARATORS, key=unquoted.count)
+    if not unquoted.count(separator) and not unquoted.strip() and " " in unquoted and first.rstrip("\r\n").endswith('"'):
         separator = " "
     reader = csv.reader(chain([first], lines), delimiter=separator, strict=True)
     try:
         names = [name.strip() for name in next(reader, [])]
     except csv.Error as error:
         raise InputError(f"{path}: the header cannot be read: {error}") from error
-    ends = blank + reader.line_num
+    header_lines = blank + reader.line_num
     try:
         row = next(reader, [])
-    except csv.Error:  # polars will refuse it too
+    except csv.Error:  # polars refuses this row later
         row = []
     row_names = len(row) == len(names) + 1 and all((*names, row[0].strip(), row[-1].strip()))
-    return Header(["", *names] if row_names else names, separator, ends, row_names)
+    return Header(["", *names] if row_names else names, separator, header_lines, row_names)
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """The lines of a text file, decoded one by one, so that the first bad one is known."""
+    """Yield the lines of a text file; refuse the first line that is not UTF-8."""
     import gzip
 
     try:
@@ -509,11 +510,12 @@ def _lines(path: Path) -> Iterator[str]:
                 yield text
     except UnicodeError as error:
         raise InputError(
-            f"{path}, line {number}: not text in UTF-8; save it as UTF-8 CSV (Parquet files must end in .parquet)"
+            f"{path}, line {number}: not UTF-8 text; save the file as UTF-8 CSV (Parquet files must end in .parquet)"
         ) from error
     except (OSError, EOFError) as error:
         raise InputError(f"{path} cannot be read: {_first_line(error)}") from error
 
 
 def _first_line(error: Exception) -> str:
+    """Return the first line of an error message, or the type of the error if it has no message."""
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -1,4 +1,4 @@
-"""Dataset: a table of discrete data with equal rows merged."""
+"""Dataset: a table of discrete data."""
 
 from __future__ import annotations
 
@@ -19,25 +19,27 @@ if TYPE_CHECKING:
     from dagneal.base.kernels import Codes, Ints
     from dagneal.data.packing import PackedRows
 
-MOST_STATES = 65_535
-MISSING_STATE = "(missing)"  # where missing values are a state of their own
-OTHER_STATE = "(other)"  # where rare states were merged
-TRUTH = {"true": "True", "false": "False"}  # how truth values are spelled, whatever the source writes
-SPACES = "".join(filter(str.isspace, map(chr, range(0x3001))))  # what `str.strip` removes; polars' own set is smaller
-DENSE = 1 << 22  # below this many state combinations a plain histogram beats sorting
+MAX_STATES = 65_535
+MISSING_STATE = "(missing)"  # the state of missing values
+OTHER_STATE = "(other)"  # the state of merged rare values
+BOOLEANS = {"true": "True", "false": "False"}  # the spelling of booleans from all sources
+SPACES = "".join(
+    filter(str.isspace, map(chr, range(0x3001)))
+)  # removed by `str.strip`; polars removes fewer characters by default
+DENSE = 1 << 22  # up to this many combinations of states, a histogram is faster than sorting
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Discrete data as codes: one line per column, one weight per distinct row.
+    """Discrete data as integer codes, with one weight per distinct row.
 
     Attributes:
-        names: the columns.
-        states: for each column all its states, also those that no row shows.
-        codes: array of shape (columns, distinct rows); `codes[i, r]` is a position in `states[i]`. Rows that do not merge
-            may be packed, which are read line by line like an array.
-        weights: how often each distinct row occurs; rows of weight 0 are removed.
-        prepared: what was done to the data while they were read, in words.
+        names: column names.
+        states: all states of each column, including states that do not occur.
+        codes: array of shape (columns, distinct rows); `codes[i, r]` is a position in `states[i]`. Rows that were not merged
+            are `PackedRows`, which are read column by column like an array.
+        weights: number of times each distinct row occurs; rows of weight 0 are removed.
+        prepared: notes about changes made while reading, such as binned columns and dropped rows.
 
     >>> import numpy as np
     >>> data = Dataset.from_codes(["a", "b"], [["no", "yes"], ["0", "1", "2"]], np.array([[0, 0, 1], [2, 2, 0]]))
@@ -55,11 +57,11 @@ class Dataset:
 
     def __post_init__(self) -> None:
         if len(self.names) < 2:
-            raise InputError(f"at least 2 columns are needed to learn a network; there is {len(self.names)}")
+            raise InputError(f"a network needs at least 2 columns; this table has {len(self.names)}")
         seen: set[str] = set()
         for position, name in enumerate(self.names):
             if not name.strip():
-                raise InputError(f"column {position + 1} has an empty name; name it")
+                raise InputError(f"column {position + 1} has no name; name it")
             if name in seen:
                 raise InputError(f"two columns are named {name!r}; rename one")
             seen.add(name)
@@ -67,10 +69,9 @@ class Dataset:
             check_text(name, "a column")
             for state in states:
                 check_text(state, f"a state of column {name!r}")
-            if len(states) > MOST_STATES:
+            if len(states) > MAX_STATES:
                 raise InputError(
-                    f"column {name!r} has {len(states):,} states; at most {MOST_STATES:,} are possible: "
-                    "group them, or leave the column out"
+                    f"column {name!r} has {len(states):,} states (limit: {MAX_STATES:,}); merge states, or drop the column"
                 )
             if len(set(states)) < len(states):
                 raise InputError(f"two states of column {name!r} have the same name; rename one")
@@ -78,25 +79,25 @@ class Dataset:
             raise InputError("the data have no rows")
         if self.codes.shape != (len(self.names), len(self.weights)):
             raise InputError(
-                f"the codes have the shape {self.codes.shape}; {len(self.names)} columns and {len(self.weights)} weights "
-                f"need {(len(self.names), len(self.weights))}"
+                f"codes has shape {self.codes.shape}; {len(self.names)} names and {len(self.weights)} weights need shape "
+                f"{(len(self.names), len(self.weights))}"
             )
-        lightest = self.weights.min()
-        if lightest < 0:
-            raise InputError("a weight is negative; weights say how often a row counts")
+        smallest = self.weights.min()
+        if smallest < 0:
+            raise InputError("a weight is negative; weights count rows: use whole numbers of at least 0")
         check_total(float(self.weights.sum(dtype=np.float64)))
-        if isinstance(self.codes, np.ndarray):  # packed ones were coded by us
+        if isinstance(self.codes, np.ndarray):  # packed rows were checked when they were read
             _check_codes(self.names, self.states, self.codes)
-        if lightest == 0:
+        if smallest == 0:
             self._remove_rows_of_weight_zero()
 
     def _remove_rows_of_weight_zero(self) -> None:
-        """Drop rows that do not count, so that nothing else has to look at the weights to know which rows exist."""
-        counted = np.flatnonzero(self.weights)
-        if not len(counted):
+        """Remove rows of weight 0, so that other code need not check for them."""
+        positive = np.flatnonzero(self.weights)
+        if not len(positive):
             raise InputError("the data have no rows: all weights are 0")
-        object.__setattr__(self, "codes", np.ascontiguousarray(np.asarray(self.codes)[:, counted]))
-        object.__setattr__(self, "weights", self.weights[counted])
+        object.__setattr__(self, "codes", np.ascontiguousarray(np.asarray(self.codes)[:, positive]))
+        object.__setattr__(self, "weights", self.weights[positive])
 
     @classmethod
     def from_codes(
@@ -106,13 +107,13 @@ class Dataset:
         codes: NDArray[Any],
         weights: NDArray[Any] | None = None,
     ) -> Dataset:
-        """Make a dataset from one code per cell, merging equal rows.
+        """Return a dataset with equal rows merged.
 
         Args:
-            names: the columns.
-            states: the states of each column.
-            codes: array of shape (columns, rows).
-            weights: how often each row counts; once by default.
+            names: column names.
+            states: all states of each column.
+            codes: position in `states` of each cell, shape (columns, rows).
+            weights: number of times each row counts; once by default.
         """
         if weights is not None:
             weights = _check_weights(np.asarray(weights), codes.shape[1])
@@ -120,20 +121,20 @@ class Dataset:
         arities = [max(len(s), 1) for s in states]
         distinct, counts = merge_rows(codes, arities, weights)
         smallest = np.uint8 if max(arities, default=1) <= 256 else np.uint16
-        packed = np.ascontiguousarray(distinct.astype(smallest))
-        return cls(tuple(names), tuple(map(tuple, states)), packed, counts)
+        compact = np.ascontiguousarray(distinct.astype(smallest))
+        return cls(tuple(names), tuple(map(tuple, states)), compact, counts)
 
     def __repr__(self) -> str:
-        return f"Dataset({len(self.names)} columns, {self.rows:,} rows, {self.different})"
+        return f"Dataset({len(self.names)} columns, {self.rows:,} rows, {self.distinct_rows})"
 
     @property
-    def different(self) -> str:
-        """How many rows differ, in words."""
+    def distinct_rows(self) -> str:
+        """The number of distinct rows as text, such as `12 distinct`, or `not merged` for packed rows."""
         return f"{self.codes.shape[1]:,} distinct" if isinstance(self.codes, np.ndarray) else "not merged"
 
     @cached_property
     def rows(self) -> int:
-        """The number of rows, equal ones counted each."""
+        """The number of rows, before equal rows were merged."""
         return int(self.weights.sum())
 
     @cached_property
@@ -143,7 +144,7 @@ class Dataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """What tells these data from others: letters that depend on every name, state, code and weight."""
+        """A hash of all names, states, codes and weights, which identifies the data."""
         from hashlib import blake2b
 
         state = blake2b(json.dumps([self.names, self.states]).encode(), digest_size=16)
@@ -154,29 +155,30 @@ class Dataset:
 
     @property
     def constant(self) -> tuple[str, ...]:
-        """The columns in which every row has the same state."""
+        """The columns with the same state in all rows."""
         codes = self.codes
         if isinstance(codes, np.ndarray):
             return tuple(n for n, line in zip(self.names, codes, strict=True) if (line == line[0]).all())
         return tuple(name for column, name in enumerate(self.names) if codes.constant(column))
 
     def with_equal_arities(self) -> Dataset:
-        """The data with as many states for every column as the one with most has.
+        """Return the data with unused states added, so that all columns have the same number of states.
 
-        The paper's published runs counted states in this way, which makes priors with r_i or q_i weaker.
+        The paper's published runs counted states in this way, which weakens priors that depend on r_i or q_i.
         """
-        most = max(map(len, self.states))
-        states = tuple((*s, *(f"unused {i}" for i in range(1, most - len(s) + 1))) for s in self.states)
+        largest = max(map(len, self.states))
+        states = tuple((*s, *(f"unused {i}" for i in range(1, largest - len(s) + 1))) for s in self.states)
         return replace(self, states=states)
 
     def frame(self, weights: str | None = None) -> polars.DataFrame:
-        """The data as a polars frame of state names.
+        """Return the data as a polars frame of state names.
 
         Args:
-            weights: name of a column for the weights, with one line per distinct row; without it rows are repeated.
+            weights: name of a new column for the weights; the frame then has one row per distinct row. By default, rows
+                are repeated.
         """
         if weights in self.names:
-            raise InputError(f"the data have a column {weights!r} already; name the weights differently")
+            raise InputError(f"the data already have a column {weights!r}; choose another name for the weights")
         codes = np.asarray(self.codes) if weights else np.repeat(np.asarray(self.codes), self.weights, axis=1)
         table = decode_frame(self.names, self.states, codes)
         if weights:
@@ -186,21 +188,21 @@ class Dataset:
         return table
 
 
-def spell_truth(states: Sequence[str]) -> tuple[str, ...]:
-    """Return truth values in one spelling, `True` and `False`; other states as they are.
+def spell_booleans(states: Sequence[str]) -> tuple[str, ...]:
+    """Spell booleans as `True` and `False`, if all states are booleans; otherwise return the states unchanged.
 
     Args:
-        states: of a column.
+        states: states of a column.
 
-    >>> spell_truth(["FALSE", "true"]), spell_truth(["TRUE", "unknown"])
+    >>> spell_booleans(["FALSE", "true"]), spell_booleans(["TRUE", "unknown"])
     (('False', 'True'), ('TRUE', 'unknown'))
     """
-    spelled = [TRUTH.get(state.lower()) for state in states]
-    return tuple(states) if None in spelled else tuple(map(str, spelled))
+    booleans = [BOOLEANS.get(state.lower()) for state in states]
+    return tuple(states) if None in booleans else tuple(map(str, booleans))
 
 
 def decode_frame(names: Sequence[str], states: Sequence[Sequence[str]], codes: NDArray[Any]) -> polars.DataFrame:
-    """Codes of shape (columns, rows) as a polars frame, each column an Enum with its states in order."""
+    """Return codes of shape (columns, rows) as a polars frame. Each column is an Enum of its states, in order."""
     import polars
 
     return polars.DataFrame(
@@ -212,19 +214,19 @@ def decode_frame(names: Sequence[str], states: Sequence[Sequence[str]], codes: N
 
 
 def check_total(weight: float) -> None:
-    """Refuse more rows than can be counted exactly in floating point."""
+    """Refuse a total weight that floating point cannot represent exactly."""
     if weight > 2.0**53:
-        raise InputError(f"the weights add up to {weight:.3g} rows; at most 2^53, about 9e15, can be counted")
+        raise InputError(f"the weights add up to {weight:.3g} rows; at most 2^53 (about 9e15) can be counted")
 
 
 def _check_weights(weights: NDArray[Any], rows: int) -> Ints:
-    """Return weights as integers; refuse negative and fractional ones, and another number of them than there are rows."""
+    """Return weights as integers; refuse negative or fractional weights, and a wrong number of weights."""
     if weights.shape != (rows,):
-        raise InputError(f"{weights.size:,} weights are given for {rows:,} rows; give one for each row")
+        raise InputError(f"{weights.size:,} weights are given for {rows:,} rows; give one weight per row")
     if weights.dtype.kind not in "iub" and not (weights.dtype.kind == "f" and (weights == np.floor(weights)).all()):
-        raise InputError("a weight is not a whole number; weights say how often a row counts")
+        raise InputError("a weight is not a whole number; weights count rows: use whole numbers of at least 0")
     if rows and weights.min() < 0:
-        raise InputError("a weight is negative; weights say how often a row counts")
+        raise InputError("a weight is negative; weights count rows: use whole numbers of at least 0")
     check_total(float(weights.sum(dtype=np.float64)))
     if rows and not weights.any():
         raise InputError("the data have no rows: all weights are 0")
@@ -232,40 +234,42 @@ def _check_weights(weights: NDArray[Any], rows: int) -> Ints:
 
 
 def _check_codes(names: Sequence[str], states: Sequence[Sequence[str]], codes: NDArray[Any]) -> None:
-    """Kernels do not check bounds; this does."""
+    """Refuse codes that are not positions in `states`, because kernels do not check bounds."""
     if not len(names) == len(states) == len(codes):
-        raise InputError(f"{len(names)} names, the states of {len(states)} columns and codes of {len(codes)} are given")
+        raise InputError(
+            f"names, states and codes have {len(names)}, {len(states)} and {len(codes)} columns; give the same number"
+        )
     if codes.size:
         arities = np.array([len(labels) for labels in states])
         outside = (codes.min(axis=1) < 0) | (codes.max(axis=1) >= arities)
         if outside.any():
             column = int(np.argmax(outside))
-            raise InputError(f"column {names[column]!r} has a code that is none of its {len(states[column])} states")
+            raise InputError(f"column {names[column]!r} has a code outside the range of its {len(states[column])} states")
 
 
 def digits(numbers: Ints, radices: Sequence[int]) -> Ints:
-    """Numbers in a mixed radix, a line for each place; `numpy.unravel_index` has at most 64 places.
+    """Return the mixed-radix digits of numbers, one array row per digit. `numpy.unravel_index` allows at most 64 digits.
 
     Args:
-        numbers: not negative.
-        radices: of the places, the first counting most.
+        numbers: numbers of at least 0.
+        radices: radix of each digit, the most significant digit first.
 
     >>> digits(np.array([0, 5, 11]), [4, 3]).tolist()
     [[0, 1, 3], [0, 2, 2]]
     """
-    found = np.empty((len(radices), len(numbers)), dtype=np.int64)
+    result = np.empty((len(radices), len(numbers)), dtype=np.int64)
     for place in range(len(radices) - 1, -1, -1):
-        numbers, found[place] = np.divmod(numbers, radices[place])
-    return found
+        numbers, result[place] = np.divmod(numbers, radices[place])
+    return result
 
 
 def merge_rows(
     codes: NDArray[Any], arities: Sequence[int], weights: NDArray[Any] | None = None
 ) -> tuple[NDArray[Any], Ints]:
-    """Merge equal columns of `codes` (that is, equal rows of the data), add up their weights, drop those without any.
+    """Merge equal rows, which are the columns of `codes`, and add up their weights. Rows of weight 0 are dropped.
 
-    A row becomes one number in a mixed radix; where that number would overflow, the prefix is replaced by its rank
-    among the prefixes that occur. The result is sorted.
+    Each row becomes one mixed-radix number. If the number would overflow, its prefix is replaced by the rank of the prefix
+    among those that occur. The result is sorted.
     """
     key = np.zeros(codes.shape[1], dtype=np.int64)
     span, plain = 1, True
@@ -287,7 +291,7 @@ def merge_rows(
 
 
 def totals(key: Ints, span: int, weights: NDArray[Any] | None = None) -> Ints:
-    """The weight of each number below `span` in `key`."""
+    """Return the total weight of each number from 0 to `span - 1` in `key`."""
     if weights is None:
         return np.bincount(key, minlength=span)
     counts = np.zeros(span, dtype=np.int64)  # not bincount(weights=...): that adds in floating point

@@ -1,4 +1,4 @@
-"""Discretising: cut points that turn a column of numbers into a few states, whose names tell them."""
+"""Discretisation: cut points that divide numbers into a few states, and the names of these states."""
 
 from __future__ import annotations
 
@@ -10,26 +10,27 @@ from math import isfinite
 
 import numpy as np
 
-from dagneal.base.errors import InputError, some, whole_number
+from dagneal.base.errors import InputError, first_few, whole_number
 from dagneal.base.kernels import Floats
-from dagneal.data.dataset import MISSING_STATE, MOST_STATES, OTHER_STATE
+from dagneal.data.dataset import MAX_STATES, MISSING_STATE, OTHER_STATE
 
 KINDS = ("quantile", "uniform", "kmeans")
-_ROUNDS = 100  # of k-means, which converges long before
-SPECIAL = (MISSING_STATE, OTHER_STATE)  # states beside those that cuts make
-EVERY = ""  # in a mapping of bins: all columns of many numbers
+_MAX_ITERATIONS = 100  # k-means converges much earlier
+SPECIAL = (MISSING_STATE, OTHER_STATE)  # states that do not come from cut points
+EVERY = ""  # key in a mapping of bins for all columns with many distinct numbers
 
 
 @dataclass(frozen=True)
 class Bins:
-    """How a column is cut.
+    """A method for binning a column.
 
     Args:
-        kind: `quantile` (about equal numbers of rows), `uniform` (equal widths), `kmeans` (around the means of clusters) or
-            `at` (where the user says).
-        count: into how many states.
-        at: where, if the user says so.
-        implied: the cuts are those of declared states; a column that has no numbers may hold the states themselves.
+        kind: `quantile` (about equal numbers of rows), `uniform` (equal widths), `kmeans` (clusters) or `at` (given cut
+            points).
+        count: number of states.
+        at: cut points for the kind `at`.
+        implied: whether the cut points come from the names of declared states. The column may then hold these states
+            instead of numbers.
 
     >>> Bins.parse("quantile:4").count, Bins.parse("at:18,65").at
     (4, (18.0, 65.0))
@@ -42,62 +43,64 @@ class Bins:
 
     @classmethod
     def parse(cls, text: str) -> Bins:
-        """Bins from a few letters, such as `quantile:4`.
+        """Return the binning method for a text such as `quantile:4`.
 
         Args:
-            text: the kind, a colon and the number of states; or `at:` and where to cut.
+            text: kind and number of states, such as `quantile:4`, or cut points, such as `at:18,65`.
         """
         kind, _, count = str(text).partition(":")
         if kind == "at":
             return cls._at(text, count.split(","))
         if kind not in KINDS or not re.fullmatch(r"\s*[0-9]{1,9}\s*", count):
-            raise InputError(f"bins are {text!r}; give quantile:4, uniform:5, kmeans:3, at:18,65 or the like")
+            raise InputError(f"bins is {text!r}; give a value such as quantile:4, uniform:5, kmeans:3 or at:18,65")
         number = whole_number("the number of bins", int(count), least=2)
-        if number > MOST_STATES:
-            raise InputError(f"bins are {text!r}; at most {MOST_STATES:,} states are possible")
+        if number > MAX_STATES:
+            raise InputError(f"bins is {text!r}; at most {MAX_STATES:,} states are possible")
         return cls(kind, number)
 
     @classmethod
     def _at(cls, text: str, given: Sequence[str]) -> Bins:
+        """Return bins with given cut points."""
         try:
-            where = tuple(float(cut) for cut in given)
+            cuts = tuple(float(cut) for cut in given)
         except ValueError:
-            where = ()
-        if not where or not all(map(isfinite, where)) or any(low >= high for low, high in pairwise(where)):
-            raise InputError(f"bins are {text!r}; give ascending numbers such as at:18,65")
-        return cls("at", len(where) + 1, where)
+            cuts = ()
+        if not cuts or not all(map(isfinite, cuts)) or any(low >= high for low, high in pairwise(cuts)):
+            raise InputError(f"bins is {text!r}; give ascending numbers such as at:18,65")
+        return cls("at", len(cuts) + 1, cuts)
 
     @classmethod
-    def of_states(cls, states: Sequence[str]) -> Bins | None:
-        """The cuts that the names of states tell, so that a network's own states can be found in new numbers.
+    def from_states(cls, states: Sequence[str]) -> Bins | None:
+        """Return the bins whose states have these names, or None. They bin new data like the data of a network.
 
         Args:
-            states: of a column, as `state_names` gives them; other names tell no cuts.
+            states: states of a column. The result is None unless they have the form that `state_names` returns.
 
-        >>> Bins.of_states(["below 2.5", "2.5 to 10", "10 and above"]).at
+        >>> Bins.from_states(["below 2.5", "2.5 to 10", "10 and above"]).at
         (2.5, 10.0)
-        >>> Bins.of_states(["low", "high"])
+        >>> Bins.from_states(["low", "high"])
         """
         states = [str(state) for state in states if state not in SPECIAL]
         given = [state.partition(" to ")[0] for state in states[1:-1]]
         try:
-            where = [float(text) for text in (*given, states[-1].removesuffix(" and above"))]
+            cuts = [float(text) for text in (*given, states[-1].removesuffix(" and above"))]
         except (ValueError, IndexError):
             return None
-        ascending = all(low < high for low, high in pairwise(where))
-        if len(states) < 2 or not ascending or state_names(np.array(where)) != list(states):
+        ascending = all(low < high for low, high in pairwise(cuts))
+        if len(states) < 2 or not ascending or state_names(np.array(cuts)) != list(states):
             return None
-        return cls("at", len(states), tuple(where), implied=True)
+        return cls("at", len(states), tuple(cuts), implied=True)
 
     def cuts(self, values: Floats, weights: Floats) -> Floats:
-        """Where to cut: ascending, a value at a cut lies above it; fewer cuts than asked for where values repeat.
+        """Return ascending cut points. A value equal to a cut point belongs to the state above it.
 
-        There is at least one cut if there are two values. Where one value is so frequent that no quantile separates it from
-        the others, the cut is the one that makes both sides most equal in rows.
+        Repeated values may leave fewer states than requested, but two distinct values always get at least one cut point. If
+        one value is so frequent that no quantile separates it from the others, the cut point balances the rows on both
+        sides as well as possible.
 
         Args:
-            values: different numbers, ascending.
-            weights: how often each occurs.
+            values: distinct numbers, ascending.
+            weights: number of rows with each value.
 
         >>> Bins("quantile", 2).cuts(np.array([1.0, 2.0, 3.0, 10.0]), np.ones(4))
         array([2.5])
@@ -110,9 +113,9 @@ class Bins:
         if len(values) < 2:
             return np.empty(0)
         if self.kind == "uniform":
-            scale = 1.0 if isfinite(float(values[-1]) - float(values[0])) else 0.5  # the range may be too wide for a number
-            wanted = np.linspace(values[0] * scale, values[-1] * scale, self.count + 1)[1:-1] / scale
-            return np.unique([_short(cut, values) for cut in wanted if values[0] < cut <= values[-1]])
+            scale = 1.0 if isfinite(float(values[-1]) - float(values[0])) else 0.5  # the width of the range may overflow
+            exact = np.linspace(values[0] * scale, values[-1] * scale, self.count + 1)[1:-1] / scale
+            return np.unique([_short(cut, values) for cut in exact if values[0] < cut <= values[-1]])
         shares = np.cumsum(weights) / weights.sum()
         if self.kind == "quantile":
             after = np.searchsorted(shares, np.arange(1, self.count) / self.count - 1e-12)
@@ -125,45 +128,45 @@ class Bins:
 
 
 def _between(low: float, high: float) -> float:
-    """Return the mean of two numbers, whose sum may be too large for floating point."""
+    """Return the mean of two numbers, even if their sum overflows."""
     mean = (low + high) / 2
     return mean if isfinite(mean) else low / 2 + high / 2
 
 
 def _short(cut: float, values: Floats) -> float:
-    """The number with fewest digits that cuts values where this one does."""
+    """Return the number with the fewest digits that separates the values at the same place as this cut point."""
     at = int(np.searchsorted(values, cut, side="left"))
     low, high = float(values[at - 1]), float(values[at])
     for digits in range(1, 17):
         short = float(f"{cut:.{digits}g}")
         if low < short <= high:
             return short
-    return high  # two numbers that are neighbours in floating point
+    return high  # no floating-point number lies between these two
 
 
 def _clusters(values: Floats, weights: Floats, count: int) -> np.ndarray:
-    """The cluster of each value: Lloyd's iteration on a line, begun at quantiles, so without chance."""
+    """Return the cluster of each value by Lloyd's algorithm. It starts at quantiles, so it is deterministic."""
     largest = float(np.abs(values).max())
-    values = values / largest if largest > 1e150 else values  # sums must stay finite
+    values = values / largest if largest > 1e150 else values  # avoid overflow of sums
     shares = (np.cumsum(weights) - weights / 2) / weights.sum()
     means = np.interp((np.arange(count) + 0.5) / count, shares, values)
-    belongs = np.zeros(len(values), dtype=np.int64)
-    for _ in range(_ROUNDS):
-        belongs = np.searchsorted((means[1:] + means[:-1]) / 2, values)
-        total = np.bincount(belongs, weights, count)
-        sums = np.bincount(belongs, weights * values, count)
+    clusters = np.zeros(len(values), dtype=np.int64)
+    for _ in range(_MAX_ITERATIONS):
+        clusters = np.searchsorted((means[1:] + means[:-1]) / 2, values)
+        total = np.bincount(clusters, weights, count)
+        sums = np.bincount(clusters, weights * values, count)
         moved = np.sort(np.where(total > 0, sums / np.where(total > 0, total, 1.0), means))
         if np.allclose(moved, means, rtol=1e-12, atol=0.0):
             break
         means = moved
-    return belongs
+    return clusters
 
 
 def state_names(cuts: Floats) -> list[str]:
-    """The names of the states between cuts.
+    """Return the names of the states that cut points make.
 
     Args:
-        cuts: ascending.
+        cuts: cut points, ascending.
 
     >>> state_names(np.array([2.5, 10.0]))
     ['below 2.5', '2.5 to 10', '10 and above']
@@ -176,18 +179,18 @@ def state_names(cuts: Floats) -> list[str]:
 
 
 def format_cuts(cuts: Floats) -> list[str]:
-    """Cuts as text, all their digits, without exponents where that is readable."""
+    """Return cut points as text with all digits, and with exponents only for very small or large numbers."""
     return [
         np.format_float_positional(cut, trim="-") if cut == 0 or 1e-5 <= abs(cut) < 1e15 else repr(float(cut))
         for cut in cuts
     ]
 
 
-def bins_of(given: str | Bins | Mapping[str, str | Bins] | None) -> dict[str, Bins]:
-    """Bins by column; those for all columns of many numbers under an empty name.
+def parse_bins(given: str | Bins | Mapping[str, str | Bins] | None) -> dict[str, Bins]:
+    """Return the binning method of each column. The key `EVERY` holds the method for all other columns.
 
     Args:
-        given: one for all, or by column.
+        given: one method for all columns with many distinct numbers, or a mapping by column.
     """
     if given is None:
         return {}
@@ -196,27 +199,29 @@ def bins_of(given: str | Bins | Mapping[str, str | Bins] | None) -> dict[str, Bi
 
 
 def describe_cuts(name: str, bins: Bins, cuts: Floats, values: Floats) -> str:
-    """What was done to a column, in words; states that no row shows are named, unless they are those of a network.
+    """Return a note about a binned column. It names states without rows, unless the states were declared.
 
     Args:
-        name: the column.
-        bins: how it was cut.
-        cuts: where it was cut.
-        values: its numbers.
+        name: name of the column.
+        bins: binning method.
+        cuts: cut points.
+        values: numbers in the column.
 
     >>> describe_cuts("age", Bins("quantile", 2), np.array([0.5]), np.array([0.0, 1.0]))
-    'age: 2 states (quantile), cut at 0.5'
+    'age: binned into 2 states (quantile), cut at 0.5'
     >>> describe_cuts("age", Bins("at", 2), np.array([18.0]), np.array([20.0, 30.0]))
-    "age: 2 states (at), cut at 18; no row shows 'below 18'"
+    "age: binned into 2 states, cut at 18; no rows in 'below 18'"
     """
-    shown = np.bincount(np.searchsorted(cuts, values, side="right"), minlength=len(cuts) + 1) > 0
-    unseen = [repr(state) for state, seen in zip(state_names(cuts), shown, strict=True) if not seen]
-    text = f"{name}: {len(cuts) + 1} states ({bins.kind}), cut at {', '.join(format_cuts(cuts))}"
-    return f"{text}; no row shows {some(unseen)}" if unseen and not bins.implied else text
+    occurs = np.bincount(np.searchsorted(cuts, values, side="right"), minlength=len(cuts) + 1) > 0
+    unused = [repr(state) for state, used in zip(state_names(cuts), occurs, strict=True) if not used]
+    method = "" if bins.kind == "at" else f" ({bins.kind})"
+    text = f"{name}: binned into {len(cuts) + 1} states{method}, cut at {', '.join(format_cuts(cuts))}"
+    return f"{text}; no rows in {first_few(unused)}" if unused and not bins.implied else text
 
 
 def check_columns(where: str, bins: Mapping[str, Bins], names: Collection[str]) -> None:
-    """Refuse bins for a column that is not there."""
-    for name, how in bins.items():
-        if name != EVERY and name not in names and not how.implied:
-            raise InputError(f"{where}: bins are given for {name!r}, which is not a column")
+    """Refuse bins for a column that is not read."""
+    for name, method in bins.items():
+        if name != EVERY and name not in names and not method.implied:
+            columns = first_few([repr(column) for column in names])
+            raise InputError(f"{where}: bins has an entry for {name!r}, but the selected columns are {columns}")

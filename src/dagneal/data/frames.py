@@ -1,45 +1,46 @@
-"""Frames: polars frames, of files too, on their way into a Dataset; equal rows are merged in one streaming pass."""
+"""Preparation of polars frames (from files or memory): selection, weights, binning, and merging of equal rows."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dagneal.base.errors import InputError
 from dagneal.data import datafile
-from dagneal.data.arrays import as_weights, select_columns
+from dagneal.data.arrays import parse_weights, select_columns
 from dagneal.data.binning import bin_columns
-from dagneal.data.columns import Column, Raw, check_states
+from dagneal.data.columns import Column, RawTable, check_states
 from dagneal.data.dataset import SPACES
 from dagneal.data.discretize import Bins, check_columns
 from dagneal.data.roles import MANY_NUMBERS, may_be_counts
-from dagneal.data.spelling import different_spellings
+from dagneal.data.spelling import spelling_notes
 
 if TYPE_CHECKING:
     import polars
 
-SAMPLE = 1 << 18  # rows that are looked at to see whether rows are mostly equal
-_PLACES = 8  # from where they are taken, where that costs nothing
-_DIFFERENT = 0.5  # the share of different rows, above which merging costs more than it saves
-_GLANCE = 1 << 10  # rows in which equal ones are looked for first
-_CELLS = 1 << 23  # values that are looked at to see whether a table is one of counts
+SAMPLE = 1 << 18  # number of rows in the sample that decides whether merging is worthwhile
+_SLICES = 8  # number of places from which the sample is taken, unless the rows are text
+_MAX_DISTINCT = 0.5  # fraction of distinct rows above which merging costs more than it saves
+_FIRST_ROWS = 1 << 10  # rows of the first, cheap check for row counts
+_CELLS = 1 << 23  # maximum number of values that the check for row counts reads
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A frame that is ready to be read.
+    """A frame with selected and binned columns, ready to be read.
 
     Attributes:
-        source: where it comes from.
-        chosen: the columns to learn from, by name.
-        frame: with numbers cut into states, and the columns `weight` and, of text, `empty` and `short`.
-        weighted: whether there are weights.
-        notes: what was done.
-        counted: which rows of the source count, where there are weights.
-        counts: columns that may say how often each row occurs, though they were not given as weights.
+        source: source of the rows.
+        chosen: position of each selected column, by name.
+        frame: rows with binned columns, a column `weight` and, for text files, the columns `empty` and `short`.
+        weighted: whether rows have weights.
+        notes: changes made while reading.
+        positive_weight: expression that is true for rows of positive weight; None without weights.
+        count_columns: columns that may hold row counts, but were not given as weights.
     """
 
     source: datafile.Source
@@ -47,8 +48,8 @@ class Prepared:
     frame: polars.LazyFrame
     weighted: bool
     notes: tuple[str, ...]
-    counted: polars.Expr | None = None
-    counts: tuple[str, ...] = ()
+    positive_weight: polars.Expr | None = None
+    count_columns: tuple[str, ...] = ()
 
 
 def prepare_frame(
@@ -59,15 +60,15 @@ def prepare_frame(
     bins: Mapping[str, Bins],
     declared: Collection[str] = (),
 ) -> Prepared:
-    """Choose columns, look at the weights, leave out rows of weight 0, cut numbers into states.
+    """Select columns, check weights, remove rows of weight 0, and bin numbers.
 
     Args:
-        source: the frame.
-        weights: a column of weights.
-        columns: those to learn from.
-        drop: those to leave out.
-        bins: how numbers are cut, by column.
-        declared: columns whose states were declared.
+        source: the table.
+        weights: column of weights, if any.
+        columns: columns to learn from; all by default.
+        drop: columns to leave out.
+        bins: binning method by column.
+        declared: columns with declared states.
     """
     import polars as pl
 
@@ -79,51 +80,55 @@ def prepare_frame(
     kinds = source.kinds
     for name in chosen:
         if kinds[name].is_nested() or kinds[name] == pl.Object:
-            raise InputError(f"{where}: column {name!r} holds {kinds[name]}, not single values; leave it out")
+            raise _type_error(where, name, kinds[name])
     frame, notes = source.frame, list(source.notes)
-    counted: polars.Expr | None = None
-    counts: tuple[str, ...] = ()
+    positive: polars.Expr | None = None
+    count_columns: tuple[str, ...] = ()
     if weights is not None:
         weight = _weight(source, weights)
         _check_weights(source, weights, weight)
-        frame, counted = frame.with_columns(weight.alias("weight")), weight.cast(pl.Float64, strict=False) > 0
-        frame = frame.filter(counted)
+        frame, positive = frame.with_columns(weight.alias("weight")), weight.cast(pl.Float64, strict=False) > 0
+        frame = frame.filter(positive)
     else:
-        frame = frame.with_columns((pl.col("count") if source.counted else pl.lit(1)).alias("weight"))
-        settled = {*declared, *bins}  # the user treats these as variables
-        candidates = [name for name in chosen if name not in settled and may_be_counts(name)]
-        counts = tuple(name for name in candidates if _counts_rows(source, frame, chosen, name))
+        frame = frame.with_columns((pl.col("count") if source.merged else pl.lit(1)).alias("weight"))
+        variables = {*declared, *bins}  # the user treats these columns as variables
+        candidates = [name for name in chosen if name not in variables and may_be_counts(name)]
+        count_columns = tuple(name for name in candidates if _holds_counts(source, frame, chosen, name))
         notes += [
-            f"{name}: may say how often each row occurs, since no two rows agree in all other columns; "
-            f"if so, give weights={name!r}"
-            for name in counts
+            f"{name}: may hold row counts (no two rows are equal in all other columns); if so, give weights={name!r}"
+            for name in count_columns
         ]
-    frame, told = bin_columns(frame, where, chosen, bins)
-    notes += told
+    frame, bin_notes = bin_columns(frame, where, chosen, bins)
+    notes += bin_notes
     if len(source.parts) > 1:
         states = frame.collect_schema()
-        cut = {name for name, at in chosen.items() if states[at] != kinds[name]}
-        parts = [part if counted is None else part.filter(counted) for part in source.parts]
+        binned = {name for name, at in chosen.items() if states[at] != kinds[name]}
+        parts = [part if positive is None else part.filter(positive) for part in source.parts]
         undeclared = {name: at for name, at in chosen.items() if name not in declared}
-        notes += different_spellings(parts, source.titles, undeclared, cut)
-    weighted = weights is not None or source.counted
-    return Prepared(source, chosen, frame, weighted, tuple(notes), counted, counts)
+        notes += spelling_notes(parts, source.titles, undeclared, binned)
+    weighted = weights is not None or source.merged
+    return Prepared(source, chosen, frame, weighted, tuple(notes), positive, count_columns)
+
+
+def _type_error(where: str, name: str, kind: polars.DataType) -> InputError:
+    """Return the error for a column of a type that has no states."""
+    return InputError(f"{where}: column {name!r} holds {kind} values, which cannot be states; drop it with drop=[{name!r}]")
 
 
 def _check_names(source: datafile.Source, columns: Sequence[str] | None, drop: Sequence[str]) -> None:
-    """Refuse a column without a name, unless it is not read."""
-    wanted = "" in columns if columns is not None else "" not in drop
-    if wanted and "" in source.names:
+    """Refuse an unnamed column, unless it is not selected."""
+    selected = "" in columns if columns is not None else "" not in drop
+    if selected and "" in source.names:
         text = "of the header " if source.texts else ""
         where = source.titles[0] if source.titles else source.where
         raise InputError(
-            f"{where}: column {source.names.index('') + 1} {text}has no name, and it does not hold row numbers "
-            "from 0 or 1; name it, or leave it out with drop=['']"
+            f"{where}: column {source.names.index('') + 1} {text}has no name and does not hold row numbers; "
+            "name it, or drop it with drop=['']"
         )
 
 
 def _check_weights(source: datafile.Source, name: str, weight: polars.Expr) -> None:
-    """Refuse weights that are not whole numbers from 0, or that are all 0, and rows of text that are too short."""
+    """Refuse weights that are not whole numbers of at least 0 or are all 0, and rows of text that are too short."""
     import polars as pl
 
     flags = ["empty", "short"] if source.texts else []
@@ -135,16 +140,16 @@ def _check_weights(source: datafile.Source, name: str, weight: polars.Expr) -> N
     written = table["weight"]
     numbers = written.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
     if not len(numbers):
-        raise InputError(f"{source.where}: there are no rows")
-    if not as_weights(source.where, name, numbers, written).any():
+        raise InputError(f"{source.where}: the table has no rows")
+    if not parse_weights(source.where, name, numbers, written).any():
         raise InputError(f"{source.where}: all weights in column {name!r} are 0, so there are no rows")
 
 
-def _counts_rows(source: datafile.Source, frame: polars.LazyFrame, chosen: Mapping[str, str], name: str) -> bool:
-    """Return whether a column may be the counts of a table of counts.
+def _holds_counts(source: datafile.Source, frame: polars.LazyFrame, chosen: Mapping[str, str], name: str) -> bool:
+    """Return whether a column may hold row counts.
 
-    Such a table has each combination of the other columns once, and whole numbers that are not all 1. Where there are too
-    many rows to look at all of them, it is none.
+    In a table of counts, each combination of the other columns occurs once, and the counts are whole numbers that are not
+    all 1. A table with too many rows to check is not treated as a table of counts.
     """
     import polars as pl
 
@@ -152,8 +157,8 @@ def _counts_rows(source: datafile.Source, frame: polars.LazyFrame, chosen: Mappi
     if len(chosen) < 3 or not (kind.is_numeric() or kind == pl.String):
         return False
     others = [place for other, place in chosen.items() if other != name]
-    most = min(SAMPLE, _CELLS // len(chosen))
-    for rows in (min(_GLANCE, most), most + 1):
+    limit = min(SAMPLE, _CELLS // len(chosen))
+    for rows in (min(_FIRST_ROWS, limit), limit + 1):
         sample = frame.head(rows)
         if source.texts:
             sample = sample.filter(~pl.col("empty"))
@@ -162,58 +167,58 @@ def _counts_rows(source: datafile.Source, frame: polars.LazyFrame, chosen: Mappi
             return False
         if table.height < rows:
             break
-    if table.height > most:
+    if table.height > limit:
         return False
     if table.height > MANY_NUMBERS and any(table[place].n_unique() == table.height for place in others):
-        return False  # the others do not repeat because one of them is an identifier or a measurement
+        return False  # rows are distinct because another column is an identifier or a measurement
     values = table[chosen[name]]
     numbers = (values.str.strip_chars(SPACES) if kind == pl.String else values).cast(pl.Float64, strict=False)
     whole = numbers.is_not_null() & (numbers >= 0) & (numbers == numbers.floor()) & numbers.is_finite()
     return bool(whole.all()) and bool((numbers != 1).any())
 
 
-def different_share(ready: Prepared) -> float | None:
-    """The share of different rows in a sample; None where there are so few rows that it does not matter.
+def distinct_share(ready: Prepared) -> float | None:
+    """Return the fraction of distinct rows in a sample, or None for tables with too few rows to matter.
 
     Args:
-        ready: the frame.
+        ready: the prepared frame.
     """
     import polars as pl
 
     frame = ready.frame.select(ready.chosen.values())
-    if ready.source.texts:  # where rows further on can only be reached by reading all before
-        if _few(ready.source):
+    if ready.source.texts:  # later rows of text can only be reached by reading all earlier rows
+        if _has_few_rows(ready.source):
             return None
         sample = frame.head(SAMPLE).collect(engine="streaming")
     else:
         rows = int(frame.select(pl.len()).collect().item())
         if rows < SAMPLE:
             return None
-        step = max(rows // _PLACES, SAMPLE // _PLACES)
-        sample = pl.concat([frame.slice(i * step, SAMPLE // _PLACES).collect(engine="streaming") for i in range(_PLACES)])
+        step = max(rows // _SLICES, SAMPLE // _SLICES)
+        sample = pl.concat([frame.slice(i * step, SAMPLE // _SLICES).collect(engine="streaming") for i in range(_SLICES)])
     return sample.n_unique() / SAMPLE if sample.height >= SAMPLE else None
 
 
-def _few(source: datafile.Source) -> bool:
-    """Whether text files have fewer rows than a sample for sure: a row has at least a letter for each column."""
+def _has_few_rows(source: datafile.Source) -> bool:
+    """Return whether text files are too small to hold as many rows as a sample. Each cell takes at least one byte."""
     plain = all(path.suffix.lower() != ".gz" for path in source.texts)
     return plain and sum(path.stat().st_size for path in source.texts) < SAMPLE * len(source.names)
 
 
 def worth_merging(share: float) -> bool:
-    """Whether merging is worth it.
+    """Return whether enough rows are equal to make merging worthwhile.
 
     Args:
-        share: of different rows in a sample.
+        share: fraction of distinct rows in a sample.
     """
-    return share <= _DIFFERENT
+    return share <= _MAX_DISTINCT
 
 
-def merge_frame(ready: Prepared) -> Raw:
-    """Merge equal rows in polars, in one streaming pass, then code the few that are left.
+def merge_frame(ready: Prepared) -> RawTable:
+    """Merge equal rows in one streaming pass of polars, then encode the distinct rows.
 
     Args:
-        ready: the frame.
+        ready: the prepared frame.
     """
     import polars as pl
 
@@ -228,37 +233,37 @@ def merge_frame(ready: Prepared) -> Raw:
     if source.texts and table["empty"].sum():
         table = _drop_blank_lines(table, source, places)
     if not table.height:
-        raise InputError(f"{source.where}: there are no rows")
+        raise InputError(f"{source.where}: the table has no rows")
     parts = tuple(series_column(source.where, name, table[place]) for name, place in chosen.items())
     weights = table["weight"].to_numpy().astype(np.int64)
-    return Raw(
-        source.where, parts, weights, lambda name, marks: first_missing(ready, name, marks), ready.notes, ready.counts
+    return RawTable(
+        source.where, parts, weights, lambda name, marks: first_missing(ready, name, marks), ready.notes, ready.count_columns
     )
 
 
 def first_missing(ready: Prepared, name: str, marks: Sequence[str]) -> str | None:
-    """The first row in which a column has no value or one of these marks, in words.
+    """Return the number of the first row with a missing value as text, with the file if there are several.
 
     Args:
-        ready: the frame.
-        name: the column.
-        marks: what stands for a missing value.
+        ready: the prepared frame.
+        name: name of the column.
+        marks: texts that mark a missing value.
     """
     import polars as pl
 
     values = pl.col(ready.chosen[name])
     missing = values.is_null() | values.cast(pl.String).str.strip_chars(SPACES).is_in(list(marks))
-    if ready.counted is not None:
-        missing &= ready.counted
+    if ready.positive_weight is not None:
+        missing &= ready.positive_weight
     for number, part in enumerate(ready.source.parts):
-        row = part.select(pl.arg_where(missing).first()).collect().item()  # polars' arg_max may give a later one
+        row = part.select(pl.arg_where(missing).first()).collect().item()  # not arg_max, which may return a later row
         if row is not None:
-            return f"{row + 1:,}" + (f" of file {number + 1}" if len(ready.source.parts) > 1 else "")
+            return f"{row + 1:,}" + (f" of {Path(ready.source.titles[number]).name}" if len(ready.source.parts) > 1 else "")
     return None
 
 
 def _weight(source: datafile.Source, name: str) -> polars.Expr:
-    """The column of weights, as numbers or as the text that was given for one."""
+    """Return the column of weights, as numbers or as text without surrounding spaces."""
     import polars as pl
 
     place, kind = str(source.names.index(name)), source.kinds[name]
@@ -267,26 +272,28 @@ def _weight(source: datafile.Source, name: str) -> polars.Expr:
     if kind == pl.Boolean:
         return pl.col(place).cast(pl.Int64)
     if not kind.is_numeric() and kind != pl.Null:
-        raise InputError(f"{source.where}: the weights in column {name!r} are {kind}; give whole numbers")
+        raise InputError(
+            f"{source.where}: column {name!r} cannot be used as weights: it holds {kind} values, not whole numbers"
+        )
     return pl.col(place)
 
 
 def _drop_blank_lines(table: polars.DataFrame, source: datafile.Source, chosen: list[str]) -> polars.DataFrame:
-    """Take blank lines off the weight of the group that they were merged into, and the group if nothing is left."""
+    """Subtract the blank lines from the weight of the group of rows without values, and drop this group if it is empty."""
     import polars as pl
 
     group = pl.all_horizontal(pl.col(chosen).is_null())
-    weight = pl.when(group).then(pl.col("weight") - source.blank_lines()).otherwise("weight")
+    weight = pl.when(group).then(pl.col("weight") - source.count_blank_lines()).otherwise("weight")
     return table.with_columns(weight.alias("weight")).filter(pl.col("weight") > 0)
 
 
 def series_column(where: str, name: str, values: polars.Series) -> Column:
-    """A polars series as a column: its labels, and codes into them.
+    """Return a polars series as labels and codes.
 
     Args:
-        where: it comes from, for errors.
-        name: of the column.
-        values: the series.
+        where: name of the source, for errors.
+        name: name of the column.
+        values: values of the column.
     """
     import polars as pl
 
@@ -303,7 +310,7 @@ def series_column(where: str, name: str, values: polars.Series) -> Column:
         try:
             values = values.cast(pl.String)
         except pl.exceptions.PolarsError as error:
-            raise InputError(f"{where}: column {name!r} holds {values.dtype}, which has no states; leave it out") from error
+            raise _type_error(where, name, values.dtype) from error
         labels = values.drop_nulls().unique().sort().to_list()
         check_states(where, name, len(labels))
     codes = values.cast(pl.Enum(labels)).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()

@@ -1,4 +1,4 @@
-"""Missing values: what stands for one, and what becomes of it."""
+"""Missing values: how they are written, and how `read` treats them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.base.errors import InputError, some
-from dagneal.data.columns import Column, Raw, complaints, rows_with_value, unify_truth
+from dagneal.base.errors import InputError, first_few
+from dagneal.data.columns import Column, RawTable, find_problems, rows_with_value, unify_booleans
 from dagneal.data.dataset import MISSING_STATE
 
 if TYPE_CHECKING:
@@ -21,96 +21,121 @@ Missing = Literal["refuse", "drop", "state"]
 MISSING_MARKS = frozenset(["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"])
 
 
-def handle_missing(raw: Raw, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float = 0.0) -> Raw:
-    """Mark what stands for a missing value, then refuse it, drop its rows or make it a state.
+def handle_missing(raw: RawTable, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float = 0.0) -> RawTable:
+    """Find missing values, then refuse them, drop their rows, or turn them into a state.
 
-    A mark such as `NA` that is declared as a state of its column, or is one of its categories, is no mark there. What is
-    refused is told with all else that is wrong, unless rare states will be merged, which may put it right.
+    A mark such as `NA` is an ordinary state if it is a declared state or a category of the column. The error about missing
+    values also lists all other problems of the columns, unless rare states will be merged, which may solve them.
     """
     columns = [mark_missing(column, declared) for column in raw.columns]
-    lost = {column.name: column.codes < 0 for column in columns}
-    lost = {name: rows for name, rows in lost.items() if rows.any()}
-    if not lost:
-        return replace(raw, columns=tuple(settle_labels(c, declared) for c in columns))
+    missing_rows = {column.name: column.codes < 0 for column in columns}
+    missing_rows = {name: rows for name, rows in missing_rows.items() if rows.any()}
+    if not missing_rows:
+        return replace(raw, columns=tuple(clean_labels(c, declared) for c in columns))
     if missing == "refuse":
-        raise _missing_error(raw, columns, lost, declared, rare)
+        raise _missing_error(raw, columns, missing_rows, declared, rare)
     notes = []
     weights = raw.weights
     if missing == "drop":
-        kept = ~np.logical_or.reduce(list(lost.values()))
+        kept = ~np.logical_or.reduce(list(missing_rows.values()))
         if not kept.any():
-            raise InputError(f"{raw.where}: every row has a missing value; nothing would be left")
+            raise no_rows_error(raw.where)
         weights = None if weights is None else weights[kept]
         columns = [replace(column, codes=column.codes[kept]) for column in columns]
-        notes.append(f"{_total(~kept, raw.weights):,} rows with missing values left out")
+        notes.append(dropped_note(_total(~kept, raw.weights)))
     else:
-        columns = [as_state(column) for column in columns]
-        notes += [f"{name}: {_total(rows, raw.weights):,} missing values made a state" for name, rows in lost.items()]
-    final = tuple(settle_labels(column, declared) for column in columns)
+        columns = [missing_to_state(column) for column in columns]
+        notes += [state_note(name, _total(rows, raw.weights)) for name, rows in missing_rows.items()]
+    final = tuple(clean_labels(column, declared) for column in columns)
     return replace(raw, columns=final, weights=weights, notes=(*raw.notes, *notes))
 
 
 def _missing_error(
-    raw: Raw,
+    raw: RawTable,
     columns: Sequence[Column],
-    lost: Mapping[str, NDArray[np.bool_]],
+    missing_rows: Mapping[str, NDArray[np.bool_]],
     declared: Mapping[str, Sequence[str]],
     rare: float,
 ) -> InputError:
-    """Return the complaint about missing values, with all else that is wrong."""
-    find = raw.first_missing or (lambda name, _: f"{int(np.argmax(lost[name])) + 1:,}")
-    first = {column.name: find(column.name, marks_of(column, declared)) for column in raw.columns if column.name in lost}
+    """Return the error about missing values, with all other problems of the columns."""
+    find = raw.first_missing or (lambda name, _: f"{int(np.argmax(missing_rows[name])) + 1:,}")
+    found = {
+        column.name: (
+            _total(missing_rows[column.name], raw.weights),
+            find(column.name, missing_marks(column, declared)),
+        )
+        for column in raw.columns
+        if column.name in missing_rows
+    }
     others: list[str] = []
     if not rare:
         total = len(columns[0].codes) if raw.weights is None else int(raw.weights.sum())
         filled = [rows_with_value(column, raw.weights) for column in columns]
-        shown = [drop_unused(known_values(column)) for column in columns]
-        others = complaints(shown, total, filled, declared, raw.counts)
-    return refusal(raw.where, {name: (_total(rows, raw.weights), first[name]) for name, rows in lost.items()}, others)
+        used = [drop_unused(present_values(column)) for column in columns]
+        others = find_problems(used, total, filled, declared, raw.count_columns)
+    return missing_values_error(raw.where, found, others)
 
 
-def refusal(where: str, lost: Mapping[str, tuple[int, str | None]], others: Sequence[str]) -> InputError:
-    """The complaint about missing values, with all else that is wrong.
+def missing_values_error(where: str, found: Mapping[str, tuple[int, str | None]], others: Sequence[str]) -> InputError:
+    """Return the error about missing values, with other problems of the columns.
 
     Args:
-        where: they are.
-        lost: for each column that has some, how many, and in which row the first is.
-        others: other complaints.
+        where: name of the source.
+        found: number of missing values and first row with one, for each column with missing values.
+        others: messages about other problems.
     """
-    listed = [f"{count:,} in {name!r}" + (f" (first in row {row})" if row else "") for name, (count, row) in lost.items()]
+    columns = [
+        f"{count:,} in column {name!r}" + (f" (first in row {row})" if row else "") for name, (count, row) in found.items()
+    ]
+    total = sum(count for count, _ in found.values())
     text = (
-        f"{sum(count for count, _ in lost.values()):,} missing values: {some(listed)}; drop their rows with missing='drop' "
-        "or make them a state of their own with missing='state'"
+        f"{total:,} missing value{'s' * (total != 1)}: {first_few(columns)}; drop these rows with missing='drop', "
+        "or treat missing values as a state with missing='state'"
     )
     return InputError(f"{where}: {'; '.join([text, *others])}")
 
 
-def marks_of(column: Column, declared: Mapping[str, Sequence[str]]) -> list[str]:
-    """What stands for a missing value in a column, besides nothing at all.
+def no_rows_error(where: str) -> InputError:
+    """Return the error for a table in which every row has a missing value."""
+    return InputError(f"{where}: every row has a missing value, so missing='drop' would drop all rows; use missing='state'")
+
+
+def dropped_note(rows: int) -> str:
+    """Return the note about rows that were dropped because of missing values."""
+    return f"{rows:,} row{'s' * (rows != 1)} with missing values dropped"
+
+
+def state_note(name: str, count: int) -> str:
+    """Return the note about missing values of a column that became a state."""
+    return f"{name}: {count:,} missing value{'s' * (count != 1)} turned into the state {MISSING_STATE}"
+
+
+def missing_marks(column: Column, declared: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the texts that mark a missing value in a column, in addition to empty cells.
 
     Args:
         column: the column.
-        declared: states by column.
+        declared: declared states by column.
     """
     return [] if column.declared else sorted(MISSING_MARKS - set(declared.get(column.name, ())))
 
 
 def mark_missing(column: Column, declared: Mapping[str, Sequence[str]]) -> Column:
-    """The column with -1 as the code of every missing value, or that of a declared state for them.
+    """Return the column with the code -1 for missing values, or with their state if `(missing)` is a declared state.
 
     Args:
         column: the column.
-        declared: states by column.
+        declared: declared states by column.
     """
-    marks = marks_of(column, declared)
-    found = [i for i, label in enumerate(column.labels) if label.strip() in marks]
-    if found:
-        column = replace(column, codes=np.where(np.isin(column.codes, found), -1, column.codes))
-    return as_state(column) if MISSING_STATE in declared.get(column.name, ()) else column
+    marks = missing_marks(column, declared)
+    missing = [i for i, label in enumerate(column.labels) if label.strip() in marks]
+    if missing:
+        column = replace(column, codes=np.where(np.isin(column.codes, missing), -1, column.codes))
+    return missing_to_state(column) if MISSING_STATE in declared.get(column.name, ()) else column
 
 
-def as_state(column: Column) -> Column:
-    """The column with missing values as a state of their own.
+def missing_to_state(column: Column) -> Column:
+    """Return the column with its missing values turned into the state `(missing)`.
 
     Args:
         column: the column.
@@ -121,8 +146,8 @@ def as_state(column: Column) -> Column:
     return replace(column, labels=(*column.labels, MISSING_STATE), codes=codes)
 
 
-def known_values(column: Column) -> Column:
-    """The values of a column that are not missing.
+def present_values(column: Column) -> Column:
+    """Return the column without its missing values.
 
     Args:
         column: the column.
@@ -130,21 +155,21 @@ def known_values(column: Column) -> Column:
     return replace(column, codes=column.codes[column.codes >= 0])
 
 
-def settle_labels(column: Column, declared: Mapping[str, Sequence[str]]) -> Column:
-    """Return the column with the labels that rows show, truth values in one spelling.
+def clean_labels(column: Column, declared: Mapping[str, Sequence[str]]) -> Column:
+    """Return the column without unused labels and with one spelling of booleans.
 
     Args:
-        column: without missing values.
-        declared: states by column.
+        column: column without missing values.
+        declared: declared states by column.
     """
-    return unify_truth(drop_unused(column), declared)
+    return unify_booleans(drop_unused(column), declared)
 
 
 def drop_unused(column: Column) -> Column:
-    """Labels that no row shows, such as a mark for missing values, are not states unless they were declared.
+    """Return the column without labels that do not occur, such as marks of missing values. Declared labels stay.
 
     Args:
-        column: without missing values.
+        column: column without missing values.
     """
     if column.declared:
         return column
@@ -155,4 +180,5 @@ def drop_unused(column: Column) -> Column:
 
 
 def _total(rows: NDArray[np.bool_], weights: Ints | None) -> int:
+    """Return the number of selected rows, with their weights."""
     return int(rows.sum() if weights is None else weights[rows].sum())

@@ -1,4 +1,4 @@
-"""Rows that are kept as bits, for tables too long to be merged: some bits for each cell instead of a byte and more."""
+"""Rows packed as bits, for long tables whose rows are mostly distinct. A cell takes a few bits instead of bytes."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.kernels import Codes, Ints
-from dagneal.base.machine import check_room
-from dagneal.data.planes import WIDEST, Planes, empty, size_of
+from dagneal.base.machine import check_memory
+from dagneal.data.planes import MAX_PLANE_STATES, Planes, empty, size_of
 
-PART = 1 << 18  # rows that are unpacked at a time, a multiple of 64
+CHUNK = 1 << 18  # rows that are unpacked at a time; a multiple of 64
 
 
 @dataclass(frozen=True, eq=False)
 class PackedRows:
-    """Codes of rows, to be read like an array of shape (columns, rows).
+    """Codes of rows, which can be read like an array of shape (columns, rows).
 
     Attributes:
-        planes: the columns of few states, as bits.
-        wide: the codes of the others, by position.
+        planes: bits of the columns with few states.
+        wide: codes of all other columns, by position.
     """
 
     planes: Planes
@@ -30,7 +30,7 @@ class PackedRows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many columns and rows there are."""
+        """The numbers of columns and rows."""
         return len(self.planes.first) - 1, self.planes.rows
 
     def __len__(self) -> int:
@@ -44,42 +44,42 @@ class PackedRows:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         columns, rows = self.shape
-        check_room(columns * rows * 2, f"unpacking {rows:,} rows of {columns} columns", "take fewer rows")
+        check_memory(columns * rows * 2, f"unpacking {rows:,} rows of {columns} columns", "use fewer rows")
         return np.array(list(self), dtype=dtype)
 
     def line(self, column: int, begin: int, end: int) -> Codes:
-        """The codes of a column in some rows.
+        """Return the codes of a column for a range of rows.
 
         Args:
-            column: its position.
-            begin: the first row, a multiple of 64.
-            end: the first row that is not wanted.
+            column: position of the column.
+            begin: first row; a multiple of 64.
+            end: end of the range (exclusive).
         """
         if column in self.wide:
             return self.wide[column][begin:end]
         return self.planes.codes(column, begin, end)
 
     def constant(self, column: int) -> bool:
-        """Whether a column has the same state in all rows.
+        """Return whether a column has the same state in all rows.
 
         Args:
-            column: its position.
+            column: position of the column.
         """
         wide = self.wide.get(column)
         return self.planes.constant(column) if wide is None else bool((wide == wide[0]).all())
 
-    def parts(self) -> Iterator[tuple[int, int]]:
-        """Rows from and to, a part of them at a time."""
+    def chunks(self) -> Iterator[tuple[int, int]]:
+        """Yield ranges of rows (begin, end) that cover all rows."""
         rows = self.planes.rows
-        return ((begin, min(begin + PART, rows)) for begin in range(0, rows, PART))
+        return ((begin, min(begin + CHUNK, rows)) for begin in range(0, rows, CHUNK))
 
 
 class Packer:
-    """Makes packed rows, some at a time.
+    """Builds packed rows in batches.
 
     Args:
-        arities: the number of states of each column.
-        rows: the most rows there will be.
+        arities: number of states of each column.
+        rows: maximum number of rows.
 
     >>> packer = Packer(np.array([2, 300]), 3)
     >>> packer.add([np.array([0, 1]), np.array([299, 0])])
@@ -89,22 +89,22 @@ class Packer:
     """
 
     def __init__(self, arities: Ints, rows: int) -> None:
-        check_room(
-            size_needed(arities, rows), f"keeping {rows:,} rows of {len(arities)} columns", "take fewer rows or columns"
+        check_memory(
+            size_needed(arities, rows), f"storing {rows:,} rows of {len(arities)} columns", "use fewer rows or columns"
         )
         self.planes = empty(arities, rows)
         self.wide: dict[int, Codes] = {
             column: np.empty(rows, dtype=np.uint8 if arity <= 256 else np.uint16)
             for column, arity in enumerate(arities)
-            if arity > WIDEST
+            if arity > MAX_PLANE_STATES
         }
         self.rows = 0
 
     def add(self, codes: list[Codes]) -> None:
-        """Take in some rows.
+        """Append a batch of rows.
 
         Args:
-            codes: those of each column.
+            codes: codes of each column.
         """
         for column, line in enumerate(codes):
             if column in self.wide:
@@ -114,7 +114,7 @@ class Packer:
         self.rows += len(codes[0])
 
     def finish(self) -> PackedRows:
-        """All that was taken in."""
+        """Return all appended rows."""
         words = self.planes.words[:, : -(-self.rows // 64)]
         return PackedRows(
             Planes(words, self.planes.first, self.rows), {column: line[: self.rows] for column, line in self.wide.items()}
@@ -122,11 +122,11 @@ class Packer:
 
 
 def size_needed(arities: Ints, rows: int) -> int:
-    """The memory that packed rows take, in bytes.
+    """Return the memory that packed rows need, in bytes.
 
     Args:
-        arities: the number of states of each column.
-        rows: how many.
+        arities: number of states of each column.
+        rows: number of rows.
     """
-    wide = arities[arities > WIDEST]
+    wide = arities[arities > MAX_PLANE_STATES]
     return size_of(arities, rows) + int(np.where(wide <= 256, 1, 2).sum()) * rows

@@ -1,6 +1,6 @@
-"""Bit planes: for each variable and state a bit for each row.
+"""Bit planes: one bit per variable, state and row.
 
-Rows take less room this way, and `dagneal.scoring.counting.bitwise` counts 64 of them with one instruction.
+They need less memory than codes, and `dagneal.scoring.counting.bitwise` counts 64 rows with one instruction.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dagneal.base.kernels import Codes, Ints, Masks, kernel
 
-WIDEST = 9  # states, beyond which the code of a row takes less room than its bits
+MAX_PLANE_STATES = 9  # with more states, codes need less memory than bit planes
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,9 +20,10 @@ class Planes:
     """Rows as bits.
 
     Attributes:
-        words: shape (planes, words); the planes of a variable are one for each state but the first.
-        first: which planes those of each variable are; none for a variable with more than 9 states.
-        rows: how many rows there are; bits beyond are 0.
+        words: bits of the rows, shape (planes, words). A variable has one plane for each state except the first.
+        first: position of the first plane of each variable, then the number of planes. A variable with more than 9 states
+            has no plane.
+        rows: number of rows; later bits are 0.
     """
 
     words: Masks
@@ -30,14 +31,14 @@ class Planes:
     rows: int
 
     @classmethod
-    def of(cls, codes: Codes, arities: Ints) -> Planes:
-        """Pack the codes of rows.
+    def from_codes(cls, codes: Codes, arities: Ints) -> Planes:
+        """Return the bit planes of codes.
 
         Args:
-            codes: shape (variables, rows).
-            arities: the number of states of each variable.
+            codes: codes of shape (variables, rows).
+            arities: number of states of each variable.
 
-        >>> planes = Planes.of(np.array([[0, 1, 1], [2, 1, 0]], dtype=np.uint8), np.array([2, 3]))
+        >>> planes = Planes.from_codes(np.array([[0, 1, 1], [2, 1, 0]], dtype=np.uint8), np.array([2, 3]))
         >>> planes.words.tolist(), planes.first.tolist()
         ([[6], [2], [1]], [0, 1, 3])
         """
@@ -47,76 +48,77 @@ class Planes:
         return planes
 
     def fill(self, variable: int, begin: int, line: Codes) -> None:
-        """Set the bits of a variable in some rows, which must not have been set before.
+        """Set the bits of a variable in a range of rows. These bits must be 0 before.
 
         Args:
-            variable: which.
-            begin: the first of these rows.
-            line: its codes there.
+            variable: position of the variable.
+            begin: first row of the range.
+            line: codes of the variable in these rows.
         """
-        own = self.words[self.first[variable] : self.first[variable + 1]]
+        planes = self.words[self.first[variable] : self.first[variable + 1]]
         if begin % 64:
-            _pack(np.ascontiguousarray(line), own, begin)
+            _pack(np.ascontiguousarray(line), planes, begin)
             return
-        for state, plane in enumerate(own, start=1):
-            found = np.packbits(line == state, bitorder="little")
-            plane[begin // 64 :].view(np.uint8)[: len(found)] = found  # words are little-endian wherever this runs
+        for state, plane in enumerate(planes, start=1):
+            bits = np.packbits(line == state, bitorder="little")
+            plane[begin // 64 :].view(np.uint8)[: len(bits)] = bits  # assumes a little-endian machine
 
     def codes(self, variable: int, begin: int, end: int) -> NDArray[np.uint8]:
-        """The codes of a variable in some rows.
+        """Return the codes of a variable in a range of rows.
 
         Args:
-            variable: one with planes.
-            begin: the first row, a multiple of 64.
-            end: the first row that is not wanted.
+            variable: position of a variable with planes.
+            begin: first row; a multiple of 64.
+            end: end of the range (exclusive).
         """
-        found = np.zeros(end - begin, dtype=np.uint8)
+        codes = np.zeros(end - begin, dtype=np.uint8)
         for state, plane in enumerate(self.words[self.first[variable] : self.first[variable + 1]], start=1):
-            some = plane[begin // 64 : -(-end // 64)].view(np.uint8)
-            found += np.unpackbits(some, count=end - begin, bitorder="little") * np.uint8(state)
-        return found
+            bits = plane[begin // 64 : -(-end // 64)].view(np.uint8)
+            codes += np.unpackbits(bits, count=end - begin, bitorder="little") * np.uint8(state)
+        return codes
 
     def constant(self, variable: int) -> bool:
-        """Whether a variable has the same state in all rows.
+        """Return whether a variable has the same state in all rows.
 
         Args:
-            variable: one with planes.
+            variable: position of a variable with planes.
         """
-        own = self.words[self.first[variable] : self.first[variable + 1]]
-        counts = np.bitwise_count(own).sum(axis=1, dtype=np.int64)
+        planes = self.words[self.first[variable] : self.first[variable + 1]]
+        counts = np.bitwise_count(planes).sum(axis=1, dtype=np.int64)
         return bool(counts.sum() == 0 or (counts == self.rows).any())
 
 
 def empty(arities: Ints, rows: int) -> Planes:
-    """Planes without a bit set.
+    """Return planes in which all bits are 0.
 
     Args:
-        arities: the number of states of each variable.
-        rows: how many rows there will be.
+        arities: number of states of each variable.
+        rows: number of rows.
     """
-    count = _planes(arities)
+    count = _count_planes(arities)
     return Planes(np.zeros((int(count.sum()), -(-rows // 64)), dtype=np.uint64), np.append(0, np.cumsum(count)), rows)
 
 
 def size_of(arities: Ints, rows: int) -> int:
-    """The memory that planes take, in bytes.
+    """Return the memory that planes need, in bytes.
 
     Args:
-        arities: the number of states of each variable.
-        rows: how many rows there are.
+        arities: number of states of each variable.
+        rows: number of rows.
     """
-    return int(_planes(arities).sum()) * 8 * -(-rows // 64)
+    return int(_count_planes(arities).sum()) * 8 * -(-rows // 64)
 
 
-def _planes(arities: Ints) -> Ints:
-    """How many planes each variable has."""
-    return np.where(arities <= WIDEST, arities - 1, 0)
+def _count_planes(arities: Ints) -> Ints:
+    """Return the number of planes of each variable."""
+    return np.where(arities <= MAX_PLANE_STATES, arities - 1, 0)
 
 
 @kernel
-def _pack(line: Codes, own: Masks, begin: int) -> None:
+def _pack(line: Codes, planes: Masks, begin: int) -> None:
+    """Set the bits of the codes of a variable in its planes, from the row `begin`."""
     one = np.uint64(1)
     for row in range(len(line)):
         state = line[row]
         if state > 0:
-            own[state - 1, (begin + row) >> 6] |= one << np.uint64((begin + row) & 63)
+            planes[state - 1, (begin + row) >> 6] |= one << np.uint64((begin + row) & 63)

@@ -1,4 +1,4 @@
-"""Roles of columns that are not variables: identifiers, row numbers and counts, recognised by name and values."""
+"""Detection of columns that are not variables: identifiers, row numbers and row counts."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 if TYPE_CHECKING:
     from dagneal.base.kernels import Floats
 
-MANY_NUMBERS = 50  # a column with more distinct numbers than this may be a measurement or an identifier
-_FEW = 12  # up to this many distinct numbers are states, whatever the column is called
-_COLLISIONS = 7  # a measurement with this many expected ties has none with a probability of e^-7
-_LEAST_DIGITS = 4  # of numbers such as 10023, which are given out, not measured
-_ROUNDED = 5  # numbers that are all multiples of this were measured and rounded
+MANY_NUMBERS = 50  # a column with more distinct numbers may be a measurement or an identifier
+_FEW = 12  # up to this many distinct numbers are states, for any column name
+_COLLISIONS = 7  # if this many ties are expected, the probability of no tie is e^-7
+_LEAST_DIGITS = 4  # identifiers such as 10023 have at least this many digits
+_ROUNDED = 5  # if all numbers are multiples of 5, they are rounded measurements
 
 _COUNTS = (
     "freq freqs frequency frequencies n nn nobs obs count counts cnt counted rowcount weight weights wt wts wgt w num "
@@ -39,10 +39,10 @@ _ROW_NUMBERS = re.compile(r"|Unnamed: \d+(\.\d+)*|__index_level_\d+__|\.\.\.\d+"
 
 
 def split_words(name: str) -> list[str]:
-    """Split the name of a column into lower-case words.
+    """Split a column name into lower-case words.
 
     Args:
-        name: the name.
+        name: column name.
 
     >>> split_words("PatientID"), split_words("row_no."), split_words("COUNT(*)")
     (['patient', 'id'], ['row', 'no'], ['count'])
@@ -52,10 +52,10 @@ def split_words(name: str) -> list[str]:
 
 
 def may_be_counts(name: str) -> bool:
-    """Return whether a column has a name that is common for counts of rows.
+    """Return whether a column name is common for row counts.
 
     Args:
-        name: the name.
+        name: column name.
 
     >>> may_be_counts("Freq"), may_be_counts("COUNT(*)"), may_be_counts("n_obs"), may_be_counts("country")
     (True, True, True, False)
@@ -64,10 +64,10 @@ def may_be_counts(name: str) -> bool:
 
 
 def may_be_row_numbers(name: str) -> bool:
-    """Return whether a column has no name, or the name that a program gives to a column without one.
+    """Return whether a column name is empty, or one that programs generate for unnamed columns.
 
     Args:
-        name: the name.
+        name: column name.
 
     >>> [may_be_row_numbers(name) for name in ("", "Unnamed: 0", "__index_level_0__", "...1", "age")]
     [True, True, True, True, False]
@@ -76,17 +76,17 @@ def may_be_row_numbers(name: str) -> bool:
 
 
 def is_identifier(name: str, values: Floats, rows: int, distinct: int | None = None) -> bool:
-    """Return whether distinct numbers identify rows, rather than measure something.
+    """Return whether the numbers of a column look like identifiers of rows rather than a measurement.
 
-    Identifiers are whole numbers that differ in every row and are not clearly a measurement: they lie so densely that a
-    measurement would repeat, or nearly all have the same number of digits, at least four. Whole numbers that repeat, each
-    in fewer than twenty rows on average, are identifiers only if the name of the column says so.
+    Identifiers are whole numbers that are distinct in all rows. In addition, they lie so densely that a measurement would
+    repeat, or nearly all have the same number of digits, at least four. Whole numbers that repeat, each in fewer than twenty
+    rows on average, are identifiers only if the column name shows it.
 
     Args:
-        name: the column.
-        values: its distinct numbers.
-        rows: the number of rows that have a value.
-        distinct: the number of distinct values, if floating point cannot tell all of them apart.
+        name: column name.
+        values: distinct numbers.
+        rows: number of rows with a value.
+        distinct: number of distinct values, if some are equal in floating point; the length of `values` by default.
 
     >>> ids = np.arange(10_023.0, 90_000.0, 521)
     >>> is_identifier("x", ids, len(ids)), is_identifier("income", ids, len(ids)), is_identifier("x", ids, 5 * len(ids))
@@ -118,7 +118,7 @@ def is_identifier(name: str, values: Floats, rows: int, distinct: int | None = N
 
 
 def _names_identifier(words: list[str]) -> bool:
-    """Return whether the words of a name say that a column holds identifiers."""
+    """Return whether a column name, split into words, is common for identifiers."""
     if not words:
         return False
     if not {words[0], words[-1]}.isdisjoint(_ID_WORDS.split()) or "".join(words) in _ID_NAMES.split():

@@ -1,4 +1,4 @@
-"""Files of one table that spell the states of a column differently, such as 0 and 1 in one and no and yes in another."""
+"""Detection of states that the files of a table spell differently, such as 0 and 1 in one file, no and yes in another."""
 
 from __future__ import annotations
 
@@ -10,90 +10,93 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagneal.base.errors import some
-from dagneal.data.dataset import spell_truth
+from dagneal.base.errors import first_few
+from dagneal.data.dataset import spell_booleans
 from dagneal.data.missing import MISSING_MARKS
 from dagneal.data.roles import MANY_NUMBERS
 
 if TYPE_CHECKING:
     import polars
 
-_FILES = 256  # files that are looked at, spread over all of them
-_CELLS = 1 << 22  # values that are looked at in all files
-_LEAST = 64  # rows of a file that are looked at in any case
-_SETS = 32  # different sets of states of a column that are compared with each other
-_MOST = 8  # columns that are named
+_MAX_FILES = 256  # files that are compared, spread evenly
+_CELLS = 1 << 22  # values that are read from all files together
+_LEAST_ROWS = 64  # rows that are read from each file, even if _CELLS is exceeded
+_MAX_SETS = 32  # distinct sets of states of a column that are compared
+_MAX_NOTES = 8  # columns that notes name
 _COMMA = re.compile(r"[+-]?\d*,\d+")
 _POINT = re.compile(r"[+-]?\d*\.\d+")
 
 
-def different_spellings(
-    parts: Sequence[polars.LazyFrame], titles: Sequence[str], chosen: Mapping[str, str], cut: Collection[str]
+def spelling_notes(
+    parts: Sequence[polars.LazyFrame], titles: Sequence[str], chosen: Mapping[str, str], binned: Collection[str]
 ) -> list[str]:
-    """Name the columns that two files seem to spell differently, for a note to the user.
+    """Return notes about columns whose states two files seem to spell differently.
 
-    The first rows of each file are compared. Two files whose first rows have no state in common are read once more in these
-    columns, so that a note is never due to the rows that were not looked at.
+    First, the first rows of each file are compared. If two files have no common state there, the columns are compared in
+    all rows of these files.
 
     Args:
-        parts: the rows of each file.
-        titles: the files.
-        chosen: the columns, by name.
-        cut: columns of numbers that are cut into states; these need not have numbers in common.
+        parts: rows of each file.
+        titles: file names.
+        chosen: position of each selected column, by name.
+        binned: binned columns; two files need not have common numbers.
     """
     if not chosen:
         return []
-    files = np.unique(np.linspace(0, len(parts) - 1, min(len(parts), _FILES)).astype(int)).tolist()
-    rows = max(_LEAST, _CELLS // (len(files) * len(chosen)))
+    files = np.unique(np.linspace(0, len(parts) - 1, min(len(parts), _MAX_FILES)).astype(int)).tolist()
+    rows = max(_LEAST_ROWS, _CELLS // (len(files) * len(chosen)))
     samples = {at: parts[at].select(*chosen.values()).head(rows).collect(engine="streaming") for at in files}
-    notes, apart = [], {}
+    notes, disjoint = [], {}
     for name, place in chosen.items():
-        shown = {at: _states(sample[place]) for at, sample in samples.items()}
-        if pair := _commas_and_points(shown):
+        states = {at: _states(sample[place]) for at, sample in samples.items()}
+        if pair := _find_commas_and_points(states):
             one, other = (_file_name(titles, at) for at in pair)
-            notes.append(f"{name}: {one} has decimal commas, and {other} has decimal points; write both alike")
-        elif name not in cut and (pair := _disjoint(shown)):
-            apart[name] = pair
-    for name, pair in _confirm(parts, chosen, apart, {at for at in files if samples[at].height >= rows}):
+            notes.append(f"{name}: {one} has decimal commas, but {other} has decimal points; use one format")
+        elif name not in binned and (pair := _find_disjoint(states)):
+            disjoint[name] = pair
+    for name, pair in _confirm(parts, chosen, disjoint, {at for at in files if samples[at].height >= rows}):
         first, second = (
-            f"{_file_name(titles, at)} has {some([repr(state) for state in sorted(_states(samples[at][chosen[name]]))])}"
+            f"{_file_name(titles, at)} has {first_few([repr(s) for s in sorted(_states(samples[at][chosen[name]]))])}"
             for at in pair
         )
-        notes.append(f"{name}: {first}, and {second}; if these are the same states, spell them alike")
-    more = len(notes) - _MOST
-    return [*notes[:_MOST], *([f"{more} more columns are spelled differently in some files"] if more > 0 else [])]
+        notes.append(f"{name}: {first}, but {second}; if they mean the same, use one spelling")
+    more = len(notes) - _MAX_NOTES
+    return [*notes[:_MAX_NOTES], *([f"{more} more columns may have different spellings in some files"] if more > 0 else [])]
 
 
 def _states(values: polars.Series) -> frozenset[str]:
-    """The states of a column in some rows of a file, as they are compared."""
+    """Return the states of a column in a normalised spelling, without marks of missing values."""
     import polars as pl
 
     try:
         texts = values.unique().cast(pl.String).drop_nulls().to_list()
     except pl.exceptions.PolarsError:
         return frozenset()
-    return frozenset(spell_truth(sorted({text.strip() for text in texts} - MISSING_MARKS)))
+    return frozenset(spell_booleans(sorted({text.strip() for text in texts} - MISSING_MARKS)))
 
 
-def _commas_and_points(shown: Mapping[int, frozenset[str]]) -> tuple[int, int] | None:
-    """Two files, the first of which writes decimal commas and the second decimal points."""
-    commas = [at for at, states in shown.items() if _all_numbers(states, _COMMA)]
-    points = [at for at, states in shown.items() if _all_numbers(states, _POINT)]
+def _find_commas_and_points(by_file: Mapping[int, frozenset[str]]) -> tuple[int, int] | None:
+    """Return a file with decimal commas and a file with decimal points; None unless both exist."""
+    commas = [at for at, states in by_file.items() if _all_numbers(states, _COMMA)]
+    points = [at for at, states in by_file.items() if _all_numbers(states, _POINT)]
     return (commas[0], points[0]) if commas and points else None
 
 
 def _all_numbers(states: Collection[str], fraction: re.Pattern[str]) -> bool:
-    """Return whether states are numbers of which some have a fraction that is written so."""
+    """Return whether all states are numbers and some have a fraction in this format."""
     matching = sum(fraction.fullmatch(state) is not None for state in states)
     whole = sum(re.fullmatch(r"[+-]?\d+", state) is not None for state in states)
     return 0 < matching == len(states) - whole
 
 
-def _disjoint(shown: Mapping[int, frozenset[str]]) -> tuple[int, int] | None:
-    """Two files without a common state; not those that have a single one each, by which a table may have been split."""
+def _find_disjoint(by_file: Mapping[int, frozenset[str]]) -> tuple[int, int] | None:
+    """Return two files without a common state, if any.
+
+    Two files with one state each do not count, because the table may have been split by this column.
+    """
     first: dict[frozenset[str], int] = {}
-    for at, states in shown.items():
-        if 0 < len(states) <= MANY_NUMBERS and len(first) < _SETS:
+    for at, states in by_file.items():
+        if 0 < len(states) <= MANY_NUMBERS and len(first) < _MAX_SETS:
             first.setdefault(states, at)
     for one, other in combinations(first, 2):
         if one.isdisjoint(other) and len(one) + len(other) > 2:
@@ -104,24 +107,25 @@ def _disjoint(shown: Mapping[int, frozenset[str]]) -> tuple[int, int] | None:
 def _confirm(
     parts: Sequence[polars.LazyFrame],
     chosen: Mapping[str, str],
-    apart: Mapping[str, tuple[int, int]],
+    disjoint: Mapping[str, tuple[int, int]],
     longer: Collection[int],
 ) -> list[tuple[str, tuple[int, int]]]:
-    """Those pairs of files that have no common state in all of their rows; files in `longer` have more than were seen."""
+    """Return the pairs of files that have no common state in any row. Files in `longer` have rows beyond the sample."""
     import polars as pl
 
     states: dict[tuple[str, int], frozenset[str]] = {}
-    suspects = {name: pair for name, pair in apart.items() if set(pair) & set(longer)}
+    suspects = {name: pair for name, pair in disjoint.items() if set(pair) & set(longer)}
     for at in {at for pair in suspects.values() for at in pair}:
         names = [name for name, pair in suspects.items() if at in pair]
         table = parts[at].select(pl.col(chosen[name]).unique().implode() for name in names).collect(engine="streaming")
         states |= {(name, at): _states(table[chosen[name]].explode()) for name in names}
     return [
         (name, pair)
-        for name, pair in apart.items()
+        for name, pair in disjoint.items()
         if name not in suspects or states[name, pair[0]].isdisjoint(states[name, pair[1]])
     ]
 
 
 def _file_name(titles: Sequence[str], at: int) -> str:
+    """Return the name of a file without its folder."""
     return Path(titles[at]).name

@@ -1,4 +1,4 @@
-"""Rows that do not merge: read twice in batches, first for the states of each column, then to be packed as bits."""
+"""Reading without merging equal rows: one pass finds the states of each column, and a second pass packs rows as bits."""
 
 from __future__ import annotations
 
@@ -10,62 +10,83 @@ import numpy as np
 
 from dagneal.base.errors import InputError
 from dagneal.base.kernels import Codes, Ints, run_threads
-from dagneal.data.columns import Column, Raw, add_notes, check_states, complaints, merge_rare, rows_with_value, tidy_labels
+from dagneal.data.columns import (
+    Column,
+    RawTable,
+    add_notes,
+    check_states,
+    find_problems,
+    merge_rare,
+    rows_with_value,
+    sort_labels,
+)
 from dagneal.data.dataset import SPACES, Dataset
 from dagneal.data.frames import Prepared, first_missing, series_column
-from dagneal.data.missing import Missing, as_state, drop_unused, known_values, mark_missing, marks_of, refusal, settle_labels
+from dagneal.data.missing import (
+    Missing,
+    clean_labels,
+    drop_unused,
+    dropped_note,
+    mark_missing,
+    missing_marks,
+    missing_to_state,
+    missing_values_error,
+    no_rows_error,
+    present_values,
+    state_note,
+)
 from dagneal.data.packing import Packer
 
 if TYPE_CHECKING:
     import polars
 
-_BATCH = 1 << 18  # the most rows at a time
-_CELLS = 1 << 21  # the most values at a time; text takes 16 bytes each
-_MANY = 1 << 20  # different values of a column that are held before equal ones are added up
-_RANGE = 1 << 16  # of numbers that are looked up in a plain table
+_BATCH = 1 << 18  # maximum number of rows in a batch
+_CELLS = 1 << 21  # maximum number of values in a batch; a text value takes 16 bytes
+_MAX_VALUES = 1 << 20  # values of a column that are held before equal values are added up
+_RANGE = 1 << 16  # maximum range of numbers that are looked up in an array
 
 
 def pack_rows(ready: Prepared, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float) -> Dataset:
-    """A dataset of rows as they are, kept as bits.
+    """Return a dataset whose rows are not merged, stored as bits.
 
     Args:
-        ready: the frame, without weights.
-        missing: what to do with missing values.
-        declared: states by column.
-        rare: below which share of the rows states are merged.
+        ready: prepared frame without weights.
+        missing: treatment of missing values.
+        declared: declared states by column.
+        rare: fraction of rows below which states are merged.
     """
     survey = _survey(ready)
     if not survey.rows:
-        raise InputError(f"{ready.source.where}: there are no rows")
+        raise InputError(f"{ready.source.where}: the table has no rows")
     columns = _code_values(ready, survey, declared)
-    lost = _count_missing(survey, columns)
+    counts = _count_missing(survey, columns)
     notes = list(ready.notes)
-    if lost and missing == "refuse":
-        raise _missing_error(ready, survey.rows, columns, lost, declared, rare)
-    if lost and missing == "drop":
+    if counts and missing == "refuse":
+        raise _missing_error(ready, survey.rows, columns, counts, declared, rare)
+    if counts and missing == "drop":
         before = survey.rows
-        survey = _drop_missing(ready, survey, {name: marks_of(columns[name], declared) for name in lost})
+        survey = _drop_missing(ready, survey, {name: missing_marks(columns[name], declared) for name in counts})
         columns = _code_values(ready, survey, declared)
-        notes.append(f"{before - survey.rows:,} rows with missing values left out")
-    elif lost:
-        columns = {name: as_state(column) for name, column in columns.items()}
-        notes += [f"{name}: {count:,} missing values made a state" for name, count in lost.items()]
-    final, told = _settle_columns(ready, survey, columns, declared, rare)
+        notes.append(dropped_note(before - survey.rows))
+    elif counts:
+        columns = {name: missing_to_state(column) for name, column in columns.items()}
+        notes += [state_note(name, count) for name, count in counts.items()]
+    final, rare_notes = _finish_columns(ready, survey, columns, declared, rare)
     packer = _pack(ready, survey, final)
     weights = np.broadcast_to(np.int64(1), packer.rows)
     states = tuple(column.labels for column in final)
-    return add_notes(Dataset(tuple(ready.chosen), states, packer.finish(), weights), [*notes, *told])
+    return add_notes(Dataset(tuple(ready.chosen), states, packer.finish(), weights), [*notes, *rare_notes])
 
 
 @dataclass(frozen=True)
 class _Survey:
-    """What the first pass over the rows finds.
+    """The result of the first pass over the rows.
 
     Attributes:
         frame: the rows.
-        values: the different values of each column, with the number of rows that have them.
-        rows: the number of rows.
-        blank: the number of lines of text with nothing on them, which are no rows.
+        values: distinct values of each column, with the number of rows.
+        rows: number of rows.
+        blank: number of blank lines in text files, which do not count as rows.
     """
 
     frame: polars.LazyFrame
@@ -75,13 +96,13 @@ class _Survey:
 
 
 def _code_values(ready: Prepared, survey: _Survey, declared: Mapping[str, Sequence[str]]) -> dict[str, Column]:
-    """Return the different values of each column as a column, missing ones marked."""
+    """Return the distinct values of each column as labels and codes, with the code -1 for missing values."""
     where = ready.source.where
     return {name: mark_missing(series_column(where, name, survey.values[name]["value"]), declared) for name in ready.chosen}
 
 
 def _count_missing(survey: _Survey, columns: Mapping[str, Column]) -> dict[str, int]:
-    """Return the number of missing values of each column that has some."""
+    """Return the number of missing values, for each column with missing values."""
     import polars as pl
 
     counts = {
@@ -94,80 +115,82 @@ def _missing_error(
     ready: Prepared,
     rows: int,
     columns: Mapping[str, Column],
-    lost: Mapping[str, int],
+    counts: Mapping[str, int],
     declared: Mapping[str, Sequence[str]],
     rare: float,
 ) -> InputError:
-    """Return the complaint about missing values, with all else that is wrong."""
-    first = {name: first_missing(ready, name, marks_of(columns[name], declared)) for name in lost}
-    shown = [drop_unused(known_values(column)) for column in columns.values()]
-    filled = [rows - lost.get(name, 0) for name in ready.chosen]
-    others = [] if rare else complaints(shown, rows, filled, declared, ready.counts)
-    return refusal(ready.source.where, {name: (count, first[name]) for name, count in lost.items()}, others)
+    """Return the error about missing values, with all other problems of the columns."""
+    found = {
+        name: (count, first_missing(ready, name, missing_marks(columns[name], declared))) for name, count in counts.items()
+    }
+    used = [drop_unused(present_values(column)) for column in columns.values()]
+    filled = [rows - counts.get(name, 0) for name in ready.chosen]
+    others = [] if rare else find_problems(used, rows, filled, declared, ready.count_columns)
+    return missing_values_error(ready.source.where, found, others)
 
 
 def _drop_missing(ready: Prepared, survey: _Survey, marks: Mapping[str, Sequence[str]]) -> _Survey:
     """Return the survey of the rows without missing values.
 
     Args:
-        ready: the frame.
-        survey: of all rows.
-        marks: for each column with missing values, what stands for one.
+        ready: the prepared frame.
+        survey: survey of all rows.
+        marks: texts that mark a missing value, for each column with missing values.
     """
     import polars as pl
 
     chosen, where = ready.chosen, ready.source.where
-    present = [_present(survey.values[name]["value"].dtype, chosen[name], its) for name, its in marks.items()]
+    present = [_present(survey.values[name]["value"].dtype, chosen[name], texts) for name, texts in marks.items()]
     frame = survey.frame.filter(pl.all_horizontal(present))
     values, rows, _ = _marginals(frame, chosen, where, text=False)
     if not rows:
-        raise InputError(f"{where}: every row has a missing value; nothing would be left")
+        raise no_rows_error(where)
     return _Survey(frame, values, rows, survey.blank)
 
 
-def _settle_columns(
+def _finish_columns(
     ready: Prepared, survey: _Survey, columns: Mapping[str, Column], declared: Mapping[str, Sequence[str]], rare: float
 ) -> tuple[list[Column], list[str]]:
-    """Return the columns with their final states, and what was done."""
+    """Return the columns with their final states, and notes about merged states."""
     where = ready.source.where
     final: list[Column] = []
     filled: list[int] = []
     notes: list[str] = []
     for name, column in columns.items():
         counts = survey.values[name]["count"].to_numpy().astype(np.int64)
-        raw = Raw(where, (settle_labels(column, declared),), counts)
+        raw = RawTable(where, (clean_labels(column, declared),), counts)
         filled.append(rows_with_value(raw.columns[0], raw.weights))
         merged = merge_rare(raw, rare, declared)
         notes += merged.notes
         final += merged.columns
-    if wrong := complaints(final, survey.rows, filled, declared, ready.counts):
-        raise InputError(f"{where}: {'; '.join(wrong)}")
-    return [tidy_labels(where, column, declared) for column in final], notes
+    if problems := find_problems(final, survey.rows, filled, declared, ready.count_columns):
+        raise InputError(f"{where}: {'; '.join(problems)}")
+    return [sort_labels(where, column, declared) for column in final], notes
 
 
 def _pack(ready: Prepared, survey: _Survey, columns: Sequence[Column]) -> Packer:
-    """Read the rows again, and pack them as bits."""
+    """Read the rows again and pack them as bits."""
     import polars as pl
 
     chosen, blank = ready.chosen, survey.blank
     packer = Packer(np.array([len(column.labels) for column in columns]), survey.rows)
     coders = [Coder(survey.values[name]["value"], column.codes) for name, column in zip(chosen, columns, strict=True)]
-    wanted = survey.frame.select(*chosen.values(), *(["empty"] if blank else []))
-    for batch in wanted.collect_batches(chunk_size=_rows(len(chosen))):
+    selected = survey.frame.select(*chosen.values(), *(["empty"] if blank else []))
+    for batch in selected.collect_batches(chunk_size=_batch_rows(len(chosen))):
         kept = batch
-        if blank:  # lines with nothing on them are no rows, but some rows may have nothing in any column
-            here = batch["empty"].arg_true().head(blank)
-            blank -= len(here)
-            kept = batch.with_row_index("row").filter(~pl.col("row").is_in(here.implode())).drop("row")
-        lines = run_threads(lambda at, kept=kept: coders[at](kept.to_series(at)), range(len(coders)))  # type: ignore[misc]
+        if blank:  # drop as many empty rows as there are blank lines; other empty rows are rows of missing values
+            lines = batch["empty"].arg_true().head(blank)
+            blank -= len(lines)
+            kept = batch.with_row_index("row").filter(~pl.col("row").is_in(lines.implode())).drop("row")
+        codes = run_threads(lambda at, kept=kept: coders[at](kept.to_series(at)), range(len(coders)))  # type: ignore[misc]
         if packer.rows + kept.height > survey.rows:
-            raise InputError(f"{ready.source.where} changed while it was read")
-        packer.add(lines)
+            raise InputError(f"{ready.source.where} changed while it was read; read it again")
+        packer.add(codes)
     return packer
 
 
 def _present(kind: polars.DataType, place: str, marks: Sequence[str]) -> polars.Expr:
-    """Where a column has a value."""
+    """Return an expression that is true for rows in which a column has a value."""
     import polars as pl
 
     values = pl.col(place).fill_nan(None) if kind.is_float() else pl.col(place)
@@ -176,20 +199,20 @@ def _present(kind: polars.DataType, place: str, marks: Sequence[str]) -> polars.
 
 
 def _survey(ready: Prepared) -> _Survey:
-    """Read all rows once, and count the different values of each column."""
+    """Read all rows once and count the distinct values of each column."""
     import polars as pl
 
     where, texts = ready.source.where, ready.source.texts
     values, rows, (empty, short) = _marginals(ready.frame, ready.chosen, where, text=bool(texts))
     if short:
         ready.source.check_rectangular()
-    blank = ready.source.blank_lines() if empty else 0
-    if blank:  # they have no value in any column
+    blank = ready.source.count_blank_lines() if empty else 0
+    if blank:  # blank lines were counted as missing values of all columns
         values = {
-            name: found.with_columns(
+            name: counted.with_columns(
                 count=pl.when(pl.col("value").is_null()).then(pl.col("count") - blank).otherwise("count")
             ).filter(pl.col("count") > 0)
-            for name, found in values.items()
+            for name, counted in values.items()
         }
     return _Survey(ready.frame, values, rows - blank, blank)
 
@@ -197,42 +220,42 @@ def _survey(ready: Prepared) -> _Survey:
 def _marginals(
     frame: polars.LazyFrame, chosen: Mapping[str, str], where: str, text: bool
 ) -> tuple[dict[str, polars.DataFrame], int, tuple[int, int]]:
-    """The different values of each column with their numbers of rows; all rows; those without any, or the last, value."""
+    """Return the value counts of each column, the number of rows, and the numbers of empty and of short rows."""
     import polars as pl
 
     def add_up(parts: list[polars.DataFrame]) -> polars.DataFrame:
         return pl.concat(parts).group_by("value").agg(pl.col("count").sum()).sort("value")
 
-    found: dict[str, list[polars.DataFrame]] = {name: [] for name in chosen}
+    counts: dict[str, list[polars.DataFrame]] = {name: [] for name in chosen}
     rows, empty, short = 0, 0, 0
     flags = ["empty", "short"] if text else []
-    for batch in frame.select(*chosen.values(), *flags).collect_batches(chunk_size=_rows(len(chosen))):
+    for batch in frame.select(*chosen.values(), *flags).collect_batches(chunk_size=_batch_rows(len(chosen))):
         rows += batch.height
         if text:
             empty, short = empty + int(batch["empty"].sum()), short + int(batch["short"].sum())
 
         parts = run_threads(lambda place, batch=batch: _count_values(batch[place]), list(chosen.values()))  # type: ignore[misc]
         for name, part in zip(chosen, parts, strict=True):
-            found[name].append(part)
-            if sum(each.height for each in found[name]) > _MANY:
-                found[name] = [add_up(found[name])]
-                check_states(where, name, found[name][0].height)
+            counts[name].append(part)
+            if sum(held.height for held in counts[name]) > _MAX_VALUES:
+                counts[name] = [add_up(counts[name])]
+                check_states(where, name, counts[name][0].height)
     kinds = frame.select(chosen.values()).collect_schema()
-    nothing = {n: pl.DataFrame(schema={"value": kinds[p], "count": pl.Int64}) for n, p in chosen.items()}
-    return {name: add_up([nothing[name], *parts]) for name, parts in found.items()}, rows, (empty, short)
+    no_rows = {n: pl.DataFrame(schema={"value": kinds[p], "count": pl.Int64}) for n, p in chosen.items()}
+    return {name: add_up([no_rows[name], *parts]) for name, parts in counts.items()}, rows, (empty, short)
 
 
-def _rows(columns: int) -> int:
-    """How many rows are read at a time."""
+def _batch_rows(columns: int) -> int:
+    """Return the number of rows in a batch."""
     return max(64, min(_BATCH, _CELLS // columns // 64 * 64))
 
 
 def _count_values(values: polars.Series) -> polars.DataFrame:
-    """The different values of a series, and how often they occur."""
+    """Return the distinct values of a series and their counts."""
     import polars as pl
 
     kind = values.dtype
-    if _fits(values) and not values.null_count() and len(values):
+    if _fits_int64(values) and not values.null_count() and len(values):
         low, high = int(values.min()), int(values.max())  # type: ignore[arg-type]
         if high - low < _RANGE:
             counts = np.bincount(_offset(values, low), minlength=high - low + 1)
@@ -242,8 +265,8 @@ def _count_values(values: polars.Series) -> polars.DataFrame:
     return counted.with_columns(pl.col("count").cast(pl.Int64))
 
 
-def _fits(values: polars.Series) -> bool:
-    """Whether values are whole numbers that NumPy holds as 64-bit integers."""
+def _fits_int64(values: polars.Series) -> bool:
+    """Return whether values are whole numbers that fit into 64-bit signed integers."""
     import polars as pl
 
     kind = values.dtype
@@ -253,7 +276,7 @@ def _fits(values: polars.Series) -> bool:
 
 
 def _offset(values: polars.Series, low: int) -> Ints:
-    """Whole numbers above the lowest of them."""
+    """Return whole numbers minus the lowest number."""
     import polars as pl
 
     if low == 0:
@@ -262,29 +285,29 @@ def _offset(values: polars.Series, low: int) -> Ints:
 
 
 class Coder:
-    """Codes for the values of a column.
+    """Maps the values of a column to codes.
 
     Args:
-        values: the different ones, one of which may be null.
-        codes: theirs.
+        values: distinct values; one may be null.
+        codes: code of each value.
     """
 
     def __init__(self, values: polars.Series, codes: Ints) -> None:
         import polars as pl
 
         self.kind = np.uint8 if codes.max(initial=0) < 256 else np.uint16
-        known = values.is_not_null()
-        self.null = int(codes[(~known).to_numpy()][0]) if (~known).any() else None
-        self.values, self.codes = values.filter(known), codes[known.to_numpy()].astype(self.kind)
+        present = values.is_not_null()
+        self.null = int(codes[(~present).to_numpy()][0]) if (~present).any() else None
+        self.values, self.codes = values.filter(present), codes[present.to_numpy()].astype(self.kind)
         self.table: Codes | None = None
         whole = self.values.cast(pl.UInt8) if self.values.dtype == pl.Boolean else self.values
-        if _fits(whole) and len(whole) and int(whole.max()) - int(whole.min()) < _RANGE:  # type: ignore[arg-type]
+        if _fits_int64(whole) and len(whole) and int(whole.max()) - int(whole.min()) < _RANGE:  # type: ignore[arg-type]
             self.low = int(whole.min())  # type: ignore[arg-type]
             self.table = np.zeros(int(whole.max()) - self.low + 1, dtype=self.kind)  # type: ignore[arg-type]
             self.table[_offset(whole, self.low)] = self.codes
 
     def __call__(self, line: polars.Series) -> Codes:
-        """The codes of a line of values."""
+        """Return the codes of a series of values."""
         import polars as pl
 
         if self.table is not None and not line.null_count():
