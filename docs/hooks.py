@@ -1,4 +1,4 @@
-"""Pages of the site that are made from files outside docs/, and links that work both in the repository and on the site."""
+"""Add files outside docs/ to the site, and make links work both in the repository and on the site."""
 
 import json
 import re
@@ -10,8 +10,12 @@ from mkdocs.structure.files import File
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("examples/notebooks/*.ipynb"))
-PAGES = {"CHANGELOG.md": "changes.md", "CONTRIBUTING.md": "contributing.md"} | {
-    path: f"notebooks/{Path(path).stem}.md" for path in NOTEBOOKS
+PAGES = {
+    "CHANGELOG.md": "changes.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "RELEASING.md": "releasing.md",
+    "SECURITY.md": "security.md",
+    **{path: f"notebooks/{Path(path).stem}.md" for path in NOTEBOOKS},
 }
 SOURCES = {page: path for path, page in PAGES.items()}
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)(?=[)#])")
@@ -25,19 +29,19 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Links to files outside docs/ lead to the pages that are made of them."""
+    """Turn links to files outside docs/ into links to their pages."""
     path = SOURCES.get(page.file.src_uri, f"docs/{page.file.src_uri}")
 
-    def moved(link: re.Match) -> str:
+    def move(link: re.Match) -> str:
         target = normpath(f"{Path(path).parent.as_posix()}/{unquote(link[1])}")
         target = PAGES.get(target, target.removeprefix("docs/") if target.startswith("docs/") else None)
         return link[1] if target is None else relpath(target, Path(page.file.src_uri).parent.as_posix())
 
-    return LINK.sub(moved, markdown)
+    return LINK.sub(move, markdown)
 
 
 def as_markdown(notebook: str) -> str:
-    """A notebook with its outputs as Markdown."""
+    """Return a notebook with its outputs as Markdown."""
     parts = []
     for cell in json.loads(notebook)["cells"]:
         source = "".join(cell["source"])

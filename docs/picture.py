@@ -1,4 +1,4 @@
-"""Draw docs/picture.svg: rows, the QUBO that they become, the network that its ground state is."""
+"""Draw docs/picture.svg: rows of data, their QUBO, and the network that is its ground state."""
 
 from math import hypot, log10
 from pathlib import Path
@@ -57,7 +57,7 @@ def network(dag) -> list[str]:
 def picture() -> str:
     data = dn.load("lung-cancer").sample(10_000, seed=7)
     table = dn.scoring.score_table(data)
-    found = dn.solvers.exact(table)
+    solution = dn.solvers.exact(table)
     bqm = dn.qubo.encode(table, dn.PAPER)
     head = 'viewBox="0 0 10 10" refX="8" refY="5" markerWidth="6" markerHeight="6" orient="auto"'
     tip = f'<marker id="tip" {head}><path d="M0 0 10 5 0 10z" fill="{INK}"/></marker>'
@@ -71,12 +71,12 @@ def picture() -> str:
         text(305, 140, "→", 30),
         '<g transform="translate(330,16)">',
         *matrix(bqm),
-        text(120, 268, f"QUBO: {bqm.num_variables} bits, {bqm.num_interactions} interactions"),
+        text(120, 268, f"QUBO: {bqm.num_variables} variables, {bqm.num_interactions} interactions"),
         "</g>",
         text(595, 140, "→", 30),
         '<g transform="translate(625,16)">',
-        *network(found.dag),
-        text(125, 268, f"log score {found.score:.1f}, proved optimal"),
+        *network(solution.dag),
+        text(125, 268, f"log score {solution.score:.1f}, proved optimal"),
         "</g></svg>",
     ]
     return "\n".join(parts) + "\n"

@@ -1,4 +1,4 @@
-"""Raw reads, repaired reads, random orders and the proved optimum, side by side on the paper's networks."""
+"""Compare raw reads, repaired reads and random orders with the optimum, on the paper's networks."""
 
 from dwave.samplers import SimulatedAnnealingSampler, TabuSampler
 
@@ -8,7 +8,7 @@ print(f"{'network':14} {'sampler':10} {'raw gap':>9} {'repaired gap':>13} {'rand
 for name in ("monty-hall", "lung-cancer-4", "lung-cancer", "waste", "waste-2p-dep"):
     table = dn.scoring.score_table(dn.load(name).expected(10_000), max_parents=2)
     for label, sampler in (("SA", SimulatedAnnealingSampler()), ("tabu", TabuSampler())):
-        figures = dn.solvers.anneal(table, sampler, num_reads=100, seed=1).reads
-        raw = f"{figures.optimum - figures.raw.score:.3f}" if figures.raw else "none"
-        repaired, baseline = (figures.optimum - score for score in (figures.repaired.score, figures.baseline))
-        print(f"{name:14} {label:10} {raw:>9} {repaired:13.3f} {baseline:14.3f} {figures.feasible:9.1%}")
+        reads = dn.solvers.anneal(table, sampler, num_reads=100, seed=1).reads
+        raw = f"{reads.optimum - reads.raw.score:.3f}" if reads.raw else "none"
+        repaired, baseline = (reads.optimum - score for score in (reads.repaired.score, reads.baseline))
+        print(f"{name:14} {label:10} {raw:>9} {repaired:13.3f} {baseline:14.3f} {reads.feasible:9.1%}")

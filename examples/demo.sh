@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sample the paper's lung-cancer network, learn it back with simulated annealing and with exact search, compare.
+# Sample data from the paper's lung-cancer network, learn it with simulated annealing and exact search, and compare.
 set -eu
 mkdir -p demo
 say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; "$@"; }

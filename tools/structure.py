@@ -42,10 +42,10 @@ class Module:
     """A module of the package.
 
     Attributes:
-        name: with dots.
+        name: dotted name.
         is_package: whether it is the `__init__` of a package.
-        tree: its syntax tree.
-        lines: the number of lines.
+        tree: syntax tree.
+        lines: number of lines.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Module:
 
     @property
     def unit(self) -> str:
-        """The package below the root that it belongs to; a module of the root stands for itself."""
+        """Package below the root that contains the module; for a module of the root, its own name."""
         return self.name.partition(".")[2].partition(".")[0] or "(root)"
 
     @property
@@ -65,7 +65,7 @@ class Module:
 
     @property
     def functions(self) -> list[Function]:
-        """All functions and methods, nested ones too."""
+        """All functions and methods, including nested ones."""
         return [node for node in ast.walk(self.tree) if isinstance(node, Function)]
 
 
@@ -125,7 +125,7 @@ def package_imports(modules: dict[str, Module]) -> dict[str, set[str]]:
 
 
 def cyclic(graph: dict[str, set[str]]) -> list[str]:
-    """Return the nodes that lead back to themselves.
+    """Return the nodes that are on a cycle.
 
     >>> cyclic({"a": {"b"}, "b": {"a"}, "c": {"a"}})
     ['a', 'b']
@@ -175,7 +175,7 @@ def complexity(function: Function) -> int:
 
 
 def repeated(places: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Return the names that stand for more than one thing.
+    """Return the names that occur more than once.
 
     Args:
         places: by name.
@@ -214,7 +214,7 @@ class Structure:
     root_importers: list[str]
 
     def exceeded(self) -> list[str]:
-        """Return what is beyond its limit, a line each."""
+        """Return one line for each exceeded limit."""
         found = []
         if len(self.root_modules) > ROOT_MODULES:
             found.append(f"the root has {len(self.root_modules)} modules; at most {ROOT_MODULES} are allowed")

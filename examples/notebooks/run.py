@@ -1,4 +1,4 @@
-"""Run the notebooks again and keep what they print: `python examples/notebooks/run.py` (needs nbclient and ipykernel)."""
+"""Run the notebooks and store their output: `python examples/notebooks/run.py` (needs nbclient and ipykernel)."""
 
 import sys
 from pathlib import Path
@@ -10,8 +10,8 @@ from nbclient import NotebookClient
 HERE = Path(__file__).parent
 
 
-def executed(path: Path, folder: str) -> nbformat.NotebookNode:
-    """A notebook after it has run in a folder, with its outputs and nothing that differs from run to run."""
+def execute(path: Path, folder: str) -> nbformat.NotebookNode:
+    """Run a notebook in a folder and return it with its outputs, without metadata that differs between runs."""
     notebook = nbformat.read(path, as_version=4)
     NotebookClient(
         notebook,
@@ -30,5 +30,5 @@ def executed(path: Path, folder: str) -> nbformat.NotebookNode:
 if __name__ == "__main__":
     for path in sorted(HERE.glob("*.ipynb")):
         with TemporaryDirectory() as folder:
-            nbformat.write(executed(path, folder), path)
+            nbformat.write(execute(path, folder), path)
         print(path.name, file=sys.stderr)

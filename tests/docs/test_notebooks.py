@@ -1,4 +1,4 @@
-"""The notebooks run, and print what they are committed with."""
+"""The notebooks run, and their stored output is current."""
 
 import runpy
 from pathlib import Path
@@ -15,15 +15,15 @@ def outputs(notebook: nbformat.NotebookNode) -> list[list[dict]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["medical", "sachs", "your-own-csv"])
-def test_it_prints_what_it_shows(name, tmp_path):
+def test_the_stored_output_is_current(name, tmp_path):
     path = FOLDER / f"{name}.ipynb"
-    executed = runpy.run_path(str(FOLDER / "run.py"))["executed"]
-    found = executed(path, str(tmp_path))
-    assert outputs(found) == outputs(nbformat.read(path, as_version=4)), "run `make notebooks` and look at the difference"
+    execute = runpy.run_path(str(FOLDER / "run.py"))["execute"]
+    notebook = execute(path, str(tmp_path))
+    assert outputs(notebook) == outputs(nbformat.read(path, as_version=4)), "run `make notebooks` and check the difference"
     assert all(
-        output["output_type"] == "stream" and output["name"] == "stdout" for cell in outputs(found) for output in cell
+        output["output_type"] == "stream" and output["name"] == "stdout" for cell in outputs(notebook) for output in cell
     )
 
 
-def test_all_of_them_are_tested():
+def test_every_notebook_is_tested():
     assert sorted(path.stem for path in FOLDER.glob("*.ipynb")) == ["medical", "sachs", "your-own-csv"]
