@@ -1,19 +1,19 @@
-# `make demo` and `make test` need Python 3.11+, make and pip's registry, nothing else.
+# `make demo` and `make test` need only Python 3.11 or newer, make and pip.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo quick test lint types tests quick-tests bench peers docs notebooks clean
+.PHONY: demo quick test lint types tests quick-tests package bench peers docs notebooks clean
 
 demo: .venv/installed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
-# For every change while it is being made: about a minute on two cores.
+# Run this while you work: about a minute on two cores.
 quick: .venv/dev
 	@$(MAKE) --no-print-directory -j2 lint types
 	@$(MAKE) --no-print-directory quick-tests
 
-# All there is; what CI runs.
-test: lint types tests
+# Everything; CI runs this.
+test: lint types tests package
 
 lint: .venv/dev
 	$(BIN)/ruff check .
@@ -30,6 +30,10 @@ tests: .venv/dev
 quick-tests: .venv/dev
 	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow and not browser and not cluster"
 
+# Build the wheel and the sdist in dist/, and test them outside the clone.
+package: .venv/dev
+	$(BIN)/python tools/package.py
+
 bench: .venv/dev
 	$(BIN)/python benchmarks/run.py
 
@@ -38,7 +42,8 @@ peers: .venv/peers
 
 docs: .venv/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
-	@echo 'site/index.html is there; it needs no server and no network'
+	$(BIN)/python tools/links.py
+	@echo 'open site/index.html; it needs no server and no network'
 
 notebooks: .venv/dev
 	$(BIN)/python examples/notebooks/run.py
@@ -53,13 +58,13 @@ notebooks: .venv/dev
 
 .venv/dev: .venv/bin/python pyproject.toml Makefile
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
-	@# Of this only axe-core's script is used, in the browser that is there; its dependency, another browser driver, is 50 MB.
+	@# The tests use only the axe-core script of this package. Its dependency, another browser driver, takes 50 MB.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'axe-playwright-python>=0.1.8'
 	@touch $@ .venv/installed .venv/docs
 
 .venv/peers: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[peers]'
-	@# Only its scores are measured; what it solves with is a commercial solver, which they do without.
+	@# The benchmarks measure only its scores, which do not need its commercial solver.
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps pygobnilp
 	@touch $@ .venv/installed
 
@@ -68,4 +73,4 @@ notebooks: .venv/dev
 	@touch $@ .venv/installed
 
 clean:
-	rm -rf .venv demo site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv demo dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
