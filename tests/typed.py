@@ -1,4 +1,4 @@
-"""What a strict type checker must accept of a user: `make types` checks this file, nothing runs it."""
+"""User code that a strict type checker must accept. `make types` checks this file; it is never run."""
 
 from dataclasses import dataclass
 
@@ -9,13 +9,13 @@ import dagneal as dn
 
 
 @dataclass(frozen=True)
-class Mine:
-    """A solver of a user."""
+class CustomSolver:
+    """A user-defined solver."""
 
-    rounds: int = 10
+    restarts: int = 10
 
     def solve(self, problem: dn.Problem, run: dn.Run) -> dn.Solution:
-        return dn.solvers.order_search(problem.table(), self.rounds, run=run.child("mine"))
+        return dn.solvers.order_search(problem.table(), self.restarts, run=run.child("custom"))
 
 
 def learn_in_steps(path: str, sampler: dimod.Sampler) -> nx.DiGraph:
@@ -23,9 +23,9 @@ def learn_in_steps(path: str, sampler: dimod.Sampler) -> nx.DiGraph:
     scorer: dn.scoring.Scorer = dn.scoring.Scorer(data, dn.BDeu(1.0))
     table: dn.scoring.ScoreTable = scorer.table(2)
     bqm = dn.qubo.encode(table, dn.TIGHT)
-    found: dn.Solution = dn.solvers.anneal(table, sampler, num_reads=10)
-    if not dn.solvers.verify(bqm, table) or found.reads is None:
-        raise dn.InputError("no")
+    result: dn.Solution = dn.solvers.anneal(table, sampler, num_reads=10)
+    if not dn.solvers.verify(bqm, table) or result.reads is None:
+        raise dn.InputError("the QUBO is not verified, or there are no reads")
     return dn.learn(data, seed=1).dag
 
 
@@ -38,14 +38,14 @@ def learn_with_objects(path: str, sampler: dimod.Sampler) -> list[dn.Learned]:
         dn.Exhaustive(),
         annealer,
         dn.Divide(annealer),
-        Mine(),
+        CustomSolver(),
     ]
     run = dn.Run(seed=7, deadline=dn.Deadline.after(60), journal=dn.SqliteJournal("run.db"))
     results = [dn.learn(path, solver, score="bic", max_parents=2, knowledge={"roots": ["a"]}, run=run) for solver in solvers]
     for result in results:
         score: float = result.score
         gap: float | None = result.gap
-        sure: dn.Bootstrap = result.bootstrap(20, run=dn.Run(seed=1))
-        print(result, score, gap, result.strengths(), sure.samples, result.is_dag, result.compare(nx.DiGraph()))
+        bootstrap: dn.Bootstrap = result.bootstrap(20, run=dn.Run(seed=1))
+        print(result, score, gap, result.strengths(), bootstrap.samples, result.is_dag, result.compare(nx.DiGraph()))
         result.save("result.json")
     return [*results, dn.load_result("result.json")]

@@ -1,11 +1,11 @@
-"""Learn the structure of Bayesian networks with annealers, and know how good the answer is."""
+"""Learn the structure of Bayesian networks with annealers and other solvers, with proofs of quality."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dagneal.base.version import __version__ as __version__
 
-if TYPE_CHECKING:  # `X as X`: type checkers take it as exported
+if TYPE_CHECKING:  # `X as X` marks a name as exported for type checkers
     from dagneal import (
         divide as divide,
         proofs as proofs,
@@ -16,8 +16,8 @@ if TYPE_CHECKING:  # `X as X`: type checkers take it as exported
     )
     from dagneal.base.errors import InputError as InputError
     from dagneal.base.machine import limits as limits
+    from dagneal.confidence.annotated import Confidence as Confidence
     from dagneal.confidence.bootstrap import Bootstrap as Bootstrap, bootstrap as bootstrap
-    from dagneal.confidence.finding import Confidence as Confidence
     from dagneal.confidence.measures import (
         holdout as holdout,
         log_likelihood as log_likelihood,
@@ -47,12 +47,12 @@ if TYPE_CHECKING:  # `X as X`: type checkers take it as exported
     from dagneal.strategies.auto import Auto as Auto
     from dagneal.strategies.classical import Exact as Exact, Exhaustive as Exhaustive, OrderSearch as OrderSearch
 
-# The same names again, by module: each is imported when it is first used (PEP 562), so `import dagneal` costs nothing.
+# The same names by module. Each name is imported on first use (PEP 562), so that `import dagneal` is fast.
 _NAMES = {
     "base.errors": ("InputError",),
     "base.machine": ("limits",),
+    "confidence.annotated": ("Confidence",),
     "confidence.bootstrap": ("Bootstrap", "bootstrap"),
-    "confidence.finding": ("Confidence",),
     "confidence.measures": ("holdout", "log_likelihood", "sensitivity", "strengths"),
     "data.dataset": ("Dataset",),
     "data.reading": ("read",),
@@ -77,18 +77,18 @@ _NAMES = {
     "strategies.auto": ("Auto",),
     "strategies.classical": ("Exact", "Exhaustive", "OrderSearch"),
 }
-_PACKAGES = ("divide", "proofs", "qpu", "qubo", "scoring", "solvers")  # names for experts
-_HOME = {name: module for module, names in _NAMES.items() for name in names}
+_PACKAGES = ("divide", "proofs", "qpu", "qubo", "scoring", "solvers")  # less common names
+_MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = sorted([*_HOME, *_PACKAGES])  # noqa: PLE0605
+__all__ = sorted([*_MODULES, *_PACKAGES])  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
         return import_module(f"dagneal.{name}")
-    if name not in _HOME:
+    if name not in _MODULES:
         raise AttributeError(f"module 'dagneal' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"dagneal.{_HOME[name]}"), name)
+    value = globals()[name] = getattr(import_module(f"dagneal.{_MODULES[name]}"), name)
     return value
 
 

@@ -1,4 +1,4 @@
-"""`python -m dagneal`."""
+"""Run the command line with `python -m dagneal`."""
 
 import sys
 

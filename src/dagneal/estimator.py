@@ -1,4 +1,4 @@
-"""An estimator in the style of scikit-learn, which is not needed for it."""
+"""StructureLearner: an estimator with the interface of scikit-learn. scikit-learn itself is optional."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from dagneal.scoring.scores import as_score
 
 
 class StructureLearner:
-    """Learns the structure of a Bayesian network from a frame.
+    """A scikit-learn estimator that learns the structure of a Bayesian network.
 
     Args:
-        max_parents: the most parents of a variable; 4 by default.
-        criterion: a score, or its name.
-        solver: a solver such as `Exact()`, a dimod sampler, or a name such as `"sa"`; nothing for `Auto()`.
-        seed: the same seed gives the same answer.
-        knowledge: what is known before, also as a dict or the path of a TOML file.
-        missing: what to do with missing values; see `read`.
-        bins: how numbers are cut into states; see `read`.
-        rare: below which share of the rows states are merged; see `read`.
+        max_parents: parent limit; 4 by default.
+        criterion: score to maximise, or its name.
+        solver: a solver such as `Exact()`, a dimod sampler, or a name such as `"sa"`; `Auto()` by default.
+        seed: seed of all random choices; the same seed gives the same result.
+        knowledge: background knowledge; see `learn`.
+        missing: treatment of missing values; see `read`.
+        bins: binning of numeric columns; see `read`.
+        rare: fraction of rows below which states are merged; see `read`.
 
-    After `fit` it has `graph_`, a `networkx.DiGraph`, `network_` with probabilities, `result_` with all that is to be known,
-    `feature_names_in_` and `n_features_in_`.
+    Attributes after `fit`: `graph_` (a `networkx.DiGraph`), `network_` (with probabilities), `result_` (the complete
+    `Learned`), `feature_names_in_` and `n_features_in_`.
 
     >>> import polars
     >>> frame = polars.DataFrame({"rain": [0, 0, 1, 1] * 25, "wet": [0, 0, 1, 1] * 25, "day": [0, 1] * 50})
@@ -58,18 +58,18 @@ class StructureLearner:
         self.rare = rare
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name.
+        """Return the parameters by name.
 
         Args:
-            deep: makes no difference.
+            deep: ignored.
         """
         return {name: getattr(self, name) for name in self._names()}
 
     def set_params(self, **parameters: Any) -> StructureLearner:
-        """Change parameters.
+        """Set parameters.
 
         Args:
-            **parameters: by name.
+            **parameters: new values by name.
         """
         for name, value in parameters.items():
             if name not in self._names():
@@ -78,13 +78,13 @@ class StructureLearner:
         return self
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn wants to know before it searches over parameters; only it asks."""
+        """Return the estimator tags that scikit-learn requires, for example in a grid search."""
         from sklearn.utils import Tags, TargetTags
 
         return Tags(estimator_type=None, target_tags=TargetTags(required=False))
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether there is a network."""
+        """Return whether `fit` was called."""
         return hasattr(self, "network_")
 
     @classmethod
@@ -97,7 +97,7 @@ class StructureLearner:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     def fit(self, X: Any, y: Any = None) -> StructureLearner:  # noqa: N803 - the name that scikit-learn uses
-        """Learn from data.
+        """Learn a network from data.
 
         Args:
             X: a frame, an array of integers or a path.
@@ -115,14 +115,14 @@ class StructureLearner:
         return self
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: N803 - the name that scikit-learn uses
-        """The log-likelihood of a row, in the mean.
+        """Return the average log-likelihood of a row.
 
         Args:
-            X: data with the same columns; numbers are cut, and rare states merged, as they were for `fit`.
+            X: data with the same columns; binning and merging of states are the same as in `fit`.
             y: ignored.
         """
         if not hasattr(self, "network_"):
-            raise InputError("fit the learner first")
-        states = {name: list(its) for name, its in self.network_.states.items()}
+            raise InputError("the learner is not fitted; call fit first")
+        states = {name: list(labels) for name, labels in self.network_.states.items()}
         data = read(X, columns=self.feature_names_in_, missing=self.missing, states=states)  # type: ignore[arg-type]
         return log_likelihood(self.network_, data) / data.rows

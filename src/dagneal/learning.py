@@ -1,4 +1,4 @@
-"""learn: from data to a learned network, in one call."""
+"""The function learn: learn a network from data."""
 
 from __future__ import annotations
 
@@ -37,27 +37,27 @@ def learn(
     """Learn the structure of a Bayesian network from data.
 
     Args:
-        data: a dataset, or anything that `read` takes: a path, a pandas or polars frame, an array. Options of `read` are
-            given there: `learn(read(data, bins="quantile:4"))`.
-        solver: `Auto()` by default, the best answer that this machine gives in seconds. Or `Exact()`, `OrderSearch()`,
+        data: a `Dataset`, or any input that `read` accepts: a path, a pandas or polars frame, an array. Pass options for
+            reading to `read`: `learn(read(data, bins="quantile:4"))`.
+        solver: `Auto()` by default, which finishes within seconds on most data. Or `Exact()`, `OrderSearch()`,
             `Exhaustive()`, `Anneal(sampler)`, `Divide(...)`, or any object with a method `solve(problem, run)`. A dimod
-            sampler stands for `Anneal(sampler)`. A name stands for a solver with default settings: `"exact"`, `"order"`,
+            sampler means `Anneal(sampler)`. A name means a solver with default settings: `"exact"`, `"order"`,
             `"exhaustive"`, `"sa"`, `"sqa"`, `"tabu"`, `"tree"`, `"greedy"`, `"random"`, `"qpu"`, `"qpu-emulated"` or
             `"leap-hybrid"`.
-        score: what is maximised, or its name such as `"bic"` or `"bdeu:10"`; `BDeu(1)` by default.
-        max_parents: the most parents of a variable; by default 4, and 2 where a sampler solves the global problem directly.
-        knowledge: edges and limits that are known before; every solver obeys them. A `Knowledge`, a dict such as
-            `{"leaves": ["survived"]}`, or the path of a TOML file.
-        initial: a DAG that the search starts from; for `Auto`, `OrderSearch`, `Divide` and `Anneal` without `direct`.
-        seed: the same seed gives the same answer; 0 by default.
-        time_limit: seconds after which the search ends with the best network so far. What is being solved exactly or sampled
-            is finished first. If not even the parent sets can be counted in time, the network has at most one parent for
-            each variable. A sampler that solves the global problem directly takes no limit.
+        score: score to maximise, or its name such as `"bic"` or `"bdeu:10"`; `BDeu(1)` by default.
+        max_parents: parent limit; by default 4, or 2 if a sampler solves the global problem directly.
+        knowledge: background knowledge: required and forbidden edges, and other limits. A `Knowledge`, a dict such as
+            `{"leaves": ["survived"]}`, or the path of a TOML file. Every solver obeys it.
+        initial: initial DAG of the search; for `Auto`, `OrderSearch`, `Divide` and `Anneal` without `direct`.
+        seed: seed of all random choices; the same seed gives the same result; 0 by default.
+        time_limit: time limit in seconds, after which the search stops and returns the best network so far. An exact search
+            or a sampler call that is already running finishes first. If there is no time to score larger parent sets, each
+            variable has at most one parent. Not allowed if a sampler solves the global problem directly.
         run: seed, deadline, progress, executor and journal in one object, instead of `seed` and `time_limit`.
-        **unknown: refused with a hint where it belongs.
+        **unknown: rejected with an error that names the correct place.
 
     Returns:
-        The structure; its `network` has probabilities fitted to the data.
+        The learned structure. Its attribute `network` has probabilities fitted to the data.
 
     >>> from dagneal.networks.bundled import load
     >>> truth = load("lung-cancer")
@@ -69,25 +69,30 @@ def learn(
     if run is not None:
         check_run(run)
     if run is not None and (seed is not None or time_limit is not None):
-        raise InputError("seed and time_limit are shortcuts for run; give them to dn.Run, or leave run out")
+        raise InputError("seed and time_limit cannot be combined with run; set them in dn.Run(...), or remove run")
     solver = as_solver(solver)
     if seed is not None:
         check_seed(solver)
-    given = seed if run is None else run.seed
+    requested_seed = seed if run is None else run.seed
     run = Run(SEED if seed is None else seed, deadline) if run is None else run
     if run.journal is not None:
         check_journal(solver)
-    score, known = as_score(score), as_knowledge(knowledge)
-    data = as_dataset(data)
-    found = solve_data(data, solver, score, max_parents, known, run, initial)
-    if given is not None and _takes_seed(solver):  # what was given is in the result, also where it makes no difference
-        found = replace(found, seed=int(given))
-    asked = None if max_parents is None else int(max_parents)
-    return Learned.of(found, score_name=score.name, data=data, criterion=score, knowledge=known, requested_parents=asked)
+    score, knowledge, data = as_score(score), as_knowledge(knowledge), as_dataset(data)
+    solution = solve_data(data, solver, score, max_parents, knowledge, run, initial)
+    if requested_seed is not None and _takes_seed(solver):  # record the seed even if the solver did not need it
+        solution = replace(solution, seed=int(requested_seed))
+    return Learned.of(
+        solution,
+        score_name=score.name,
+        data=data,
+        criterion=score,
+        knowledge=knowledge,
+        requested_parents=None if max_parents is None else int(max_parents),
+    )
 
 
 def check_seed(solver: Solver) -> None:
-    """Refuse a seed for a sampler that takes none.
+    """Raise an error if the sampler of a solver has no parameter `seed`.
 
     Args:
         solver: any solver.
@@ -95,34 +100,33 @@ def check_seed(solver: Solver) -> None:
     inner = solver.solver if isinstance(solver, Divide) else solver
     if isinstance(inner, Anneal) and not _takes_seed(solver):
         name = inner.sampler if isinstance(inner.sampler, str) else type(inner.sampler).__name__
-        raise InputError(f"{name} takes no seed")
+        raise InputError(f"seed is given, but {name} has no seed parameter; remove it")
 
 
 def _takes_seed(solver: Solver) -> bool:
-    """Return whether a seed can make a difference: to a sampler, or to the choice of subproblems."""
+    """Return whether a seed can affect the result: through the sampler, or through a random choice of subproblems."""
     inner = solver.solver if isinstance(solver, Divide) else solver
-    drawn = isinstance(solver, Divide) and solver.subproblems != "all"
-    return not isinstance(inner, Anneal) or inner.takes_seed or drawn
+    random_choice = isinstance(solver, Divide) and solver.subproblems != "all"
+    return not isinstance(inner, Anneal) or inner.takes_seed or random_choice
 
 
 def check_journal(solver: Solver) -> None:
-    """Refuse a journal that nothing would be written to.
+    """Raise an error if a solver stores nothing in a journal.
 
     Args:
         solver: any solver.
     """
     if not uses_journal(solver):
         raise InputError(
-            "a journal stores solved subproblems, bootstrap samples and what is sent to a QPU; "
-            "this solver has none of them; leave the journal out, or make subproblems with dn.Divide(...) or samples with "
-            "bootstrap"
+            "this solver stores nothing in a journal; remove the journal, or use subproblems (dn.Divide), a bootstrap or a "
+            "quantum annealer"
         )
 
 
 def uses_journal(solver: Solver) -> bool:
-    """Return whether a solver stores anything in a journal: solved subproblems, or what was sent to a QPU.
+    """Return whether a solver stores solved subproblems or submitted jobs in a journal.
 
     Args:
-        solver: any solver; one without the attribute `uses_journal` does not.
+        solver: any solver; False if it has no attribute `uses_journal`.
     """
     return isinstance(solver, UsesJournal) and bool(solver.uses_journal)

@@ -1,4 +1,4 @@
-"""Learned: what `learn` returns, with methods for the usual next steps."""
+"""Learned: the result of `learn`, with methods to analyse and save it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ import networkx as nx
 import numpy as np
 
 from dagneal.base.defaults import BOOTSTRAP_SAMPLES
-from dagneal.base.errors import InputError, secondary, short
-from dagneal.base.files import check_format, replacing
-from dagneal.base.plain import take_mapping, take_names, take_number, take_text, take_truth, take_whole
+from dagneal.base.errors import InputError, short_repr, warn_on_failure
+from dagneal.base.files import atomic_write, check_format
+from dagneal.base.plain import take_bool, take_count, take_mapping, take_names, take_number, take_text
+from dagneal.confidence.annotated import AnnotatedSolution, Confidence, DataSummary
 from dagneal.confidence.bootstrap import Bootstrap, bootstrap
-from dagneal.confidence.finding import Confidence, DataSummary, Finding
 from dagneal.confidence.measures import Strength, strengths
 from dagneal.data.dataset import Dataset
-from dagneal.graphs.dags import check_variables, graph_of
+from dagneal.graphs.dags import check_variables, graph_from_edges
 from dagneal.graphs.knowledge import as_knowledge, equivalence_class
 from dagneal.networks.comparison import Comparison, compare
 from dagneal.networks.formats import FORMATS, PAGE, network_dict, read_structure, write_network
@@ -30,38 +30,38 @@ from dagneal.networks.network import BayesianNetwork, fit
 from dagneal.report.page import draw_html, write_page
 from dagneal.runtime.run import DEFAULT_RUN, Run
 from dagneal.scoring.scorer import Scorer
-from dagneal.scoring.scores import BDeu, Dirichlet, Score, as_score, name_of
+from dagneal.scoring.scores import BDeu, Dirichlet, Score, as_score, score_spec
 from dagneal.solvers.solution import BestRead, Bound, Division, Hardware, ReadSummary, Solution
 from dagneal.strategies.solve import as_dataset
 
-FORMAT_VERSION = 1  # of the JSON of a result; it grows when keys change their meaning
+FORMAT_VERSION = 2  # version of the JSON format of results; increases if keys change
 Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Learned(Finding):
+class Learned(AnnotatedSolution):
     """A learned structure.
 
     Attributes:
-        dag: the graph; it may have cycles where raw reads or the rules of the paper leave some, and then the score is NaN.
-        score: its log score, higher is better.
-        score_name: the name of the score.
-        max_parents: the parent limit; under the rules of the paper, which have none, the most parents that occur.
-        solver: what found it.
-        optimal: True only where it is proved that no graph within the limits scores higher.
-        bound: a proved upper bound on the score, where the optimum is not known but this is.
-        seconds: time spent, by stage.
-        seed: the seed that the graph depends on; None where there was none.
-        reads: the figures of a sampler's reads.
-        division: how it was put together from subproblems.
-        hardware: the use of a quantum annealer.
-        knowledge: what was known before.
-        confidence: how sure it is, where that was measured.
-        data: the data it was learned from, where they are at hand.
-        criterion: the score that was maximised, where it is at hand.
-        stored_data: the summary of the data, where it was read from a file.
-        requested_parents: the parent limit that was asked for; None where that was left to the solver.
-        fitted: the network with probabilities, where it was read from a file.
+        dag: learned graph. With raw reads or the rules of the paper it can have cycles; then the score is NaN.
+        score: log score; higher is better.
+        score_name: name of the score.
+        max_parents: parent limit; with the rules of the paper, which have no limit, the largest number of parents.
+        solver: name of the solver.
+        optimal: True only with a proof that no graph within the limits scores higher.
+        bound: proved upper bound on the score; None if there is none or the optimum is known.
+        seconds: time spent in each stage.
+        seed: seed of the solver; None if it has none.
+        reads: statistics of the reads of a sampler.
+        division: the subproblems, and how they were combined.
+        hardware: usage of a quantum annealer.
+        knowledge: background knowledge, if any.
+        confidence: measures of confidence, if any.
+        data: training data; None in a result that was loaded from a file.
+        criterion: maximised score; None if unknown.
+        stored_data: summary of the training data in a result that was loaded from a file.
+        requested_parents: parent limit that the user requested; None for the default of the solver.
+        fitted: network with probabilities in a result that was loaded from a file.
     """
 
     requested_parents: int | None = None
@@ -69,115 +69,115 @@ class Learned(Finding):
 
     @classmethod
     def of(cls, solution: Solution, **more: Any) -> Learned:
-        """Return a solution with what is known besides.
+        """Return the result for a solution.
 
         Args:
-            solution: what a solver found.
-            **more: further fields.
+            solution: solution of a solver.
+            **more: values of the additional fields.
         """
         return cls(**{each.name: getattr(solution, each.name) for each in fields(solution)} | more)
 
     def __repr__(self) -> str:
-        """Return one line: the size, the score, and how good it is."""
+        """Return one line with the size, the score and the proved quality."""
         if not self.is_dag:
-            how = "not a network"
+            quality = "not a network"
         elif self.optimal:
-            how = "optimal"
+            quality = "optimal"
         else:
-            how = "not proved optimal" if self.gap is None else f"within {self.gap:.3f} of the optimum"
+            quality = "not proved optimal" if self.gap is None else f"within {self.gap:.3f} of the optimum"
         edges = self.dag.number_of_edges()
         size = f"{len(self.dag)} variable{'s' * (len(self.dag) != 1)}, {edges} edge{'s' * (edges != 1)}"
-        return f"Learned({size}, {self.score_name} = {self.score:.3f}, {how})"
+        return f"Learned({size}, {self.score_name} = {self.score:.3f}, {quality})"
 
     def _repr_html_(self) -> str:
-        """Return the drawing, for notebooks."""
+        """Return a drawing of the graph for notebooks."""
         return draw_html(self)
 
     @property
     def gap(self) -> float | None:
-        """How far the score lies at most below the optimum; None where nothing is proved."""
+        """The largest possible distance of the score from the optimum; None if nothing is proved."""
         if self.optimal:
             return 0.0
         return None if self.bound is None or isnan(self.score) else max(self.bound.score - self.score, 0.0)
 
     @property
     def cpdag(self) -> nx.DiGraph:
-        """The equivalence class; edges that are reversible are there both ways."""
+        """The equivalence class as a CPDAG; a reversible edge is present in both directions."""
         self._check_network("equivalence class")
         return equivalence_class(self.dag, self.knowledge)
 
     @cached_property
     def network(self) -> BayesianNetwork:
-        """The graph with probabilities fitted to the data, when they are first asked for."""
+        """The network with probabilities, fitted to the data on first access."""
         if self.fitted is not None:
             return self.fitted
         if self.data is None:
-            raise InputError("probabilities need the data: call result.with_data(data), or dn.fit(result.dag, data)")
-        self._check_network("probabilities")
+            raise InputError("this result has no data to fit probabilities to; call result.with_data(data) first")
+        self._check_network("fitted network")
         return fit(self.dag, self.data, self.criterion if isinstance(self.criterion, Dirichlet) else BDeu())
 
     def _check_network(self, what: str) -> None:
-        """Refuse what only a network has."""
+        """Raise an error if the graph is not a network."""
         if self.division is not None and not self.division.acyclic:
-            raise InputError(f"the votes leave a cycle, so there are no {what}; drop its weakest edge with acyclic=True")
+            raise InputError(f"the combined votes contain a cycle, so there is no {what}; break cycles with acyclic=True")
         if isnan(self.score):
-            raise InputError(f"the best read is not a network, so it has no {what}; repair it or give more reads")
+            raise InputError(f"the best read is not a network, so there is no {what}; use repair=True or more reads")
 
     def _need_data(self, what: str, function: str) -> Dataset:
-        """Return the data, or refuse what needs them."""
+        """Return the data, or raise an error if there are none."""
         if self.data is None:
             raise InputError(
-                f"{what} needs the data, and a result that was read from a file has none; call "
+                f"{what} needs the data, and a result loaded from a file has none; call "
                 f"result.with_data(data).{what}(), or {function}"
             )
         return self.data
 
     def _need_score(self, what: str) -> Score:
-        """Return the score that was maximised, or refuse what needs it."""
+        """Return the maximised score, or raise an error if it is unknown."""
         if self.criterion is None:
             name = f" {self.score_name!r}" if self.score_name else ""
             raise InputError(
-                f"{what} needs the score{name} that was maximised, and a file holds no score of your own; call "
+                f"{what} needs the score{name}, and a result file does not store user-defined scores; call "
                 "result.with_data(data, score=...)"
             )
         return self.criterion
 
     def with_data(self, data: Any, score: Score | str | None = None) -> Learned:
-        """Return this result with its data at hand again, which a file does not hold.
+        """Return this result with its training data, which a result file does not store.
 
         Args:
-            data: the data that it was learned from, or anything that `read` takes; other data are refused.
-            score: the score that was maximised, if it is one of your own, which a file does not hold either.
+            data: training data, or any input that `read` accepts; different data are an error.
+            score: maximised score, if it is user-defined; a result file does not store such a score.
         """
         data = as_dataset(data)
         check_variables(self.dag, data.names, "the result", "the data")
         _check_same_data(data, self.data_summary)
         criterion = self.criterion if score is None else as_score(score)
         if self.criterion is not None and criterion != self.criterion:
-            raise InputError(f"score is {score!r}, but the result was learned with {self.score_name}; leave score out")
-        known = self.data_summary is not None and self.data_summary.fingerprint is not None
-        if criterion is not None and self.is_dag and (score is not None or not known):
+            raise InputError(f"score is {score!r}, but the result was learned with {self.score_name}; remove score")
+        has_fingerprint = self.data_summary is not None and self.data_summary.fingerprint is not None
+        if criterion is not None and self.is_dag and (score is not None or not has_fingerprint):
             expected = Scorer(data, criterion).score(self.dag)
             if not isclose(expected, self.score, rel_tol=1e-9, abs_tol=1e-9):
                 raise InputError(
-                    f"the network scores {self.score:.3f} in this result, but {expected:.3f} by {criterion.name} with these "
-                    "data; give the data and the score that it was learned with, read with the same options"
+                    f"the score of this result is {self.score:.3f}, but {criterion.name} of these data is {expected:.3f}; "
+                    "give the training data, read with the same options, and the same score"
                 )
         return replace(self, data=data, criterion=criterion)
 
     def strengths(self) -> list[Strength]:
-        """Return what the score says of each edge, in the order of the edges."""
+        """Return the score drop of each edge if removed or reversed; see `dagneal.strengths`."""
         if self.confidence is not None and self.confidence.strengths is not None:
             return self.confidence.strengths
         data = self._need_data("strengths", "dn.strengths(result.dag, data, score)")
         return strengths(self.dag, data, self._need_score("strengths"), self.knowledge)
 
     def bootstrap(self, samples: int = BOOTSTRAP_SAMPLES, solver: Any = None, run: Run = DEFAULT_RUN) -> Bootstrap:
-        """Learn from resampled rows again and again, and count edges; see `dagneal.bootstrap`.
+        """Learn from bootstrap samples, and return how often each edge occurs; see `dagneal.bootstrap`.
 
         Args:
-            samples: the number of samples.
-            solver: finds the structure of a sample; `Auto` by default.
+            samples: number of bootstrap samples.
+            solver: solver that learns the structure of each sample; `Auto` by default.
             run: seed, deadline, progress, executor and journal.
         """
         data = self._need_data("bootstrap", "dn.bootstrap(data)")
@@ -185,38 +185,36 @@ class Learned(Finding):
 
     @property
     def search_limit(self) -> int | None:
-        """The parent limit for further searches of the same kind: the one that was asked for.
-
-        Where none was, it is left to the solver, except that a sampler which solved the global problem directly had 2.
-        """
+        """The parent limit for a new search with the same settings; None for the default of the solver."""
+        # A sampler that solved the global problem directly had another default limit than other solvers: keep its limit.
         if self.requested_parents is None and self.reads is not None and self.division is None:
             return self.max_parents
         return self.requested_parents
 
     def compare(self, truth: BayesianNetwork | nx.DiGraph | Solution) -> Comparison:
-        """Compare the graph with the true one.
+        """Compare the graph with a true graph.
 
         Args:
-            truth: a network, a graph or another result over the same variables.
+            truth: network, graph or other result over the same variables.
         """
         graph = _graph(truth)
         scorer = None if self.data is None else Scorer(self.data, self._need_score("compare"))
         return compare(self.dag, graph, scorer)
 
     def with_confidence(self, confidence: Confidence) -> Learned:
-        """Return this result with measures of confidence; those that it had before and that are not given are kept.
+        """Return this result with added measures of confidence; existing measures are kept unless replaced.
 
         Args:
-            confidence: the measures.
+            confidence: new measures.
         """
         return replace(self, confidence=(self.confidence or Confidence()).merge(confidence))
 
     def to_networkx(self) -> nx.DiGraph:
         """Return the graph with its edges in the order of the variables."""
-        return graph_of(self.dag, self.edges)
+        return graph_from_edges(self.dag, self.edges)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values, as `dagneal learn --json` prints it."""
+        """Return the result as plain values; `dagneal learn --json` prints them."""
         plain: dict[str, Any] = {
             "format_version": FORMAT_VERSION,
             "variables": list(self.dag),
@@ -230,7 +228,7 @@ class Learned(Finding):
             "seconds": {stage: round(value, 6) for stage, value in self.seconds.items()},
             "optimal": self.optimal,
         }
-        if self.criterion is not None and (name := name_of(self.criterion)) is not None:
+        if self.criterion is not None and (name := score_spec(self.criterion)) is not None:
             plain["criterion"] = name
         if self.bound is not None:
             plain["bound"] = asdict(self.bound)
@@ -246,7 +244,9 @@ class Learned(Finding):
         if self.division is not None:
             plain["division"] = self.division.summary()
             plain["acyclic"] = plain["division"].pop("acyclic")
-            if self.division.votes is not None and self.division.against is not None:  # by row and column, as the variables
+            if (
+                self.division.votes is not None and self.division.against is not None
+            ):  # rows and columns in the order of the variables
                 plain["votes"] = {"for": self.division.votes.tolist(), "against": self.division.against.tolist()}
         return plain
 
@@ -258,26 +258,26 @@ class Learned(Finding):
         title: str = "",
         command: str = "",
     ) -> None:
-        """Save the result; the ending of the name says how.
+        """Save the result; the extension of the file determines the format.
 
         Args:
-            path: a name ending in .html (a page to look at), .json (all there is to know), .bif (with fitted probabilities),
+            path: file with extension .html (interactive page), .json (complete result), .bif (network with probabilities),
                 .graphml or .dot.
-            safe: make names and states of .bif, .graphml and .dot plain words first, for tools that take no others.
-            truth: a network, a graph or another result that the page compares with.
-            title: the name of the data on the page.
-            command: the command that repeats the run, shown on the page.
+            safe: in .bif, .graphml and .dot files, replace special characters in names and states by underscores.
+            truth: network, graph or other result to compare with on the page.
+            title: name of the data on the page.
+            command: command that repeats the run, shown on the page.
         """
         if not isinstance(path, str | os.PathLike):
-            raise InputError(f"path is {path!r}; give the name of a file")
+            raise InputError(f"path is {path!r}; give a file name")
         check_format(path, (*FORMATS, PAGE))
         suffix = Path(path).suffix.lower()
         if suffix == ".json":
             fitted: dict[str, Any] = {}
             if self.fitted is not None or (self.data is not None and self.is_dag):
-                with secondary("fitting probabilities"):
+                with warn_on_failure("fitting probabilities"):
                     fitted = network_dict(self.network)
-            with replacing(path) as file:
+            with atomic_write(path) as file:
                 file.write((json.dumps(fitted | self.to_dict(), indent=1) + "\n").encode())
         elif suffix == PAGE:
             write_page(self, path, None if truth is None else _graph(truth), title, command)
@@ -286,54 +286,70 @@ class Learned(Finding):
 
 
 def load_result(path: str | os.PathLike[str]) -> Learned:
-    """Read a result that was saved as JSON.
+    """Load a result that was saved as JSON.
 
-    It has no data and no single reads; all figures, and the probabilities if they were saved, are there again.
+    The file has statistics and, if they were saved, probabilities. It has no data and no individual reads.
     `Learned.with_data` adds the data.
 
     Args:
-        path: a file that `Learned.save` or `dagneal learn -o` wrote.
+        path: .json file written by `Learned.save` or `dagneal learn -o`.
     """
     if not isinstance(path, str | os.PathLike):
-        raise InputError(f"path is {path!r}; give the name of a file that Learned.save wrote")
+        raise InputError(f"path is {path!r}; give the name of a .json file that Learned.save wrote")
     if Path(path).suffix.lower() != ".json":
-        raise InputError(f"{path} is no result; results are saved as .json")
+        raise InputError(f"{path} is not a result; give a .json file that Learned.save wrote")
     structure = read_structure(path)
     plain = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     version = plain.get("format_version")
     if version is None:
-        raise InputError(f"{path} is no result of `dagneal learn`; it has no format_version")
-    if version != FORMAT_VERSION or isinstance(version, bool):
-        raise InputError(f"{path} has the format version {version!r}; this version of dagneal reads {FORMAT_VERSION}")
+        raise InputError(f"{path} is not a result of `dagneal learn`: it has no format_version")
+    if version not in (1, FORMAT_VERSION) or isinstance(version, bool):
+        raise InputError(
+            f"{path} has format version {version!r}; this version of dagneal reads versions 1 and {FORMAT_VERSION}"
+        )
     try:
-        return _restore(plain, structure)
+        return _restore(_upgrade(plain) if version == 1 else plain, structure)
     except InputError as error:
-        raise InputError(f"{path} is no valid result: {error}") from error
+        raise InputError(f"{path} is not a valid result: {error}") from error
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise InputError(f"{path} is no valid result: {type(error).__name__}: {error}") from error
+        raise InputError(f"{path} is not a valid result: {type(error).__name__}: {error}") from error
+
+
+def _upgrade(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the plain values of a version 1 file with the keys of version 2."""
+    upgraded = dict(plain)
+    for section, old, new in (
+        ("annealed", "bits", "qubo_variables"),
+        ("division", "rounds", "global_solves"),
+        ("seconds", "blocks", "subproblems"),
+    ):
+        if section in plain:
+            upgraded[section] = {new if key == old else key: value for key, value in plain[section].items()}
+    if "strengths" in plain:
+        names = {"loss": "drop_if_removed", "turned": "drop_if_reversed", "decided": "compelled"}
+        upgraded["strengths"] = [{names.get(key, key): edge[key] for key in edge} for edge in plain["strengths"]]
+    return upgraded
 
 
 def _graph(truth: Any) -> nx.DiGraph:
-    """Return the graph of a network or of a result, or a graph itself."""
+    """Return the graph of a network, of a result, or of a graph itself."""
     graph = truth.dag if isinstance(truth, BayesianNetwork | Solution) else truth
     if not isinstance(graph, nx.DiGraph):
         raise InputError(
-            f"truth is {short(truth)}; give a network such as dn.load('lung-cancer'), a networkx.DiGraph or a result"
+            f"truth is {short_repr(truth)}; give a network such as dn.load('lung-cancer'), a networkx.DiGraph or a result"
         )
     return graph
 
 
 def _check_same_data(data: Dataset, stored: DataSummary | None) -> None:
-    """Refuse data that differ from those of a result."""
+    """Raise an error if data differ from the training data of a result."""
     if stored is None:
         return
-    same = "give the data that it was learned from, read with the same options"
+    advice = "give the training data, read with the same options"
     if data.rows != stored.rows:
-        raise InputError(f"the data have {data.rows:,} rows, and the result was learned from {stored.rows:,}; {same}")
+        raise InputError(f"the data have {data.rows:,} rows, but the result was learned from {stored.rows:,} rows; {advice}")
     if stored.fingerprint is not None and data.fingerprint != stored.fingerprint:
-        raise InputError(
-            "the data have as many rows as those of the result, but other content: values, states or their order; " + same
-        )
+        raise InputError(f"the data differ from the training data in values, in states or in the order of states; {advice}")
 
 
 def _restore(plain: Mapping[str, Any], structure: nx.DiGraph | BayesianNetwork) -> Learned:
@@ -345,17 +361,17 @@ def _restore(plain: Mapping[str, Any], structure: nx.DiGraph | BayesianNetwork) 
     if knowledge is not None:
         knowledge.check(names, max(len(names) - 1, 0))
     return Learned(
-        dag=graph_of(names, ((str(parent), str(child)) for parent, child in plain["edges"])),
+        dag=graph_from_edges(names, ((str(parent), str(child)) for parent, child in plain["edges"])),
         score=float("nan") if plain["score"] is None else take_number(plain, "score"),
-        max_parents=take_whole(plain, "max_parents"),
-        requested_parents=_optional(take_whole, plain, "requested_parents"),
+        max_parents=take_count(plain, "max_parents"),
+        requested_parents=_optional(take_count, plain, "requested_parents"),
         solver=take_text(plain, "solver"),
-        optimal=take_truth(plain, "optimal"),
+        optimal=take_bool(plain, "optimal"),
         seconds={stage: take_number(seconds, stage) for stage in seconds},
-        seed=_optional(take_whole, plain, "seed"),
+        seed=_optional(take_count, plain, "seed"),
         reads=_restore_reads(plain["annealed"]) if "annealed" in plain else None,
         division=_restore_division(plain, names),
-        bound=Bound(take_number(plain["bound"], "score"), take_whole(plain["bound"], "max_parents"))
+        bound=Bound(take_number(plain["bound"], "score"), take_count(plain["bound"], "max_parents"))
         if "bound" in plain
         else None,
         hardware=_restore_hardware(plain["hardware"]) if "hardware" in plain else None,
@@ -369,22 +385,22 @@ def _restore(plain: Mapping[str, Any], structure: nx.DiGraph | BayesianNetwork) 
 
 
 def _optional(take: Callable[[Mapping[str, Any], str], Value], plain: Mapping[str, Any], key: str) -> Value | None:
-    """Return a checked value, or None where it is null."""
+    """Return a checked value, or None if the value is null."""
     return None if plain[key] is None else take(plain, key)
 
 
 def _restore_reads(plain: Mapping[str, Any]) -> ReadSummary:
     def best(part: Mapping[str, Any]) -> BestRead:
-        score, hits = take_number(part, "score"), take_whole(part, "hits")
-        return BestRead(None, score, hits, _optional(take_whole, part, "optimum_hits"))
+        score, hits = take_number(part, "score"), take_count(part, "hits")
+        return BestRead(None, score, hits, _optional(take_count, part, "optimum_hits"))
 
     return ReadSummary(
         sampleset=None,
         encoding=take_text(plain, "encoding"),
-        reads=take_whole(plain, "reads"),
-        distinct=take_whole(plain, "distinct"),
-        bits=take_whole(plain, "bits"),
-        interactions=take_whole(plain, "interactions"),
+        reads=take_count(plain, "reads"),
+        distinct=take_count(plain, "distinct"),
+        qubo_variables=take_count(plain, "qubo_variables"),
+        interactions=take_count(plain, "interactions"),
         lowest_energy=take_number(plain, "lowest_energy"),
         feasible=take_number(plain, "feasible_share"),
         raw=None if plain["raw"] is None else best(plain["raw"]),
@@ -398,40 +414,40 @@ def _restore_division(plain: Mapping[str, Any], names: list[str]) -> Division | 
     if "division" not in plain:
         return None
     part = plain["division"]
-    failed, candidates, known = take_mapping(part, "failed"), _optional(take_mapping, part, "candidates"), set(names)
+    failed, candidates, variables = take_mapping(part, "failed"), _optional(take_mapping, part, "candidates"), set(names)
     if candidates is not None:
-        take_names([*candidates], known, "candidates")
-        candidates = {name: take_names(its, known, "candidates") for name, its in candidates.items()}
+        take_names([*candidates], variables, "candidates")
+        candidates = {name: take_names(parents, variables, "candidates") for name, parents in candidates.items()}
     division = Division(
         combine=take_text(part, "combine"),
-        size=take_whole(part, "size"),
+        size=take_count(part, "size"),
         scheme=take_text(part, "scheme"),
-        subproblems=take_whole(part, "subproblems"),
+        subproblems=take_count(part, "subproblems"),
         solver=take_text(part, "solver"),
-        acyclic=take_truth(plain, "acyclic"),
+        acyclic=take_bool(plain, "acyclic"),
         failed={key: take_text(failed, key) for key in failed},
-        finished=take_whole(part, "finished"),
+        finished=take_count(part, "finished"),
         candidates=candidates,
-        rounds=_optional(take_whole, part, "rounds"),
+        global_solves=_optional(take_count, part, "global_solves"),
         global_solver=_optional(take_text, part, "global_solver"),
         skipped=take_text(part, "skipped"),
-        interrupted=take_truth(part, "interrupted"),
+        interrupted=take_bool(part, "interrupted"),
     )
     if "votes" not in plain:
         return division
     votes, against = (np.array(plain["votes"][key]) for key in ("for", "against"))
-    if any(each.shape != (len(names), len(names)) or each.dtype != np.int64 for each in (votes, against)):
-        raise ValueError("votes are not whole numbers by row and column of the variables")
+    if any(matrix.shape != (len(names), len(names)) or matrix.dtype != np.int64 for matrix in (votes, against)):
+        raise ValueError("votes are not a square matrix of integers with one row per variable")
     return replace(division, votes=votes, against=against)
 
 
 def _restore_hardware(plain: Mapping[str, Any]) -> Hardware:
     return Hardware(
         system=take_text(plain, "system"),
-        emulated=take_truth(plain, "emulated"),
-        calls=take_whole(plain, "calls"),
-        fetched=take_whole(plain, "fetched"),
+        emulated=take_bool(plain, "emulated"),
+        calls=take_count(plain, "calls"),
+        fetched=take_count(plain, "fetched"),
         access_seconds=take_number(plain, "access_seconds"),
-        chains=take_whole(plain, "chains"),
-        broken=take_whole(plain, "broken"),
+        chains=take_count(plain, "chains"),
+        broken=take_count(plain, "broken"),
     )

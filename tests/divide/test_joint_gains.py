@@ -1,4 +1,4 @@
-"""Parents that gain only together: all triples against a plain loop, and a parity among many variables."""
+"""Joint gains: compare with a plain loop, and find a parity among many variables."""
 
 from itertools import combinations
 
@@ -7,14 +7,14 @@ import polars as pl
 import pytest
 
 import dagneal as dn
-from dagneal.divide.joint_gains import MOST_PAIRS, joint_gains, work_of
+from dagneal.divide.joint_gains import MAX_PAIRS, joint_gains, triple_cost
 from support.reference import random_data
 
 
-def plain(scorer, near):
-    """The same by asking for every score."""
+def reference_joint_gains(scorer, near):
+    """Return the joint gains from a loop over all pairs of parents."""
     names = scorer.data.names
-    found = np.zeros((len(names),) * 2, dtype=bool)
+    result = np.zeros((len(names),) * 2, dtype=bool)
     for child, name in enumerate(names):
         gains = {}
         for p, q in combinations([v for v in range(len(names)) if v != child], 2):
@@ -22,78 +22,78 @@ def plain(scorer, near):
                 continue
             single = max(scorer.local(name, own) for own in ([], [names[p]], [names[q]]))
             gains[p, q] = scorer.local(name, [names[p], names[q]]) - single
-        for pair in sorted(gains, key=lambda pair: -gains[pair])[:MOST_PAIRS]:
+        for pair in sorted(gains, key=lambda pair: -gains[pair])[:MAX_PAIRS]:
             if gains[pair] > 0:
-                found[list(pair), child] = True
-    return found
+                result[list(pair), child] = True
+    return result
 
 
 @pytest.mark.parametrize("score", [dn.BDeu(1), dn.BDeu(10), dn.BIC()])
 @pytest.mark.parametrize("network", ["waste", "alarm-15"])
-def test_all_triples_as_a_plain_loop_finds_them(network, score):
+def test_joint_gains_equal_those_of_a_plain_loop(network, score):
     data = dn.load(network).sample(3_000, 1)
     scorer = dn.scoring.Scorer(data, score)
     near = np.random.default_rng(1).random((len(data.names),) * 2) < 0.3
-    assert np.array_equal(joint_gains(scorer, scorer.pair_gains(), near), plain(scorer, near))
+    assert np.array_equal(joint_gains(scorer, scorer.pair_gains(), near), reference_joint_gains(scorer, near))
 
 
-def test_the_number_of_threads_makes_no_difference():
+def test_number_of_threads_does_not_change_joint_gains():
     data = dn.load("alarm-15").sample(3_000, 2)
     near = np.zeros((15, 15), dtype=bool)
-    found = []
+    result = []
     for workers in (1, 3):
         scorer = dn.scoring.Scorer(data, workers=workers)
-        found.append(joint_gains(scorer, scorer.pair_gains(), near))
-    assert np.array_equal(*found)
+        result.append(joint_gains(scorer, scorer.pair_gains(), near))
+    assert np.array_equal(*result)
 
 
-def coins(columns, rows=1_000):
-    """Coins, and a last column that is the parity of the first two, nearly always."""
+def coin_codes(columns, rows=1_000):
+    """Return random coin flips; the last column is the parity of the first two columns in 95% of the rows."""
     generator = np.random.default_rng(3)
     codes = generator.integers(0, 2, (rows, columns))
     codes[:, -1] = codes[:, 0] ^ codes[:, 1] ^ (generator.random(rows) < 0.05)
     return codes
 
 
-def parity(columns):
-    return dn.read(coins(columns), names=[f"c{i}" for i in range(columns)])
+def parity_data(columns):
+    return dn.read(coin_codes(columns), names=[f"c{i}" for i in range(columns)])
 
 
 @pytest.mark.parametrize("columns", [20, 80])
-def test_a_parity_is_found_among_many_coins(columns):
-    found = dn.learn(parity(columns))
-    joined = {frozenset(edge) for edge in found.edges}
+def test_parity_is_found_among_many_coins(columns):
+    result = dn.learn(parity_data(columns))
+    joined = {frozenset(edge) for edge in result.edges}
     assert len(joined & {frozenset(pair) for pair in combinations(("c0", "c1", f"c{columns - 1}"), 2)}) >= 2
 
 
-def test_a_forbidden_parent_is_not_proposed():
+def test_forbidden_parent_is_not_a_candidate():
     knowledge = dn.Knowledge(forbidden=[("c0", "c69")])
-    scorer = dn.scoring.Scorer(parity(70), knowledge=knowledge)
-    found = joint_gains(scorer, scorer.pair_gains(), np.zeros((70, 70), dtype=bool))
-    assert not found[0, 69]
-    assert found[69, 0]
+    scorer = dn.scoring.Scorer(parity_data(70), knowledge=knowledge)
+    result = joint_gains(scorer, scorer.pair_gains(), np.zeros((70, 70), dtype=bool))
+    assert not result[0, 69]
+    assert result[69, 0]
 
 
-def test_a_column_of_many_states_costs_nothing():
+def test_column_with_many_states_does_not_hide_a_parity():
     many = [f"state {number % 1_500}" for number in range(3_000)]
-    frame = pl.DataFrame(coins(70, 3_000), schema=[f"X{i}" for i in range(1, 71)]).with_columns(pl.Series("X71", many))
-    found = dn.learn(dn.read(frame))
-    joined = {frozenset(edge) for edge in found.edges}
+    frame = pl.DataFrame(coin_codes(70, 3_000), schema=[f"X{i}" for i in range(1, 71)]).with_columns(pl.Series("X71", many))
+    result = dn.learn(dn.read(frame))
+    joined = {frozenset(edge) for edge in result.edges}
     assert len(joined & {frozenset(pair) for pair in combinations(("X1", "X2", "X70"), 2)}) >= 2
 
 
-def test_with_one_parent_nothing_is_looked_for():
-    assert "only together" not in dn.learn(parity(70), max_parents=1).division.skipped
+def test_joint_gains_are_skipped_with_a_parent_limit_of_one():
+    assert "joint gains" not in dn.learn(parity_data(70), max_parents=1).division.skipped
 
 
-def test_where_it_cannot_be_done_it_is_not_tried():
+def test_joint_gains_are_skipped_for_scores_that_depend_on_the_child():
     data = dn.load("waste").sample(2_000, 1)
-    assert work_of(dn.scoring.Scorer(data, dn.K2())) == np.inf
-    wide = dn.learn(parity(70), score=dn.K2())
-    assert "only together" not in wide.division.skipped
+    assert triple_cost(dn.scoring.Scorer(data, dn.K2())) == np.inf
+    wide = dn.learn(parity_data(70), score=dn.K2())
+    assert "joint gains" not in wide.division.skipped
 
 
-def test_the_note_about_triples_names_the_columns_that_were_left_out():
+def test_result_names_columns_without_joint_gains():
     data = random_data(70, 400, 3, [2] * 68 + [12, 1])
-    found = dn.learn(data, max_parents=2)
-    assert "looked for in all triples without 'v68', 'v69'" in found.division.skipped
+    result = dn.learn(data, max_parents=2)
+    assert "joint gains of two parents except those with 'v68', 'v69'" in result.division.skipped

@@ -1,4 +1,4 @@
-"""The network of pairs against enumeration."""
+"""Networks from pair statistics: compare with enumeration."""
 
 from itertools import product
 
@@ -13,7 +13,7 @@ from support.reference import random_data
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_network_of_pairs_is_the_best_with_single_parents(seed):
+def test_network_from_pairs_is_optimal_with_one_parent_per_child(seed):
     data = random_data(4, 100, seed)
     names = data.names
     plain = Scorer(data)
@@ -26,6 +26,6 @@ def test_the_network_of_pairs_is_the_best_with_single_parents(seed):
         if nx.is_directed_acyclic_graph(graph):
             best = max(best, plain.score(graph))
     scorer = Scorer(data)
-    found = learn_from_pairs(scorer, count_pairs(scorer), dn.Run())
-    assert found.score == pytest.approx(best)
-    assert plain.score(found.dag) == pytest.approx(best)
+    result = learn_from_pairs(scorer, count_pairs(scorer), dn.Run())
+    assert result.score == pytest.approx(best)
+    assert plain.score(result.dag) == pytest.approx(best)

@@ -1,4 +1,4 @@
-"""Arguments of `learn` and its relatives: names that work, defaults, and one clear line for what cannot be used."""
+"""Arguments of `learn` and related functions: names, defaults and error messages."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -27,7 +27,7 @@ def table(data):
 
 
 @pytest.mark.slow
-def test_samplers_get_default_reads_everywhere(data, table):
+def test_default_number_of_reads(data, table):
     sampler = SimulatedAnnealingSampler()
     assert dn.learn(data, dn.Anneal(sampler, direct=True)).reads.reads == 1000
     assert dn.learn(data, sampler).reads.reads == 1000
@@ -38,22 +38,22 @@ def test_samplers_get_default_reads_everywhere(data, table):
 
 
 @pytest.mark.parametrize(("given", "few", "many"), [(None, 100, 1000), (9, 9, 9)])
-def test_reads_of_blocks_and_of_the_global_problem(data, given, few, many):
+def test_number_of_reads_of_subproblems_and_the_global_problem(data, given, few, many):
     sampler = Recorder()
-    unpruned = "tight,unpruned"  # a pruned subproblem may have nothing to sample
-    found = dn.learn(data, dn.Anneal(sampler, num_reads=given, encoding=unpruned))
+    unpruned = "tight,unpruned"  # a pruned subproblem can have no QUBO variables
+    result = dn.learn(data, dn.Anneal(sampler, num_reads=given, encoding=unpruned))
     reads = [call["num_reads"] for call in sampler.calls]
     assert reads[:10] == [few] * 10
     assert set(reads[10:]) == {many}
     assert len(reads) > 10
-    assert found.division.failed == {}
+    assert result.division.failed == {}
     sampler = Recorder()
     solver = dn.Divide(dn.Anneal(sampler, num_reads=given, encoding=unpruned), subproblem_parameters={"num_reads": 5})
     dn.learn(data, solver)
     assert [call["num_reads"] for call in sampler.calls[:10]] == [5] * 10
 
 
-def test_a_direct_sampler_has_the_seed_zero_by_default(data, table):
+def test_default_seed_of_a_direct_sampler_is_zero(data, table):
     solver = dn.Anneal(SimulatedAnnealingSampler(), num_reads=20, direct=True, parameters={"num_sweeps": 2})
     first, again = (dn.learn(data, solver) for _ in "ab")
     assert np.array_equal(first.reads.sampleset.record.sample, again.reads.sampleset.record.sample)
@@ -65,7 +65,7 @@ def test_a_direct_sampler_has_the_seed_zero_by_default(data, table):
     assert [call["seed"] for call in sampler.calls] == [0, None, 4]
 
 
-def test_the_hybrid_sampler_solves_the_global_problem_at_once(data, monkeypatch):
+def test_hybrid_sampler_solves_the_global_problem_directly(data, monkeypatch):
     import dwave.system
 
     class Hybrid(Recorder):
@@ -82,27 +82,27 @@ def test_the_hybrid_sampler_solves_the_global_problem_at_once(data, monkeypatch)
 # Labels
 
 
-def test_samplers_see_integers_and_reads_have_names(data, table):
+def test_sampler_gets_integer_labels_and_reads_have_names(data, table):
     sampler = Recorder()
-    found = dn.learn(data, dn.Anneal(sampler, num_reads=30, direct=True), seed=2)
-    assert set(found.reads.sampleset.variables) == set(dn.qubo.encode(table).variables)
+    result = dn.learn(data, dn.Anneal(sampler, num_reads=30, direct=True), seed=2)
+    assert set(result.reads.sampleset.variables) == set(dn.qubo.encode(table).variables)
     assert sorted(sampler.labels[0]) == list(range(len(sampler.labels[0])))
     solver = dn.Anneal(SimulatedAnnealingSampler(), num_reads=30, direct=True, parameters={"num_sweeps": 50})
     plain = dn.learn(data, solver, seed=2)
-    assert np.array_equal(plain.reads.sampleset.record.sample, found.reads.sampleset.record.sample)
-    assert plain.score == found.score
+    assert np.array_equal(plain.reads.sampleset.record.sample, result.reads.sampleset.record.sample)
+    assert plain.score == result.score
 
 
-def test_identical_reads_are_counted(data, tmp_path):
+def test_distinct_reads_are_counted(data, tmp_path):
     class Stuck(Recorder):
         def sample(self, bqm, num_reads=None, seed=None):
             read = super().sample(bqm, 1, seed=1).record.sample
             return dimod.SampleSet.from_samples_bqm((np.repeat(read, num_reads, axis=0), list(bqm.variables)), bqm)
 
-    found = dn.learn(data, dn.Anneal(Stuck(), num_reads=100, direct=True))
-    assert (found.reads.reads, found.reads.distinct) == (100, 1)
-    assert found.reads.summary()["distinct"] == found.to_dict()["annealed"]["distinct"] == 1
-    found.save(tmp_path / "page.html")
+    result = dn.learn(data, dn.Anneal(Stuck(), num_reads=100, direct=True))
+    assert (result.reads.reads, result.reads.distinct) == (100, 1)
+    assert result.reads.summary()["distinct"] == result.to_dict()["annealed"]["distinct"] == 1
+    result.save(tmp_path / "page.html")
     assert "100 reads, 1 distinct" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
@@ -110,7 +110,7 @@ def test_identical_reads_are_counted(data, tmp_path):
 
 
 @pytest.mark.slow
-def test_names_and_plain_values_work(data, table, tmp_path):
+def test_sources_scores_and_solvers_by_name(data, table, tmp_path):
     frame = data.frame()
     for source in (
         frame,
@@ -122,7 +122,7 @@ def test_names_and_plain_values_work(data, table, tmp_path):
     assert dn.learn(tmp_path / "lc.csv").score == pytest.approx(dn.learn(data).score)
     assert dn.learn(data, score="bic").score_name == "BIC"
     assert dn.learn(data, score="bdeu:10").score == dn.learn(data, score=dn.BDeu(10)).score
-    assert dn.scoring.Scorer(data, "k2").rule == dn.K2()
+    assert dn.scoring.Scorer(data, "k2").criterion == dn.K2()
     assert dn.scoring.score_table(data, "bic").score_name == "BIC"
     assert dn.learn(data, "exact").solver == "exact"
     assert dn.learn(data, solver="auto").to_dict()["edges"] == dn.learn(data).to_dict()["edges"]
@@ -141,31 +141,31 @@ def test_names_and_plain_values_work(data, table, tmp_path):
     assert list(dn.sensitivity(frame, [1, 2])) == [1.0, 2.0]
 
 
-def test_knowledge_as_plain_values_or_a_file(data, tmp_path):
+def test_background_knowledge_as_dict_or_file(data, tmp_path):
     plain = {"required": ["Xray -> Cancer", ("Smoker", "Dyspnoea")], "leaves": ["Dyspnoea"], "limits": {"Cancer": 2}}
     known = dn.Knowledge(required=[("Xray", "Cancer"), ("Smoker", "Dyspnoea")], leaves=["Dyspnoea"], limits={"Cancer": 2})
     (tmp_path / "k.toml").write_text(
         'required = ["Xray -> Cancer", ["Smoker", "Dyspnoea"]]\nleaves = ["Dyspnoea"]\n[limits]\nCancer = 2\n'
     )
-    want = dn.learn(data, knowledge=known)
+    expected = dn.learn(data, knowledge=known)
     for given in (plain, tmp_path / "k.toml", str(tmp_path / "k.toml")):
-        found = dn.learn(data, knowledge=given)
-        assert (found.edges, found.score, found.knowledge) == (want.edges, want.score, want.knowledge)
+        result = dn.learn(data, knowledge=given)
+        assert (result.edges, result.score, result.knowledge) == (expected.edges, expected.score, expected.knowledge)
     assert dn.scoring.Scorer(data, knowledge=plain).knowledge == known
-    assert want.knowledge == known
+    assert expected.knowledge == known
     assert dn.learn(data, knowledge={}).knowledge is None
     assert (
         dn.StructureLearner(knowledge=plain, solver="exact", criterion=dn.BIC())
         .fit(data.frame())
         .graph_.has_edge("Xray", "Cancer")
     )
-    assert dn.bootstrap(data, 2, knowledge=plain).of("Xray", "Cancer") == (1.0, 1.0)
+    assert dn.bootstrap(data, 2, knowledge=plain).frequency("Xray", "Cancer") == (1.0, 1.0)
 
 
-def test_the_emulated_annealer_by_name(data):
-    found = dn.learn(data, dn.Anneal("qpu-emulated", num_reads=20))
-    assert found.hardware.emulated
-    assert found.solver == "EmulatedQPU"
+def test_emulated_annealer_by_name(data):
+    result = dn.learn(data, dn.Anneal("qpu-emulated", num_reads=20))
+    assert result.hardware.emulated
+    assert result.solver == "EmulatedQPU"
 
 
 # Errors
@@ -174,7 +174,7 @@ SA = SimulatedAnnealingSampler()
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         ({"bins": "quantile:4"}, r"bins is an option of dn.read; call dn.learn\(dn.read\(data, bins=...\)\)"),
         ({"missing": "drop", "solver": SA}, "missing is an option of dn.read"),
@@ -184,9 +184,12 @@ SA = SimulatedAnnealingSampler()
         ({"num_reads": 4}, r"num_reads is a setting of a solver; call dn.learn\(data, dn.Anneal\(..., num_reads=...\)\)"),
         ({"max_parent": 3}, "did you mean 'max_parents'"),
         ({"max_parent": 3, "solver": SA}, "did you mean 'max_parents'"),
-        ({"num_sweeps": 3, "solver": SA}, r"belong to dn.Anneal\(sampler, parameters=\{'num_sweeps': ...\}\)"),
-        ({"rounds": 3}, r"rounds is a setting of a solver; call dn.learn\(data, dn.OrderSearch\(..., rounds=...\)\)"),
-        ({"rounds": 3, "solver": "order"}, r"dn.OrderSearch\(..., rounds=...\)"),
+        (
+            {"num_sweeps": 3, "solver": SA},
+            r"pass parameters of a sampler with dn.Anneal\(sampler, parameters=\{'num_sweeps': ...\}\)",
+        ),
+        ({"restarts": 3}, r"restarts is a setting of a solver; call dn.learn\(data, dn.OrderSearch\(..., restarts=...\)\)"),
+        ({"restarts": 3, "solver": "order"}, r"dn.OrderSearch\(..., restarts=...\)"),
         ({"bound": False}, "bound is a setting of a solver"),
         ({"journal": "run.db"}, r"journal is a setting of a run; call dn.learn\(data, run=dn.Run\(journal=...\)\)"),
         ({"solver": "simulated"}, "there is no solver 'simulated'; give one of auto, exact"),
@@ -200,35 +203,35 @@ SA = SimulatedAnnealingSampler()
         ({"max_parents": 2.5}, "max_parents is 2.5"),
         ({"seed": "x"}, "seed is 'x'; give a whole number"),
         ({"seed": "x", "solver": SA}, "seed is 'x'"),
-        ({"seed": 1, "run": dn.Run()}, "seed and time_limit are shortcuts for run"),
-        ({"time_limit": 1, "run": dn.Run()}, "seed and time_limit are shortcuts for run"),
-        ({"solver": "tree", "seed": 1}, "tree takes no seed"),
-        ({"solver": dn.Divide("tree"), "seed": 1}, "tree takes no seed"),
-        ({"solver": "leap-hybrid", "seed": 1}, "leap-hybrid takes no seed"),
+        ({"seed": 1, "run": dn.Run()}, "seed and time_limit cannot be combined with run"),
+        ({"time_limit": 1, "run": dn.Run()}, "seed and time_limit cannot be combined with run"),
+        ({"solver": "tree", "seed": 1}, "tree has no seed parameter"),
+        ({"solver": dn.Divide("tree"), "seed": 1}, "tree has no seed parameter"),
+        ({"solver": "leap-hybrid", "seed": 1}, "leap-hybrid has no seed parameter"),
         ({"run": 7}, r"run is int; give dn.Run\(...\)"),
-        ({"time_limit": "60"}, "time_limit is '60'; give seconds above 0"),
+        ({"time_limit": "60"}, "time_limit is '60'; give a number of seconds above 0"),
         ({"time_limit": True}, "time_limit is True"),
         ({"initial": "lung-cancer"}, "initial is 'lung-cancer'; give a networkx.DiGraph"),
         ({"initial": nx.Graph()}, "initial is .*; give a networkx.DiGraph"),
         ({"solver": dn.Divide(subproblems=7)}, "subproblems is 7"),
         ({"knowledge": 5}, "knowledge is 5; give a Knowledge, a dict"),
-        ({"knowledge": {"leafs": ["Xray"]}}, "knowledge: there is no 'leafs' in knowledge; .* did you mean 'leaves'"),
+        ({"knowledge": {"leafs": ["Xray"]}}, "knowledge: 'leafs' is not a key of knowledge; .* did you mean 'leaves'"),
         ({"knowledge": {"leaves": "Xray"}}, "knowledge: leaves must be a list of names"),
-        ({"knowledge": {"required": ["Xray"]}}, "knowledge: 'Xray' in required is no edge"),
+        ({"knowledge": {"required": ["Xray"]}}, "knowledge: 'Xray' in required is not an edge"),
         ({"knowledge": {"limits": 3}}, "knowledge: limits must be a mapping such as"),
-        ({"knowledge": {"leaves": ["Nose"]}}, "leaves names 'Nose', which is not a variable"),
+        ({"knowledge": {"leaves": ["Nose"]}}, "'Nose' in leaves is not a variable of the data"),
         ({"knowledge": "nowhere.toml"}, "nowhere.toml cannot be read"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
 )
-def test_arguments_that_cannot_be_used(options, words, data):
-    with pytest.raises(dn.InputError, match=words) as caught:
+def test_invalid_arguments_of_learn(options, message, data):
+    with pytest.raises(dn.InputError, match=message) as caught:
         dn.learn(data, **options)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "message"),
     [
         (lambda: dn.Run(seed="x"), "seed is 'x'; give a whole number"),
         (lambda: dn.Run(executor=3), "executor is 3; give a concurrent.futures.Executor"),
@@ -237,10 +240,10 @@ def test_arguments_that_cannot_be_used(options, words, data):
         (lambda: dn.Run(deadline=60), r"deadline is 60; give dn.Deadline.after\(seconds\)"),
         (
             lambda: dn.Anneal(SA, parameters={"num_read": 3}),
-            "parameter 'num_read'; it takes .*; did you mean 'num_reads'",
+            "parameter 'num_read'; it accepts .*; did you mean 'num_reads'",
         ),
         (lambda: dn.Anneal(SA, num_reads=3, parameters={"num_reads": 3}), "num_reads is given twice"),
-        (lambda: dn.Anneal(SA, num_reads=0), "num_reads is 0; give a whole number from 1"),
+        (lambda: dn.Anneal(SA, num_reads=0), "num_reads is 0; give a whole number of at least 1"),
         (lambda: dn.Anneal(SA, encoding="papyrus"), "the encoding 'papyrus'"),
         (lambda: dn.Anneal(SA, encoding=3), "encoding is 3; give an Encoding"),
         (lambda: dn.Anneal(SA, direct="yes"), "direct is 'yes'; give True or False"),
@@ -256,34 +259,34 @@ def test_arguments_that_cannot_be_used(options, words, data):
         (lambda: dn.Anneal(SA, parameters={5: 1}), r"^parameters is \{5: 1\}; give a dict such as"),
         (lambda: dn.Auto(bound="no"), "^bound is 'no'; give True or False"),
         (lambda: dn.OrderSearch(bound=0), "^bound is 0; give True or False"),
-        (lambda: dn.OrderSearch(rounds=-1), "^rounds is -1; give a whole number from 0"),
-        (lambda: dn.OrderSearch(rounds="3"), "^rounds is '3'; give a whole number"),
+        (lambda: dn.OrderSearch(restarts=-1), "^restarts is -1; give a whole number of at least 0"),
+        (lambda: dn.OrderSearch(restarts="3"), "^restarts is '3'; give a whole number"),
         (lambda: dn.Divide(acyclic=1), "acyclic is 1; give True or False"),
         (lambda: dn.Divide(size="3"), "^size is '3'; give a whole number"),
         (lambda: dn.Divide("sa", subproblem_parameters=5), "^subproblem_parameters is 5; give a dict"),
         (
             lambda: dn.Divide(subproblem_parameters={"num_reads": 3}),
-            r"are for samplers; give Divide\(Anneal\(sampler\), ...\)",
+            r"are only for samplers; give Divide\(Anneal\(sampler\), ...\)",
         ),
         (lambda: dn.Divide(combine="vote"), "combine is 'vote'; give one of conquer, penalty, count"),
         (lambda: dn.Divide("exat"), "did you mean 'exact'"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_settings_that_cannot_be_used(call, words):
-    with pytest.raises(dn.InputError, match=words) as caught:
+def test_invalid_settings(call, message):
+    with pytest.raises(dn.InputError, match=message) as caught:
         call()
     assert "\n" not in str(caught.value)
 
 
-def test_relatives_refuse_clearly(data, table):
+def test_invalid_arguments_of_related_functions(data, table):
     cases = [
         (lambda: dn.learn(5), "cannot read data from int"),
         (lambda: dn.solvers.anneal(data, SA), "a ScoreTable is needed, not Dataset"),
-        (lambda: dn.solvers.anneal(table, 5), "int is not a dimod.Sampler; give one"),
+        (lambda: dn.solvers.anneal(table, 5), "int is not a dimod.Sampler; give a sampler such as"),
         (lambda: dn.solvers.anneal(table, SA, sede=3), "did you mean 'seed'"),
-        (lambda: dn.Problem(data), "a problem is made of a Scorer or a ScoreTable, not Dataset"),
-        (lambda: dn.Problem(table, max_parents=2), "max_parents is settled by the table"),
+        (lambda: dn.Problem(data), "source is a Dataset; give a Scorer or a ScoreTable"),
+        (lambda: dn.Problem(table, max_parents=2), "a ScoreTable already has a parent limit"),
         (lambda: dn.solvers.exact(data), "a ScoreTable is needed, not Dataset"),
         (lambda: dn.solvers.order_search(data), "a ScoreTable is needed, not Dataset"),
         (lambda: dn.solvers.exhaustive(data), "a ScoreTable is needed, not Dataset"),
@@ -292,33 +295,33 @@ def test_relatives_refuse_clearly(data, table):
         (lambda: dn.bootstrap(data, 2, size=4), r"call dn.bootstrap\(data, solver=dn.Divide\(..., size=...\)\)"),
         (lambda: dn.bootstrap(data, 2, seed=4), r"call dn.bootstrap\(data, run=dn.Run\(seed=...\)\)"),
         (lambda: dn.bootstrap(data, 2, time_limit=4), r"run=dn.Run\(deadline=dn.Deadline.after\(60\)\)"),
-        (lambda: dn.bootstrap(data, 2, knowledge={"leaf": []}), "there is no 'leaf' in knowledge"),
+        (lambda: dn.bootstrap(data, 2, knowledge={"leaf": []}), "'leaf' is not a key of knowledge"),
         (lambda: dn.bootstrap(data, 2, run=7), r"run is int; give dn.Run\(...\)"),
         (lambda: dn.bootstrap(data, 2, run=dn.Run), r"run is the class Run; give dn.Run\(...\)"),
         (lambda: dn.learn(data).bootstrap(2, run=None), r"run is NoneType; give dn.Run\(...\)"),
         (lambda: dn.holdout(data, run="run.db"), r"run is str; give dn.Run\(...\)"),
-        (lambda: dn.holdout(data, "x"), "the share of rows held out is 'x'; give a number between 0 and 1"),
+        (lambda: dn.holdout(data, "x"), "share of held-out rows is 'x'; give a number between 0 and 1"),
         (lambda: dn.holdout(data, sore="bic"), "did you mean 'score'"),
-        (lambda: dn.sensitivity(data, [1], score="bic"), "score is no argument of sensitivity"),
+        (lambda: dn.sensitivity(data, [1], score="bic"), "score is not an argument of sensitivity"),
         (lambda: dn.sensitivity(data, [1], run=7), r"run is int; give dn.Run\(...\)"),
         (lambda: dn.sensitivity(data, [1, "x"]), "an equivalent sample size is 'x'; give a list of numbers"),
         (lambda: dn.sensitivity(data, [0]), "the equivalent sample size is 0"),
         (lambda: dn.holdout(data, score="bix"), "there is no score 'bix'"),
         (lambda: dn.scoring.Scorer(data, score="bix"), "there is no score 'bix'"),
-        (lambda: dn.scoring.Scorer(data, knowledge={"leaf": []}), "there is no 'leaf' in knowledge"),
+        (lambda: dn.scoring.Scorer(data, knowledge={"leaf": []}), "'leaf' is not a key of knowledge"),
         (lambda: dn.scoring.score_table(data, 7), "score is 7"),
         (lambda: dn.StructureLearner(criterion=4).fit(data.frame()), "score is 4"),
         (lambda: dn.StructureLearner(solver="ex").fit(data.frame()), "there is no solver 'ex'"),
         (lambda: dn.StructureLearner(knowledge=[1]).fit(data.frame()), r"knowledge is \[1\]"),
         (lambda: dn.StructureLearner(seed="x").fit(data.frame()), "seed is 'x'"),
     ]
-    for call, words in cases:
-        with pytest.raises(dn.InputError, match=words):
+    for call, message in cases:
+        with pytest.raises(dn.InputError, match=message):
             call()
 
 
-def test_usable_executors_and_journals_are_taken(data, tmp_path):
+def test_numpy_seed_executor_and_journal_are_accepted(data, tmp_path):
     with ThreadPoolExecutor(2) as executor, dn.SqliteJournal(tmp_path / "run.db") as journal:
         run = dn.Run(np.int64(3), dn.Deadline.after(np.float64(600)), executor=executor, journal=journal)
-        found = dn.learn(data, dn.Divide(size=3), run=run)
-    assert found.seed == 3
+        result = dn.learn(data, dn.Divide(size=3), run=run)
+    assert result.seed == 3

@@ -1,4 +1,4 @@
-"""The estimator, by scikit-learn's own checks."""
+"""The estimator: scikit-learn checks, fitting and scoring."""
 
 import polars as pl
 import pytest
@@ -11,7 +11,7 @@ import dagneal as dn
 from dagneal.estimator import StructureLearner
 
 
-def test_it_is_cloned_and_set_as_scikit_learn_wants():
+def test_clone_and_set_params():
     first = StructureLearner(max_parents=2, knowledge=dn.Knowledge(roots=["a"]))
     copy = clone(first)
     assert copy is not first
@@ -33,7 +33,7 @@ def test_it_is_cloned_and_set_as_scikit_learn_wants():
     assert repr(StructureLearner(seed=3)) == "StructureLearner(seed=3)"
 
 
-def test_scikit_learns_checks_of_parameters():
+def test_scikit_learn_parameter_checks():
     from sklearn.utils import estimator_checks as checks
 
     learner = StructureLearner()
@@ -46,7 +46,7 @@ def test_scikit_learns_checks_of_parameters():
         getattr(checks, name)(type(learner).__name__, learner)
 
 
-def test_it_learns_and_scores():
+def test_fit_and_score():
     truth = dn.load("lung-cancer")
     frame = truth.sample(10_000, 1).frame()
     learner = StructureLearner().fit(frame)
@@ -55,15 +55,15 @@ def test_it_learns_and_scores():
     fresh = truth.sample(10_000, 2).frame()
     assert learner.score(fresh) == pytest.approx(dn.log_likelihood(truth, truth.sample(10_000, 2)) / 10_000, abs=0.02)
     assert learner.score(fresh) > StructureLearner(max_parents=0).fit(frame).score(fresh)
-    with pytest.raises(dn.InputError, match="fit the learner first"):
+    with pytest.raises(dn.InputError, match="the learner is not fitted; call fit first"):
         StructureLearner().score(frame)
     numbers = frame.with_columns(pl.Series("age", [i * 0.37 for i in range(10_000)]))
     fitted = StructureLearner(bins="quantile:3").fit(numbers)
     assert len(fitted.network_.states["age"]) == 3
-    assert fitted.score(numbers.head(20)) < 0  # cut as they were for fit, though these alone would be cut elsewhere
+    assert fitted.score(numbers.head(20)) < 0  # with the bins of fit; these rows alone would get other bins
 
 
-def test_parameters_are_searched():
+def test_grid_search():
     frame = dn.load("lung-cancer").sample(2_000, 1).frame().sample(fraction=1.0, shuffle=True, seed=1)
     search = GridSearchCV(StructureLearner(), {"max_parents": [0, 2]}, cv=3).fit(frame)
     assert search.best_params_ == {"max_parents": 2}

@@ -1,4 +1,4 @@
-"""The result of `learn`: what it says, its methods, its files and its probabilities."""
+"""The result of `learn`: properties, methods, files and probabilities."""
 
 import json
 import random
@@ -10,6 +10,7 @@ import pytest
 from dwave.samplers import SimulatedAnnealingSampler
 
 import dagneal as dn
+from dagneal.confidence.measures import Strength
 from dagneal.divide.subproblem_solvers import Solutions
 from dagneal.report.page import page
 from dagneal.report.summary import summary_lines
@@ -17,7 +18,7 @@ from support.reference import random_data, random_table
 
 
 class Circle:
-    """A subproblem solver whose votes leave a cycle."""
+    """A subproblem solver whose votes form a cycle."""
 
     name = "circle"
 
@@ -42,7 +43,7 @@ def data(truth):
 
 
 @pytest.fixture(scope="module")
-def found(data):
+def result(data):
     return dn.learn(data)
 
 
@@ -53,106 +54,106 @@ def cyclic():
 
 @pytest.fixture(scope="module")
 def wide():
-    """A result without a proof, but with a bound: more variables than exact search takes in seconds."""
+    """A result with an upper bound but without a proof of optimality, because it has too many variables."""
     return dn.learn(random_data(24, 100, 1, arities=[2] * 24), max_parents=2, seed=1)
 
 
-# What it says
+# Properties
 
 
-def test_its_repr_is_one_line(found, cyclic, wide, data):
-    assert repr(found) == f"Learned(5 variables, {len(found.edges)} edges, BDeu(1) = {found.score:.3f}, optimal)"
+def test_repr_is_one_line(result, cyclic, wide, data):
+    assert repr(result) == f"Learned(5 variables, {len(result.edges)} edges, BDeu(1) = {result.score:.3f}, optimal)"
     assert repr(cyclic) == "Learned(3 variables, 3 edges, BDeu(1) = nan, not a network)"
     size = f"Learned(24 variables, {len(wide.edges)} edges"
     assert repr(wide) == f"{size}, BDeu(1) = {wide.score:.3f}, within {wide.gap:.3f} of the optimum)"
-    assert repr(dn.learn(data, dn.OrderSearch(rounds=1))).endswith("not proved optimal)")
+    assert repr(dn.learn(data, dn.OrderSearch(restarts=1))).endswith("not proved optimal)")
     one = dn.learn(data, max_parents=0, score="bic")
     assert repr(one) == f"Learned(5 variables, 0 edges, BIC = {one.score:.3f}, optimal)"
 
 
-def test_whether_it_is_a_network(found, cyclic, data):
-    assert found.is_dag
+def test_is_dag_and_errors_for_cyclic_results(result, cyclic, data):
+    assert result.is_dag
     assert not cyclic.is_dag
-    for what in (lambda: cyclic.network, lambda: cyclic.cpdag):
-        with pytest.raises(dn.InputError, match=r"the votes leave a cycle, .* with acyclic=True"):
-            what()
+    for access in (lambda: cyclic.network, lambda: cyclic.cpdag):
+        with pytest.raises(dn.InputError, match=r"the combined votes contain a cycle, .* with acyclic=True"):
+            access()
     assert dn.learn(random_data(3, 50, 1), dn.Divide(Circle(), combine="penalty", acyclic=True)).is_dag
 
 
-def test_its_gap(found, wide, data):
-    assert found.gap == 0.0
+def test_gap(result, wide, data):
+    assert result.gap == 0.0
     assert wide.gap == wide.bound.score - wide.score > 0
-    assert dn.learn(data, dn.OrderSearch(rounds=1)).gap is None
+    assert dn.learn(data, dn.OrderSearch(restarts=1)).gap is None
     assert replace(wide, score=float("nan")).gap is None
 
 
-def test_its_drawing_for_notebooks(found, cyclic, data):
-    html = found._repr_html_()
+def test_drawing_for_notebooks(result, cyclic, data):
+    html = result._repr_html_()
     assert html.count("<svg") == 1
     for name in data.names:
         assert name in html
     assert "<svg" in cyclic._repr_html_()
 
 
-def test_it_cannot_be_changed(found):
+def test_result_is_frozen(result):
     with pytest.raises(AttributeError):
-        found.score = 0.0
+        result.score = 0.0
 
 
-# Its methods
+# Methods
 
 
-def test_its_graph_and_equivalence_class(found, truth):
-    graph = found.to_networkx()
+def test_graph_and_equivalence_class(result, truth):
+    graph = result.to_networkx()
     assert isinstance(graph, nx.DiGraph)
     assert list(graph) == list(truth.names)
-    assert list(graph.edges) == sorted(found.edges, key=lambda edge: list(truth.names).index(edge[0]))
-    assert set(graph.edges) == set(found.edges)
+    assert list(graph.edges) == sorted(result.edges, key=lambda edge: list(truth.names).index(edge[0]))
+    assert set(graph.edges) == set(result.edges)
     graph.add_edge("Smoker", "Xray")  # a copy
-    assert set(found.dag.edges) == set(found.edges)
-    assert nx.utils.graphs_equal(found.cpdag, dn.cpdag(found.dag))
+    assert set(result.dag.edges) == set(result.edges)
+    assert nx.utils.graphs_equal(result.cpdag, dn.cpdag(result.dag))
 
 
-def test_its_strengths(found, data):
-    its = found.strengths()
-    assert [(each.parent, each.child) for each in its] == found.edges
-    assert its == dn.strengths(found.dag, data)
-    measured = found.with_confidence(dn.Confidence(strengths=its[:1]))
-    assert measured.strengths() == its[:1]
-    assert found.confidence is None
+def test_strengths(result, data):
+    strengths = result.strengths()
+    assert [(each.parent, each.child) for each in strengths] == result.edges
+    assert strengths == dn.strengths(result.dag, data)
+    measured = result.with_confidence(dn.Confidence(strengths=strengths[:1]))
+    assert measured.strengths() == strengths[:1]
+    assert result.confidence is None
 
 
-def test_its_bootstrap(found, data):
-    ours = found.bootstrap(5, run=dn.Run(3))
-    assert ours.samples == 5
-    assert np.array_equal(ours.directions, dn.bootstrap(data, 5, run=dn.Run(3)).directions)
-    exact = found.bootstrap(5, dn.Exact(), dn.Run(3))
-    assert np.array_equal(ours.directions, exact.directions)  # what Auto does with five variables
+def test_bootstrap(result, data):
+    default = result.bootstrap(5, run=dn.Run(3))
+    assert default.samples == 5
+    assert np.array_equal(default.directions, dn.bootstrap(data, 5, run=dn.Run(3)).directions)
+    exact = result.bootstrap(5, dn.Exact(), dn.Run(3))
+    assert np.array_equal(default.directions, exact.directions)  # Auto uses exact search for five variables
     known = dn.learn(data, knowledge={"required": ["Xray -> Cancer"]}, max_parents=1)
-    assert known.bootstrap(3).of("Xray", "Cancer") == (1.0, 1.0)
+    assert known.bootstrap(3).frequency("Xray", "Cancer") == (1.0, 1.0)
     divided = dn.learn(data, dn.Divide(combine="penalty", acyclic=True))
     assert divided.search_limit is None  # the rules of the paper have no parent limit
     assert divided.bootstrap(2).samples == 2
 
 
-def test_its_comparison_with_the_truth(found, truth, data):
-    by_network, by_graph = found.compare(truth), found.compare(truth.dag)
-    assert by_network == by_graph == dn.compare(found.dag, truth.dag, dn.scoring.Scorer(data))
+def test_comparison_with_the_truth(result, truth, data):
+    by_network, by_graph = result.compare(truth), result.compare(truth.dag)
+    assert by_network == by_graph == dn.compare(result.dag, truth.dag, dn.scoring.Scorer(data))
     same = dn.learn(truth.expected(10_000)).compare(truth)
     assert same.shd == 0
-    assert found.compare(dn.Learned.of(dn.Solution(truth.dag, -1.0, 2, "other"))) == by_graph
-    with pytest.raises(dn.InputError, match="differ in their variables"):
-        found.compare(dn.load("waste"))
-    for wrong in ("lung-cancer", nx.Graph(truth.dag), None):
+    assert result.compare(dn.Learned.of(dn.Solution(truth.dag, -1.0, 2, "other"))) == by_graph
+    with pytest.raises(dn.InputError, match="have different variables"):
+        result.compare(dn.load("waste"))
+    for invalid in ("lung-cancer", nx.Graph(truth.dag), None):
         with pytest.raises(dn.InputError, match=r"truth is .*; give a network such as dn.load\('lung-cancer'\)"):
-            found.compare(wrong)
+            result.compare(invalid)
 
 
-def test_further_searches_have_the_limit_that_was_asked_for(data, tmp_path):
-    """Not that of the result, which may be the default of its solver, or what the rules of the paper found."""
+def test_search_limit_is_the_requested_parent_limit(data, tmp_path):
+    """A new search uses the requested parent limit, not the limit that the solver chose."""
     cases = [
         (None, dn.Auto(), None),
-        (None, dn.OrderSearch(rounds=1), None),  # its own default is 3
+        (None, dn.OrderSearch(restarts=1), None),  # the default of order search is 3
         (None, dn.Exhaustive(), None),
         (3, dn.Exact(), 3),
         (np.int64(3), dn.Divide(combine="penalty", acyclic=True), 3),
@@ -161,101 +162,108 @@ def test_further_searches_have_the_limit_that_was_asked_for(data, tmp_path):
         (None, dn.Anneal("sa", num_reads=5, direct=True), 2),
         (1, dn.Anneal("sa", num_reads=5, direct=True), 1),
     ]
-    for asked, solver, limit in cases:
-        result = dn.learn(data, solver, max_parents=asked)
-        assert (result.requested_parents, result.search_limit) == (asked, limit)
-        assert result.to_dict()["requested_parents"] == asked
-        result.save(tmp_path / "found.json")
-        assert dn.load_result(tmp_path / "found.json").search_limit == limit
+    for requested, solver, limit in cases:
+        result = dn.learn(data, solver, max_parents=requested)
+        assert (result.requested_parents, result.search_limit) == (requested, limit)
+        assert result.to_dict()["requested_parents"] == requested
+        result.save(tmp_path / "result.json")
+        assert dn.load_result(tmp_path / "result.json").search_limit == limit
     xor = random_data(6, 300, 1, arities=[2] * 6)
-    few = dn.learn(xor, dn.OrderSearch(rounds=1))
+    few = dn.learn(xor, dn.OrderSearch(restarts=1))
     assert np.array_equal(few.bootstrap(3).directions, dn.bootstrap(xor, 3).directions)
     two = dn.learn(random_data(2, 50, 1), dn.Anneal("sa", num_reads=5, direct=True))
     assert two.search_limit == 1
     assert two.bootstrap(2).samples == 2
 
 
-def test_new_measures_do_not_remove_old_ones(found, data):
-    resampled = found.bootstrap(3)
-    first = found.with_confidence(dn.Confidence(bootstrap=resampled, threshold=0.8))
+def test_new_measures_keep_old_measures(result, data):
+    frequencies = result.bootstrap(3)
+    first = result.with_confidence(dn.Confidence(bootstrap=frequencies, threshold=0.8))
     held = dn.holdout(data)
     second = first.with_confidence(dn.Confidence(holdout=held)).with_confidence(dn.Confidence(sensitivity={1.0: []}))
-    assert second.confidence.bootstrap is resampled
+    assert second.confidence.bootstrap is frequencies
     assert second.confidence.threshold == 0.8
     assert second.confidence.holdout is held
     assert second.confidence.sensitivity == {1.0: []}
-    third = second.with_confidence(dn.Confidence(bootstrap=found.bootstrap(2)))
+    third = second.with_confidence(dn.Confidence(bootstrap=result.bootstrap(2)))
     assert (third.confidence.bootstrap.samples, third.confidence.threshold) == (2, 0.5)
     assert third.confidence.holdout is held
 
 
-# Its data again
+# Adding the data
 
 
-class Mine(dn.BIC):
-    """A score of the user's own, which no file holds."""
+class CustomScore(dn.BIC):
+    """A user-defined score; result files do not store it."""
 
-    name = "mine"
+    name = "custom"
 
 
-def test_its_data_come_back_only_if_they_are_the_same(found, data, tmp_path):
-    found.save(tmp_path / "found.json")
-    read = dn.load_result(tmp_path / "found.json")
+def test_with_data_accepts_only_the_training_data(result, data, tmp_path):
+    result.save(tmp_path / "result.json")
+    read = dn.load_result(tmp_path / "result.json")
     assert read.data is None
-    assert read.data_summary == found.data_summary
+    assert read.data_summary == result.data_summary
     assert (read.data_summary.rows, read.data_summary.fingerprint) == (2_000, data.fingerprint)
-    assert read.with_data(data.frame()).strengths() == found.strengths()
+    assert read.with_data(data.frame()).strengths() == result.strengths()
     truth = dn.load("lung-cancer")
     for other, message in (
-        (truth.sample(1_999, 1), r"the data have 1,999 rows, and the result was learned from 2,000; give the data that"),
-        (truth.sample(2_000, 2), "the data have as many rows as those of the result, but other content"),
-        (dn.load("waste").sample(2_000, 1), "the result and the data differ in their variables"),
+        (
+            truth.sample(1_999, 1),
+            "the data have 1,999 rows, but the result was learned from 2,000 rows; give the training data",
+        ),
+        (truth.sample(2_000, 2), "the data differ from the training data in values"),
+        (dn.load("waste").sample(2_000, 1), "the result and the data have different variables"),
     ):
         with pytest.raises(dn.InputError, match=message):
             read.with_data(other)
     read.save(tmp_path / "again.json")
-    assert dn.load_result(tmp_path / "again.json").data_summary == found.data_summary
+    assert dn.load_result(tmp_path / "again.json").data_summary == result.data_summary
     read.save(tmp_path / "page.html")
     assert "2,000 rows" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
-def test_a_result_without_a_fingerprint_is_checked_by_its_score(found, data):
-    plain = dn.Learned.of(dn.Solution(found.dag, found.score, 4, "exact"), score_name="BDeu(1)", criterion=dn.BDeu())
+def test_with_data_checks_the_score_without_a_fingerprint(result, data):
+    plain = dn.Learned.of(dn.Solution(result.dag, result.score, 4, "exact"), score_name="BDeu(1)", criterion=dn.BDeu())
     assert plain.data_summary is None
-    assert plain.with_data(data).strengths() == found.strengths()
-    with pytest.raises(dn.InputError, match=rf"the network scores {found.score:.3f} in this result, but .* by BDeu\(1\)"):
+    assert plain.with_data(data).strengths() == result.strengths()
+    with pytest.raises(
+        dn.InputError, match=rf"the score of this result is {result.score:.3f}, but BDeu\(1\) of these data is"
+    ):
         plain.with_data(dn.load("lung-cancer").sample(2_000, 2))
 
 
-def test_a_score_of_your_own_is_given_again(data, truth, tmp_path):
-    mine = dn.learn(data, score=Mine())
-    mine.save(tmp_path / "found.json")
-    read = dn.load_result(tmp_path / "found.json")
-    assert (read.criterion, read.score_name) == (None, "mine")
-    for what in (lambda its: its.strengths(), lambda its: its.bootstrap(2), lambda its: its.compare(truth)):
-        with pytest.raises(dn.InputError, match=r"needs the score 'mine' .*; call result.with_data\(data, score=...\)"):
-            what(read.with_data(data))
-    whole = read.with_data(data, Mine())
-    assert whole.strengths() == mine.strengths()
-    assert whole.compare(truth) == mine.compare(truth)
-    assert np.array_equal(whole.bootstrap(3).directions, mine.bootstrap(3).directions)
-    with pytest.raises(dn.InputError, match=r"the network scores .* by K2 with these data; give the data and the score"):
+def test_user_defined_score_is_not_stored(data, truth, tmp_path):
+    learned = dn.learn(data, score=CustomScore())
+    learned.save(tmp_path / "result.json")
+    read = dn.load_result(tmp_path / "result.json")
+    assert (read.criterion, read.score_name) == (None, "custom")
+    for method in (lambda r: r.strengths(), lambda r: r.bootstrap(2), lambda r: r.compare(truth)):
+        with pytest.raises(dn.InputError, match=r"needs the score 'custom', .*; call result.with_data\(data, score=...\)"):
+            method(read.with_data(data))
+    complete = read.with_data(data, CustomScore())
+    assert complete.strengths() == learned.strengths()
+    assert complete.compare(truth) == learned.compare(truth)
+    assert np.array_equal(complete.bootstrap(3).directions, learned.bootstrap(3).directions)
+    with pytest.raises(
+        dn.InputError, match=r"the score of this result is .*, but K2 of these data is .*; give the training data"
+    ):
         read.with_data(data, "k2")
     known = dn.learn(data, score="bic")
     assert known.with_data(data, "bic").criterion == dn.BIC()
-    with pytest.raises(dn.InputError, match="score is 'k2', but the result was learned with BIC; leave score out"):
+    with pytest.raises(dn.InputError, match="score is 'k2', but the result was learned with BIC; remove score"):
         known.with_data(data, "k2")
-    read.with_data(data).save(tmp_path / "page.html")  # without figures that need the score
+    read.with_data(data).save(tmp_path / "page.html")  # without score drops
 
 
-# Its files
+# Files
 
 
-def confidence_of(found, data):
-    """All measures of confidence."""
+def confidence_of(result, data):
+    """Return all measures of confidence."""
     return dn.Confidence(
-        strengths=found.strengths(),
-        bootstrap=found.bootstrap(4),
+        strengths=result.strengths(),
+        bootstrap=result.bootstrap(4),
         threshold=0.7,
         sensitivity={size: each.edges for size, each in dn.sensitivity(data, [0.5, 10]).items()},
         holdout=dn.holdout(data),
@@ -271,28 +279,28 @@ VOTES = dn.Divide(dn.Anneal("sa", num_reads=5), size=3, combine="count")
 @pytest.mark.parametrize(
     "make",
     [
-        pytest.param(lambda found, data: found, id="exact"),
+        pytest.param(lambda result, data: result, id="exact"),
         pytest.param(
-            lambda found, data: dn.learn(random_data(3, 50, 1), dn.Divide(Circle(), combine="penalty")), id="cycle"
+            lambda result, data: dn.learn(random_data(3, 50, 1), dn.Divide(Circle(), combine="penalty")), id="cycle"
         ),
         pytest.param(
-            lambda found, data: dn.learn(random_data(24, 100, 1, arities=[2] * 24), max_parents=2, seed=1), id="bound"
+            lambda result, data: dn.learn(random_data(24, 100, 1, arities=[2] * 24), max_parents=2, seed=1), id="bound"
         ),
-        pytest.param(lambda found, data: dn.learn(data, DIRECT, seed=2), id="reads"),
-        pytest.param(lambda found, data: dn.learn(data, RAW, seed=2), id="raw reads"),
-        pytest.param(lambda found, data: dn.learn(data, dn.Anneal("sa", num_reads=5), seed=2), id="candidates"),
-        pytest.param(lambda found, data: dn.learn(data, VOTES, seed=2), id="votes of reads"),
-        pytest.param(lambda found, data: dn.learn(data, dn.Anneal("qpu-emulated", num_reads=5)), id="hardware"),
-        pytest.param(lambda found, data: found.with_confidence(confidence_of(found, data)), id="confidence"),
-        pytest.param(lambda found, data: dn.learn(data, knowledge=KNOWN, score="bdeu:2.5"), id="knowledge"),
-        pytest.param(lambda found, data: dn.learn(data, score="bic"), id="another score"),
+        pytest.param(lambda result, data: dn.learn(data, DIRECT, seed=2), id="reads"),
+        pytest.param(lambda result, data: dn.learn(data, RAW, seed=2), id="raw reads"),
+        pytest.param(lambda result, data: dn.learn(data, dn.Anneal("sa", num_reads=5), seed=2), id="candidates"),
+        pytest.param(lambda result, data: dn.learn(data, VOTES, seed=2), id="votes of reads"),
+        pytest.param(lambda result, data: dn.learn(data, dn.Anneal("qpu-emulated", num_reads=5)), id="hardware"),
+        pytest.param(lambda result, data: result.with_confidence(confidence_of(result, data)), id="confidence"),
+        pytest.param(lambda result, data: dn.learn(data, knowledge=KNOWN, score="bdeu:2.5"), id="knowledge"),
+        pytest.param(lambda result, data: dn.learn(data, score="bic"), id="another score"),
     ],
 )
-def test_it_is_read_back(make, found, data, tmp_path, embeddings, monkeypatch):
+def test_loaded_result_equals_the_saved_result(make, result, data, tmp_path, embeddings, monkeypatch):
     monkeypatch.setenv("DAGNEAL_CACHE", str(embeddings))
-    saved = make(found, data)
-    saved.save(tmp_path / "found.json")
-    read = dn.load_result(tmp_path / "found.json")
+    saved = make(result, data)
+    saved.save(tmp_path / "result.json")
+    read = dn.load_result(tmp_path / "result.json")
     plain = json.loads(json.dumps(saved.to_dict()))
     assert plain["data"]["fingerprint"] == saved.data.fingerprint
     assert json.loads(json.dumps(read.to_dict())) == plain
@@ -318,9 +326,9 @@ def test_it_is_read_back(make, found, data, tmp_path, embeddings, monkeypatch):
     assert dn.load_result(tmp_path / "again.json").to_dict() == read.to_dict()
 
 
-def test_what_is_read_back_says_when_it_needs_the_data(found, data, truth, tmp_path):
-    found.save(tmp_path / "found.json")
-    read = dn.load_result(tmp_path / "found.json")
+def test_loaded_result_without_data_raises_clear_errors(result, data, truth, tmp_path):
+    result.save(tmp_path / "result.json")
+    read = dn.load_result(tmp_path / "result.json")
     message = (
         r"strengths needs the data, .* result.with_data\(data\).strengths\(\), or dn.strengths\(result.dag, data, score\)"
     )
@@ -328,18 +336,18 @@ def test_what_is_read_back_says_when_it_needs_the_data(found, data, truth, tmp_p
         read.strengths()
     with pytest.raises(dn.InputError, match=r"bootstrap needs the data, .* or dn.bootstrap\(data\)"):
         read.bootstrap(2)
-    assert read.compare(truth).shd == found.compare(truth).shd
-    whole = read.with_data(data)
-    assert whole.strengths() == found.strengths()
-    assert np.array_equal(whole.bootstrap(3).directions, found.bootstrap(3).directions)
-    read.save(tmp_path / "found.bif")
-    assert set(dn.read_bif(tmp_path / "found.bif").dag.edges) == set(found.edges)
+    assert read.compare(truth).shd == result.compare(truth).shd
+    complete = read.with_data(data)
+    assert complete.strengths() == result.strengths()
+    assert np.array_equal(complete.bootstrap(3).directions, result.bootstrap(3).directions)
+    read.save(tmp_path / "result.bif")
+    assert set(dn.read_bif(tmp_path / "result.bif").dag.edges) == set(result.edges)
 
 
-def test_its_confidence_is_read_back(found, data, tmp_path):
-    measured = found.with_confidence(confidence_of(found, data))
-    measured.save(tmp_path / "found.json")
-    read = dn.load_result(tmp_path / "found.json").confidence
+def test_confidence_is_loaded(result, data, tmp_path):
+    measured = result.with_confidence(confidence_of(result, data))
+    measured.save(tmp_path / "result.json")
+    read = dn.load_result(tmp_path / "result.json").confidence
     assert read.strengths == measured.confidence.strengths
     assert read.threshold == 0.7
     assert read.sensitivity == measured.confidence.sensitivity
@@ -348,71 +356,138 @@ def test_its_confidence_is_read_back(found, data, tmp_path):
     assert np.allclose(read.bootstrap.directions, measured.confidence.bootstrap.directions)
 
 
-def test_the_keys_that_other_programs_use(found, data):
-    plain = found.to_dict()
-    assert plain["format_version"] == 1
+def test_main_keys_of_the_json_format(result, data):
+    plain = result.to_dict()
+    assert plain["format_version"] == 2
     assert plain["variables"] == list(data.names)
-    assert plain["edges"] == [list(edge) for edge in found.edges]
-    assert (plain["score"], plain["optimal"], plain["data"]["rows"]) == (found.score, True, 2_000)
+    assert plain["edges"] == [list(edge) for edge in result.edges]
+    assert (plain["score"], plain["optimal"], plain["data"]["rows"]) == (result.score, True, 2_000)
+
+
+VERSION_1 = {
+    "format_version": 1,
+    "variables": ["a", "b"],
+    "edges": [["a", "b"]],
+    "score": -20.5,
+    "score_name": "BDeu(1)",
+    "max_parents": 1,
+    "requested_parents": None,
+    "solver": "SimulatedAnnealingSampler",
+    "seed": 3,
+    "seconds": {"score": 0.1, "blocks": 0.2, "conquer": 0.3},
+    "optimal": False,
+    "criterion": "bdeu:1.0",
+    "strengths": [{"parent": "a", "child": "b", "loss": 4.5, "turned": None, "decided": False}],
+    "annealed": {
+        "encoding": "tight",
+        "reads": 10,
+        "distinct": 2,
+        "bits": 4,
+        "interactions": 3,
+        "lowest_energy": 20.5,
+        "feasible_share": 0.5,
+        "raw": {"score": -20.5, "hits": 4, "optimum_hits": None},
+        "repaired": {"score": -20.5, "hits": 9, "optimum_hits": None},
+        "random_order_baseline": -20.5,
+        "optimum": None,
+    },
+    "division": {
+        "combine": "conquer",
+        "size": 2,
+        "scheme": "all",
+        "subproblems": 1,
+        "solver": "SimulatedAnnealingSampler",
+        "failed": {},
+        "finished": 1,
+        "candidates": {"a": [], "b": ["a"]},
+        "rounds": 2,
+        "global_solver": "SimulatedAnnealingSampler",
+        "skipped": "",
+        "interrupted": False,
+    },
+    "acyclic": True,
+}
+
+
+def test_version_1_file_loads_like_version_2(tmp_path):
+    """A file of version 1 gives the same result as the same file with the keys of version 2."""
+    (tmp_path / "old.json").write_text(json.dumps(VERSION_1))
+    old = dn.load_result(tmp_path / "old.json")
+    strength = {"parent": "a", "child": "b", "drop_if_removed": 4.5, "drop_if_reversed": None, "compelled": False}
+    new = VERSION_1 | {
+        "format_version": 2,
+        "seconds": {"score": 0.1, "subproblems": 0.2, "conquer": 0.3},
+        "strengths": [strength],
+        "annealed": VERSION_1["annealed"] | {"qubo_variables": 4},
+        "division": VERSION_1["division"] | {"global_solves": 2},
+    }
+    del new["annealed"]["bits"], new["division"]["rounds"]
+    (tmp_path / "new.json").write_text(json.dumps(new))
+    assert old.to_dict() == dn.load_result(tmp_path / "new.json").to_dict() == new
+    assert (old.reads.qubo_variables, old.division.global_solves, old.seconds["subproblems"]) == (4, 2, 0.2)
+    assert old.strengths() == [Strength("a", "b", 4.5, None, False)]
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda plain: plain.update(format_version=2), "has the format version 2; this version of dagneal reads 1"),
-        (lambda plain: plain.update(format_version="1"), "has the format version '1'"),
-        (lambda plain: plain.pop("format_version"), "is no result of `dagneal learn`; it has no format_version"),
-        (lambda plain: plain.pop("solver"), "is no valid result: KeyError: 'solver'"),
-        (lambda plain: plain.update(seconds=3), "is no valid result: ValueError: seconds is 3, not a mapping"),
-        (lambda plain: plain.update(bound={"size": 3}), "is no valid result: KeyError: 'score'"),
-        (lambda plain: plain.update(max_parents="many"), "is no valid result: ValueError"),
+        (
+            lambda plain: plain.update(format_version=3),
+            "has format version 3; this version of dagneal reads versions 1 and 2",
+        ),
+        (lambda plain: plain.update(format_version="1"), "has format version '1'"),
+        (lambda plain: plain.pop("format_version"), "is not a result of `dagneal learn`: it has no format_version"),
+        (lambda plain: plain.pop("solver"), "is not a valid result: KeyError: 'solver'"),
+        (lambda plain: plain.update(seconds=3), "is not a valid result: ValueError: seconds is 3, not a mapping"),
+        (lambda plain: plain.update(bound={"size": 3}), "is not a valid result: KeyError: 'score'"),
+        (lambda plain: plain.update(max_parents="many"), "is not a valid result: ValueError"),
     ],
 )
-def test_what_is_no_result_is_refused(change, message, found, tmp_path):
-    plain = found.to_dict()
+def test_invalid_result_is_rejected(change, message, result, tmp_path):
+    plain = result.to_dict()
     change(plain)
-    (tmp_path / "found.json").write_text(json.dumps(plain))
+    (tmp_path / "result.json").write_text(json.dumps(plain))
     with pytest.raises(dn.InputError, match=message) as caught:
-        dn.load_result(tmp_path / "found.json")
+        dn.load_result(tmp_path / "result.json")
     assert "\n" not in str(caught.value)
 
 
-WRONG = [None, True, -1, 0, 1, 1e400, float("nan"), "x", "", [], [1], {}, {"a": 1}, [[1, 2]], 2**80, "removed"]
+REPLACEMENTS = [None, True, -1, 0, 1, 1e400, float("nan"), "x", "", [], [1], {}, {"a": 1}, [[1, 2]], 2**80, "removed"]
 
 
-def places_of(plain, above=()):
-    """Yield the places of all values; of a list only the first two."""
+def paths_of(plain, above=()):
+    """Yield the path of every value; only the first two items of a list."""
     for key in list(plain)[:99] if isinstance(plain, dict) else range(min(len(plain), 2)):
         yield (*above, key)
         if isinstance(plain[key], dict | list):
-            yield from places_of(plain[key], (*above, key))
+            yield from paths_of(plain[key], (*above, key))
 
 
-def test_changed_files_are_read_or_refused(found, data, tmp_path, embeddings, monkeypatch):
-    """Whatever is in a file, there is one clear error, or a result that works."""
+def test_damaged_files_are_loaded_or_rejected(result, data, tmp_path, embeddings, monkeypatch):
+    """A damaged file gives one clear error, or a usable result."""
     monkeypatch.setenv("DAGNEAL_CACHE", str(embeddings))
     generator = random.Random(3)
     results = [
-        found.with_confidence(confidence_of(found, data)),
+        result.with_confidence(confidence_of(result, data)),
         dn.learn(data, DIRECT, seed=2),
         dn.learn(data, dn.Anneal("qpu-emulated", num_reads=5)),
         dn.learn(data, VOTES, seed=2, knowledge=KNOWN),
     ]
     read, messages = 0, []
-    for result in results:
-        result.save(tmp_path / "found.json")
-        text = (tmp_path / "found.json").read_text()
-        places = list(places_of(json.loads(text)))
-        for place in generator.choices(places, k=200):
+    for original in results:
+        original.save(tmp_path / "result.json")
+        text = (tmp_path / "result.json").read_text()
+        paths = list(paths_of(json.loads(text)))
+        for path in generator.choices(paths, k=200):
             plain = json.loads(text)
-            around = plain
-            for key in place[:-1]:
-                around = around[key]
-            value = generator.choice(WRONG)
+            container = plain
+            for key in path[:-1]:
+                container = container[key]
+            value = generator.choice(REPLACEMENTS)
             if value == "removed":
-                del around[place[-1]]
+                del container[path[-1]]
             else:
-                around[place[-1]] = value
+                container[path[-1]] = value
             (tmp_path / "changed.json").write_text(json.dumps(plain))
             try:
                 changed = dn.load_result(tmp_path / "changed.json")
@@ -429,57 +504,57 @@ def test_changed_files_are_read_or_refused(found, data, tmp_path, embeddings, mo
     assert not any("\n" in message for message in messages)
 
 
-def test_other_files_are_no_results(found, tmp_path):
-    found.save(tmp_path / "found.bif")
-    with pytest.raises(dn.InputError, match=r"is no result; results are saved as \.json"):
-        dn.load_result(tmp_path / "found.bif")
+def test_other_files_are_rejected(result, tmp_path):
+    result.save(tmp_path / "result.bif")
+    with pytest.raises(dn.InputError, match=r"is not a result; give a \.json file"):
+        dn.load_result(tmp_path / "result.bif")
     with pytest.raises(dn.InputError, match="cannot be read"):
         dn.load_result(tmp_path / "nowhere.json")
     with pytest.raises(dn.InputError, match="path is 5"):
         dn.load_result(5)
     with pytest.raises(dn.InputError, match="path is 5"):
-        found.save(5)
+        result.save(5)
     (tmp_path / "list.json").write_text("[1, 2]")
     with pytest.raises(dn.InputError):
         dn.load_result(tmp_path / "list.json")
 
 
 @pytest.mark.parametrize("ending", ["json", "bif", "graphml", "dot"])
-def test_saving(tmp_path, ending):
-    found = dn.learn(dn.load("lung-cancer").expected(10_000))
-    path = tmp_path / f"found.{ending}"
-    found.save(path)
+def test_save_in_every_format(tmp_path, ending):
+    result = dn.learn(dn.load("lung-cancer").expected(10_000))
+    path = tmp_path / f"result.{ending}"
+    result.save(path)
     if ending == "json":
         saved = json.loads(path.read_text())
-        assert saved | found.to_dict() == saved
-        assert set(saved) - set(found.to_dict()) == {"name", "states", "parents", "cpts"}
+        assert saved | result.to_dict() == saved
+        assert set(saved) - set(result.to_dict()) == {"name", "states", "parents", "cpts"}
     elif ending == "bif":
-        assert dn.read_bif(path).dag.edges == found.dag.edges
+        assert dn.read_bif(path).dag.edges == result.dag.edges
     elif ending == "graphml":
-        assert set(nx.read_graphml(path).edges) == set(found.edges)
+        assert set(nx.read_graphml(path).edges) == set(result.edges)
     else:
         assert '"Pollution" -> "Cancer";' in path.read_text()
 
 
-def test_saving_what_cannot_be_saved(tmp_path):
-    found = dn.Learned.of(dn.solvers.exact(random_table(3, 2, seed=0)))
-    with pytest.raises(dn.InputError, match="need the data"):
-        found.save(tmp_path / "found.bif")
+def test_save_errors(tmp_path):
+    result = dn.Learned.of(dn.solvers.exact(random_table(3, 2, seed=0)))
+    with pytest.raises(dn.InputError, match="has no data to fit probabilities to"):
+        result.save(tmp_path / "result.bif")
     with pytest.raises(dn.InputError, match="end the name in"):
-        found.save(tmp_path / "found.txt")
+        result.save(tmp_path / "result.txt")
     with pytest.raises(dn.InputError, match="no folder"):
-        found.save(tmp_path / "nowhere" / "found.json")
+        result.save(tmp_path / "nowhere" / "result.json")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_probabilities_are_fitted_only_when_asked_for():
-    """Two columns of 11,000 names: a network, but not one whose table fits anywhere."""
+def test_probabilities_are_fitted_on_first_access():
+    """Learning works with two columns of 11,000 states, although the probability table is too large."""
     codes = np.arange(11_000)
     data = dn.Dataset.from_codes(["a", "b"], [[f"s{i}" for i in range(11_000)]] * 2, np.array([codes, codes]))
-    found = dn.learn(data)
-    assert found.optimal
-    if found.edges:
+    result = dn.learn(data)
+    assert result.optimal
+    if result.edges:
         with pytest.raises(dn.InputError, match="121,000,000"):
-            _ = found.network
-    with pytest.raises(dn.InputError, match="no Dirichlet prior"):
-        dn.fit(found.dag, data, dn.BIC())
+            _ = result.network
+    with pytest.raises(dn.InputError, match="not a Dirichlet prior"):
+        dn.fit(result.dag, data, dn.BIC())

@@ -1,4 +1,4 @@
-"""What holds for every solver."""
+"""Properties of every_solver solver."""
 
 import pickle
 from importlib import import_module
@@ -12,10 +12,10 @@ import dagneal as dn
 from dagneal.divide.subproblem_solvers import fingerprint_of
 from dagneal.strategies.names import STRATEGIES
 
-VOTES = [  # the rules of the paper limit the parents of a subproblem, not those of the network
+VOTES = [  # the parent limit applies to subproblems, not to the network
     dn.Divide(size=3, combine="penalty", acyclic=True),
     dn.Divide(dn.Anneal("sa", num_reads=10), size=4, subproblems="cover:2", combine="penalty", acyclic=True),
-    dn.Divide(dn.OrderSearch(rounds=5), size=3, combine="count", acyclic=True),
+    dn.Divide(dn.OrderSearch(restarts=5), size=3, combine="count", acyclic=True),
 ]
 SOLVERS = [
     dn.Auto(),
@@ -23,7 +23,7 @@ SOLVERS = [
     dn.Exact(),
     dn.Exhaustive(),
     dn.OrderSearch(),
-    dn.OrderSearch(rounds=3, bound=False),
+    dn.OrderSearch(restarts=3, bound=False),
     dn.Anneal("sa", num_reads=20),
     dn.Anneal(SimulatedAnnealingSampler(), direct=True, parameters={"num_sweeps": 50, "num_reads": 10}),
     dn.Anneal(SimulatedAnnealingSampler(), num_reads=20, direct=True, encoding=dn.PAPER),
@@ -38,8 +38,8 @@ SOLVERS = [
     *VOTES,
 ]
 EMULATED = [dn.Anneal("qpu-emulated", num_reads=10), dn.Anneal("qpu-emulated", num_reads=10, direct=True)]
-SLOW = [pytest.param(each, marks=pytest.mark.slow) for each in EMULATED]
-every = pytest.mark.parametrize("solver", [*SOLVERS, *SLOW], ids=repr)
+SLOW = [pytest.param(solver, marks=pytest.mark.slow) for solver in EMULATED]
+every_solver = pytest.mark.parametrize("solver", [*SOLVERS, *SLOW], ids=repr)
 
 
 @pytest.fixture(scope="module")
@@ -52,24 +52,24 @@ def shared_embeddings(embeddings, monkeypatch):
     monkeypatch.setenv("DAGNEAL_CACHE", str(embeddings))
 
 
-@every
-def test_a_dag_over_all_variables_with_its_score(solver, data):
-    found = dn.learn(data, solver)
+@every_solver
+def test_result_is_a_dag_over_all_variables_with_a_correct_score(solver, data):
+    result = dn.learn(data, solver)
     assert isinstance(solver, dn.Solver)
-    assert found.is_dag
-    assert nx.is_directed_acyclic_graph(found.dag)
-    assert list(found.dag) == list(data.names)
-    assert found.score == pytest.approx(dn.scoring.Scorer(data).score(found.dag), rel=1e-12)
-    best = dn.learn(data, dn.Exact(), max_parents=max(found.max_parents, 1)).score
-    assert found.score <= best + 1e-6
-    if found.optimal:
-        assert found.score == pytest.approx(best)
-    assert found.gap is None or found.gap >= 0.0
-    assert all(value >= 0 for value in found.seconds.values())
+    assert result.is_dag
+    assert nx.is_directed_acyclic_graph(result.dag)
+    assert list(result.dag) == list(data.names)
+    assert result.score == pytest.approx(dn.scoring.Scorer(data).score(result.dag), rel=1e-12)
+    best = dn.learn(data, dn.Exact(), max_parents=max(result.max_parents, 1)).score
+    assert result.score <= best + 1e-6
+    if result.optimal:
+        assert result.score == pytest.approx(best)
+    assert result.gap is None or result.gap >= 0.0
+    assert all(value >= 0 for value in result.seconds.values())
 
 
-@every
-def test_the_same_seed_gives_the_same_answer(solver, data):
+@every_solver
+def test_same_seed_gives_the_same_result(solver, data):
     first, second = (dn.learn(data, solver, run=dn.Run(5)) for _ in "ab")
     assert first.edges == second.edges
     assert first.score == second.score
@@ -79,30 +79,30 @@ def test_the_same_seed_gives_the_same_answer(solver, data):
     assert plain == again
 
 
-@every
-def test_knowledge_is_obeyed(solver, data):
+@every_solver
+def test_background_knowledge_is_obeyed(solver, data):
     known = dn.Knowledge(
         required=[("Xray", "Dyspnoea")], forbidden=[("Smoker", "Cancer"), ("Cancer", "Smoker")], roots=["Pollution"]
     )
-    found = dn.learn(data, solver, knowledge=known)
-    assert ("Xray", "Dyspnoea") in found.edges
-    assert not {("Smoker", "Cancer"), ("Cancer", "Smoker")} & set(found.edges)
-    assert not list(found.dag.predecessors("Pollution"))
-    assert found.is_dag
-    assert found.knowledge == known
+    result = dn.learn(data, solver, knowledge=known)
+    assert ("Xray", "Dyspnoea") in result.edges
+    assert not {("Smoker", "Cancer"), ("Cancer", "Smoker")} & set(result.edges)
+    assert not list(result.dag.predecessors("Pollution"))
+    assert result.is_dag
+    assert result.knowledge == known
 
 
 @pytest.mark.parametrize("solver", [*(solver for solver in SOLVERS if solver not in VOTES), *SLOW], ids=repr)
 @pytest.mark.parametrize("limit", [0, 1])
-def test_the_parent_limit_is_obeyed(solver, limit, data):
-    found = dn.learn(data, solver, max_parents=limit)
-    assert max(degree for _, degree in found.dag.in_degree) <= limit
-    assert found.max_parents == limit
-    assert found.score <= dn.learn(data, dn.Exact(), max_parents=limit).score + 1e-6
+def test_parent_limit_is_obeyed(solver, limit, data):
+    result = dn.learn(data, solver, max_parents=limit)
+    assert max(degree for _, degree in result.dag.in_degree) <= limit
+    assert result.max_parents == limit
+    assert result.score <= dn.learn(data, dn.Exact(), max_parents=limit).score + 1e-6
 
 
-@every
-def test_its_repr_says_all_that_a_journal_needs(solver):
+@every_solver
+def test_repr_restores_the_solver(solver):
     names = vars(dn) | {name: getattr(dn, name) for name in dn.__all__}
     names |= {"dwave": dwave}
     again = eval(repr(solver), names)
@@ -111,44 +111,44 @@ def test_its_repr_says_all_that_a_journal_needs(solver):
     assert repr(again) == repr(solver)
 
 
-def test_their_fingerprints_differ():
+def test_fingerprints_differ():
     solvers = SOLVERS + EMULATED
     assert len({fingerprint_of(solver) for solver in solvers}) == len(solvers)
 
 
 @pytest.mark.parametrize("target", [*STRATEGIES.values(), "anneal:Anneal", "anneal:Divide"])
-def test_every_solver_is_on_the_list(target):
+def test_every_solver_class_is_tested(target):
     module, _, name = target.partition(":")
-    kind = getattr(import_module(f"dagneal.strategies.{module}"), name)
-    assert any(type(solver) is kind for solver in SOLVERS), "add it to SOLVERS here"
+    solver_class = getattr(import_module(f"dagneal.strategies.{module}"), name)
+    assert any(type(solver) is solver_class for solver in SOLVERS), "add the solver to SOLVERS in this file"
 
 
-@every
-def test_after_the_deadline_there_is_still_a_dag(solver, data):
+@every_solver
+def test_result_after_the_deadline_is_a_dag(solver, data):
     run = dn.Run(deadline=dn.Deadline(0.0))
     if isinstance(solver, dn.Anneal) and solver.is_direct:
-        with pytest.raises(dn.InputError, match="give fewer reads, not a time limit"):
+        with pytest.raises(dn.InputError, match="cannot obey a time limit"):
             dn.learn(data, solver, run=run)
         return
-    found = dn.learn(data, solver, run=run)
-    assert found.is_dag
-    assert nx.is_directed_acyclic_graph(found.dag)
-    assert list(found.dag) == list(data.names)
-    assert found.score == pytest.approx(dn.scoring.Scorer(data).score(found.dag), rel=1e-12)
+    result = dn.learn(data, solver, run=run)
+    assert result.is_dag
+    assert nx.is_directed_acyclic_graph(result.dag)
+    assert list(result.dag) == list(data.names)
+    assert result.score == pytest.approx(dn.scoring.Scorer(data).score(result.dag), rel=1e-12)
 
 
-@every
-def test_a_result_can_be_read_back(solver, data, tmp_path):
-    found = dn.learn(data, solver)
-    found.save(tmp_path / "found.json")
-    again = dn.load_result(tmp_path / "found.json")
-    assert again.to_dict() == found.to_dict()
-    assert again.edges == found.edges
-    assert list(again.dag) == list(found.dag)
-    assert repr(again) == repr(found)
+@every_solver
+def test_saved_result_can_be_loaded(solver, data, tmp_path):
+    result = dn.learn(data, solver)
+    result.save(tmp_path / "result.json")
+    again = dn.load_result(tmp_path / "result.json")
+    assert again.to_dict() == result.to_dict()
+    assert again.edges == result.edges
+    assert list(again.dag) == list(result.dag)
+    assert repr(again) == repr(result)
 
 
-class Stored(dict):
+class MemoryJournal(dict):
     """A journal in memory."""
 
     def get(self, keys):
@@ -157,11 +157,11 @@ class Stored(dict):
     put = dict.update
 
 
-@every
-def test_a_journal_is_written_to_or_refused(solver, data):
+@every_solver
+def test_journal_is_used_or_rejected(solver, data):
     if solver == dn.Divide():
-        pytest.skip("exact triples under conquer are solved all at once, faster than a journal stores them")
-    journal = Stored()
+        pytest.skip("exact triples under conquer are not stored, because solving them is faster")
+    journal = MemoryJournal()
     if not getattr(solver, "uses_journal", False):
         with pytest.raises(dn.InputError, match="journal"):
             dn.learn(data, solver, run=dn.Run(journal=journal))
@@ -172,8 +172,8 @@ def test_a_journal_is_written_to_or_refused(solver, data):
     assert (again.edges, again.score) == (first.edges, first.score)
 
 
-@every
-def test_they_are_frozen(solver):
+@every_solver
+def test_solver_is_frozen(solver):
     name = next(iter(solver.__dataclass_fields__), "anything")
     with pytest.raises(AttributeError):
         setattr(solver, name, None)

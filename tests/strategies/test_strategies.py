@@ -1,4 +1,4 @@
-"""What `learn` does, by solver and strategy."""
+"""`learn` with each solver: strategy, limits and claims of optimality."""
 
 from math import comb
 
@@ -8,87 +8,85 @@ from dwave.samplers import SimulatedAnnealingSampler
 import dagneal as dn
 from support.reference import random_data
 
-# What `learn` does, by solver and strategy: one test per cell of the design's table.
 
-
-def data_of(n, seed=1):
+def binary_data(n, seed=1):
     return random_data(n, 100, seed, arities=[2] * n)
 
 
-def test_learn_auto_is_exact_where_that_takes_seconds():
-    found = dn.learn(data_of(8))
-    assert (found.solver, found.optimal, found.division, found.max_parents) == ("exact", True, None, 4)
+def test_auto_uses_exact_search_for_few_variables():
+    result = dn.learn(binary_data(8))
+    assert (result.solver, result.optimal, result.division, result.max_parents) == ("exact", True, None, 4)
 
 
-def test_learn_auto_is_the_conquest_beyond():
-    found = dn.learn(data_of(24), seed=1)
-    assert (found.solver, found.optimal, found.division.global_solver) == ("conquer", False, "order")
-    assert found.division.scheme == "all sets of at most 3 parents"
+def test_auto_uses_candidate_search_for_more_variables():
+    result = dn.learn(binary_data(24), seed=1)
+    assert (result.solver, result.optimal, result.division.global_solver) == ("conquer", False, "order")
+    assert result.division.scheme == "all sets of at most 3 parents"
 
 
-def test_learn_auto_takes_triples_where_all_sets_cost_too_much(monkeypatch):
+def test_auto_uses_triples_if_all_parent_sets_cost_too_much(monkeypatch):
     import importlib
 
     monkeypatch.setattr(importlib.import_module("dagneal.solvers.policy"), "COMPLETE_WORK", 1e4)
-    found = dn.learn(data_of(24), seed=1)
-    assert (found.division.size, found.division.scheme, found.division.subproblems) == (3, "all", comb(24, 3))
+    result = dn.learn(binary_data(24), seed=1)
+    assert (result.division.size, result.division.scheme, result.division.subproblems) == (3, "all", comb(24, 3))
 
 
-def test_learn_exact():
-    assert dn.learn(data_of(8), dn.Exact()).optimal
+def test_exact_search_and_its_limit():
+    assert dn.learn(binary_data(8), dn.Exact()).optimal
     with pytest.raises(dn.InputError, match="at most 28 variables"):
-        dn.learn(data_of(29), dn.Exact(), max_parents=1)
+        dn.learn(binary_data(29), dn.Exact(), max_parents=1)
 
 
-def test_learn_directly_with_a_sampler_solves_the_whole_qubo():
+def test_direct_sampler_solves_the_complete_qubo():
     solver = dn.Anneal(SimulatedAnnealingSampler(), num_reads=20, direct=True, encoding=dn.PAPER)
-    found = dn.learn(data_of(4), solver, seed=1)
-    assert found.reads.bits == 26
-    assert found.division is None
-    assert found.max_parents == 2
+    result = dn.learn(binary_data(4), solver, seed=1)
+    assert result.reads.qubo_variables == 26
+    assert result.division is None
+    assert result.max_parents == 2
 
 
-def test_learn_with_a_sampler_solves_blocks_and_the_whole_with_it():
-    found = dn.learn(data_of(6), dn.Anneal(SimulatedAnnealingSampler(), num_reads=20), seed=1)
-    assert (found.division.combine, found.division.size, found.division.subproblems) == ("conquer", 3, 20)
-    assert found.division.solver == found.division.global_solver == "SimulatedAnnealingSampler"
-    assert found.max_parents == 4
-    assert found.reads.encoding == dn.TIGHT.name
+def test_sampler_solves_subproblems_and_the_global_problem():
+    result = dn.learn(binary_data(6), dn.Anneal(SimulatedAnnealingSampler(), num_reads=20), seed=1)
+    assert (result.division.combine, result.division.size, result.division.subproblems) == ("conquer", 3, 20)
+    assert result.division.solver == result.division.global_solver == "SimulatedAnnealingSampler"
+    assert result.max_parents == 4
+    assert result.reads.encoding == dn.TIGHT.name
     assert (
-        found.reads.optimum == dn.solvers.exact(dn.scoring.score_table(data_of(6), max_parents=4)).score
+        result.reads.optimum == dn.solvers.exact(dn.scoring.score_table(binary_data(6), max_parents=4)).score
     )  # over all parents
-    assert found.reads.raw is not None
-    assert found.reads.baseline <= found.reads.optimum + 1e-9
-    assert found.optimal == (abs(found.score - found.reads.optimum) < 1e-6)
+    assert result.reads.raw is not None
+    assert result.reads.baseline <= result.reads.optimum + 1e-9
+    assert result.optimal == (abs(result.score - result.reads.optimum) < 1e-6)
 
 
-def test_two_variables_are_solved_by_the_sampler_too():
-    found = dn.learn(data_of(2), dn.Anneal(SimulatedAnnealingSampler(), num_reads=20), seed=1)
-    assert found.division.global_solver == "SimulatedAnnealingSampler"
-    assert "solved directly" in found.division.skipped
-    assert found.reads is not None
+def test_sampler_solves_two_variables_without_subproblems():
+    result = dn.learn(binary_data(2), dn.Anneal(SimulatedAnnealingSampler(), num_reads=20), seed=1)
+    assert result.division.global_solver == "SimulatedAnnealingSampler"
+    assert "without subproblems" in result.division.skipped
+    assert result.reads is not None
 
 
 @pytest.mark.slow
-def test_the_whole_pipeline_by_annealing_alone():
+def test_annealing_alone_finds_the_optimum_of_alarm():
     truth = dn.load("alarm-15")
     for seed in (1, 2):
         annealed = dn.Anneal(SimulatedAnnealingSampler(), num_reads=200)
         solver = dn.Divide(annealed, subproblem_parameters={"num_reads": 20})
-        found = dn.learn(truth.sample(10_000, seed), solver, seed=seed)
-        assert dn.compare(found.dag, truth.dag).cpdag_shd == 0
-        assert found.optimal
-        assert found.reads.bits <= 140
+        result = dn.learn(truth.sample(10_000, seed), solver, seed=seed)
+        assert dn.compare(result.dag, truth.dag).cpdag_shd == 0
+        assert result.optimal
+        assert result.reads.qubo_variables <= 140
 
 
 @pytest.mark.parametrize("rule", ["penalty", "count", "conquer"])
-def test_learn_divided(rule):
+def test_divide_uses_the_sampler_with_every_rule(rule):
     annealed = dn.Anneal(SimulatedAnnealingSampler(), num_reads=5, parameters={"num_sweeps": 50})
-    found = dn.learn(data_of(5), dn.Divide(annealed, size=3, combine=rule), seed=1)
-    assert (found.division.combine, found.division.subproblems) == (rule, 10)
-    assert found.division.solver == "SimulatedAnnealingSampler"
-    assert found.division.global_solver == ("SimulatedAnnealingSampler" if rule == "conquer" else None)
+    result = dn.learn(binary_data(5), dn.Divide(annealed, size=3, combine=rule), seed=1)
+    assert (result.division.combine, result.division.subproblems) == (rule, 10)
+    assert result.division.solver == "SimulatedAnnealingSampler"
+    assert result.division.global_solver == ("SimulatedAnnealingSampler" if rule == "conquer" else None)
 
 
-def test_learn_exhaustive():
-    assert dn.learn(data_of(5), dn.Exhaustive()).solver == "exhaustive"
+def test_exhaustive_search():
+    assert dn.learn(binary_data(5), dn.Exhaustive()).solver == "exhaustive"

@@ -1,4 +1,4 @@
-"""A solver that is not ours, wherever ours work: in `learn`, inside a division, in a bootstrap, with a journal."""
+"""Third-party solvers: in `learn`, inside a division, in a bootstrap and with a journal."""
 
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
@@ -15,7 +15,7 @@ from support.reference import random_data
 
 @dataclass(frozen=True)
 class RandomOrders:
-    """The best of some random orders of the variables."""
+    """A solver that returns the best of some random orders."""
 
     count: int = 100
 
@@ -29,7 +29,7 @@ class RandomOrders:
 
 @dataclass(frozen=True)
 class Counted(RandomOrders):
-    """The same, which counts its calls."""
+    """A solver like `RandomOrders` that records its calls."""
 
     def solve(self, problem, run):
         CALLS.append(problem.names)
@@ -44,42 +44,44 @@ def data():
     return dn.load("lung-cancer").sample(2_000, 1)
 
 
-def test_it_is_a_solver(data):
+def test_learn_with_a_third_party_solver(data):
     assert isinstance(RandomOrders(), dn.Solver)
-    found = dn.learn(data, RandomOrders(), seed=7)
-    assert found.solver == "random orders"
-    assert found.seed == 7
-    assert found.max_parents == 2
-    assert not found.optimal
-    assert found.score == pytest.approx(dn.scoring.Scorer(data).score(found.dag), rel=1e-12)
-    assert found.score == pytest.approx(dn.learn(data, dn.Exact(), max_parents=2).score)  # 100 of 120 orders
-    assert found.network.dag.edges == found.dag.edges
-    one, other = (dn.learn(data, RandomOrders(1), seed=seed).score for seed in (1, 2))
-    assert one != other
+    result = dn.learn(data, RandomOrders(), seed=7)
+    assert result.solver == "random orders"
+    assert result.seed == 7
+    assert result.max_parents == 2
+    assert not result.optimal
+    assert result.score == pytest.approx(dn.scoring.Scorer(data).score(result.dag), rel=1e-12)
+    assert result.score == pytest.approx(
+        dn.learn(data, dn.Exact(), max_parents=2).score
+    )  # 100 random orders of 5 variables suffice
+    assert result.network.dag.edges == result.dag.edges
+    first, second = (dn.learn(data, RandomOrders(1), seed=seed).score for seed in (1, 2))
+    assert first != second
 
 
-def test_the_limit_of_the_problem_comes_first(data):
-    found = dn.learn(data, RandomOrders(), max_parents=1)
-    assert found.max_parents == 1
-    assert max(degree for _, degree in found.dag.in_degree) <= 1
+def test_requested_parent_limit_overrides_the_solver(data):
+    result = dn.learn(data, RandomOrders(), max_parents=1)
+    assert result.max_parents == 1
+    assert max(degree for _, degree in result.dag.in_degree) <= 1
 
 
 @pytest.mark.parametrize("combine", ["conquer", "penalty", "count"])
-def test_inside_a_division(data, combine):
-    found = dn.learn(data, dn.Divide(RandomOrders(), size=3, combine=combine), seed=3)
-    assert found.division.solver == "RandomOrders"
-    assert (found.division.finished, found.division.failed) == (10, {})
-    assert found.division.global_solver == ("exact" if combine == "conquer" else None)
+def test_third_party_solver_in_a_division(data, combine):
+    result = dn.learn(data, dn.Divide(RandomOrders(), size=3, combine=combine), seed=3)
+    assert result.division.solver == "RandomOrders"
+    assert (result.division.finished, result.division.failed) == (10, {})
+    assert result.division.global_solver == ("exact" if combine == "conquer" else None)
     exact = dn.learn(data, dn.Divide(dn.Exact(), size=3, combine=combine), seed=3)
-    ours, exacts = (each.division.votes + each.division.votes.T for each in (found, exact))
-    assert np.array_equal(ours, exacts)  # a hundred orders of three variables leave none out
+    ours, exacts = (each.division.votes + each.division.votes.T for each in (result, exact))
+    assert np.array_equal(ours, exacts)  # 100 random orders include all 6 orders of three variables
     if combine == "conquer":
-        assert found.score == pytest.approx(exact.score)
+        assert result.score == pytest.approx(exact.score)
 
 
 @pytest.mark.slow
-def test_in_other_processes(data):
-    """It is pickled with the tasks, but not the journal and the executor of the run."""
+def test_third_party_solver_in_other_processes(data):
+    """A solver is pickled with the tasks; journal and executor of the run are not."""
     solver = dn.Divide(RandomOrders(), size=3, combine="penalty")
     here = dn.learn(data, solver, seed=3)
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
@@ -88,26 +90,26 @@ def test_in_other_processes(data):
     assert np.array_equal(here.division.votes, there.division.votes)
 
 
-def test_in_a_bootstrap(data):
-    found = dn.bootstrap(data, 5, RandomOrders())
-    assert found.samples == 5
-    assert found.of("Cancer", "Xray")[0] == 1.0
+def test_third_party_solver_in_a_bootstrap(data):
+    result = dn.bootstrap(data, 5, RandomOrders())
+    assert result.samples == 5
+    assert result.frequency("Cancer", "Xray")[0] == 1.0
     again = dn.learn(data).bootstrap(5, RandomOrders())
-    assert np.array_equal(again.directions, found.directions)
+    assert np.array_equal(again.directions, result.directions)
 
 
-def test_with_a_journal(data, tmp_path):
+def test_third_party_solver_with_a_journal(data, tmp_path):
     solver = dn.Divide(Counted(), size=3, combine="penalty")
     expected = dn.learn(data, dn.Divide(RandomOrders(), size=3, combine="penalty"), seed=3)
     calls = []
     for _ in range(2):
         CALLS.clear()
         with dn.Run(3, journal=tmp_path / "run.db") as run:
-            found = dn.learn(data, solver, run=run)
-        assert np.array_equal(found.division.votes, expected.division.votes)
+            result = dn.learn(data, solver, run=run)
+        assert np.array_equal(result.division.votes, expected.division.votes)
         calls.append(len(CALLS))
     assert calls == [10, 0]
-    with dn.Run(3, journal=tmp_path / "run.db") as run:  # other settings make another solver
+    with dn.Run(3, journal=tmp_path / "run.db") as run:  # other settings have other journal keys
         dn.learn(data, dn.Divide(Counted(count=99), size=3, combine="penalty"), run=run)
     assert len(CALLS) == 10
     CALLS.clear()
@@ -118,28 +120,28 @@ def test_with_a_journal(data, tmp_path):
         CALLS.clear()
 
 
-def test_knowledge_is_part_of_the_table(data):
+def test_table_includes_the_background_knowledge(data):
     known = {"required": ["Xray -> Cancer"], "forbidden": ["Smoker -> Cancer"], "roots": ["Smoker"]}
-    found = dn.learn(data, RandomOrders(), knowledge=known)
-    assert ("Xray", "Cancer") in found.edges
-    assert ("Smoker", "Cancer") not in found.edges
-    assert not list(found.dag.predecessors("Smoker"))
-    assert nx.is_directed_acyclic_graph(found.dag)
+    result = dn.learn(data, RandomOrders(), knowledge=known)
+    assert ("Xray", "Cancer") in result.edges
+    assert ("Smoker", "Cancer") not in result.edges
+    assert not list(result.dag.predecessors("Smoker"))
+    assert nx.is_directed_acyclic_graph(result.dag)
 
 
-def test_what_is_no_solver_is_refused(data):
+def test_other_objects_are_rejected(data):
     with pytest.raises(dn.InputError, match=r"solver is the class RandomOrders; give an instance: RandomOrders\(\)"):
         dn.learn(data, RandomOrders)
     with pytest.raises(dn.InputError, match="solver is function; give a solver such as"):
         dn.learn(data, dn.solvers.exact)
 
 
-# What it returns is checked
+# Checks of returned solutions
 
 
 @dataclass(frozen=True)
 class Returning:
-    """A solver that returns what it was given, perhaps with the right score."""
+    """A solver that returns a given answer, optionally with the correct score."""
 
     answer: object
     scored: bool = False
@@ -154,10 +156,10 @@ NAMES = dn.load("lung-cancer").names
 
 
 def graph(*edges, names=NAMES):
-    found = nx.DiGraph()
-    found.add_nodes_from(names)
-    found.add_edges_from(edges)
-    return found
+    dag = nx.DiGraph()
+    dag.add_nodes_from(names)
+    dag.add_edges_from(edges)
+    return dag
 
 
 CYCLE = graph(("Cancer", "Xray"), ("Xray", "Cancer"))
@@ -167,14 +169,14 @@ CROWDED = graph(*((parent, "Xray") for parent in NAMES if parent != "Xray"))
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (None, "Returning returned NoneType; a solver returns a Solution"),
-        (graph(), "Returning returned DiGraph; a solver returns a Solution"),
+        (None, "Returning returned NoneType; a solver must return a Solution"),
+        (graph(), "Returning returned DiGraph; a solver must return a Solution"),
         (dn.Solution(None, -5.0, 2, "s"), "Returning returned a NoneType as dag; give a networkx.DiGraph"),
         (dn.Solution(nx.Graph(graph()), -5.0, 2, "s"), "Returning returned a Graph as dag"),
         (dn.Solution(nx.MultiDiGraph(graph()), -5.0, 2, "s"), "Returning returned a MultiDiGraph as dag"),
         (
             dn.Solution(graph(names=NAMES[1:]), -5.0, 2, "s"),
-            "the dag of Returning and the problem differ in their variables",
+            "the dag of Returning and the problem have different variables",
         ),
         (dn.Solution(graph(("a", "Xray")), -5.0, 2, "s"), "'a' is only in the dag of Returning"),
         (dn.Solution(CYCLE, -5.0, 2, "s"), "the dag of Returning has a cycle: Cancer -> Xray -> Cancer"),
@@ -185,16 +187,16 @@ CROWDED = graph(*((parent, "Xray") for parent in NAMES if parent != "Xray"))
         (dn.Solution(graph(), -5.0, None, "s"), "max_parents of the solution of Returning is None; give a whole number"),
         (dn.Solution(graph(), -5.0, 2.5, "s"), "max_parents of the solution of Returning is 2.5"),
         (dn.Solution(graph(), -5.0, 2, "s", seed="x"), "seed of the solution of Returning is 'x'"),
-        (dn.Solution(graph(), -5.0, 2, 7), "Returning returned solver=7; give its name as text"),
+        (dn.Solution(graph(), -5.0, 2, 7), "Returning returned solver=7; give the name of the solver as text"),
         (dn.Solution(graph(), -5.0, 2, "s", optimal="yes"), "Returning returned optimal='yes'; give True or False"),
         (dn.Solution(graph(), -5.0, 2, "s", seconds=3), "Returning returned seconds=3"),
         (dn.Solution(graph(), -5.0, 2, "s", bound=3), "Returning returned bound=3; give a Bound or None"),
-        (dn.Solution(CROWDED, -5.0, 4, "s"), "'Xray' has 4 parents; at most 3 were asked for"),
-        (dn.Solution(CROWDED, -5.0, 2, "s"), "'Xray' has 4 parents; at most 2 are in its max_parents"),
+        (dn.Solution(CROWDED, -5.0, 4, "s"), "4 parents of 'Xray'; the problem allows at most 3"),
+        (dn.Solution(CROWDED, -5.0, 2, "s"), "4 parents of 'Xray'; max_parents of the solution allows at most 2"),
         (dn.Solution(graph(), 100.0, 2, "s", optimal=True), r"returned the score 100.0, but its graph scores -\d"),
     ],
 )
-def test_a_wrong_solution_is_refused_by_name(answer, message, data):
+def test_invalid_solution_is_rejected_with_the_name_of_the_solver(answer, message, data):
     with pytest.raises(dn.InputError, match=message) as caught:
         dn.learn(data, Returning(answer), max_parents=3)
     assert "\n" not in str(caught.value)
@@ -205,72 +207,72 @@ def test_a_wrong_solution_is_refused_by_name(answer, message, data):
 @pytest.mark.parametrize(
     ("known", "edges", "message"),
     [
-        ({"required": ["Smoker -> Cancer"]}, [], "Returning returned no edge Smoker -> Cancer, which knowledge requires"),
-        ({"leaves": ["Xray"]}, [("Xray", "Cancer")], "Returning returned the edge Xray -> Cancer, which knowledge forbids"),
+        ({"required": ["Smoker -> Cancer"]}, [], "no edge Smoker -> Cancer, which the background knowledge requires"),
+        ({"leaves": ["Xray"]}, [("Xray", "Cancer")], "the edge Xray -> Cancer, which the background knowledge forbids"),
         (
             {"limits": {"Cancer": 1}},
             [("Smoker", "Cancer"), ("Pollution", "Cancer")],
-            "Returning returned 2 parents of 'Cancer', to which knowledge allows 1",
+            "Returning returned 2 parents of 'Cancer'; the background knowledge allows 1",
         ),
     ],
 )
-def test_knowledge_must_be_obeyed(known, edges, message, data):
+def test_solution_must_obey_the_background_knowledge(known, edges, message, data):
     solver = Returning(dn.Solution(graph(*edges), 0.0, 2, "s"), scored=True)
     with pytest.raises(dn.InputError, match=message):
         dn.learn(data, solver, knowledge=known)
     assert dn.learn(data, solver).edges == sorted(edges, key=lambda edge: NAMES.index(edge[0]))
 
 
-def test_numbers_of_numpy_become_plain_ones(data, tmp_path):
-    dag = graph(("Cancer", "Xray"), names=NAMES[::-1])  # in another order
+def test_numpy_numbers_become_python_numbers(data, tmp_path):
+    dag = graph(("Cancer", "Xray"), names=NAMES[::-1])  # other order of variables
     score = dn.scoring.Scorer(data).score(dag)
     answer = dn.Solution(dag, np.float64(score), np.int64(2), "s", optimal=np.False_, seed=np.int64(3))
-    found = dn.learn(data, Returning(answer))
-    assert [type(value) for value in (found.score, found.max_parents, found.optimal)] == [float, int, bool]
-    assert list(found.dag) == list(NAMES)
-    assert found.is_dag
-    found.save(tmp_path / "found.json")
-    assert dn.load_result(tmp_path / "found.json").edges == [("Cancer", "Xray")]
+    result = dn.learn(data, Returning(answer))
+    assert [type(value) for value in (result.score, result.max_parents, result.optimal)] == [float, int, bool]
+    assert list(result.dag) == list(NAMES)
+    assert result.is_dag
+    result.save(tmp_path / "result.json")
+    assert dn.load_result(tmp_path / "result.json").edges == [("Cancer", "Xray")]
 
 
-def test_a_graph_is_a_network_only_without_cycles():
+def test_is_dag_requires_an_acyclic_graph_and_a_score():
     assert dn.Solution(graph(), -5.0, 2, "s").is_dag
     assert not dn.Solution(graph(), float("nan"), 2, "s").is_dag
     assert not dn.Solution(CYCLE, -5.0, 2, "s").is_dag
 
 
-def test_what_it_passes_on_may_have_cycles(data):
-    """Raw reads and the rules of the paper may leave cycles; then there is no score."""
+def test_solver_can_return_a_graph_with_cycles(data):
+    """A solver can return a graph with cycles from raw reads or from the rules of the paper; its score is NaN."""
 
     class Passing:
         def solve(self, problem, run):
-            found = dn.Divide(size=3, combine="penalty").solve(problem, run)
-            return replace(found, dag=CYCLE, score=float("nan"), division=replace(found.division, acyclic=False))
+            result = dn.Divide(size=3, combine="penalty").solve(problem, run)
+            return replace(result, dag=CYCLE, score=float("nan"), division=replace(result.division, acyclic=False))
 
     assert not dn.learn(data, Passing()).is_dag
 
 
-def test_a_solver_that_is_late_is_still_checked(data):
-    """Scoring its graph takes no notice of the deadline."""
+def test_late_solution_is_checked(data):
+    """A solution after the deadline is still scored and checked."""
 
     class Late:
         def solve(self, problem, run):
             dag = graph(*((parent, "Xray") for parent in NAMES[:3]))
             return dn.Solution(dag, dn.scoring.Scorer(problem.scorer.data).score(dag), 3, "late")
 
-    found = dn.learn(data, Late(), run=dn.Run(deadline=dn.Deadline(0.0)))
-    assert found.solver == "late"
+    result = dn.learn(data, Late(), run=dn.Run(deadline=dn.Deadline(0.0)))
+    assert result.solver == "late"
 
 
-def test_too_many_variables_are_refused_before_pairs_are_counted(monkeypatch):
-    """With a time limit, pairs are counted in advance; not for a solver that refuses the problem anyway."""
+def test_too_many_variables_are_rejected_before_pairs_are_counted(monkeypatch):
+    """With a time limit, pairs are counted first, unless the solver will reject the number of variables."""
     wide = random_data(66, 30, 1, arities=[2] * 66)
     run = dn.Run(deadline=dn.Deadline.after(600))
 
-    def counted(scorer):
+    def fail(scorer):
         raise AssertionError("pairs were counted")
 
-    monkeypatch.setattr(solve, "count_pairs", counted)
+    monkeypatch.setattr(solve, "count_pairs", fail)
     for solver in ("exact", "exhaustive", "order", "sa", dn.Divide(combine="penalty"), dn.Divide("sa")):
         with pytest.raises(dn.InputError, match=r"at most|only exact subproblems"):
             dn.learn(wide, solver, run=run)
@@ -280,8 +282,8 @@ def test_too_many_variables_are_refused_before_pairs_are_counted(monkeypatch):
         dn.learn(wide, run=run)
 
 
-def test_wrong_solutions_of_subproblems_are_named():
-    """A solver that returns nothing fails by name; see `check_solution` for what else is refused."""
+def test_invalid_solutions_of_subproblems_are_reported():
+    """The error names the solver that returned an invalid solution; see `check_solution`."""
 
     @dataclass(frozen=True)
     class Nothing:
@@ -289,5 +291,5 @@ def test_wrong_solutions_of_subproblems_are_named():
             return None
 
     data = dn.load("lung-cancer").sample(200, 1)
-    with pytest.raises(dn.InputError, match=r"no subproblem could be solved.*Nothing returned NoneType"):
+    with pytest.raises(dn.InputError, match=r"all subproblems failed.*Nothing returned NoneType"):
         dn.learn(data, dn.Divide(Nothing(), size=3))

@@ -1,1 +1,1 @@
-"""How sure a network is: bootstrap, score drops, priors and held-out rows."""
+"""Measures of confidence: bootstrap frequencies, score drops, sensitivity to the prior, and held-out rows."""

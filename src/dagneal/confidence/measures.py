@@ -1,4 +1,4 @@
-"""Confidence: how sure the edges of a network are, by resampling, by score, by prior and by rows held out."""
+"""Measures of confidence other than the bootstrap: score drops, held-out rows and sensitivity to the prior."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 
 from dagneal.base.errors import InputError
 from dagneal.confidence.bootstrap import reweight
-from dagneal.data.dataset import Dataset, spell_truth
-from dagneal.graphs.dags import graph_of, ordered_parents
+from dagneal.data.dataset import Dataset, spell_booleans
+from dagneal.graphs.dags import graph_from_edges, ordered_parents
 from dagneal.graphs.knowledge import Knowledge, as_knowledge, equivalence_class
 from dagneal.networks.network import BayesianNetwork, fit
 from dagneal.runtime.run import DEFAULT_RUN, Run, check_run
@@ -24,70 +24,69 @@ from dagneal.solvers.solution import Solution
 from dagneal.strategies.names import as_solver
 from dagneal.strategies.solve import as_dataset, refuse_unknown, solve_data, without_bound
 
-_MOST_DRAWN = 10**9  # rows; the limit of NumPy's hypergeometric distribution
+_HYPERGEOMETRIC_LIMIT = 10**9  # NumPy draws hypergeometric numbers from fewer rows only
 
 
 @dataclass(frozen=True)
 class Strength:
-    """What the score says of an edge.
+    """The score drop if an edge is removed or reversed.
 
     Attributes:
-        parent: where it comes from.
-        child: where it leads.
-        loss: what the score loses without it, in nats.
-        turned: what the score loses with it turned round; None where that makes a cycle.
-        decided: whether the data decide its direction: all equivalent networks have it this way.
+        parent: start of the edge.
+        child: end of the edge.
+        drop_if_removed: score drop without the edge, in nats (natural-log units).
+        drop_if_reversed: score drop with the edge reversed, in nats; None if that creates a cycle.
+        compelled: True if all equivalent networks have the edge in this direction.
     """
 
     parent: str
     child: str
-    loss: float
-    turned: float | None
-    decided: bool
+    drop_if_removed: float
+    drop_if_reversed: float | None
+    compelled: bool
 
 
 def strengths(
     dag: nx.DiGraph, data: Dataset, score: Score | str | None = None, knowledge: Knowledge | None = None
 ) -> list[Strength]:
-    """Return what each edge of a network is worth, in the order of the variables.
+    """Return the score drop of each edge, in the order of the variables.
 
     Args:
-        dag: the network.
-        data: the data that it was learned from.
-        score: the score; `BDeu(1)` by default.
-        knowledge: what was known before.
+        dag: network to examine.
+        data: data that the network was learned from.
+        score: score of the network; `BDeu(1)` by default.
+        knowledge: background knowledge.
 
     >>> from dagneal.networks.bundled import load
     >>> truth = load("lung-cancer")
-    >>> [(s.parent, s.child, s.decided) for s in strengths(truth.dag, truth.expected(10_000))][0]
+    >>> [(s.parent, s.child, s.compelled) for s in strengths(truth.dag, truth.expected(10_000))][0]
     ('Pollution', 'Cancer', True)
     """
     scorer = Scorer(data, score)
-    open_both_ways = equivalence_class(dag, knowledge)
+    cpdag = equivalence_class(dag, knowledge)
     parents = {name: set(dag.predecessors(name)) for name in dag}
     local = {name: scorer.local(name, parents[name]) for name in dag}
-    listed = []
-    edges = [(parent, child) for child, its in ordered_parents(dag, list(dag)).items() for parent in its]
+    result = []
+    edges = [(parent, child) for child, members in ordered_parents(dag, list(dag)).items() for parent in members]
     for parent, child in edges:
-        loss = local[child] - scorer.local(child, parents[child] - {parent})
-        other = None
-        around = (step for step in dag.successors(parent) if step != child)
-        if not any(nx.has_path(dag, step, child) for step in around):  # else the edge turned round makes a cycle
-            other = loss + local[parent] - scorer.local(parent, parents[parent] | {child})
-        decided = not open_both_ways.has_edge(child, parent)
-        listed.append(Strength(parent, child, float(loss), None if other is None else float(other), decided))
-    return listed
+        if_removed = local[child] - scorer.local(child, parents[child] - {parent})
+        if_reversed = None
+        others = (successor for successor in dag.successors(parent) if successor != child)
+        if not any(nx.has_path(dag, successor, child) for successor in others):  # otherwise the reversed edge closes a cycle
+            if_reversed = float(if_removed + local[parent] - scorer.local(parent, parents[parent] | {child}))
+        result.append(Strength(parent, child, float(if_removed), if_reversed, not cpdag.has_edge(child, parent)))
+    return result
 
 
 @dataclass(frozen=True)
-class Heldout:
-    """How well a network foretells rows that it was not learned from.
+class HoldoutResult:
+    """The log-likelihood of rows that were held out during learning.
 
     Attributes:
-        rows: how many were held out.
-        log_likelihood: of one of them, in the mean, in nats.
-        without_edges: the same of a network without edges.
-        edges: of the network that was learned from the other rows.
+        rows: number of held-out rows.
+        log_likelihood: average log-likelihood of a held-out row, in nats (natural-log units).
+        without_edges: average log-likelihood under a network without edges.
+        edges: edges of the network that was learned from the other rows.
     """
 
     rows: int
@@ -96,7 +95,7 @@ class Heldout:
     edges: list[tuple[str, str]]
 
     def to_dict(self) -> dict[str, Any]:
-        """The figures as plain values."""
+        """Return the fields as plain values."""
         return asdict(self)
 
 
@@ -109,65 +108,69 @@ def holdout(
     knowledge: Any = None,
     run: Run = DEFAULT_RUN,
     **unknown: Any,
-) -> Heldout:
-    """Learn from a part of the rows, and measure how well the network predicts the others.
+) -> HoldoutResult:
+    """Hold out random rows, learn from the other rows, and return the log-likelihood of the held-out rows.
 
     Args:
-        data: the data, or anything that `read` takes.
-        share: of the rows that are held out.
-        solver: finds the structure; see `learn`.
-        score: the score, or its name; `BDeu(1)` by default.
-        max_parents: the most parents of a variable; None leaves it to the solver.
-        knowledge: what is known before; see `learn`.
-        run: its seed is that of the split and of the search.
-        **unknown: refused with a hint where it belongs.
+        data: a `Dataset`, or any input that `read` accepts.
+        share: fraction of rows to hold out.
+        solver: solver that learns the structure; see `learn`.
+        score: score to maximise, or its name; `BDeu(1)` by default.
+        max_parents: parent limit; None for the default of the solver.
+        knowledge: background knowledge; see `learn`.
+        run: seed of the split and of the search, deadline, progress, executor and journal.
+        **unknown: rejected with an error that names the correct place.
 
     >>> from dagneal.networks.bundled import load
-    >>> found = holdout(load("lung-cancer").expected(10_000))
-    >>> found.log_likelihood > found.without_edges
+    >>> result = holdout(load("lung-cancer").expected(10_000))
+    >>> result.log_likelihood > result.without_edges
     True
     """
     refuse_unknown(holdout, unknown)
     check_run(run)
-    data, score, known = as_dataset(data), as_score(score), as_knowledge(knowledge)
+    data, score, knowledge = as_dataset(data), as_score(score), as_knowledge(knowledge)
     solver = without_bound(as_solver(solver))
     if isinstance(share, bool) or not isinstance(share, Real) or not 0 < share < 1:
-        raise InputError(f"the share of rows held out is {share!r}; give a number between 0 and 1, such as 0.2")
+        raise InputError(f"share of held-out rows is {share!r}; give a number between 0 and 1, such as 0.2")
     rows = round(share * data.rows)
     if not 0 < rows < data.rows:
-        raise InputError(f"{data.rows:,} rows cannot be split so that {share:g} of them are held out")
+        raise InputError(
+            f"holding out {share:g} of {data.rows:,} rows leaves one part empty; give more rows or another share"
+        )
     generator = np.random.default_rng(run.seed)
-    if data.rows < _MOST_DRAWN:
+    if data.rows < _HYPERGEOMETRIC_LIMIT:
         weights = generator.multivariate_hypergeometric(data.weights, rows, method="marginals")
-    else:  # NumPy draws from fewer rows only; so each row is held out on its own, and their number varies a little
+    else:  # beyond NumPy's limit each row is held out independently, so the number of held-out rows varies slightly
         weights = generator.binomial(data.weights, share)
         rows = int(weights.sum())
     train, test = reweight(data, data.weights - weights), reweight(data, weights)
-    found = solve_data(train, solver, score, max_parents, known, run)
+    solution = solve_data(train, solver, score, max_parents, knowledge, run)
     prior = score if isinstance(score, Dirichlet) else BDeu()
-    values = [log_likelihood(fit(dag, train, prior), test) / rows for dag in (found.dag, graph_of(data.names, ()))]
-    return Heldout(rows, values[0], values[1], found.edges)
+    values = [
+        log_likelihood(fit(dag, train, prior), test) / rows for dag in (solution.dag, graph_from_edges(data.names, ()))
+    ]
+    return HoldoutResult(rows, values[0], values[1], solution.edges)
 
 
 def same_states(network: BayesianNetwork, data: Dataset) -> bool:
-    """Whether a network is over the columns of data, with the same states in the same order.
+    """Return whether a network and a dataset have the same variables, with the same states in the same order.
 
-    Truth values may be spelled differently, since `read` spells them alike.
+    Different spellings of true and false count as equal, because `read` unifies them.
 
     Args:
-        network: the network.
-        data: the data.
+        network: network to compare.
+        data: dataset to compare.
     """
-    theirs = {name: spell_truth(its) for name, its in network.states.items()}
-    return theirs == {name: spell_truth(its) for name, its in zip(data.names, data.states, strict=True)}
+    network_states = {name: spell_booleans(states) for name, states in network.states.items()}
+    return network_states == {name: spell_booleans(states) for name, states in zip(data.names, data.states, strict=True)}
 
 
 def log_likelihood(network: BayesianNetwork, data: Dataset) -> float:
-    """The log probability of data under a network, in nats; minus infinity where a row is impossible.
+    """Return the log-likelihood of data under a network, in nats; minus infinity if a row has probability 0.
 
     Args:
-        network: with all columns of the data as variables, and their states in the same order.
-        data: the rows.
+        network: network with the same variables and states as the data.
+        data: rows to evaluate.
 
     >>> from dagneal.networks.bundled import load
     >>> truth = load("lung-cancer")
@@ -175,7 +178,9 @@ def log_likelihood(network: BayesianNetwork, data: Dataset) -> float:
     -2.1
     """
     if not same_states(network, data):
-        raise InputError("the network and the data have other variables or states")
+        raise InputError(
+            "the network and the data differ in variables or states; read the data with states=... to match the network"
+        )
     place = {name: i for i, name in enumerate(data.names)}
     families = [[place[v] for v in (*network.parents[name], name)] for name in data.names]
     total = 0.0
@@ -195,47 +200,46 @@ def sensitivity(
     run: Run = DEFAULT_RUN,
     **unknown: Any,
 ) -> dict[float, Solution]:
-    """Learn with several equivalent sample sizes of the prior, to see which edges depend on it.
+    """Learn with several equivalent sample sizes of the prior, to show which edges depend on it.
 
     Args:
-        data: the data, or anything that `read` takes.
+        data: a `Dataset`, or any input that `read` accepts.
         sizes: equivalent sample sizes, such as 0.1, 1 and 10.
-        solver: finds the structure; see `learn`.
-        max_parents: the most parents of a variable; None leaves it to the solver.
-        knowledge: what is known before; see `learn`.
+        solver: solver that learns each structure; see `learn`.
+        max_parents: parent limit; None for the default of the solver.
+        knowledge: background knowledge; see `learn`.
         run: seed and deadline of each search.
-        **unknown: refused with a hint where it belongs.
+        **unknown: rejected with an error that names the correct place.
 
     >>> from dagneal.networks.bundled import load
-    >>> found = sensitivity(load("lung-cancer").expected(10_000), [0.1, 1, 10])
-    >>> [len(each.edges) for each in found.values()]
+    >>> solutions = sensitivity(load("lung-cancer").expected(10_000), [0.1, 1, 10])
+    >>> [len(solution.edges) for solution in solutions.values()]
     [4, 4, 4]
     """
     refuse_unknown(sensitivity, unknown)
     check_run(run)
     sizes = list(sizes) if isinstance(sizes, Iterable) else [sizes]
-    if odd := [size for size in sizes if isinstance(size, bool) or not isinstance(size, Real)]:
-        raise InputError(f"an equivalent sample size is {odd[0]!r}; give a list of numbers, such as [0.1, 1, 10]")
-    data, known, solver = as_dataset(data), as_knowledge(knowledge), without_bound(as_solver(solver))
-    return {float(size): solve_data(data, solver, BDeu(float(size)), max_parents, known, run) for size in sizes}
+    if invalid := [size for size in sizes if isinstance(size, bool) or not isinstance(size, Real)]:
+        raise InputError(f"an equivalent sample size is {invalid[0]!r}; give a list of numbers, such as [0.1, 1, 10]")
+    data, knowledge, solver = as_dataset(data), as_knowledge(knowledge), without_bound(as_solver(solver))
+    return {float(size): solve_data(data, solver, BDeu(float(size)), max_parents, knowledge, run) for size in sizes}
 
 
 def compare_classes(graphs: Sequence[nx.DiGraph], knowledge: Knowledge | None = None) -> dict[tuple[str, str], list[str]]:
-    """Pairs of variables that some network joins, and how each network does: by its equivalence class, not by one member.
+    """Compare the equivalence classes of several networks: return the edge of each class for every adjacent pair.
 
     Args:
         graphs: networks over the same variables.
-        knowledge: what was known before.
+        knowledge: background knowledge.
 
     >>> compare_classes([nx.DiGraph([("a", "b")]), nx.DiGraph([("b", "a")]), nx.DiGraph([("a", "b"), ("c", "b")])])
-    {('a', 'b'): ['open', 'open', '->'], ('c', 'b'): ['-', '-', '->']}
+    {('a', 'b'): ['reversible', 'reversible', '->'], ('c', 'b'): ['-', '-', '->']}
     """
     classes = [equivalence_class(graph, knowledge) for graph in graphs]
-    found: dict[tuple[str, str], list[str]] = {}
+    words = {(True, True): "reversible", (True, False): "->", (False, True): "<-", (False, False): "-"}
+    rows: dict[tuple[str, str], list[str]] = {}
     for graph in graphs:
         for a, b in graph.edges:
-            if (a, b) not in found and (b, a) not in found:
-                ways = [(each.has_edge(a, b), each.has_edge(b, a)) for each in classes]
-                words = {(True, True): "open", (True, False): "->", (False, True): "<-", (False, False): "-"}
-                found[a, b] = [words[way] for way in ways]
-    return found
+            if (a, b) not in rows and (b, a) not in rows:
+                rows[a, b] = [words[cpdag.has_edge(a, b), cpdag.has_edge(b, a)] for cpdag in classes]
+    return rows

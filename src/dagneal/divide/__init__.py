@@ -1,4 +1,4 @@
-"""Divide et impera: subproblems, votes, candidate parents and the iterated global solve."""
+"""Divide et impera: subproblems, votes, candidate parents and the iterated candidate search."""
 
 from dagneal.divide.subproblem_solvers import (
     AnnealedSubproblems as AnnealedSubproblems,

@@ -1,9 +1,9 @@
-"""Iterated candidate search: from evidence for adjacency to candidate parents, and from these to the global network.
+"""Iterated candidate search: solve the global problem on candidate parents, add candidates, and repeat.
 
-Two variables that are adjacent in the network stay adjacent in nearly every subproblem; two that are not are separated in
-some. So the subproblems say who may be a parent of whom. On these candidates, with more parents allowed, the global problem
-is solved. Then every child looks for variables outside its candidates that would raise its score, gets the best few as
-candidates, and the global problem is solved again from the last order, until nothing is left.
+1. The subproblems give the initial candidates (see `candidates`).
+2. The global problem is solved on these candidates, with the full parent limit.
+3. For each child, the best variables that would raise its score become new candidates.
+4. Steps 2 and 3 repeat, starting from the last order, until there are no new candidates.
 """
 
 from __future__ import annotations
@@ -18,51 +18,51 @@ from numpy.typing import NDArray
 
 from dagneal.base.errors import OutOfTimeError
 from dagneal.base.kernels import Ints
-from dagneal.divide.candidates import MOST_GROWN, Outside, named_candidates
+from dagneal.divide.candidates import MAX_GROWN_CANDIDATES, CandidateFinder, named_candidates
 from dagneal.divide.global_solve import GlobalSolution, GlobalSolver
 from dagneal.graphs.dags import topological_order
 from dagneal.runtime.run import Run
 from dagneal.scoring.scorer import Scorer
 from dagneal.solvers.solution import Division, Solution
 
-MOST_ROUNDS = 30
+MAX_GLOBAL_SOLVES = 30
 
 
 @dataclass(frozen=True, eq=False)
 class SearchOutcome:
-    """How the global network was found.
+    """The outcome of an iterated candidate search.
 
     Attributes:
-        best: the best solution of the global problem.
-        max_parents: the parent limit.
-        candidates: the possible parents of each variable in the last solve.
-        rounds: the number of global solves.
-        seconds: what they took.
-        seed: of the search.
-        stopped: why the iteration ended with candidates left to try, in words; empty if it did not.
-        interrupted: whether Ctrl-C ended it.
+        best: best solution of the global problem.
+        max_parents: parent limit.
+        candidates: candidate parents of each variable in the last global solve.
+        global_solves: number of global solves.
+        seconds: duration of the search.
+        seed: seed of the search.
+        stopped: reason if the search stopped before all candidates were tried; otherwise empty.
+        interrupted: True if Ctrl-C stopped the search.
     """
 
     best: GlobalSolution
     max_parents: int
     candidates: dict[str, list[str]]
-    rounds: int
+    global_solves: int
     seconds: float
     seed: int
     stopped: str = ""
     interrupted: bool = False
 
     def solution(self, division: Division, seconds: Mapping[str, float]) -> Solution:
-        """Return the network, with the division that it comes from.
+        """Return the best network as a solution.
 
         Args:
-            division: of the subproblems.
-            seconds: what they took.
+            division: division that the candidates come from.
+            seconds: time spent in earlier stages.
         """
         division = replace(
             division,
             candidates=self.candidates,
-            rounds=self.rounds,
+            global_solves=self.global_solves,
             global_solver=self.best.solver,
             skipped="; ".join(filter(None, [division.skipped, self.stopped])),
             interrupted=division.interrupted or self.interrupted,
@@ -84,12 +84,12 @@ class CandidateSearch:
     """The iterated candidate search.
 
     Args:
-        scorer: scores whatever the search asks for.
-        max_parents: the most parents of a variable.
-        solver: solves the global problem in each round.
-        initial: the DAG that the search starts from; its edges are candidates too.
-        near: `near[variable, child]`, which variables may become candidates later; all by default.
-        most_rounds: the most global solves.
+        scorer: scorer of the data.
+        max_parents: parent limit.
+        solver: solver of the global problem.
+        initial: initial DAG; its edges are candidates too.
+        near: `near[variable, child]` is True if the variable may become a candidate; all variables by default.
+        max_global_solves: maximum number of global solves.
     """
 
     scorer: Scorer
@@ -97,14 +97,14 @@ class CandidateSearch:
     solver: GlobalSolver
     initial: nx.DiGraph | None = None
     near: NDArray[np.bool_] | None = None
-    most_rounds: int = MOST_ROUNDS
+    max_global_solves: int = MAX_GLOBAL_SOLVES
 
     def run(self, allowed: NDArray[np.bool_], run: Run) -> SearchOutcome:
-        """Solve the global problem on candidate parents, and iterate.
+        """Run the search.
 
         Args:
-            allowed: `allowed[parent, child]`, the first candidates.
-            run: after its deadline no further round begins.
+            allowed: `allowed[parent, child]` is True for initial candidates.
+            run: seed, deadline and progress; no global solve starts after the deadline.
         """
         begun = perf_counter()
         state = _State(self, self._with_initial(allowed))
@@ -117,13 +117,20 @@ class CandidateSearch:
             interrupted = isinstance(error, KeyboardInterrupt)
             stopped = "" if interrupted else state.out_of_time()
         if state.best is None:
-            raise AssertionError("at least one round was run")
-        seconds = perf_counter() - begun
-        found = (state.best, self.max_parents, state.candidates, state.rounds, seconds, run.seed)
-        return SearchOutcome(*found, stopped, interrupted)
+            raise AssertionError("at least one global solve has finished")
+        return SearchOutcome(
+            best=state.best,
+            max_parents=self.max_parents,
+            candidates=state.candidates,
+            global_solves=state.global_solves,
+            seconds=perf_counter() - begun,
+            seed=run.seed,
+            stopped=stopped,
+            interrupted=interrupted,
+        )
 
     def _with_initial(self, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return the candidates with the edges of the initial DAG."""
+        """Return the candidates, with the edges of the initial DAG added."""
         allowed = allowed.copy()
         position = {name: i for i, name in enumerate(self.scorer.data.names)}
         for parent, child in self.initial.edges if self.initial is not None else ():
@@ -132,7 +139,7 @@ class CandidateSearch:
 
 
 class _State:
-    """What is known after some rounds of a candidate search."""
+    """The state of a candidate search after some global solves."""
 
     def __init__(self, search: CandidateSearch, allowed: NDArray[np.bool_]) -> None:
         self.search = search
@@ -140,49 +147,50 @@ class _State:
         self.dag = search.initial
         self.best: GlobalSolution | None = None
         self.candidates: dict[str, list[str]] = {}
-        self.rounds = 0
-        self._outside = Outside(search.scorer, search.max_parents, search.near)
+        self.global_solves = 0
+        self._finder = CandidateFinder(search.scorer, search.max_parents, search.near)
 
     def iterate(self, run: Run) -> str:
-        """Run rounds until nothing is left to try, or return why not all was tried."""
-        for turn in range(1, self.search.most_rounds + 1):
-            reason = self._solve(turn, run)
+        """Repeat global solves; return why the search stopped early, or an empty text if all candidates were tried."""
+        for number in range(1, self.search.max_global_solves + 1):
+            reason = self._solve(number, run)
             if reason is not None:
                 return reason
             if run.deadline.passed:
                 return self.out_of_time()
-        return f"the candidate search ended after {_rounds(self.search.most_rounds)} with candidates left to try"
+        return f"the candidate search stopped after {_count(self.search.max_global_solves)}, with candidates left to try"
 
     def out_of_time(self) -> str:
-        """Return that the time limit ended the search."""
-        return f"the time limit ended the candidate search after {_rounds(self.rounds)} with candidates left to try"
+        """Return the message for a search that the time limit stopped."""
+        return f"the time limit stopped the candidate search after {_count(self.global_solves)}, with candidates left to try"
 
-    def _solve(self, turn: int, run: Run) -> str | None:
-        """Solve the global problem once and find further candidates; return the reason to stop, or None to go on."""
+    def _solve(self, number: int, run: Run) -> str | None:
+        """Solve the global problem once and find new candidates; return the reason to stop, or None to continue."""
         scorer, names = self.search.scorer, self.search.scorer.data.names
         n = len(names)
         tried = named_candidates(self.allowed, names)
         table = scorer.table(min(self.search.max_parents, n - 1), tried)
-        found = self.search.solver.solve(table, turn, self._order(names), run)
-        self.rounds, self.candidates = turn, tried
-        if self.best is None or found.score > self.best.score or np.isnan(self.best.score):
-            self.best = replace(found, proved=found.proved and bool(self.allowed.sum() == n * (n - 1)))
-        if np.isnan(found.score):
-            return f"in round {turn} no raw read was a network"
+        solution = self.search.solver.solve(table, number, self._order(names), run)
+        self.global_solves, self.candidates = number, tried
+        if self.best is None or solution.score > self.best.score or np.isnan(self.best.score):
+            self.best = replace(solution, proved=solution.proved and bool(self.allowed.sum() == n * (n - 1)))
+        if np.isnan(solution.score):
+            return f"in global solve {number} no raw read was a network"
         self.dag = self.best.dag
-        grown, crowded = self._outside.best(self.dag, self.allowed, table)
-        if (grown == self.allowed).all():
-            return f"variables that have {MOST_GROWN} candidates and want more: {crowded}" if crowded else ""
-        self.allowed = grown
+        extended, full = self._finder.extend(self.dag, self.allowed, table)
+        if (extended == self.allowed).all():
+            limit = f"the limit of {MAX_GROWN_CANDIDATES} candidates left out better candidates of {full} variables"
+            return limit if full else ""
+        self.allowed = extended
         return None
 
     def _order(self, names: tuple[str, ...]) -> Ints | None:
-        """Return an order of the best DAG so far."""
+        """Return an order of the variables that fits the best DAG so far."""
         if self.dag is None:
             return None
         position = {name: i for i, name in enumerate(names)}
         return np.array([position[name] for name in topological_order(self.dag, names)])
 
 
-def _rounds(count: int) -> str:
-    return f"{count} round{'s' * (count > 1)}"
+def _count(solves: int) -> str:
+    return f"{solves} global solve{'s' * (solves > 1)}"

@@ -1,4 +1,4 @@
-"""Divide et impera: solve many small subproblems, and put the global network together from them."""
+"""Divide et impera: solve many small subproblems, and combine their solutions into a global network."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from time import perf_counter
 from typing import Literal
 
 from dagneal.base.defaults import PAPER_PARENTS, SUBPROBLEM_SIZE
-from dagneal.base.errors import InputError, OutOfTimeError, check_flag, secondary, whole_number
+from dagneal.base.errors import InputError, OutOfTimeError, check_flag, warn_on_failure, whole_number
 from dagneal.base.kernels import Floats, Ints
-from dagneal.divide.candidates import allowed_by_margin, allowed_by_share, small_evidence
-from dagneal.divide.conquer import MOST_ROUNDS, CandidateSearch
+from dagneal.divide.candidates import allowed_by_frequency, allowed_by_margin, collect_evidence
+from dagneal.divide.conquer import MAX_GLOBAL_SOLVES, CandidateSearch
 from dagneal.divide.global_solve import ClassicalSolver, GlobalSolver
-from dagneal.divide.solving import failures, solve_subproblems
+from dagneal.divide.solving import failures_by_members, solve_subproblems
 from dagneal.divide.subproblem_solvers import ExactSubproblems, SubproblemSolver
 from dagneal.divide.subproblems import ENUMERATED, choose_subproblems, count_votes
-from dagneal.divide.votes import solution_of_votes, votes_of
+from dagneal.divide.votes import solution_from_votes, votes_of
 from dagneal.runtime.executors import Cancellable
 from dagneal.runtime.run import Run
 from dagneal.scoring.scorer import Scorer
 from dagneal.solvers.annealing import Sampling, equal_scores, summarize
 from dagneal.solvers.exact import exact
-from dagneal.solvers.policy import EXACT_BESIDE, parent_limit, table_is_quick
+from dagneal.solvers.policy import EXACT_FOR_COMPARISON, parent_limit, table_is_quick
 from dagneal.solvers.problem import Problem
 from dagneal.solvers.solution import Division, Solution
 
@@ -32,15 +32,15 @@ COMBINE = ("conquer", "penalty", "count")
 
 @dataclass(frozen=True)
 class DivisionSettings:
-    """Which subproblems there are, and how the global network is put together.
+    """The choice of subproblems, and the rule to combine them.
 
     Args:
-        size: variables in a subproblem, k in the paper.
+        size: number of variables in a subproblem, k in the paper.
         subproblems: `all`, `cover:2`, `cover:3` or `sample:F`; see `choose_subproblems`.
-        combine: `penalty` and `count` are the paper's rules: an edge that is in more subproblems than it is not (C - P > 0),
-            or one that occurs, and more often than its reverse. `conquer` takes the subproblems as evidence for who may be a
-            parent of whom, and solves the global problem.
-        acyclic: drop the weakest edge of each cycle that the rules of the paper leave.
+        combine: `conquer` derives candidate parents from the subproblems, then solves the global problem on them. `penalty`
+            and `count` are the paper's rules. `penalty` keeps an edge that most of its subproblems contain (C - P > 0).
+            `count` keeps an edge that occurs more often than its reverse.
+        acyclic: with the paper's rules, drop the weakest edge of each cycle.
     """
 
     size: int = SUBPROBLEM_SIZE
@@ -65,15 +65,15 @@ def divide(
     """Learn a structure from subproblems of a few variables each.
 
     Args:
-        problem: of 3 to 65 variables; `conquer` needs a scorer to ask for more scores.
-        settings: which subproblems, and how they are put together.
-        solver: solves the subproblems.
-        global_solver: solves the global problem under `conquer`.
-        run: the result does not depend on its executor.
+        problem: problem with 3 to 65 variables; `conquer` needs a problem with a scorer.
+        settings: choice of subproblems, and rule to combine them.
+        solver: solver of the subproblems.
+        global_solver: solver of the global problem under `conquer`.
+        run: seed, deadline, progress, executor and journal; the executor does not affect the result.
 
     Returns:
-        The network; its `division` has the votes C and P. The rules of the paper may leave cycles: then `division.acyclic`
-        is False and the score NaN.
+        The network. Its `division` has the votes C and P. The rules of the paper can leave cycles: then `division.acyclic`
+        is False and the score is NaN.
     """
     n = len(problem.names)
     conquers = settings.combine == "conquer"
@@ -82,21 +82,21 @@ def divide(
     chosen = choose_subproblems(n, settings.size, settings.subproblems, run.seed)
     evidence = _gather(problem, settings, chosen, solver, run)
     if not conquers:
-        found = solution_of_votes(problem.source, evidence.division, settings.acyclic)
-        return replace(found, seconds=evidence.seconds, seed=run.seed)
-    if evidence.division.interrupted and isinstance(solver, Cancellable):  # no more calls that cost something
+        solution = solution_from_votes(problem.source, evidence.division, settings.acyclic)
+        return replace(solution, seconds=evidence.seconds, seed=run.seed)
+    if evidence.division.interrupted and isinstance(solver, Cancellable):  # after Ctrl-C, make no further paid calls
         return _stop_at_votes(problem.scorer, evidence, run.seed)
     return _conquer(problem, evidence, global_solver, run)
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What subproblems say.
+    """The evidence from solved subproblems.
 
     Attributes:
-        division: with their votes.
-        margins: of each edge (row to column), where subproblems are so small that all their graphs are scored.
-        seconds: what it took.
+        division: division with the votes of the subproblems.
+        margins: lowest margin of each pair, if all DAGs of a subproblem were scored; otherwise None.
+        seconds: time spent in each stage.
     """
 
     division: Division
@@ -105,7 +105,7 @@ class Evidence:
 
 
 def _gather(problem: Problem, settings: DivisionSettings, chosen: Ints, solver: SubproblemSolver, run: Run) -> Evidence:
-    """Solve the subproblems."""
+    """Solve the subproblems, and collect their votes and margins."""
     begun = perf_counter()
     conquers = settings.combine == "conquer"
     limit = PAPER_PARENTS if conquers else parent_limit(problem.max_parents, len(problem.names), PAPER_PARENTS)
@@ -115,7 +115,7 @@ def _gather(problem: Problem, settings: DivisionSettings, chosen: Ints, solver: 
     division = Division(settings.combine, size, settings.subproblems, total, solver.name)
     margins = None
     if conquers and isinstance(solver, ExactSubproblems) and size <= ENUMERATED:
-        margins, votes, together = small_evidence(table, chosen)
+        margins, votes, together = collect_evidence(table, chosen)
         division = replace(division, votes=votes, against=together - votes, finished=total)
     else:
         solved = solve_subproblems(table, chosen, solver, run)
@@ -125,57 +125,59 @@ def _gather(problem: Problem, settings: DivisionSettings, chosen: Ints, solver: 
             votes=votes,
             against=together - votes,
             finished=int(solved.done.sum()),
-            failed=failures(solved, table.names, chosen),
+            failed=failures_by_members(solved, table.names, chosen),
             interrupted=solved.interrupted,
         )
         if solved.late:
-            division = replace(division, skipped=f"the time limit left {total - division.finished:,} subproblems unsolved")
+            division = replace(
+                division, skipped=f"{total - division.finished:,} subproblems, because of the time limit"
+            )
     if len(division.failed) == total:
-        raise InputError(f"no subproblem could be solved; the first failed with: {next(iter(division.failed.values()))}")
-    return Evidence(division, margins, {"score": scored - begun, "blocks": perf_counter() - scored})
+        raise InputError(f"all subproblems failed; error of the first: {next(iter(division.failed.values()))}")
+    return Evidence(division, margins, {"score": scored - begun, "subproblems": perf_counter() - scored})
 
 
 def _conquer(problem: Problem, evidence: Evidence, solver: GlobalSolver, run: Run) -> Solution:
-    """Solve the global problem with what the subproblems say of who may be a parent of whom."""
+    """Derive candidate parents from the evidence, and run the iterated candidate search."""
     scorer, division = problem.scorer, evidence.division
     if evidence.margins is not None:
         allowed = allowed_by_margin(evidence.margins)
     else:
-        # Every candidate costs a sampler variables of the QUBO; what is missing at first comes with the iteration.
+        # For a sampler each candidate adds QUBO variables, so start with fewer. The search adds missing candidates later.
         votes, against = votes_of(division)
-        allowed = allowed_by_share(votes, votes + against, 0.5 if isinstance(solver, ClassicalSolver) else 1.0)
-    most = 1 if division.interrupted else MOST_ROUNDS  # whoever pressed Ctrl-C wants an answer soon
+        allowed = allowed_by_frequency(votes, votes + against, 0.5 if isinstance(solver, ClassicalSolver) else 1.0)
+    solves = 1 if division.interrupted else MAX_GLOBAL_SOLVES  # after Ctrl-C, finish soon
     limit = parent_limit(problem.max_parents, len(problem.names))
-    search = CandidateSearch(scorer, limit, solver, problem.initial, most_rounds=most)
+    search = CandidateSearch(scorer, limit, solver, problem.initial, max_global_solves=solves)
     try:
         outcome = search.run(allowed, run)
-    except KeyboardInterrupt:  # before there was a network: what the subproblems say is not lost
+    except KeyboardInterrupt:  # there is no global solution yet, so use the votes
         return _stop_at_votes(scorer, evidence, run.seed)
-    found = outcome.solution(division, evidence.seconds)
+    solution = outcome.solution(division, evidence.seconds)
     sampling = outcome.best.sampling
-    return found if sampling is None else _compare(found, scorer, outcome.best.solver, sampling)
+    return solution if sampling is None else _add_comparison(solution, scorer, outcome.best.solver, sampling)
 
 
 def _stop_at_votes(scorer: Scorer, evidence: Evidence, seed: int) -> Solution:
-    """Return what the subproblems say, where Ctrl-C came before the global problem was solved."""
-    note = "interrupted before the global problem was solved: put together from the votes"
-    found = solution_of_votes(scorer, replace(evidence.division, interrupted=True, skipped=note), acyclic=True)
-    return replace(found, seconds=evidence.seconds, seed=seed)
+    """Return the network of the votes, for a run that Ctrl-C stopped before the first global solve."""
+    note = "interrupted before the global problem was solved; the network comes from the votes of the subproblems"
+    solution = solution_from_votes(scorer, replace(evidence.division, interrupted=True, skipped=note), acyclic=True)
+    return replace(solution, seconds=evidence.seconds, seed=seed)
 
 
-def _compare(found: Solution, scorer: Scorer, solver: str, sampling: Sampling) -> Solution:
-    """Add the figures that a sampler is measured by: random orders, and the optimum over all parents."""
+def _add_comparison(solution: Solution, scorer: Scorer, solver: str, sampling: Sampling) -> Solution:
+    """Add values to compare a sampler with: the best random order, and the optimum over all parents if it is cheap."""
     begun = perf_counter()
     optimum = None
-    cheap = len(scorer.data.names) <= EXACT_BESIDE and table_is_quick(scorer, found.max_parents)
-    if cheap and not (found.division and found.division.interrupted):
-        # The network is found: what it is compared with can be done without.
-        with suppress(KeyboardInterrupt, OutOfTimeError), secondary("the exact search beside the annealer"):
-            optimum = exact(scorer.table(found.max_parents)).score
+    cheap = len(scorer.data.names) <= EXACT_FOR_COMPARISON and table_is_quick(scorer, solution.max_parents)
+    if cheap and not (solution.division and solution.division.interrupted):
+        # The comparison is optional: interruptions and errors must not lose the network.
+        with suppress(KeyboardInterrupt, OutOfTimeError), warn_on_failure("the exact search for comparison"):
+            optimum = exact(scorer.table(solution.max_parents)).score
     return replace(
-        found,
+        solution,
         solver=solver,
-        reads=summarize(sampling, optimum, found.seed),
-        optimal=optimum is not None and bool(equal_scores(found.score, optimum)),
-        seconds={**found.seconds, "compare": perf_counter() - begun},
+        reads=summarize(sampling, optimum, solution.seed),
+        optimal=optimum is not None and bool(equal_scores(solution.score, optimum)),
+        seconds={**solution.seconds, "compare": perf_counter() - begun},
     )

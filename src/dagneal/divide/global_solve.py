@@ -20,14 +20,14 @@ from dagneal.solvers.policy import LARGE, exact_is_quick
 
 @dataclass(frozen=True, eq=False)
 class GlobalSolution:
-    """A solution of the global problem on one set of candidates.
+    """A solution of the global problem on given candidates.
 
     Attributes:
-        dag: the graph.
-        score: its log score; NaN where it is not a network, as raw reads can be.
-        solver: what found it.
-        proved: whether no network on these candidates scores higher.
-        sampling: the reads that it comes from, where a sampler found it.
+        dag: best graph.
+        score: log score; NaN if the graph is not a network, which is possible for raw reads.
+        solver: name of the solver.
+        proved: True if no network on these candidates scores higher.
+        sampling: reads of the sampler; None for a classical solver.
     """
 
     dag: nx.DiGraph
@@ -38,15 +38,15 @@ class GlobalSolution:
 
 
 class GlobalSolver(Protocol):
-    """Solves the global problem on candidate parents."""
+    """A solver of the global problem on candidate parents."""
 
-    def solve(self, table: ScoreTable, turn: int, order: Ints | None, run: Run) -> GlobalSolution:
-        """Solve a table.
+    def solve(self, table: ScoreTable, number: int, order: Ints | None, run: Run) -> GlobalSolution:
+        """Solve the problem of a table.
 
         Args:
-            table: the scores on the candidates of this solve.
-            turn: the number of this solve, from 1; seeds may depend on it.
-            order: a good order of the variables, from the solve before.
+            table: local scores of the current candidates.
+            number: number of this global solve, from 1; seeds can depend on it.
+            order: order of the variables from the previous solve, as a warm start.
             run: seed, deadline and progress.
         """
         ...
@@ -54,28 +54,28 @@ class GlobalSolver(Protocol):
 
 @dataclass(frozen=True)
 class ClassicalSolver:
-    """Exact search up to 22 variables, order search beyond."""
+    """Exact search for up to 22 variables, order search for more."""
 
-    def solve(self, table: ScoreTable, turn: int, order: Ints | None, run: Run) -> GlobalSolution:
+    def solve(self, table: ScoreTable, number: int, order: Ints | None, run: Run) -> GlobalSolution:
         """Solve a table; see `GlobalSolver`."""
         n = len(table.names)
         if exact_is_quick(n):
-            found = exact(table, run)
-            return GlobalSolution(found.dag, found.score, "exact", proved=True)
-        # The first solve searches widely; the later ones begin where the last ended.
-        rounds = max(300, 5 * n) if order is None else max(100, 3 * n)
-        rounds = min(rounds, max(300, rounds * LARGE**2 // n**2))
-        best, _ = search(table, rounds, order, replace(run, seed=run.seed + turn))
+            solution = exact(table, run)
+            return GlobalSolution(solution.dag, solution.score, "exact", proved=True)
+        # The first solve needs more restarts; later solves start from the previous order.
+        restarts = max(300, 5 * n) if order is None else max(100, 3 * n)
+        restarts = min(restarts, max(300, restarts * LARGE**2 // n**2))
+        best, _ = search(table, restarts, order, replace(run, seed=run.seed + number))
         dag = dag_of_order(table, best)
         return GlobalSolution(dag, table.score(dag), "order")
 
 
 @dataclass(frozen=True)
 class AnnealedSolver(Annealing):
-    """Any dimod sampler on the QUBO of the global problem; raw reads are the best that are networks."""
+    """A dimod sampler on the QUBO of the global problem. Without repair it returns the best raw read that is a network."""
 
-    def solve(self, table: ScoreTable, turn: int, order: Ints | None, run: Run) -> GlobalSolution:
+    def solve(self, table: ScoreTable, number: int, order: Ints | None, run: Run) -> GlobalSolution:
         """Solve a table; see `GlobalSolver`."""
-        parameters = self.with_seed(("the whole", str(turn)))  # the words are part of the seed
+        parameters = self.with_seed(("the whole", str(number)))  # these words determine the seed: do not change them
         sampling = sample(table, self.sampler, self.encoding, parameters, run)
         return GlobalSolution(*sampling.best(self.repair), self.name, sampling=sampling)

@@ -1,8 +1,7 @@
-"""Interactions: parents that gain together what neither of them gains alone.
+"""Joint gains: find pairs of parents that raise the score of a child together, but not alone.
 
-A variable that says nothing of another on its own, but much beside a third (a parity is the extreme), is seen neither in
-pairs nor by a search that adds one parent at a time. So all triples are counted, with bits, and the best few pairs of each
-child are kept.
+An example is a child that is the parity of two parents. Neither pair statistics nor a search that adds one parent at a time
+finds these parents. So all triples are counted bitwise, and the best pairs of each child are kept.
 """
 
 from __future__ import annotations
@@ -15,31 +14,31 @@ from numpy.typing import NDArray
 
 from dagneal.base.kernels import Floats, Ints, kernel, run_threads
 from dagneal.scoring.counting.bitwise import count_sets
-from dagneal.scoring.counting.terms import sum_of, terms_of
+from dagneal.scoring.counting.terms import sum_terms, term_table
 from dagneal.scoring.scorer import Scorer
 
-MOST_PAIRS = 1  # that are kept for each child
-_PIECES = 64
-_AT_A_TIME = 1 << 15  # triples whose counts are kept
-_TERMS = 1 << 22  # terms that are looked up
+MAX_PAIRS = 1  # pairs of parents kept for each child
+_CHUNKS = 64
+_BATCH = 1 << 15  # triples counted in one call
+_MAX_TERMS = 1 << 22  # largest table of precomputed terms
 
 
-def work_of(scorer: Scorer) -> float:
-    """What counting all triples costs, as if so many rows were looked at; infinite where it cannot be done.
+def triple_cost(scorer: Scorer) -> float:
+    """Return the cost of counting all triples, in rows read; infinite if it is impossible.
 
     Args:
-        scorer: of the data. Sums over a set must not depend on the child, as with BDeu and BIC.
+        scorer: scorer of the data. The terms of its score must not depend on the child, as in BDeu and BIC.
     """
-    if scorer.counter.planes is None or scorer.rule.depends_on_child:
+    if scorer.counter.planes is None or scorer.criterion.depends_on_child:
         return float("inf")
     return comb(len(scorer.data.names), 3) * scorer.counter.cost(3)
 
 
 def left_out_columns(scorer: Scorer) -> list[str]:
-    """The variables that `joint_gains` leaves out, by name: those with one state, or with too many to be counted as bits.
+    """Return the names of variables that `joint_gains` skips: with one state, or with too many states for bitwise counting.
 
     Args:
-        scorer: of the data.
+        scorer: scorer of the data.
     """
     names = scorer.data.names
     counted = set(_countable(scorer).tolist())
@@ -47,38 +46,39 @@ def left_out_columns(scorer: Scorer) -> list[str]:
 
 
 def _countable(scorer: Scorer) -> NDArray[np.int32]:
-    """The variables that are counted as bits and have at least two states, by position."""
+    """Return the positions of variables that have at least two states and can be counted bitwise."""
     planes = scorer.counter.planes
     if planes is None:
-        raise AssertionError("there are no planes")
+        raise AssertionError("bitwise counting needs planes")
     return np.flatnonzero((np.diff(planes.first) > 0) & (scorer.data.arities > 1)).astype(np.int32)
 
 
 def joint_gains(scorer: Scorer, gains: Floats, near: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Who may be a parent of whom because of a third: `found[parent, child]`.
+    """Return candidates from joint gains: `result[parent, child]` is True if the parent is in the best pair of the child.
 
     Args:
-        scorer: of the data; `work_of` it is finite.
-        gains: what one parent gains alone, as from `Scorer.pair_gains`.
-        near: `near[parent, child]`, who is known to gain something alone; beside those a search finds others by itself.
+        scorer: scorer of the data with a finite `triple_cost`.
+        gains: score gain of each single parent, from `Scorer.pair_gains`.
+        near: `near[parent, child]` is True if the parent raises the score alone; pairs with such a parent are skipped,
+            because the candidate search finds the other parent.
     """
     data, planes = scorer.data, scorer.counter.planes
     if planes is None:
-        raise AssertionError("there are no planes")
+        raise AssertionError("bitwise counting needs planes")
     n, arities = len(data.names), data.arities.astype(np.int64)
     narrow = _countable(scorer)
     if len(narrow) < 3:
         return np.zeros((n, n), dtype=bool)
     scores, line_of = _scores(scorer, gains, near, np.unique(arities[narrow]))
-    j, k = np.triu_indices(len(narrow), 1)  # by rows, so those after a first member are the last ones
+    j, k = np.triu_indices(len(narrow), 1)  # sorted by j, so the pairs above a first member are at the end
 
     def work(firsts: Ints) -> tuple[Floats, NDArray[np.int32]]:
-        kept, pairs = np.zeros((n, MOST_PAIRS)), np.full((n, MOST_PAIRS, 2), -1, dtype=np.int32)
+        kept, pairs = np.zeros((n, MAX_PAIRS)), np.full((n, MAX_PAIRS, 2), -1, dtype=np.int32)
         for first in firsts:
-            for begin in range(int(np.searchsorted(j, first, side="right")), len(j), _AT_A_TIME):
-                some = slice(begin, begin + _AT_A_TIME)
-                own = np.full(len(j[some]), narrow[first], dtype=np.int32)
-                members = np.stack([own, narrow[j[some]], narrow[k[some]]], axis=1)
+            for begin in range(int(np.searchsorted(j, first, side="right")), len(j), _BATCH):
+                batch = slice(begin, begin + _BATCH)
+                first_members = np.full(len(j[batch]), narrow[first], dtype=np.int32)
+                members = np.stack([first_members, narrow[j[batch]], narrow[k[batch]]], axis=1)
                 cells = arities[members].prod(axis=1)
                 offsets = np.append(0, np.cumsum(cells))
                 counts = np.zeros(offsets[-1], dtype=np.int64)
@@ -87,34 +87,34 @@ def joint_gains(scorer: Scorer, gains: Floats, near: NDArray[np.bool_]) -> NDArr
                 _keep_best(members, offsets, counts, line_of[cells], scores, kept, pairs)
         return kept, pairs
 
-    # The first member has fewer triples the later it comes, so pieces take it in turns.
-    pieces = [np.arange(start, max(len(narrow) - 2, 0), _PIECES) for start in range(_PIECES)]
+    # Later first members have fewer triples, so each chunk takes every 64th member.
+    chunks = [np.arange(start, max(len(narrow) - 2, 0), _CHUNKS) for start in range(_CHUNKS)]
     results = run_threads(
-        work, [piece for piece in pieces if len(piece)], scorer.counter.workers, "triples", scorer.counter.run.progress
+        work, [chunk for chunk in chunks if len(chunk)], scorer.counter.workers, "triples", scorer.counter.run.progress
     )
-    found = np.zeros((n, n), dtype=bool)
+    result = np.zeros((n, n), dtype=bool)
     if results:
-        kept = np.concatenate([each for each, _ in results], axis=1)
-        pairs = np.concatenate([each for _, each in results], axis=1)
+        kept = np.concatenate([gains for gains, _ in results], axis=1)
+        pairs = np.concatenate([members for _, members in results], axis=1)
         for child in range(n):
-            # Equal gains by the order of the columns, so that the number of threads makes no difference.
-            order = np.lexsort((pairs[child, :, 1], pairs[child, :, 0], -kept[child]))[:MOST_PAIRS]
+            # Column order breaks ties, so that the result does not depend on the number of threads.
+            order = np.lexsort((pairs[child, :, 1], pairs[child, :, 0], -kept[child]))[:MAX_PAIRS]
             chosen = pairs[child, order[kept[child, order] > 0.0]].ravel()
-            found[chosen, child] = True
-    return found
+            result[chosen, child] = True
+    return result
 
 
 class Scores(NamedTuple):
-    """What it takes to score a child of two parents.
+    """Precomputed values to score a child with two parents.
 
     Attributes:
-        values: pseudo-counts.
-        terms: looked up for each of them; without columns they are computed.
-        joint: sums of pairs, as parents.
-        single: what a pair has to beat, `single[parent, child]`.
-        charges: the penalty of a child with so many states and parents with so many combinations of them.
-        arities: the number of states of each variable.
-        near: who is known to gain something alone.
+        values: pseudo-count for each number of cells.
+        terms: table of precomputed terms, one row per pseudo-count; without columns the terms are computed when needed.
+        joint: sum of terms of each pair of parents.
+        single: score that a pair of parents has to exceed, `single[parent, child]`.
+        charges: penalty by number of states of the child and number of parent configurations.
+        arities: number of states of each variable.
+        near: `near[parent, child]` is True if the parent raises the score alone.
     """
 
     values: Floats
@@ -127,35 +127,35 @@ class Scores(NamedTuple):
 
 
 def _scores(scorer: Scorer, gains: Floats, near: NDArray[np.bool_], states: Ints) -> tuple[Scores, Ints]:
-    """The scores of children and parents with such numbers of states, and the line of terms for each number of cells."""
+    """Return the precomputed values, and the row of the term table for each number of cells."""
     data = scorer.data
     alone = np.array([scorer.local(name) for name in data.names])
-    # A parent that may not be, or has to be, is no news.
+    # Infinity excludes pairs with a forbidden or required parent.
     single = np.where(np.isfinite(gains), alone + np.maximum(gains, 0.0), np.inf)
     products = np.unique(np.multiply.outer(np.multiply.outer(states, states), states))
-    values = np.array([scorer.rule.concentrations(2, float(cells), data.rows)[0] for cells in products])
-    terms = terms_of(values, data.rows if len(values) * data.rows <= _TERMS else -1)
+    values = np.array([scorer.criterion.concentrations(2, float(cells), data.rows)[0] for cells in products])
+    terms = term_table(values, data.rows if len(values) * data.rows <= _MAX_TERMS else -1)
     line_of = np.zeros(products[-1] + 1, dtype=np.int64)
     line_of[products] = np.arange(len(products))
     charges = np.zeros((states[-1] + 1, states[-1] ** 2 + 1))
-    if scorer.rule.penalised:
-        every = np.arange(charges.shape[1], dtype=np.float64)
+    if scorer.criterion.penalised:
+        configurations = np.arange(charges.shape[1], dtype=np.float64)
         for arity in states:
-            charges[arity] = scorer.rule.penalties(int(arity), every, data.rows)
+            charges[arity] = scorer.criterion.penalties(int(arity), configurations, data.rows)
     arities = data.arities.astype(np.int64)
     return Scores(values, terms, _joint(scorer), single, charges, arities, near), line_of
 
 
 def _joint(scorer: Scorer) -> Floats:
-    """The sums of all pairs of variables, as parents."""
+    """Return the sum of terms of each pair of variables as parents."""
     data = scorer.data
     n = len(data.names)
     a, b = np.triu_indices(n, 1)
     cells = data.arities[a].astype(np.int64) * data.arities[b]
     sizes, which = np.unique(cells, return_inverse=True)
-    wanted = np.array([[scorer.rule.concentrations(2, float(each), data.rows)[1]] for each in sizes])[which]
+    pseudo_counts = np.array([[scorer.criterion.concentrations(2, float(size), data.rows)[1]] for size in sizes])[which]
     joint = np.zeros((n, n))
-    joint[a, b] = joint[b, a] = scorer.counter.sums(np.stack([a, b], axis=1).astype(np.int32), wanted)[:, 0]
+    joint[a, b] = joint[b, a] = scorer.counter.sums(np.stack([a, b], axis=1).astype(np.int32), pseudo_counts)[:, 0]
     return joint
 
 
@@ -169,11 +169,11 @@ def _keep_best(
     kept: Floats,
     pairs: NDArray[np.int32],
 ) -> None:
-    """Score each member of each triple as the child of the others, and keep the best pairs of each child, best first."""
+    """Score each member of each triple as a child of the other two, and keep the best pairs of each child, best first."""
     most = kept.shape[1]
     for index in range(len(members)):
         line = lines[index]
-        total = sum_of(counts[offsets[index] : offsets[index + 1]], scores.values[line], scores.terms[line])
+        total = sum_terms(counts[offsets[index] : offsets[index + 1]], scores.values[line], scores.terms[line])
         for role in range(3):
             child = members[index, role]
             p, q = members[index, 1 if role == 0 else 0], members[index, 1 if role == 2 else 2]

@@ -1,4 +1,4 @@
-"""A network from pairs of variables alone: the answer where a time limit leaves no room for larger sets of parents."""
+"""Networks from pair statistics only: the fallback if the time limit is too short for larger parent sets."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from dagneal.scoring.scorer import Scorer
 from dagneal.solvers.order_search import search
 from dagneal.solvers.solution import Division, Solution
 
-_CANDIDATES = 10  # parents that are considered for each child
+_CANDIDATES = 10  # candidate parents for each child
 
 
 def count_pairs(scorer: Scorer) -> Floats | None:
-    """Return what each single parent gains each child; None if the deadline of the scorer passes first.
+    """Return the score gain of each single parent for each child; None if the deadline of the scorer passes first.
 
     Args:
-        scorer: of the data.
+        scorer: scorer of the data.
     """
     try:
         return scorer.pair_gains()
@@ -32,28 +32,28 @@ def count_pairs(scorer: Scorer) -> Floats | None:
 
 
 def learn_from_pairs(scorer: Scorer, gains: Floats | None, run: Run) -> Solution:
-    """Learn a network in which each child has at most one parent beside the required ones.
+    """Learn a network in which each child has its required parents, or at most one other parent.
 
     Args:
-        scorer: of the data.
-        gains: what each single parent gains, as from `count_pairs`; None for a network of the required edges alone.
-        run: its seed is that of the order search; its deadline is over.
+        scorer: scorer of the data.
+        gains: score gain of each single parent, from `count_pairs`; None for a network with required edges only.
+        run: seed of the order search; the deadline is ignored, because it has passed.
     """
     run = replace(run, deadline=NEVER)
     begun = perf_counter()
     names = scorer.data.names
     n = len(names)
-    required = np.zeros((n, n), dtype=bool) if scorer.rules is None else scorer.rules.required
+    required = np.zeros((n, n), dtype=bool) if scorer.constraints is None else scorer.constraints.required
     limit = max(1, int(required.sum(axis=0).max(initial=0)))
     allowed = required.copy()
     if gains is not None:
-        # A child with two candidates and two required parents elsewhere would have pairs of parents, which are not counted.
+        # If the limit is above 1, two candidates of a child would form parent sets that are not counted yet: allow one.
         singles = allowed_by_margin(gains, 0.0, _CANDIDATES if limit == 1 else 1)
         allowed |= singles & ~required.any(axis=0)
-    # All these sets are counted already, except those of required edges.
-    table = scorer.within(run).table(min(limit, n - 1), named_candidates(allowed, names))
-    order, score = search(table, rounds=0, run=run)
-    reason = "pairs of variables were counted" if gains is None else "larger sets of parents were counted"
+    # All parent sets in this table are already counted, except sets of required parents.
+    table = scorer.with_run(run).table(min(limit, n - 1), named_candidates(allowed, names))
+    order, score = search(table, restarts=0, run=run)
+    reason = "pairs of variables were counted" if gains is None else "larger parent sets were counted"
     return Solution(
         dag=dag_of_order(table, order),
         score=score,
@@ -67,6 +67,6 @@ def learn_from_pairs(scorer: Scorer, gains: Floats | None, run: Run) -> Solution
             scheme="single parents",
             subproblems=0,
             solver="order",
-            skipped=f"the time limit ended the search before {reason}; allow more time",
+            skipped=f"the time limit stopped the search before {reason}; allow more time",
         ),
     )

@@ -1,4 +1,4 @@
-"""Solving subproblems: in chunks, journalled and interruptible."""
+"""Solve subproblems in chunks, with a journal and interruptions."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from dagneal.runtime.executors import Cancellable
 from dagneal.runtime.run import Results, Run
 from dagneal.scoring.table import ScoreTable
 
-_CHUNK = 32  # the most subproblems that a sampler solves before they are journalled
+_CHUNK = 32  # maximum number of subproblems that a sampler solves before they are stored in the journal
 _EXACT_CHUNK = 20_000
-_SHOWN = 64  # subproblems that a solver sees before it says how many it takes in a call
+_EXAMPLES = 64  # subproblems that a batch solver gets to choose its batch size
 
 
 def solve_subproblems(table: ScoreTable, chosen: Ints, solver: SubproblemSolver, run: Run) -> Results:
-    """Solve subproblems; the values of the results are adjacency matrices.
+    """Solve subproblems; return results whose values are adjacency matrices.
 
     Args:
-        table: the scores.
-        chosen: the members of each subproblem.
-        solver: what solves them.
-        run: where, and until when.
+        table: local scores.
+        chosen: members of each subproblem.
+        solver: subproblem solver.
+        run: executor, journal, deadline and progress.
     """
     size = chosen.shape[1]
     return run.map(SubproblemTask(solver, size), chosen, table, SubproblemKey(table, solver), f"subproblems of {size}")
@@ -41,11 +41,11 @@ def solve_subproblems(table: ScoreTable, chosen: Ints, solver: SubproblemSolver,
 
 @dataclass(frozen=True)
 class SubproblemTask:
-    """The task function of subproblems; see `dagneal.runtime.run.TaskFunction`.
+    """The task function that solves subproblems; see `dagneal.runtime.run.TaskFunction`.
 
     Args:
-        solver: what solves them.
-        size: variables in a subproblem.
+        solver: subproblem solver.
+        size: number of variables in a subproblem.
     """
 
     solver: SubproblemSolver
@@ -59,51 +59,51 @@ class SubproblemTask:
 
     @property
     def in_flight(self) -> int | None:
-        """The number of calls at a time; None for one per worker."""
+        """The number of concurrent calls; None for one per worker."""
         return self.solver.in_flight if isinstance(self.solver, BatchSolver) else None
 
     def chunk_size(self, shared: ScoreTable, tasks: Any) -> int:
-        """Return how many subproblems are solved in one call.
+        """Return the number of subproblems that one call solves.
 
         Args:
-            shared: the scores.
-            tasks: the members of all subproblems.
+            shared: local scores.
+            tasks: members of all subproblems.
         """
         if isinstance(self.solver, BatchSolver):
-            return self.solver.batch_size(shared.gather(tasks[:_SHOWN]))
+            return self.solver.batch_size(shared.gather(tasks[:_EXAMPLES]))
         if isinstance(self.solver, ExactSubproblems):
             return _EXACT_CHUNK
         return max(1, min(_CHUNK, len(tasks) // (8 * cores())))
 
     def cancel(self) -> None:
-        """End calls that have begun, if the solver can."""
+        """Cancel running calls, if the solver supports it."""
         if isinstance(self.solver, Cancellable):
             self.solver.cancel()
 
     def __call__(self, shared: ScoreTable, tasks: Sequence[Sequence[int]]) -> tuple[NDArray[np.uint8], dict[int, str]]:
-        """Solve some subproblems.
+        """Solve some subproblems; return their adjacency matrices, and the errors of failed subproblems.
 
         Args:
-            shared: the scores.
-            tasks: their members.
+            shared: local scores.
+            tasks: members of these subproblems.
         """
         try:
-            found = self.solver.solve_many(shared.gather(tasks))
-        except (InputError, CancelledError):  # final, or given up
-            raise
-        except Exception as error:  # whatever a solver raises: its subproblems are named, the others go on
-            why = str(error) or type(error).__name__
-            return np.zeros((len(tasks), *self.shape), dtype=np.uint8), dict.fromkeys(range(len(tasks)), why)
-        return found.adjacency.astype(np.uint8), found.failed
+            solutions = self.solver.solve_many(shared.gather(tasks))
+        except (InputError, CancelledError):
+            raise  # retrying or continuing would not help
+        except Exception as error:  # a solver can raise anything; report these subproblems and continue with the others
+            reason = str(error) or type(error).__name__
+            return np.zeros((len(tasks), *self.shape), dtype=np.uint8), dict.fromkeys(range(len(tasks)), reason)
+        return solutions.adjacency.astype(np.uint8), solutions.failed
 
 
 @dataclass(frozen=True, eq=False)
 class SubproblemKey:
-    """Names a subproblem in a journal by all that its solution depends on.
+    """A function that returns the journal key of a subproblem: a hash of everything that affects the solution.
 
     Args:
-        table: the scores.
-        solver: what solves it.
+        table: local scores.
+        solver: subproblem solver.
     """
 
     table: ScoreTable
@@ -120,20 +120,20 @@ class SubproblemKey:
         return state.hexdigest()
 
     def __call__(self, members: Ints) -> str:
-        """Return the name of a subproblem.
+        """Return the journal key of a subproblem.
 
         Args:
-            members: its variables.
+            members: variables of the subproblem.
         """
         return f"{self._run}:{','.join(map(str, members.tolist()))}"
 
 
-def failures(results: Results, names: Sequence[str], chosen: Ints) -> dict[str, str]:
-    """Return the subproblems that failed by the names of their members, each with the reason.
+def failures_by_members(results: Results, names: Sequence[str], chosen: Ints) -> dict[str, str]:
+    """Return the errors of failed subproblems, keyed by the names of their members.
 
     Args:
-        results: of all subproblems.
-        names: of all variables.
-        chosen: the members of each subproblem.
+        results: results of all subproblems.
+        names: names of all variables.
+        chosen: members of each subproblem.
     """
-    return {", ".join(names[v] for v in chosen[line]): why for line, why in sorted(results.failed.items())}
+    return {", ".join(names[v] for v in chosen[row]): reason for row, reason in sorted(results.failed.items())}

@@ -1,4 +1,4 @@
-"""Subproblem solvers: what solves the subproblems of a division, many at a time."""
+"""Subproblem solvers: solve many subproblems of a division in one call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dagneal.base.defaults import SEED
 from dagneal.base.errors import InputError
 from dagneal.base.kernels import Floats
 from dagneal.divide.subproblems import solve_exactly
-from dagneal.qubo.decode import Reads, decode_bits
+from dagneal.qubo.decode import Reads, decode_numbered
 from dagneal.qubo.encode import TIGHT, Encoding, qubos
 from dagneal.qubo.hamiltonian import Qubos
 from dagneal.runtime.run import Run, derive_seed
@@ -23,17 +23,17 @@ from dagneal.scoring.table import Subproblems
 from dagneal.solvers.annealing import check_parameters, sample_model
 from dagneal.solvers.checks import check_solution
 from dagneal.solvers.problem import Problem, Solver
-from dagneal.solvers.samplers import ADDRESS, TELL_APART, parameters_of, sampler_fingerprint
+from dagneal.solvers.samplers import ADDRESS, FINGERPRINT_ADVICE, parameters_of, sampler_fingerprint
 
 
 @dataclass(frozen=True, eq=False)
 class Solutions:
-    """What a subproblem solver found.
+    """The solutions of many subproblems.
 
     Attributes:
-        adjacency: shape (subproblems, parent, child); perhaps with cycles where reads are taken raw.
-        scores: the log score of each; NaN where the graph is not a network.
-        failed: for the lines of subproblems that could not be solved, why.
+        adjacency: adjacency matrices of shape (subproblems, parent, child); raw reads can have cycles.
+        scores: log score of each subproblem; NaN if the graph is not a network.
+        failed: error message of each failed subproblem, by position.
     """
 
     adjacency: NDArray[np.bool_]
@@ -43,69 +43,69 @@ class Solutions:
 
 @runtime_checkable
 class SubproblemSolver(Protocol):
-    """Solves many subproblems of one size; it may also be a `BatchSolver` or `Cancellable`.
+    """A solver of many subproblems of the same size; it can also be a `BatchSolver` or `Cancellable`.
 
-    A `Solver` solves one problem, and a division gives it the subproblems one by one. This is for solvers that are faster
-    with many at once.
+    Use this protocol for solvers that are faster with many subproblems in one call. `Divide` also accepts a `Solver`, and
+    calls it once for each subproblem.
     """
 
     @property
     def name(self) -> str:
-        """The name in results."""
+        """The name of the solver in results."""
         ...
 
     def solve_many(self, subproblems: Subproblems) -> Solutions:
         """Solve subproblems; the solution of each must not depend on the others.
 
         Args:
-            subproblems: their scores.
+            subproblems: local scores of the subproblems.
         """
         ...
 
     def fingerprint(self) -> str:
-        """Return what the solutions depend on besides the scores, for a journal."""
+        """Return a text with all settings that affect the solutions; part of the journal key."""
         ...
 
 
 @runtime_checkable
 class BatchSolver(Protocol):
-    """A subproblem solver that solves many subproblems in one call and decides how many."""
+    """A subproblem solver that chooses the number of subproblems per call."""
 
     @property
     def in_flight(self) -> int:
-        """The number of calls at a time."""
+        """The number of concurrent calls."""
         ...
 
     def batch_size(self, subproblems: Subproblems) -> int:
-        """Return the number of subproblems in a call.
+        """Return the number of subproblems per call.
 
         Args:
-            subproblems: the first of those that will come.
+            subproblems: first subproblems, as examples.
         """
         ...
 
 
 @runtime_checkable
 class Batching(Protocol):
-    """A sampler that brings a subproblem solver of its own."""
+    """A sampler with a specialised subproblem solver."""
 
     def subproblem_solver(
         self, parameters: dict[str, Any], repair: bool, seed: int | None, encoding: Encoding
     ) -> SubproblemSolver:
-        """Return what solves subproblems with this sampler.
+        """Return a subproblem solver that uses this sampler.
 
         Args:
-            parameters: of `sample`.
-            repair: take the best repaired read of a subproblem; otherwise the read of lowest energy.
-            seed: of the samples.
-            encoding: of the subproblems.
+            parameters: parameters of `sample`.
+            repair: return the best repaired read of a subproblem; if False, the read of lowest energy.
+            seed: seed of the sampler.
+            encoding: QUBO encoding of the subproblems.
         """
         ...
 
 
 @dataclass(frozen=True)
 class ExactSubproblems:
-    """Dynamic programming, compiled, over all subproblems at once."""
+    """Exact subproblem solver: compiled dynamic programming over all subproblems in one call."""
 
     name: str = "exact"
 
@@ -114,17 +114,17 @@ class ExactSubproblems:
         return Solutions(*solve_exactly(subproblems.scores, subproblems.masks))
 
     def fingerprint(self) -> str:
-        """Nothing but the name."""
+        """Return the name; there are no settings."""
         return self.name
 
 
 @dataclass(frozen=True)
-class SolvedSubproblems:
-    """Any solver, one subproblem after the other.
+class SequentialSubproblems:
+    """A subproblem solver that calls any `Solver` once for each subproblem.
 
     Args:
-        solver: solves each subproblem as a problem of its own.
-        seed: of every subproblem.
+        solver: solver to call.
+        seed: seed for every call.
     """
 
     solver: Solver
@@ -141,32 +141,32 @@ class SolvedSubproblems:
         adjacency = np.zeros((count, size, size), dtype=bool)
         scores = np.full(count, np.nan)
         failed = {}
-        own = Run(self.seed)  # nothing of a run but its seed belongs to a single subproblem
-        for line in range(count):
+        run = Run(self.seed)
+        for row in range(count):
             try:
-                problem = Problem(subproblems.table(line))
-                found = check_solution(self.solver.solve(problem, own), problem, self.solver)
-                adjacency[line] = nx.to_numpy_array(found.dag, nodelist=subproblems.names(line)) > 0
-                scores[line] = found.score
-            except Exception as error:  # whatever a solver raises; the subproblem is named, the others go on
-                failed[line] = str(error) or type(error).__name__
+                problem = Problem(subproblems.table(row))
+                solution = check_solution(self.solver.solve(problem, run), problem, self.solver)
+                adjacency[row] = nx.to_numpy_array(solution.dag, nodelist=subproblems.names(row)) > 0
+                scores[row] = solution.score
+            except Exception as error:  # a solver can raise anything; report this subproblem and continue
+                failed[row] = str(error) or type(error).__name__
         return Solutions(adjacency, scores, failed)
 
     def fingerprint(self) -> str:
-        """Return the solver as it is written in code, and the seed."""
+        """Return the fingerprint of the solver, and the seed."""
         return f"{fingerprint_of(self.solver)} seed={self.seed}"
 
 
 @dataclass(frozen=True)
 class Annealing:
-    """A dimod sampler and how it is used, on subproblems or on the whole.
+    """A dimod sampler with its settings, for subproblems or for the global problem.
 
     Args:
-        sampler: what solves the QUBOs.
-        parameters: passed to the sampler.
-        repair: take the best repaired read; otherwise a raw one, as it stands.
-        seed: each problem gets a seed of its own from it, if the sampler takes one.
-        encoding: how problems are encoded.
+        sampler: dimod sampler that solves the QUBOs.
+        parameters: parameters of the sampler.
+        repair: return the best repaired read; if False, a raw read.
+        seed: base seed; the seed of each problem is derived from it, if the sampler has a seed parameter.
+        encoding: QUBO encoding.
     """
 
     sampler: dimod.Sampler
@@ -184,10 +184,10 @@ class Annealing:
         return type(self.sampler).__name__
 
     def with_seed(self, names: Sequence[str]) -> dict[str, Any]:
-        """The parameters with the seed of one problem.
+        """Return the parameters with the seed of one problem.
 
         Args:
-            names: what tells the problem from others.
+            names: names that identify the problem; the seed is derived from them.
         """
         if self.seed is None or "seed" not in parameters_of(self.sampler):
             return dict(self.parameters)
@@ -196,7 +196,7 @@ class Annealing:
 
 @dataclass(frozen=True)
 class AnnealedSubproblems(Annealing):
-    """Any dimod sampler on the QUBO of each subproblem; raw reads are those of lowest energy, as in the paper."""
+    """A dimod sampler on the QUBO of each subproblem. Without repair it uses the read of lowest energy, as in the paper."""
 
     def solve_many(self, subproblems: Subproblems) -> Solutions:
         """Solve subproblems; see `SubproblemSolver`."""
@@ -204,51 +204,51 @@ class AnnealedSubproblems(Annealing):
         adjacency = np.zeros((count, size, size), dtype=bool)
         scores = np.full(count, np.nan)
         failed = {}
-        for line, reads in enumerate(self.reads(subproblems)):
+        for row, reads in enumerate(self.reads(subproblems)):
             if isinstance(reads, str):
-                failed[line] = reads
+                failed[row] = reads
             else:
-                adjacency[line], scores[line] = best_edges(reads, self.repair)
+                adjacency[row], scores[row] = best_edges(reads, self.repair)
         return Solutions(adjacency, scores, failed)
 
     def reads(self, subproblems: Subproblems) -> Iterator[Reads | str]:
-        """The reads of each subproblem, decoded; or why there are none.
+        """Yield the decoded reads of each subproblem, or an error message.
 
         Args:
-            subproblems: their scores.
+            subproblems: local scores of the subproblems.
         """
-        # Without pruning all subproblems have the same bits, and are encoded at once.
-        together = None if self.encoding.prune else qubos(subproblems, self.encoding)
-        for line in range(len(subproblems.members)):
+        # Without pruning all subproblems have the same QUBO variables, so they are encoded in one call.
+        shared = None if self.encoding.prune else qubos(subproblems, self.encoding)
+        for row in range(len(subproblems.members)):
             try:
-                table = subproblems.table(line)
-                encoded, problem = (qubos(table, self.encoding), 0) if together is None else (together, line)
-                parameters = self._parameters(encoded, problem, subproblems.names(line))
+                table = subproblems.table(row)
+                encoded, problem = (qubos(table, self.encoding), 0) if shared is None else (shared, row)
+                parameters = self._parameters(encoded, problem, subproblems.names(row))
                 samples = sample_model(self.sampler, encoded.model(problem), parameters)
-                yield decode_bits(table, encoded.layout, samples)
-            except Exception as error:  # whatever a sampler raises; the subproblem is named, the others go on
+                yield decode_numbered(table, encoded.layout, samples)
+            except Exception as error:  # a sampler can raise anything; report this subproblem and continue
                 yield str(error) or type(error).__name__
 
     def _parameters(self, encoded: Qubos, problem: int, names: Sequence[str]) -> dict[str, Any]:
-        """The parameters for one subproblem: with its own seed, and with its temperatures, costly to find one by one."""
-        found = self.with_seed(names)
-        takes_range = "beta_range" in parameters_of(self.sampler) and encoded.layout.bits > 0
-        if takes_range and not {"beta_range", "beta_schedule"} & set(found):
-            found["beta_range"] = encoded.beta_ranges[problem].tolist()
-        return found
+        """Return the parameters for one subproblem, with a seed and, for simulated annealing, temperatures."""
+        parameters = self.with_seed(names)  # the temperatures of all subproblems are computed together, which is faster
+        takes_range = "beta_range" in parameters_of(self.sampler) and encoded.layout.num_variables > 0
+        if takes_range and not {"beta_range", "beta_schedule"} & set(parameters):
+            parameters["beta_range"] = encoded.beta_ranges[problem].tolist()
+        return parameters
 
     def fingerprint(self) -> str:
-        """All that the reads depend on."""
+        """Return a text with all settings that affect the reads."""
         kind = sampler_fingerprint(self.sampler)
         return f"{kind} {sorted(self.parameters.items())} repair={self.repair} seed={self.seed} {self.encoding}"
 
 
 def best_edges(reads: Reads, repair: bool) -> tuple[NDArray[np.bool_], float]:
-    """Return the edges of the best of a subproblem's reads, and their score.
+    """Return the edges of the best read of a subproblem, and their score.
 
     Args:
-        reads: of one subproblem.
-        repair: take the best repaired read; otherwise the read of lowest energy as it stands, as in the paper.
+        reads: reads of one subproblem.
+        repair: use the best repaired read; if False, the raw read of lowest energy, as in the paper.
     """
     if repair:
         best = int(np.argmax(reads.repaired_scores))
@@ -259,14 +259,14 @@ def best_edges(reads: Reads, repair: bool) -> tuple[NDArray[np.bool_], float]:
 
 
 def fingerprint_of(solver: Solver) -> str:
-    """Return a text that tells a solver from others in every process.
+    """Return a text that identifies a solver in every process.
 
     Args:
-        solver: one whose `repr` says what it is.
+        solver: solver whose `repr` shows all settings.
     """
     text = repr(solver)
     if ADDRESS in text or "<locals>" in text:
-        inside = text[0] != "<" and "<locals>" not in text  # the address of a sampler, as a rule
-        how = TELL_APART if inside else "make it a frozen dataclass of a module"
-        raise InputError(f"a journal cannot tell {text} from another solver; {how}")
+        inside = text[0] != "<" and "<locals>" not in text  # usually the address of a sampler in its settings
+        advice = FINGERPRINT_ADVICE if inside else "make it a frozen dataclass of a module"
+        raise InputError(f"a journal cannot identify the solver {text}; {advice}")
     return f"{type(solver).__module__}.{text}"

@@ -1,4 +1,4 @@
-"""Subproblems: which subproblems a division has, and solving many small ones exactly at once."""
+"""Choose the subproblems of a division, count their votes, and solve many small subproblems exactly."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from dagneal.base.errors import InputError, whole_number
 from dagneal.base.kernels import Floats, Ints, kernel
 from dagneal.scoring.sets import bounded_masks
 
-MOST_SUBPROBLEMS = 5_000_000
-ENUMERATED = 4  # up to this size all DAGs of a subproblem are tried; beyond, a dynamic programme is quicker
-TIE = 1e-9  # scores closer than this are equal
+MAX_SUBPROBLEMS = 5_000_000
+ENUMERATED = 4  # up to this size all DAGs of a subproblem are enumerated; for larger sizes dynamic programming is faster
+TIE = 1e-9  # scores with a smaller difference count as equal
 
 
 def choose_subproblems(variables: int, size: int, scheme: str = "all", seed: int = SEED) -> Ints:
-    """The subproblems of a division, one per line, positions ascending.
+    """Return the subproblems of a division as ascending positions of variables, one subproblem per row.
 
     Args:
-        variables: how many variables there are.
-        size: how many of them a subproblem has.
-        scheme: `all` subsets; `cover:2` or `cover:3`, a small set of subproblems that holds every pair or triple together;
-            `sample:F`, a random share F of all, with every pair still together in some subproblem.
-        seed: for covers and samples.
+        variables: number of variables.
+        size: number of variables in a subproblem.
+        scheme: `all` for all subsets; `cover:2` or `cover:3` for few subproblems that together contain every pair or triple;
+            `sample:F` for a random fraction F of all subsets, with every pair in at least one subproblem.
+        seed: seed for covers and samples.
 
     >>> choose_subproblems(4, 3).tolist()
     [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]
@@ -42,47 +42,48 @@ def choose_subproblems(variables: int, size: int, scheme: str = "all", seed: int
     kind, _, value = scheme.partition(":")
     generator = np.random.default_rng(whole_number("seed", seed))
     if scheme == "all":
-        if comb(variables, size) > MOST_SUBPROBLEMS:
+        if comb(variables, size) > MAX_SUBPROBLEMS:
             raise InputError(
-                f"{variables} variables have {comb(variables, size):,} subproblems of {size}; at most {MOST_SUBPROBLEMS:,} "
-                "are possible: use cover:2 or sample:F"
+                f"{variables} variables have {comb(variables, size):,} subproblems of {size}; at most {MAX_SUBPROBLEMS:,} "
+                "are supported; use cover:2 or sample:F"
             )
         return np.array(list(combinations(range(variables), size)), dtype=np.int64)
     if kind == "cover" and value in ("2", "3"):
         return _cover(variables, size, int(value), generator)
     if kind == "sample":
-        return _sample(variables, size, _share(scheme, value), generator)
-    raise InputError(f"subproblems is {scheme!r}; give all, cover:2, cover:3 or sample:F with F above 0, up to 1")
+        return _sample(variables, size, _parse_fraction(scheme, value), generator)
+    raise InputError(f"subproblems is {scheme!r}; give all, cover:2, cover:3 or sample:F with 0 < F <= 1")
 
 
-def _share(scheme: str, value: str) -> float:
+def _parse_fraction(scheme: str, value: str) -> float:
     try:
-        share = float(value)
+        fraction = float(value)
     except ValueError:
-        share = 0.0
-    if not 0 < share <= 1:
-        raise InputError(f"the share in {scheme!r} must be above 0 and up to 1, such as sample:0.2")
-    return share
+        fraction = 0.0
+    if not 0 < fraction <= 1:
+        raise InputError(f"the fraction in {scheme!r} must be above 0 and at most 1, such as sample:0.2")
+    return fraction
 
 
 def _cover(variables: int, size: int, strength: int, generator: np.random.Generator) -> Ints:
-    """A greedy covering design: each subproblem begins with something uncovered and takes what covers most."""
-    open_sets = _open_sets(variables, strength)
+    """Return a greedy covering design: each subproblem covers as many uncovered sets as possible."""
+    uncovered = _all_sets(variables, strength)
     subproblems: list[list[int]] = []
     while True:
-        left = np.argwhere(open_sets)
+        left = np.argwhere(uncovered)
         if not len(left):
             return np.unique(np.array(subproblems, dtype=np.int64), axis=0)
         tries = []
         for _ in range(16):
-            subproblem = _grow(open_sets, [int(v) for v in left[generator.integers(len(left))]], size, generator)
-            tries.append((int(open_sets[np.ix_(*[subproblem] * strength)].sum()), subproblem))
+            subproblem = _grow(uncovered, [int(v) for v in left[generator.integers(len(left))]], size, generator)
+            tries.append((int(uncovered[np.ix_(*[subproblem] * strength)].sum()), subproblem))
         subproblem = max(tries)[1]
         subproblems.append(sorted(subproblem))
-        open_sets[np.ix_(*[subproblem] * strength)] = False
+        uncovered[np.ix_(*[subproblem] * strength)] = False
 
 
-def _open_sets(variables: int, strength: int) -> NDArray[np.bool_]:
+def _all_sets(variables: int, strength: int) -> NDArray[np.bool_]:
+    """Return an array that is True for every tuple of `strength` distinct variables."""
     index = np.indices((variables,) * strength)
     distinct = np.ones((variables,) * strength, dtype=bool)
     for a, b in combinations(range(strength), 2):
@@ -90,26 +91,30 @@ def _open_sets(variables: int, strength: int) -> NDArray[np.bool_]:
     return distinct
 
 
-def _grow(open_sets: NDArray[np.bool_], subproblem: list[int], size: int, generator: np.random.Generator) -> list[int]:
+def _grow(uncovered: NDArray[np.bool_], subproblem: list[int], size: int, generator: np.random.Generator) -> list[int]:
+    """Add the variable that covers most uncovered sets until there are `size` variables; break ties randomly."""
     while len(subproblem) < size:
-        inside = open_sets[np.ix_(range(len(open_sets)), *[subproblem] * (open_sets.ndim - 1))]
-        gains = inside.reshape(len(open_sets), -1).sum(axis=1) + generator.random(len(open_sets)) * 0.5
+        inside = uncovered[np.ix_(range(len(uncovered)), *[subproblem] * (uncovered.ndim - 1))]
+        gains = inside.reshape(len(uncovered), -1).sum(axis=1) + generator.random(len(uncovered)) * 0.5
         gains[subproblem] = -1.0
         subproblem = [*subproblem, int(np.argmax(gains))]
     return subproblem
 
 
-def _sample(variables: int, size: int, share: float, generator: np.random.Generator) -> Ints:
-    """Random subproblems without repetition, and a cover of the pairs that they leave out."""
+def _sample(variables: int, size: int, fraction: float, generator: np.random.Generator) -> Ints:
+    """Return distinct random subproblems, and further subproblems that cover the remaining pairs."""
     total = comb(variables, size)
-    wanted = max(1, round(share * total))
-    if wanted > MOST_SUBPROBLEMS:
-        raise InputError(f"a share of {share:g} is {wanted:,} subproblems; at most {MOST_SUBPROBLEMS:,} are possible")
+    count = max(1, round(fraction * total))
+    if count > MAX_SUBPROBLEMS:
+        raise InputError(
+            f"a fraction of {fraction:g} is {count:,} subproblems; at most {MAX_SUBPROBLEMS:,} are supported; "
+            "give a smaller fraction"
+        )
     chosen: set[tuple[int, ...]] = set()
-    if 2 * wanted >= total:
-        every = list(combinations(range(variables), size))
-        chosen = {every[i] for i in generator.permutation(total)[:wanted]}
-    while len(chosen) < wanted:
+    if 2 * count >= total:
+        subsets = list(combinations(range(variables), size))
+        chosen = {subsets[i] for i in generator.permutation(total)[:count]}
+    while len(chosen) < count:
         chosen.add(tuple(sorted(int(v) for v in generator.choice(variables, size, replace=False))))
     together = np.eye(variables, dtype=bool)
     for subproblem in chosen:
@@ -122,12 +127,12 @@ def _sample(variables: int, size: int, share: float, generator: np.random.Genera
 
 
 def count_votes(variables: int, members: Ints, adjacency: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    """C, how often each edge is in a solution, and how many subproblems hold each pair.
+    """Return the number of solutions with each edge (C in the paper), and the number of subproblems with each pair.
 
     Args:
-        variables: how many variables there are.
-        members: the subproblems, one per line.
-        adjacency: their solutions, shape (subproblems, parent, child).
+        variables: number of variables.
+        members: members of each subproblem, one subproblem per row.
+        adjacency: solutions of the subproblems, shape (subproblems, parent, child).
     """
     votes = np.zeros((variables, variables), dtype=np.int64)
     together = np.zeros((variables, variables), dtype=np.int64)
@@ -136,13 +141,13 @@ def count_votes(variables: int, members: Ints, adjacency: NDArray[np.bool_]) -> 
 
 
 def add_votes(votes: Ints, together: Ints, members: Ints, adjacency: NDArray[np.bool_]) -> None:
-    """Add the votes of some subproblems to those of others, in place.
+    """Add the votes of further subproblems, in place.
 
     Args:
-        votes: how often each edge is in a solution.
-        together: how many subproblems hold each pair.
-        members: the subproblems, one per line.
-        adjacency: their solutions, shape (subproblems, parent, child).
+        votes: number of solutions with each edge.
+        together: number of subproblems with each pair.
+        members: members of each further subproblem, one subproblem per row.
+        adjacency: solutions of these subproblems, shape (subproblems, parent, child).
     """
     for a, b in permutations(range(members.shape[1]), 2):
         np.add.at(votes, (members[:, a], members[:, b]), adjacency[:, a, b].astype(np.int64))
@@ -151,33 +156,34 @@ def add_votes(votes: Ints, together: Ints, members: Ints, adjacency: NDArray[np.
 
 @lru_cache(maxsize=8)
 def small_dags(size: int, max_parents: int) -> tuple[Ints, NDArray[np.bool_]]:
-    """Every DAG on a few nodes: per child the index of its parents among `bounded_masks`, and the adjacency matrices.
+    """Return all DAGs on a few nodes: for each child the index of its parent set in `bounded_masks`, and adjacency matrices.
 
-    The order settles ties: fewest edges first, then by the parents of the first node, the second and so on.
+    The order breaks ties between equal scores: fewest edges first, then by the parents of the first node, the second node
+    and so on.
     """
     masks = [int(mask) for mask in bounded_masks(size - 1, min(max_parents, size - 1))]
-    found = []
+    dags = []
     for choice in product(range(len(masks)), repeat=size):
         adjacency = np.zeros((size, size), dtype=bool)
         for child, index in enumerate(choice):
             others = [v for v in range(size) if v != child]
             adjacency[[v for bit, v in enumerate(others) if masks[index] >> bit & 1], child] = True
         if nx.is_directed_acyclic_graph(nx.from_numpy_array(adjacency, create_using=nx.DiGraph)):
-            found.append((int(adjacency.sum()), choice, adjacency))
-    found.sort(key=lambda dag: dag[:2])
-    return np.array([dag[1] for dag in found], dtype=np.int64), np.array([dag[2] for dag in found])
+            dags.append((int(adjacency.sum()), choice, adjacency))
+    dags.sort(key=lambda dag: dag[:2])
+    return np.array([dag[1] for dag in dags], dtype=np.int64), np.array([dag[2] for dag in dags])
 
 
 def solve_small(scores: Floats, max_parents: int) -> tuple[NDArray[np.bool_], Floats, Floats]:
-    """Solve many subproblems of three or four variables exactly, by trying every DAG.
+    """Solve many subproblems of three or four variables exactly, by enumeration of all DAGs.
 
     Args:
-        scores: local scores of shape (subproblems, size, parent sets), as `Subproblems` has them.
-        max_parents: the parent limit of the subproblems.
+        scores: local scores of shape (subproblems, size, parent sets); see `Subproblems`.
+        max_parents: parent limit of the subproblems.
 
     Returns:
-        The best adjacency matrix and its score for each subproblem, and for each pair of its members the margin: the best
-        score with the two adjacent minus the best without.
+        For each subproblem the best adjacency matrix, its score, and the margin of each pair of members: the best score
+        with the pair adjacent minus the best score without.
     """
     size = scores.shape[1]
     choices, adjacency = small_dags(size, max_parents)
@@ -221,16 +227,16 @@ def solve_exactly(scores: Floats, masks: NDArray[np.uint64]) -> tuple[NDArray[np
 
     Args:
         scores: local scores of shape (subproblems, size, parent sets).
-        masks: the parent sets, as bits over the other members.
+        masks: parent sets as bits over the other members.
 
     Returns:
-        The best adjacency matrix of each subproblem and its score. Ties are settled so that earlier variables are parents of
-        later ones; a parent that gains nothing is left out.
+        The best adjacency matrix of each subproblem, and its score. For equal scores earlier variables are parents of later
+        variables, and a parent without a gain is left out.
     """
     size = scores.shape[1]
     if size > 16:
-        raise InputError(f"subproblems of {size} variables are too large to be solved exactly by the thousand; at most 16")
-    within = np.zeros((size, len(masks)), dtype=np.int64)  # the same sets as bits over all members
+        raise InputError(f"size is {size}; exact search solves subproblems of at most 16 variables; give a smaller size")
+    within = np.zeros((size, len(masks)), dtype=np.int64)  # parent sets as bits over all members
     for child in range(size):
         for bit, other in enumerate(v for v in range(size) if v != child):
             within[child] |= ((masks >> np.uint64(bit)) & np.uint64(1)).astype(np.int64) << other
@@ -254,7 +260,7 @@ def _solve_exactly(scores: Floats, within: Ints) -> tuple[NDArray[np.bool_], Flo
             for entry in range(sets):
                 local[child, within[child, entry]] = scores[subproblem, child, entry]
                 choice[child, within[child, entry]] = entry
-            for w in range(full):  # the best set inside w is w itself or inside w without one of its members
+            for w in range(full):  # the best subset of w is w itself, or a subset of w without one member
                 for bit in range(size):
                     smaller = w ^ (1 << bit)
                     if smaller < w and local[child, smaller] > local[child, w] - TIE:

@@ -1,4 +1,4 @@
-"""Votes: the paper's reconstruction of the whole from what the subproblems say."""
+"""Votes: the paper's rules that combine the solutions of subproblems into a global network."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from dagneal.solvers.solution import Division, Solution
 
 
 def votes_of(division: Division) -> tuple[Ints, Ints]:
-    """C and P of a division whose subproblems were solved.
+    """Return the vote matrices C and P of a division.
 
     Args:
-        division: with votes.
+        division: division with solved subproblems.
     """
     if division.votes is None or division.against is None:
-        raise AssertionError("subproblems were solved, so there are votes")
+        raise AssertionError("a division with solved subproblems has votes")
     return division.votes, division.against
 
 
@@ -34,52 +34,53 @@ def combine_votes(
     against: Ints,
     combine: str = "penalty",
     acyclic: bool = False,
-    rules: Constraints | None = None,
+    constraints: Constraints | None = None,
 ) -> tuple[nx.DiGraph, bool]:
-    """Reconstruct the global network from votes as the paper does, and return whether it has no cycle.
+    """Return the global graph that the paper's rules derive from votes, and whether it is acyclic.
 
     Args:
-        names: the variables.
-        votes: C, in how many subproblems each edge (row to column) is.
-        against: P, in how many of those that hold both its ends it is not.
-        combine: `penalty`, an edge with C - P > 0, or another for C > 0 and C above that of the reverse edge.
+        names: variables.
+        votes: C, the number of solutions with each edge (row to column).
+        against: P, the number of subproblems with both ends of the edge whose solution lacks the edge.
+        combine: `penalty` keeps edges with C - P > 0; `count` keeps edges with a higher C than the reverse edge.
         acyclic: drop the weakest edge of each cycle.
-        rules: required edges are there whatever the votes, and their reverses not; the weakest of too many parents are not.
+        constraints: background knowledge. Required edges are always kept. If a child has too many parents, the weakest are
+            dropped.
     """
     strength: Ints = votes - against if combine == "penalty" else votes
     edges = strength > (0 if combine == "penalty" else strength.T)
-    if rules is not None:
-        edges = (edges & rules.allowed & ~rules.required.T) | rules.required
-        for child, limit in enumerate(rules.limits):
+    if constraints is not None:
+        edges = (edges & constraints.allowed & ~constraints.required.T) | constraints.required
+        for child, limit in enumerate(constraints.limits):
             parents = np.flatnonzero(edges[:, child])
-            ranked = sorted(parents, key=lambda p: (not rules.required[p, child], -strength[p, child]))
+            ranked = sorted(parents, key=lambda p: (not constraints.required[p, child], -strength[p, child]))
             edges[ranked[limit:], child] = False
     graph = nx.DiGraph()
     graph.add_nodes_from(names)
     for a, b in np.argwhere(edges):
         graph.add_edge(names[a], names[b], weight=int(strength[a, b]))
-    kept = set() if rules is None else {(names[a], names[b]) for a, b in np.argwhere(rules.required)}
+    kept = set() if constraints is None else {(names[a], names[b]) for a, b in np.argwhere(constraints.required)}
     while acyclic and not nx.is_directed_acyclic_graph(graph):
         cycle = [edge for edge in nx.find_cycle(graph) if edge not in kept]
         graph.remove_edge(*min(cycle, key=lambda edge: graph.edges[edge]["weight"]))
     return graph, nx.is_directed_acyclic_graph(graph)
 
 
-def solution_of_votes(problem: Scorer | ScoreTable, division: Division, acyclic: bool) -> Solution:
-    """Return the network that the votes of a division make.
+def solution_from_votes(problem: Scorer | ScoreTable, division: Division, acyclic: bool) -> Solution:
+    """Return the solution that the votes of a division give.
 
     Args:
-        problem: what was divided, which scores the network, if it is one.
-        division: with votes.
+        problem: original problem; it scores the graph if there is no cycle.
+        division: division with votes.
         acyclic: drop the weakest edge of each cycle.
     """
     names = problem.data.names if isinstance(problem, Scorer) else problem.names
     votes, against = votes_of(division)
-    rules = problem.rules if isinstance(problem, Scorer) else None
-    graph, no_cycle = combine_votes(names, votes, against, division.combine, acyclic, rules)
+    constraints = problem.constraints if isinstance(problem, Scorer) else None
+    graph, no_cycle = combine_votes(names, votes, against, division.combine, acyclic, constraints)
     score = float("nan")
     if no_cycle:
-        with suppress(InputError):  # more parents than a table or a key holds
+        with suppress(InputError):  # the graph can have too many parents to be scored
             score = problem.score(graph)
     return Solution(
         dag=graph,

@@ -1,1 +1,1 @@
-"""What users pass to learn() as solver."""
+"""The solvers that users pass to learn()."""

@@ -1,4 +1,4 @@
-"""Anneal and Divide: samplers on the global problem, and any solver on subproblems."""
+"""Anneal and Divide: solve the global problem with a sampler, or divide it into subproblems."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from dagneal.divide.subproblem_solvers import (
     AnnealedSubproblems,
     Batching,
     ExactSubproblems,
-    SolvedSubproblems,
+    SequentialSubproblems,
     SubproblemSolver,
 )
 from dagneal.qubo.encode import TIGHT, Encoding, as_encoding
 from dagneal.runtime.run import NEVER, Run
-from dagneal.scoring.scorer import MOST_CANDIDATES
+from dagneal.scoring.scorer import MAX_CANDIDATES
 from dagneal.solvers.annealing import anneal, check_parameters
 from dagneal.solvers.policy import parent_limit
 from dagneal.solvers.problem import Problem, Solver
@@ -38,26 +38,25 @@ from dagneal.solvers.samplers import (
     with_defaults,
 )
 from dagneal.solvers.solution import Division, Solution
-from dagneal.strategies.classical import Exact, check_cold, check_size, solve_table
-from dagneal.strategies.names import DIRECT, QUANTUM, SEEDLESS, check_sampler_name, sampler_named
+from dagneal.strategies.classical import Exact, check_size, refuse_initial, solve_table
+from dagneal.strategies.names import DIRECT, QUANTUM, SEEDLESS, check_sampler_name, make_sampler
 
 
 @dataclass(frozen=True, repr=False)
 class Anneal:
-    """Any dimod sampler.
+    """Learning with any dimod sampler.
 
-    The sampler first solves subproblems of three variables, which say who may be a parent of whom. Then it solves the global
-    problem on these candidates, and again with more candidates until none is missing. With `direct` it solves the global
-    problem at once, with all variables as candidate parents.
+    The sampler first solves subproblems of three variables. Their solutions give candidate parents for each variable. Then
+    the sampler solves the global problem on these candidates, and again with more candidates until no candidate is missing.
+    With `direct` it solves the global problem directly, with all variables as candidate parents.
 
     Args:
         sampler: a `dimod.Sampler`, or a name such as `"sa"`, `"sqa"`, `"tabu"`, `"qpu"` or `"qpu-emulated"`.
-        num_reads: reads of each call; by default 1,000 for the global problem and 100 for a subproblem, but fewer where a
-            read is slow.
-        direct: solve the global problem at once; by default only Leap's hybrid sampler does.
-        encoding: how scores are written as a QUBO: an encoding, or words such as `"paper"`.
-        repair: take the best repaired read; otherwise a raw one, as in the paper.
-        parameters: further parameters of the sampler, such as `{"num_sweeps": 5000}`.
+        num_reads: reads per call; by default 1,000 for the global problem and 100 for a subproblem, fewer for slow samplers.
+        direct: solve the global problem directly; by default True only for Leap's hybrid sampler.
+        encoding: QUBO encoding, or its name such as `"paper"`.
+        repair: return the best repaired read; if False, a raw read as in the paper.
+        parameters: additional parameters of the sampler, such as `{"num_sweeps": 5000}`.
         bound: with `direct`, also prove an upper bound on the score.
     """
 
@@ -84,23 +83,23 @@ class Anneal:
         if self.num_reads is not None:
             object.__setattr__(self, "num_reads", whole_number("num_reads", self.num_reads, least=1))
             if "num_reads" in self.parameters:
-                raise InputError("num_reads is given twice, once in parameters; give it once")
+                raise InputError("num_reads is given twice, as an argument and in parameters; give it once")
         if not isinstance(self.sampler, str):
             check_parameters(self.sampler, self.sampler_parameters)
 
     def __repr__(self) -> str:
-        """Return the settings that differ from the defaults; samplers by their class."""
+        """Return the sampler and the settings that differ from the defaults."""
         sampler = repr(self.sampler) if isinstance(self.sampler, str) else describe_sampler(self.sampler)
-        blank = Anneal("sa")
-        differing = (each.name for each in fields(self)[1:] if getattr(self, each.name) != getattr(blank, each.name))
-        given = {name: getattr(self, name) for name in differing}
-        if "parameters" in given:
-            given["parameters"] = dict(sorted(self.parameters.items()))
-        return f"Anneal({', '.join([sampler, *(f'{name}={value!r}' for name, value in given.items())])})"
+        default = Anneal("sa")
+        differing = (each.name for each in fields(self)[1:] if getattr(self, each.name) != getattr(default, each.name))
+        settings = {name: getattr(self, name) for name in differing}
+        if "parameters" in settings:
+            settings["parameters"] = dict(sorted(self.parameters.items()))
+        return f"Anneal({', '.join([sampler, *(f'{name}={value!r}' for name, value in settings.items())])})"
 
     @property
     def sampler_parameters(self) -> dict[str, Any]:
-        """The parameters of the sampler as given."""
+        """The given parameters of the sampler, including `num_reads`."""
         return dict(self.parameters) | ({} if self.num_reads is None else {"num_reads": self.num_reads})
 
     def solve(self, problem: Problem, run: Run) -> Solution:
@@ -112,47 +111,47 @@ class Anneal:
 
     @property
     def is_direct(self) -> bool:
-        """Whether the sampler solves the global problem at once."""
+        """Whether the sampler solves the global problem directly."""
         if self.direct is not None:
             return self.direct
         return self.sampler in DIRECT if isinstance(self.sampler, str) else solves_directly(self.sampler)
 
     @property
     def takes_seed(self) -> bool:
-        """Whether the sampler takes a seed."""
+        """Whether the sampler has a parameter `seed`."""
         if isinstance(self.sampler, str) and self.sampler in QUANTUM:
             return self.sampler not in SEEDLESS
-        return "seed" in parameters_of(sampler_named(self.sampler) if isinstance(self.sampler, str) else self.sampler)
+        return "seed" in parameters_of(make_sampler(self.sampler) if isinstance(self.sampler, str) else self.sampler)
 
     @property
-    def sends_away(self) -> bool:
-        """Whether the sampler sends problems away and notes in a journal what was sent."""
+    def submits_jobs(self) -> bool:
+        """Whether the sampler submits jobs to a remote machine and records them in a journal."""
         if isinstance(self.sampler, str):
             return self.sampler in QUANTUM and self.sampler not in DIRECT
         return isinstance(self.sampler, Journalling)
 
     @property
-    def most_variables(self) -> int:
-        """The most variables that it takes."""
-        return MOST_CANDIDATES + 1
+    def max_variables(self) -> int:
+        """The maximum number of variables."""
+        return MAX_CANDIDATES + 1
 
     @property
     def uses_journal(self) -> bool:
-        """Whether anything is stored in a journal: solved subproblems, or what was sent away."""
-        return not self.is_direct or self.sends_away
+        """Whether a journal is used: for solved subproblems, or for submitted jobs."""
+        return not self.is_direct or self.submits_jobs
 
     def solve_directly(self, problem: Problem, run: Run) -> Solution:
-        """Solve the global problem at once.
+        """Solve the global problem directly.
 
         Args:
-            problem: of at most 65 variables.
-            run: its seed and progress; a sampler takes no deadline.
+            problem: problem with at most 65 variables.
+            run: seed and progress; a deadline is an error, because a sampler cannot be stopped.
         """
-        check_size(type(self.sampler).__name__, MOST_CANDIDATES + 1, problem)
-        check_cold(problem)
+        check_size(type(self.sampler).__name__, MAX_CANDIDATES + 1, problem)
+        refuse_initial(problem)
         if run.deadline != NEVER:
             raise InputError(
-                "a sampler that solves the global problem at once cannot be cut short; give fewer reads, not a time limit"
+                "a sampler that solves the global problem directly cannot obey a time limit; reduce num_reads instead"
             )
         limit = parent_limit(problem.max_parents, len(problem.names), PAPER_PARENTS)
         parameters = self.sampler_parameters
@@ -165,18 +164,18 @@ class Anneal:
 
 @dataclass(frozen=True)
 class Divide:
-    """Divide et impera: solve many small subproblems, and put the global network together from them.
+    """Divide et impera: solve many small subproblems, and combine their solutions into a global network.
 
     Args:
-        solver: solves the subproblems: exact search by default, an `Anneal`, any other solver, or a name such as `"sa"`.
-            Under `conquer` an `Anneal` solves the global problem too; otherwise exact or order search does.
-        size: variables in a subproblem, k in the paper.
+        solver: solver of the subproblems: exact search by default, an `Anneal`, any other solver, or a name such as `"sa"`.
+            With `combine="conquer"` an `Anneal` also solves the global problem; otherwise exact or order search does.
+        size: number of variables in a subproblem, k in the paper.
         subproblems: `all`, `cover:2`, `cover:3` or `sample:F`; see `dagneal.divide.choose_subproblems`.
-        combine: `conquer` takes the subproblems as evidence for who may be a parent of whom, and solves the global problem.
-            `penalty` and `count` are the paper's rules: an edge that is in more subproblems than it is not (C - P > 0), or
-            one that occurs, and more often than its reverse.
-        acyclic: drop the weakest edge of each cycle that the rules of the paper leave.
-        subproblem_parameters: parameters of the sampler that differ for the subproblems, such as `{"num_reads": 100}`.
+        combine: `conquer` derives candidate parents from the subproblems, then solves the global problem on them. `penalty`
+            and `count` are the paper's rules. `penalty` keeps an edge that most of its subproblems contain (C - P > 0).
+            `count` keeps an edge that occurs more often than its reverse.
+        acyclic: with the paper's rules, drop the weakest edge of each cycle.
+        subproblem_parameters: parameters of the sampler for subproblems only, such as `{"num_reads": 100}`.
     """
 
     solver: Solver | SubproblemSolver | dimod.Sampler | str = field(default_factory=Exact)
@@ -189,29 +188,31 @@ class Divide:
     def __post_init__(self) -> None:
         object.__setattr__(self, "solver", _subproblem_solver(self.solver))
         if isinstance(self.solver, Anneal) and self.solver.direct:
-            raise InputError("direct=True solves the global problem at once, Divide in subproblems; leave one of them out")
+            raise InputError(
+                "direct=True contradicts Divide: it solves the global problem without subproblems; remove one of them"
+            )
         check_keywords("subproblem_parameters", self.subproblem_parameters)
         if self.subproblem_parameters:
             if not isinstance(self.solver, Anneal):
-                raise InputError("subproblem_parameters are for samplers; give Divide(Anneal(sampler), ...)")
+                raise InputError("subproblem_parameters are only for samplers; give Divide(Anneal(sampler), ...)")
             if not isinstance(self.solver.sampler, str):
                 check_parameters(self.solver.sampler, dict(self.subproblem_parameters))
         object.__setattr__(self, "size", self.settings.size)
 
     @property
     def settings(self) -> DivisionSettings:
-        """Which subproblems there are, and how the global network is put together."""
+        """The choice of subproblems and the rule to combine them."""
         return DivisionSettings(self.size, self.subproblems, self.combine, self.acyclic)
 
     @property
-    def most_variables(self) -> int:
-        """The most variables that it takes."""
+    def max_variables(self) -> int:
+        """The maximum number of variables."""
         screens = isinstance(self.solver, Exact) and self.settings == DivisionSettings()
-        return maxsize if screens else MOST_CANDIDATES + 1
+        return maxsize if screens else MAX_CANDIDATES + 1
 
     @property
     def uses_journal(self) -> bool:
-        """Whether anything is stored in a journal: solved subproblems are."""
+        """Whether a journal is used; always True, for solved subproblems."""
         return True
 
     def solve(self, problem: Problem, run: Run) -> Solution:
@@ -221,48 +222,50 @@ class Divide:
             with open_sampler(self.solver, run) as ready:
                 return with_usage(ready, lambda: _divide(problem, settings, ready, self.subproblem_parameters, run))
         n = len(problem.names)
-        if n > MOST_CANDIDATES + 1:
+        if n > MAX_CANDIDATES + 1:
             if settings != DivisionSettings() or not isinstance(self.solver, Exact):
-                _refuse_size(n)
+                raise InputError(
+                    f"the data have {n} variables; above {MAX_CANDIDATES + 1} only exact subproblems of 3 variables with "
+                    "combine='conquer' are supported; select fewer columns with columns=[...]"
+                )
             return screen(problem.scorer, parent_limit(problem.max_parents, n), problem.initial, run)
         if n < 3:
             return _solve_undivided(self.solver if isinstance(self.solver, Solver) else Exact(), problem, settings, run)
-        ready_solver = _ready(self.solver, run)
-        return divide(problem, settings, ready_solver, ClassicalSolver(), run)
+        return divide(problem, settings, _prepare_solver(self.solver, run), ClassicalSolver(), run)
 
 
 def _subproblem_solver(value: Any) -> Any:
-    """Return what solves subproblems, by name or as given."""
+    """Return the solver for the argument `solver` of `Divide`."""
     from dagneal.strategies.auto import Auto
     from dagneal.strategies.names import as_solver
 
     if isinstance(value, SubproblemSolver):
         return value
-    found = as_solver(value)
-    if isinstance(found, Divide):
-        raise InputError("a division cannot be divided again; give the solver of its subproblems")
-    return Exact() if isinstance(found, Auto) else found
+    solver = as_solver(value)
+    if isinstance(solver, Divide):
+        raise InputError("a Divide cannot contain another Divide; give the solver of its subproblems")
+    return Exact() if isinstance(solver, Auto) else solver
 
 
-def _ready(solver: Any, run: Run) -> SubproblemSolver:
-    """Return a subproblem solver; see `Divide.solver`."""
+def _prepare_solver(solver: Any, run: Run) -> SubproblemSolver:
+    """Return a subproblem solver for the field `Divide.solver`."""
     if isinstance(solver, Exact):
         return ExactSubproblems()
-    return solver if isinstance(solver, SubproblemSolver) else SolvedSubproblems(solver, run.seed)
+    return solver if isinstance(solver, SubproblemSolver) else SequentialSubproblems(solver, run.seed)
 
 
-def _divide(problem: Problem, settings: DivisionSettings, ready: Anneal, different: Mapping[str, Any], run: Run) -> Solution:
-    """Solve subproblems, and perhaps the global problem, with a sampler."""
+def _divide(problem: Problem, settings: DivisionSettings, ready: Anneal, changes: Mapping[str, Any], run: Run) -> Solution:
+    """Solve the subproblems with a sampler and, under `conquer`, the global problem too."""
     n, sampler, encoding = len(problem.names), ready.sampler, as_encoding(ready.encoding)
     if encoding.penalties == "paper" and settings.combine == "conquer":
         problem = problem.with_limit(min(PAPER_PARENTS, n - 1))
-    if n > MOST_CANDIDATES + 1:
-        check_size(type(sampler).__name__, MOST_CANDIDATES + 1, problem)
+    if n > MAX_CANDIDATES + 1:
+        check_size(type(sampler).__name__, MAX_CANDIDATES + 1, problem)
     if n < 3:
         return _solve_undivided(replace(ready, direct=True), problem, settings, run)
     parameters = ready.sampler_parameters
     check_parameters(sampler, parameters)
-    subproblems = with_defaults(sampler, parameters | dict(different), subproblem=True)
+    subproblems = with_defaults(sampler, parameters | dict(changes), subproblem=True)
     common = (ready.repair, run.seed, encoding)
     solver: SubproblemSolver = (
         sampler.subproblem_solver(subproblems, *common)
@@ -274,53 +277,47 @@ def _divide(problem: Problem, settings: DivisionSettings, ready: Anneal, differe
 
 
 def _solve_undivided(solver: Solver, problem: Problem, settings: DivisionSettings, run: Run) -> Solution:
-    """Solve a problem of two variables, which make no subproblem of three."""
+    """Solve a problem with fewer than three variables, which has no subproblems."""
     default = NETWORK_PARENTS if settings.combine == "conquer" else PAPER_PARENTS
     limit = parent_limit(problem.max_parents, len(problem.names), default)
-    found = solver.solve(replace(problem.with_limit(limit), initial=None), replace(run, deadline=NEVER))
-    note = f"fewer than 3 variables: solved directly, by {found.solver}"
-    division = Division(settings.combine, len(found.dag), "none", 0, found.solver, global_solver=found.solver, skipped=note)
-    return replace(found, seed=run.seed, division=division)
-
-
-def _refuse_size(variables: int) -> None:
-    raise InputError(
-        f"with {variables} variables only exact subproblems of 3 variables with combine='conquer' are possible; "
-        "choose fewer columns with columns=[...]"
-    )
+    solution = solver.solve(replace(problem.with_limit(limit), initial=None), replace(run, deadline=NEVER))
+    name = solution.solver
+    note = f"fewer than 3 variables: {name} solved the problem without subproblems"
+    division = Division(settings.combine, len(solution.dag), "none", 0, name, global_solver=name, skipped=note)
+    return replace(solution, seed=run.seed, division=division)
 
 
 @contextmanager
 def open_sampler(solver: Anneal, run: Run) -> Iterator[Anneal]:
-    """Yield the solver with its sampler ready: a name resolved, and what is sent away noted in the journal.
+    """Yield the solver with a sampler object that is connected to the journal.
 
-    A sampler that is only named is closed at the end.
+    A sampler that was given by name is created here, and closed at the end.
 
     Args:
-        solver: as given.
-        run: with or without a journal.
+        solver: solver with a sampler or the name of a sampler.
+        run: run whose journal, if any, records submitted jobs.
     """
-    named = isinstance(solver.sampler, str)
-    sampler = sampler_named(solver.sampler) if isinstance(solver.sampler, str) else solver.sampler
+    created = isinstance(solver.sampler, str)
+    sampler = make_sampler(solver.sampler) if isinstance(solver.sampler, str) else solver.sampler
     if isinstance(sampler, Journalling):
         sampler = sampler.with_journal(run.journal)
     try:
         yield replace(solver, sampler=sampler)
     finally:
-        if named and isinstance(sampler, Closing):
+        if created and isinstance(sampler, Closing):
             sampler.close()
 
 
 def with_usage(ready: Anneal, solve: Any) -> Solution:
-    """Solve, and add the use of a quantum annealer to the solution.
+    """Call `solve`, and add the usage of the quantum annealer to the solution.
 
     Args:
-        ready: a solver whose sampler is ready.
-        solve: called without arguments.
+        ready: solver with a sampler object; see `open_sampler`.
+        solve: function without arguments that returns a solution.
     """
     if not isinstance(ready.sampler, Metered):
-        found: Solution = solve()
-        return found
+        solution: Solution = solve()
+        return solution
     before = ready.sampler.usage()
-    found = solve()
-    return replace(found, hardware=ready.sampler.usage() - before)
+    solution = solve()
+    return replace(solution, hardware=ready.sampler.usage() - before)

@@ -1,4 +1,4 @@
-"""Auto: the best answer that this machine can give in seconds."""
+"""Auto: chooses a classical solver that is expected to finish within seconds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dagneal.divide.candidates import candidates_of_table
 from dagneal.divide.conquer import CandidateSearch
 from dagneal.divide.global_solve import ClassicalSolver
 from dagneal.runtime.run import Run
-from dagneal.scoring.scorer import MOST_CANDIDATES
+from dagneal.scoring.scorer import MAX_CANDIDATES
 from dagneal.scoring.table import ScoreTable
 from dagneal.solvers.exact import exact
 from dagneal.solvers.policy import COMPLETE_PARENTS, exact_is_quick, parent_limit, table_is_quick
@@ -22,12 +22,12 @@ from dagneal.strategies.classical import Exact, OrderSearch, prove_bound, solve_
 
 @dataclass(frozen=True)
 class Auto:
-    """Exact search where that takes seconds, else the iterated candidate search.
+    """Exact search if it takes seconds, otherwise the iterated candidate search.
 
-    The candidates come from all small parent sets, or from triples of variables where these would be too many.
+    The initial candidates come from all small parent sets, or from triples of variables if there are too many such sets.
 
     Args:
-        bound: also prove an upper bound on the score, where the optimum is not proved and all scores are at hand.
+        bound: also prove an upper bound on the score, if all scores were computed and the optimum is not proved.
     """
 
     bound: bool = True
@@ -45,20 +45,19 @@ class Auto:
         if exact_is_quick(n) and table_is_quick(problem.scorer, limit):
             return solve_table(problem, lambda table: exact(table, run), self.bound)
         few = min(COMPLETE_PARENTS, limit)
-        if n > MOST_CANDIDATES + 1 or not table_is_quick(problem.scorer, few):
+        if n > MAX_CANDIDATES + 1 or not table_is_quick(problem.scorer, few):
             return Divide().solve(problem, run)
         return self._search(problem, limit, few, run)
 
     def _search(self, problem: Problem, limit: int, few: int, run: Run) -> Solution:
-        """Search from candidates of all sets of a few parents."""
+        """Run the candidate search. The initial candidates come from all sets of at most `few` parents."""
         begun = perf_counter()
         scorer = problem.scorer
         table = scorer.table(few)
-        most = prove_bound(table) if self.bound else None
-        allowed, first = candidates_of_table(table, run)
-        del table  # before the search takes memory
+        bound = prove_bound(table) if self.bound else None
+        allowed, first_dag = candidates_of_table(table, run)
+        del table  # free memory before the search
         seconds = {"score": perf_counter() - begun}
-        search = CandidateSearch(scorer, limit, ClassicalSolver(), problem.initial or first)
+        search = CandidateSearch(scorer, limit, ClassicalSolver(), problem.initial or first_dag)
         division = Division("conquer", len(problem.names), f"all sets of at most {few} parents", 0, "order")
-        found = search.run(allowed, run).solution(division, seconds)
-        return replace(found, bound=most)
+        return replace(search.run(allowed, run).solution(division, seconds), bound=bound)

@@ -1,22 +1,22 @@
 """Solvers that work on the table of all parent sets: exact, exhaustive and order search.
 
-These are the models for a solver of your own. A solver is a frozen dataclass with a method `solve(problem, run)`; see
-`dagneal.Solver` for a complete example. Its conventions:
+Use these classes as templates for new solvers. A solver is a frozen dataclass with a method `solve(problem, run)`; see
+`dagneal.Solver` for a complete example. Conventions:
 
-- Its fields are its settings, checked in `__post_init__`, and its `repr` names it in a journal. A field named `bound` says
-  whether an upper bound is proved too; a bootstrap switches it off.
-- `check_size` refuses more variables than the solver takes, before anything is counted; a property `most_variables` says how
-  many these are. `check_cold` refuses an initial DAG that the solver would ignore.
-- `parent_limit` (in `solvers/policy.py`) gives the parent limit: the user's, or the default of the solver.
-- `solve_table` makes the table of all parent sets, calls the algorithm, and adds the times and the upper bound.
-- `run.seed` decides the answer. A part that needs a seed of its own, such as a restart, takes
+- The fields are the settings. `__post_init__` checks them. The `repr` identifies the solver in a journal. If a field is
+  named `bound`, it switches the proof of an upper bound on or off; a bootstrap switches it off.
+- `check_size` raises an error if there are too many variables, before anything is counted. The property `max_variables`
+  is this limit. `refuse_initial` raises an error if the solver would ignore an initial DAG.
+- `parent_limit` (in `solvers/policy.py`) returns the parent limit of the user, or the default of the solver.
+- `solve_table` creates the table of all parent sets, calls the algorithm, and adds times and the upper bound.
+- The same `run.seed` gives the same solution. A part with a separate seed, such as a restart, uses
   `run.child("restart", str(number))`.
-- After `run.deadline` return the best network so far, and raise nothing. Only the counting of scores may raise
-  `OutOfTimeError`, if there is no network yet; `learn` then answers with a network of pairs.
-- `Solution.solver` is the short name in results, such as `"exact"`; `Solution.optimal` is True only with a proof.
-- A solver that stores something in `run.journal` has a property `uses_journal` that is True.
+- After `run.deadline` a solver returns the best network so far. Only scoring may raise `OutOfTimeError`, if there is no
+  network yet; `learn` then returns a network with at most one parent per variable.
+- `Solution.solver` is the short name in results, such as `"exact"`. `Solution.optimal` is True only with a proof.
+- A solver that uses `run.journal` has a property `uses_journal` that is True.
 
-A solver of this library also gets an entry in `strategies/names.py` and in tests/strategies/test_every_solver.py.
+Also add new solvers of this library to `strategies/names.py` and tests/strategies/test_every_solver.py.
 """
 
 from __future__ import annotations
@@ -28,80 +28,80 @@ from time import perf_counter
 import numpy as np
 
 from dagneal.base.defaults import PAPER_PARENTS
-from dagneal.base.errors import InputError, check_flag, secondary, whole_number
+from dagneal.base.errors import InputError, check_flag, warn_on_failure, whole_number
 from dagneal.graphs.dags import topological_order
 from dagneal.proofs.bound import upper_bound
 from dagneal.runtime.run import Run
-from dagneal.scoring.scorer import MOST_CANDIDATES
+from dagneal.scoring.scorer import MAX_CANDIDATES
 from dagneal.scoring.table import ScoreTable
 from dagneal.solvers.annealing import equal_scores
-from dagneal.solvers.exact import MOST_VARIABLES as MOST_EXACT, exact
-from dagneal.solvers.exhaustive import MOST_VARIABLES as MOST_EXHAUSTIVE, exhaustive
+from dagneal.solvers.exact import MAX_VARIABLES as MOST_EXACT, exact
+from dagneal.solvers.exhaustive import MAX_VARIABLES as MOST_EXHAUSTIVE, exhaustive
 from dagneal.solvers.order_search import order_search
-from dagneal.solvers.policy import COMPLETE_PARENTS, EXACT_BESIDE, parent_limit
+from dagneal.solvers.policy import COMPLETE_PARENTS, EXACT_FOR_COMPARISON, parent_limit
 from dagneal.solvers.problem import Problem
 from dagneal.solvers.solution import Bound, Solution
 
 
 @dataclass(frozen=True)
 class Exact:
-    """Exact search: dynamic programming over subsets of the variables, proved optimal, up to 28 variables."""
+    """Exact search: dynamic programming over subsets of up to 28 variables. The result is proved optimal."""
 
     @property
-    def most_variables(self) -> int:
-        """The most variables that it takes."""
+    def max_variables(self) -> int:
+        """The maximum number of variables."""
         return MOST_EXACT
 
     def solve(self, problem: Problem, run: Run) -> Solution:
         """Solve a problem; see `dagneal.Solver`."""
         check_size("exact search", MOST_EXACT, problem)
-        check_cold(problem)
+        refuse_initial(problem)
         limit = parent_limit(problem.max_parents, len(problem.names))
         return solve_table(problem.with_limit(limit), lambda table: exact(table, run))
 
 
 @dataclass(frozen=True)
 class Exhaustive:
-    """The paper's exhaustive search of the QUBO, up to 5 variables with at most 2 parents."""
+    """The paper's exhaustive search of the QUBO, for up to 5 variables with at most 2 parents each."""
 
     @property
-    def most_variables(self) -> int:
-        """The most variables that it takes."""
+    def max_variables(self) -> int:
+        """The maximum number of variables."""
         return MOST_EXHAUSTIVE
 
     def solve(self, problem: Problem, run: Run) -> Solution:
         """Solve a problem; see `dagneal.Solver`."""
         check_size("exhaustive search", MOST_EXHAUSTIVE, problem)
-        check_cold(problem)
+        refuse_initial(problem)
         limit = parent_limit(problem.max_parents, len(problem.names), PAPER_PARENTS)
         return solve_table(problem.with_limit(limit), lambda table: exhaustive(table, run), complete=True)
 
 
 @dataclass(frozen=True)
 class OrderSearch:
-    """Order search over all parent sets, up to 65 variables.
+    """Order search over all parent sets, for up to 65 variables.
 
     Args:
-        rounds: the number of restarts; 1,000 by default.
+        restarts: number of restarts; 1,000 by default.
         bound: also prove an upper bound on the score.
     """
 
-    rounds: int | None = None
+    restarts: int | None = None
     bound: bool = True
 
     def __post_init__(self) -> None:
         check_flag("bound", self.bound)
-        if self.rounds is not None:
-            object.__setattr__(self, "rounds", whole_number("rounds", self.rounds))
+        if self.restarts is not None:
+            object.__setattr__(self, "restarts", whole_number("restarts", self.restarts))
 
     @property
-    def most_variables(self) -> int:
-        """The most variables that it takes."""
-        return MOST_CANDIDATES + 1
+    def max_variables(self) -> int:
+        """The maximum number of variables."""
+        return MAX_CANDIDATES + 1
 
     def solve(self, problem: Problem, run: Run) -> Solution:
         """Solve a problem; see `dagneal.Solver`."""
-        check_size("order search", MOST_CANDIDATES + 1, problem)
+        check_size("order search", MAX_CANDIDATES + 1, problem)
         names = problem.names
         initial = None
         if problem.initial is not None:
@@ -109,7 +109,7 @@ class OrderSearch:
             initial = np.array([place[name] for name in topological_order(problem.initial, names)])
         limit = parent_limit(problem.max_parents, len(names), COMPLETE_PARENTS)
         return solve_table(
-            problem.with_limit(limit), lambda table: order_search(table, self.rounds, initial, run), bound=self.bound
+            problem.with_limit(limit), lambda table: order_search(table, self.restarts, initial, run), bound=self.bound
         )
 
 
@@ -119,51 +119,51 @@ def solve_table(
     """Solve a problem on the table of all parent sets.
 
     Args:
-        problem: with its parent limit.
-        solver: solves the table.
-        bound: prove an upper bound where the optimum is not known and was not cheap to find.
-        complete: keep parents that knowledge forbids, at a price that no best network pays.
+        problem: problem with a parent limit.
+        solver: function that solves the table.
+        bound: prove an upper bound if the solution is not proved optimal and exact search was not cheap.
+        complete: keep forbidden parents in the table, with a penalty that excludes them from the best network.
     """
     begun = perf_counter()
     table = problem.table(complete=complete)
     scored = perf_counter()
-    found = solver(table)
-    most = prove_bound(table) if bound and len(table.names) > EXACT_BESIDE and not found.optimal else None
-    proved = found.optimal or (most is not None and bool(equal_scores(found.score, most.score)))
-    return replace(found, seconds={"score": scored - begun, **found.seconds}, bound=most, optimal=proved)
+    solution = solver(table)
+    upper = prove_bound(table) if bound and len(table.names) > EXACT_FOR_COMPARISON and not solution.optimal else None
+    optimal = solution.optimal or (upper is not None and bool(equal_scores(solution.score, upper.score)))
+    return replace(solution, seconds={"score": scored - begun, **solution.seconds}, bound=upper, optimal=optimal)
 
 
 def prove_bound(table: ScoreTable) -> Bound | None:
-    """Return an upper bound on the score of a table; None where that fails, which must not lose the network.
+    """Return an upper bound on the score of a table; None if the computation fails. A failure must not lose the network.
 
     Args:
-        table: over all parents.
+        table: table of all parent sets.
     """
-    with secondary("the upper bound"):
+    with warn_on_failure("the upper bound"):
         return upper_bound(table)
     return None
 
 
-def check_size(what: str, most: int, problem: Problem) -> None:
-    """Refuse more variables than a solver takes, before anything is counted.
+def check_size(solver: str, limit: int, problem: Problem) -> None:
+    """Raise an error if a problem has too many variables for a solver.
 
     Args:
-        what: the solver, as the subject of the message.
-        most: the most variables that it takes.
-        problem: what it should solve.
+        solver: name of the solver, used as the subject of the message.
+        limit: maximum number of variables.
+        problem: problem to solve.
     """
-    if len(problem.names) > most:
+    if len(problem.names) > limit:
         raise InputError(
-            f"{what} takes at most {most} variables, not {len(problem.names)}; leave the solver out, or choose fewer "
-            "columns with columns=[...]"
+            f"{solver} supports at most {limit} variables, not {len(problem.names)}; use the default solver, or select "
+            "fewer columns with columns=[...]"
         )
 
 
-def check_cold(problem: Problem) -> None:
-    """Refuse an initial DAG for a solver that does not start from one.
+def refuse_initial(problem: Problem) -> None:
+    """Raise an error if a problem has an initial DAG. For solvers that cannot use it.
 
     Args:
-        problem: with or without one.
+        problem: problem to solve.
     """
     if problem.initial is not None:
-        raise InputError("initial is given, but this solver does not start from a network; leave it out")
+        raise InputError("initial is given, but this solver cannot start from an initial DAG; remove it")

@@ -1,4 +1,4 @@
-"""Solvers by name. Nothing heavy is imported before it is needed."""
+"""Solvers by name. Solver libraries are imported only when they are used."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ QUANTUM = {
     "qpu-emulated": "dagneal.qpu.emulator:emulated",
     "leap-hybrid": "dagneal.qpu.cloud:hybrid",
 }
-DIRECT = ("leap-hybrid",)  # solve the global problem at once unless told otherwise
-SEEDLESS = ("leap-hybrid",)  # of the quantum annealers, which are not connected to be asked
+DIRECT = ("leap-hybrid",)  # samplers that solve the global problem directly by default
+SEEDLESS = ("leap-hybrid",)  # quantum samplers without a seed; listed here to avoid a connection just to ask
 SOLVERS = (*STRATEGIES, *SAMPLERS, *QUANTUM)
 
 
 def as_solver(value: Any) -> Any:
-    """Return a solver as given, or by its name.
+    """Return the solver for an argument `solver`.
 
     Args:
-        value: a solver, a dimod sampler, None for `Auto`, or a name such as `"sa"` or `"exact"`, as on the command line.
+        value: a solver, a dimod sampler, a name such as `"sa"` or `"exact"`, or None for `Auto`.
 
     >>> as_solver("tabu"), as_solver(None)
     (Anneal('tabu'), Auto(bound=True))
@@ -62,7 +62,7 @@ def as_solver(value: Any) -> Any:
         return Anneal(value)
     if isinstance(value, SubproblemSolver):
         name = type(value).__name__
-        raise InputError(f"solver is {name}, which solves the subproblems of a division; give dn.Divide({name}(...), ...)")
+        raise InputError(f"solver is {name}, which solves only subproblems; give dn.Divide({name}(...), ...)")
     if not isinstance(value, Solver):
         raise InputError(
             f"solver is {type(value).__name__}; give a solver such as dn.Exact(), a dimod sampler, or a name such as 'sa'"
@@ -71,41 +71,41 @@ def as_solver(value: Any) -> Any:
 
 
 def check_name(name: str) -> None:
-    """Refuse what is not the name of a solver.
+    """Raise an error if no solver has this name.
 
     Args:
-        name: the name.
+        name: name of a solver.
     """
     if name not in SOLVERS:
         raise InputError(f"there is no solver {name!r}; give one of {', '.join(SOLVERS)}{hint(name, SOLVERS)}")
 
 
 def check_sampler_name(name: str) -> None:
-    """Refuse what is not the name of a sampler.
+    """Raise an error if no sampler has this name.
 
     Args:
-        name: the name.
+        name: name of a sampler.
     """
-    known = (*SAMPLERS, *QUANTUM)
-    if name not in known:
-        raise InputError(f"there is no sampler {name!r}; give one of {', '.join(known)}{hint(name, known)}")
+    samplers = (*SAMPLERS, *QUANTUM)
+    if name not in samplers:
+        raise InputError(f"there is no sampler {name!r}; give one of {', '.join(samplers)}{hint(name, samplers)}")
 
 
-def sampler_named(name: str, **options: Any) -> Any:
-    """Return a new sampler by its name.
+def make_sampler(name: str, **options: Any) -> Any:
+    """Create the sampler with this name.
 
     Args:
-        name: such as `"sa"` or `"qpu-emulated"`.
-        **options: of the function that makes a quantum annealer, such as `system` and `chain_strength`.
+        name: name such as `"sa"` or `"qpu-emulated"`.
+        **options: options of a quantum annealer, such as `system` and `chain_strength`.
 
-    >>> type(sampler_named("tabu")).__name__
+    >>> type(make_sampler("tabu")).__name__
     'TabuSampler'
     """
     check_sampler_name(name)
     if name in SAMPLERS:
         if options:
-            raise InputError(f"{name} takes no option {next(iter(options))!r}; options are for {', '.join(QUANTUM)}")
-        return sampler_at(SAMPLERS[name])
+            raise InputError(f"{name} has no option {next(iter(options))!r}; only {', '.join(QUANTUM)} have options")
+        return load_sampler(SAMPLERS[name])
     from dagneal.qpu.chips import check_installed
 
     check_installed()
@@ -113,34 +113,34 @@ def sampler_named(name: str, **options: Any) -> Any:
     return getattr(import_module(module), function)(**options)
 
 
-def sampler_at(target: str, folder: str | None = None) -> Any:
-    """Return the sampler behind `package.module:name`.
+def load_sampler(target: str, folder: str | None = None) -> Any:
+    """Import or create the sampler that `package.module:name` refers to.
 
     Args:
-        target: the place of a class of samplers, of a function that returns one, or of a sampler.
-        folder: modules are also looked for in this folder.
+        target: location of a sampler, of a sampler class, or of a function that returns a sampler.
+        folder: additional folder to import modules from.
     """
     import dimod
 
     module, _, name = target.partition(":")
-    if folder is not None and folder not in sys.path:  # as `python -m` does
+    if folder is not None and folder not in sys.path:  # like `python -m`
         sys.path.insert(0, folder)
     try:
-        found = getattr(import_module(module), name)
-    except Exception as error:  # whatever a module raises
+        value = getattr(import_module(module), name)
+    except Exception as error:  # importing a module can raise any exception
         raise InputError(
-            f"there is no sampler {target!r} ({error}); give package.module:name of a class, a function or a sampler"
+            f"cannot import sampler {target!r} ({error}); give package.module:name of a sampler, a class or a function"
         ) from error
-    if isinstance(found, dimod.Sampler):
-        return found
-    wrong = f"{target} is not a dimod.Sampler, nor a class or a function that makes one"
-    is_class = isinstance(found, type)
-    if not callable(found) or isinstance(found, BuiltinFunctionType) or (is_class and not issubclass(found, dimod.Sampler)):
-        raise InputError(wrong)
+    if isinstance(value, dimod.Sampler):
+        return value
+    problem = f"{target} is not a dimod.Sampler, nor a class or function that creates one"
+    is_class = isinstance(value, type)
+    if not callable(value) or isinstance(value, BuiltinFunctionType) or (is_class and not issubclass(value, dimod.Sampler)):
+        raise InputError(problem)
     try:
-        made = found()
+        sampler = value()
     except (Exception, SystemExit) as error:
-        raise InputError(f"{target} could not be made without arguments: {error}") from error
-    if not isinstance(made, dimod.Sampler):
-        raise InputError(f"{wrong}; it returned {type(made).__name__}")
-    return made
+        raise InputError(f"{target} cannot be called without arguments: {error}") from error
+    if not isinstance(sampler, dimod.Sampler):
+        raise InputError(f"{problem}; it returned {type(sampler).__name__}")
+    return sampler

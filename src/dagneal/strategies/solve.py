@@ -1,4 +1,4 @@
-"""From data to a solution: what `learn` and the confidence measures share."""
+"""Solve the problem of a dataset. `learn` and the confidence measures share these functions."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ def solve_data(
 ) -> Solution:
     """Learn a structure from data.
 
-    If not even the parent sets can be counted before the deadline, the network has at most one parent for each variable.
+    If the deadline passes before the parent sets are scored, each variable of the returned network has at most one parent.
 
     Args:
-        data: the data.
-        solver: what finds the structure.
-        score: what is maximised.
-        max_parents: the most parents of a variable; None leaves it to the solver.
-        knowledge: what is known before.
+        data: training data.
+        solver: solver that learns the structure.
+        score: score to maximise.
+        max_parents: parent limit; None for the default of the solver.
+        knowledge: background knowledge.
         run: seed, deadline, progress, executor and journal.
-        initial: a DAG that the search starts from.
+        initial: initial DAG of the search.
     """
     scorer = Scorer(data, score, knowledge, run)
     problem = Problem(scorer, max_parents, initial)
-    # Pairs are counted first, while there is time; not for a solver that is about to refuse the number of variables.
-    refused = isinstance(solver, SizeLimited) and len(problem.names) > solver.most_variables
-    pairs = None if run.deadline == NEVER or refused else count_pairs(scorer)
+    # With a deadline, pairs are counted first as a fallback. If the solver will reject the problem size, skip this.
+    too_large = isinstance(solver, SizeLimited) and len(problem.names) > solver.max_variables
+    pairs = None if run.deadline == NEVER or too_large else count_pairs(scorer)
     try:
         solution = solver.solve(problem, run)
     except OutOfTimeError:
@@ -59,49 +59,49 @@ def solve_data(
 
 
 def without_bound(solver: Solver) -> Solver:
-    """Return a solver that proves no upper bound, which costs time and does not change the network.
+    """Return the solver with `bound=False`, if it has this setting. An upper bound takes time and is not needed here.
 
     Args:
-        solver: any.
+        solver: any solver.
     """
     if is_dataclass(solver) and not isinstance(solver, type) and any(each.name == "bound" for each in fields(solver)):
-        quick: Solver = replace(solver, bound=False)
-        return quick
+        faster: Solver = replace(solver, bound=False)
+        return faster
     return solver
 
 
 def as_dataset(data: Any) -> Dataset:
-    """Return data as given, or read from what `read` takes.
+    """Return a dataset unchanged; read any other input.
 
     Args:
-        data: a dataset, a path, a frame or an array.
+        data: a dataset, or any input that `read` accepts.
     """
     return data if isinstance(data, Dataset) else read(data)
 
 
 def refuse_unknown(function: Callable[..., Any], unknown: Mapping[str, Any]) -> None:
-    """Refuse unknown keywords of a function; say where they belong, or which one is close.
+    """Raise an error for unknown keyword arguments. The message names the function that accepts them, or a similar name.
 
     Args:
-        function: takes data first.
-        unknown: the keywords that it does not know.
+        function: function that was called; its first argument is data.
+        unknown: unknown keyword arguments.
     """
     if not unknown:
         return
     name, call = next(iter(unknown)), f"dn.{function.__name__}"
     if name in signature(read).parameters:
         raise InputError(f"{name} is an option of dn.read; call {call}(dn.read(data, {name}=...))")
-    known = [each for each in signature(function).parameters if each not in ("data", "unknown")]
-    for kind in (Anneal, Divide, *(type(as_solver(each)) for each in STRATEGIES)):
-        if name in {each.name for each in fields(kind)}:
-            setting = f"dn.{kind.__name__}(..., {name}=...)"
-            given = setting if known[0] == "solver" else f"solver={setting}"
-            raise InputError(f"{name} is a setting of a solver; call {call}(data, {given})")
+    parameters = [parameter for parameter in signature(function).parameters if parameter not in ("data", "unknown")]
+    for solver_class in (Anneal, Divide, *(type(as_solver(strategy)) for strategy in STRATEGIES)):
+        if name in {field.name for field in fields(solver_class)}:
+            solver = f"dn.{solver_class.__name__}(..., {name}=...)"
+            argument = solver if parameters[0] == "solver" else f"solver={solver}"
+            raise InputError(f"{name} is a setting of a solver; call {call}(data, {argument})")
     if name == "time_limit":
         raise InputError(f"time_limit is a setting of a run; call {call}(data, run=dn.Run(deadline=dn.Deadline.after(60)))")
     if name in Run.__dataclass_fields__:
         raise InputError(f"{name} is a setting of a run; call {call}(data, run=dn.Run({name}=...))")
     raise InputError(
-        f"{name} is no argument of {function.__name__}{hint(name, known)}; parameters of a sampler belong to "
+        f"{name} is not an argument of {function.__name__}{hint(name, parameters)}; pass parameters of a sampler with "
         f"dn.Anneal(sampler, parameters={{{name!r}: ...}})"
     )

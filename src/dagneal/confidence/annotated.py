@@ -1,4 +1,4 @@
-"""Finding: a solution with its data, its score and its knowledge, and how sure it is."""
+"""AnnotatedSolution: a solution with data, score, background knowledge and confidence."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dagneal.base.defaults import WEAK_EDGE
-from dagneal.base.plain import take_edges, take_mapping, take_names, take_number, take_text, take_truth, take_whole
+from dagneal.base.plain import take_bool, take_count, take_edges, take_mapping, take_names, take_number, take_text
 from dagneal.confidence.bootstrap import Bootstrap
-from dagneal.confidence.measures import Heldout, Strength
+from dagneal.confidence.measures import HoldoutResult, Strength
 from dagneal.data.dataset import Dataset
 from dagneal.graphs.knowledge import Knowledge
 from dagneal.scoring.scores import Score
@@ -20,21 +20,21 @@ Edges = list[tuple[str, str]]
 
 @dataclass(frozen=True, eq=False)
 class Confidence:
-    """How sure a network is; each measure only where it was asked for.
+    """Measures of confidence in a network; only requested measures are present.
 
     Attributes:
-        strengths: what the score says of each edge.
-        bootstrap: how often edges are found in resampled data.
-        threshold: the share of samples below which an edge is weak.
-        sensitivity: the edges with other equivalent sample sizes of the prior.
-        holdout: how well rows that were held out are predicted.
+        strengths: score drop of each edge.
+        bootstrap: bootstrap frequencies of edges.
+        threshold: bootstrap frequency below which an edge is weak.
+        sensitivity: learned edges for each equivalent sample size of the prior.
+        holdout: log-likelihood of held-out rows.
     """
 
     strengths: list[Strength] | None = None
     bootstrap: Bootstrap | None = None
     threshold: float = WEAK_EDGE
     sensitivity: Mapping[float, Edges] = field(default_factory=dict)
-    holdout: Heldout | None = None
+    holdout: HoldoutResult | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the measures as plain values."""
@@ -44,44 +44,44 @@ class Confidence:
         if self.bootstrap is not None:
             plain |= {"bootstrap": self.bootstrap.to_dict(), "threshold": self.threshold}
         if self.sensitivity:
-            plain["sensitivity"] = {f"{size:g}": [list(edge) for edge in its] for size, its in self.sensitivity.items()}
+            plain["sensitivity"] = {f"{size:g}": [list(edge) for edge in edges] for size, edges in self.sensitivity.items()}
         if self.holdout is not None:
             plain["holdout"] = self.holdout.to_dict()
         return plain
 
     @classmethod
     def from_dict(cls, names: Sequence[str], plain: Mapping[str, Any]) -> Confidence | None:
-        """Return the measures that `to_dict` wrote; None where there are none.
+        """Return the measures that `to_dict` wrote; None if there are none.
 
         Args:
-            names: the variables.
-            plain: the plain values, perhaps among others.
+            names: variables.
+            plain: plain values; other keys are ignored.
         """
         if not {"strengths", "bootstrap", "sensitivity", "holdout"} & set(plain):
             return None
-        known, others = set(names), take_mapping(plain, "sensitivity") if "sensitivity" in plain else {}
+        variables, by_size = set(names), take_mapping(plain, "sensitivity") if "sensitivity" in plain else {}
         return cls(
-            strengths=[_restore_strength(each, known) for each in plain["strengths"]] if "strengths" in plain else None,
+            strengths=[_restore_strength(each, variables) for each in plain["strengths"]] if "strengths" in plain else None,
             bootstrap=Bootstrap.from_dict(names, plain["bootstrap"]) if "bootstrap" in plain else None,
             threshold=take_number(plain, "threshold") if "threshold" in plain else WEAK_EDGE,
-            sensitivity={float(size): take_edges(its, known, "sensitivity") for size, its in others.items()},
-            holdout=_restore_holdout(plain["holdout"], known) if "holdout" in plain else None,
+            sensitivity={float(size): take_edges(edges, variables, "sensitivity") for size, edges in by_size.items()},
+            holdout=_restore_holdout(plain["holdout"], variables) if "holdout" in plain else None,
         )
 
     def merge(self, newer: Confidence) -> Confidence:
-        """Return these measures with newer ones in their place; what was not measured again is kept.
+        """Return these measures, replaced by newer measures where there are any.
 
         Args:
-            newer: measures of the same network.
+            newer: newer measures of the same network.
 
         >>> Confidence(sensitivity={1.0: []}).merge(Confidence(strengths=[])).sensitivity
         {1.0: []}
         """
-        again = newer.bootstrap is not None or newer.threshold != WEAK_EDGE  # a threshold belongs to a bootstrap
+        new_threshold = newer.bootstrap is not None or newer.threshold != WEAK_EDGE  # a threshold belongs to a bootstrap
         return Confidence(
             strengths=self.strengths if newer.strengths is None else newer.strengths,
             bootstrap=newer.bootstrap or self.bootstrap,
-            threshold=newer.threshold if again else self.threshold,
+            threshold=newer.threshold if new_threshold else self.threshold,
             sensitivity=newer.sensitivity or self.sensitivity,
             holdout=newer.holdout or self.holdout,
         )
@@ -89,23 +89,23 @@ class Confidence:
 
 def _restore_strength(plain: Mapping[str, Any], names: set[str]) -> Strength:
     parent, child = take_names([plain["parent"], plain["child"]], names, "an edge of strengths")
-    turned = None if plain["turned"] is None else take_number(plain, "turned")
-    return Strength(parent, child, take_number(plain, "loss"), turned, take_truth(plain, "decided"))
+    if_reversed = None if plain["drop_if_reversed"] is None else take_number(plain, "drop_if_reversed")
+    return Strength(parent, child, take_number(plain, "drop_if_removed"), if_reversed, take_bool(plain, "compelled"))
 
 
-def _restore_holdout(plain: Mapping[str, Any], names: set[str]) -> Heldout:
+def _restore_holdout(plain: Mapping[str, Any], names: set[str]) -> HoldoutResult:
     values = take_number(plain, "log_likelihood"), take_number(plain, "without_edges")
-    return Heldout(take_whole(plain, "rows"), *values, take_edges(plain["edges"], names, "holdout"))
+    return HoldoutResult(take_count(plain, "rows"), *values, take_edges(plain["edges"], names, "holdout"))
 
 
 @dataclass(frozen=True)
 class DataSummary:
-    """The data of a result in short, as a file keeps them.
+    """A summary of the data of a result, stored in its file.
 
     Attributes:
-        rows: their number.
-        prepared: what was done to the data while they were read, in words.
-        fingerprint: what tells these data from others; None where it is not known.
+        rows: number of rows.
+        prepared: preparation steps during reading, one sentence each.
+        fingerprint: hash of the content; None if unknown.
     """
 
     rows: int
@@ -114,10 +114,10 @@ class DataSummary:
 
     @classmethod
     def of(cls, data: Dataset) -> DataSummary:
-        """Return the summary of data.
+        """Return the summary of a dataset.
 
         Args:
-            data: the data.
+            data: dataset to summarise.
         """
         return cls(data.rows, tuple(data.prepared), data.fingerprint)
 
@@ -130,26 +130,27 @@ class DataSummary:
         """Return the summary that `to_dict` wrote.
 
         Args:
-            plain: the plain values.
+            plain: plain values.
         """
         prepared = plain["prepared"]
         if not isinstance(prepared, list) or not all(isinstance(line, str) for line in prepared):
-            raise ValueError("prepared is not a list of texts")
-        known = plain.get("fingerprint") is not None
-        return cls(take_whole(plain, "rows"), tuple(prepared), take_text(plain, "fingerprint") if known else None)
+            raise ValueError("prepared is not a list of strings")
+        has_fingerprint = plain.get("fingerprint") is not None
+        fingerprint = take_text(plain, "fingerprint") if has_fingerprint else None
+        return cls(take_count(plain, "rows"), tuple(prepared), fingerprint)
 
 
 @dataclass(frozen=True, eq=False)
-class Finding(Solution):
-    """A solution with its data, its score and its knowledge, and how sure it is.
+class AnnotatedSolution(Solution):
+    """A solution with data, score, background knowledge and confidence.
 
     Attributes:
-        score_name: the name of the score.
-        data: the data that it was learned from, where they are at hand.
-        stored_data: their summary in a result that was read from a file.
-        criterion: the score that was maximised, where it is at hand.
-        knowledge: what was known before.
-        confidence: how sure it is, where that was measured.
+        score_name: name of the score.
+        data: training data; None in a result that was loaded from a file.
+        stored_data: summary of the training data in a result that was loaded from a file.
+        criterion: maximised score; None if unknown.
+        knowledge: background knowledge, if any.
+        confidence: measures of confidence, if any.
     """
 
     score_name: str = ""
@@ -161,5 +162,5 @@ class Finding(Solution):
 
     @property
     def data_summary(self) -> DataSummary | None:
-        """The data in short; None where nothing is known of them."""
+        """The summary of the training data; None if unknown."""
         return self.stored_data if self.data is None else DataSummary.of(self.data)
