@@ -1,4 +1,4 @@
-"""The quantum annealer as a sampler, the emulator and plans, offline."""
+"""Test the QPU sampler, the emulator and plans offline."""
 
 import os
 import signal
@@ -21,21 +21,21 @@ import dagneal as dn
 from dagneal.qpu import chips
 from dagneal.qpu.backend import LocalBackend, RefusedError, UnknownProblemError
 from dagneal.qpu.cloud import CloudBackend
-from dagneal.qpu.embedding import fault
+from dagneal.qpu.embedding import embedding_error
 from dagneal.qpu.emulator import EmulatedChip, EmulatedQPU, emulated
 from dagneal.qpu.pack import Copy, Ising, Ranges, pack
-from dagneal.qpu.plan import PlanSettings, block_graph, plan
+from dagneal.qpu.plan import PlanSettings, plan, subproblem_graph
 from dagneal.qpu.sampler import QPU
 from dagneal.qpu.submission import Submitter, split_reads
 from dagneal.qpu.tiled_subproblems import TiledSubproblems
-from support.quantum import AT_ONCE, Cloud, Flaky, Future, small_chip
+from support.quantum import NO_DELAY, Cloud, Flaky, Future, small_chip
 from support.solving import solve
-from support.waiting import PATIENCE, wait_for_file
+from support.waiting import TIMEOUT, wait_for_file
 
 # The sampler
 
 
-def test_calls_without_a_seed_differ_but_a_run_that_is_repeated_does_not(embeddings):
+def test_calls_without_a_seed_differ_but_repeated_runs_agree(embeddings):
     bqm = dimod.BinaryQuadraticModel({0: 0.1, 1: -0.1}, {(0, 1): 0.2}, 0.0, "SPIN")
 
     def calls():
@@ -48,12 +48,12 @@ def test_calls_without_a_seed_differ_but_a_run_that_is_repeated_does_not(embeddi
 
 
 @pytest.mark.slow
-def test_what_was_asked_of_the_chip_is_in_the_result(embeddings):
+def test_the_result_contains_the_usage_of_the_chip(embeddings):
     truth = dn.load("lung-cancer")
     sampler = emulated("Advantage2_system4", cache=embeddings)
-    sampler.sample(dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN"))  # not of this run
-    found = dn.learn(truth.expected(10_000), dn.Anneal(sampler, num_reads=20), seed=1)
-    used = found.to_dict()["hardware"]
+    sampler.sample(dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN"))  # a call outside the run
+    result = dn.learn(truth.expected(10_000), dn.Anneal(sampler, num_reads=20), seed=1)
+    used = result.to_dict()["hardware"]
     assert used["emulated"] is True
     assert used["calls"] == sampler.submitter.submitted - 1 >= 2
     timing = chips.SYSTEMS["Advantage2_system4"].timing
@@ -62,30 +62,30 @@ def test_what_was_asked_of_the_chip_is_in_the_result(embeddings):
 
 
 @pytest.mark.slow
-def test_chain_strengths_are_scanned_once_for_all_blocks(embeddings):
+def test_chain_strengths_are_scanned_once_for_all_subproblems(embeddings):
     table = dn.scoring.score_table(dn.load("waste").expected(10_000))
     sampler = emulated("Advantage2_system4", cache=embeddings, chain_strength="scan")
     solver = sampler.subproblem_solver({"num_reads": 10}, True, 1, dn.PAPER)
-    blocks = table.gather(np.array(list(combinations(range(9), 5))))
-    batch = solver.batch_size(blocks)
-    solver.solve_many(blocks)
-    calls = -(-len(blocks.members) // batch)
-    assert sampler.submitter.submitted == calls + 5  # strengths
-    solver.solve_many(blocks)
+    subproblems = table.gather(np.array(list(combinations(range(9), 5))))
+    batch = solver.batch_size(subproblems)
+    solver.solve_many(subproblems)
+    calls = -(-len(subproblems.members) // batch)
+    assert sampler.submitter.submitted == calls + 5  # the scan tries 5 strengths
+    solver.solve_many(subproblems)
     assert sampler.submitter.submitted == 2 * calls + 5
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"num_reads": 0}, "num_reads is 0; give a whole number from 1"),
-        ({"num_reads": 2.5}, "num_reads is 2.5; give a whole number from 1"),
-        ({"annealing_time": 0.0}, "annealing_time is 0.0; this chip takes 0.5 to 2000 microseconds"),
-        ({"annealing_time": float("nan")}, "annealing_time is nan; this chip takes 0.5 to 2000 microseconds"),
-        ({"annealing_time": 5000.0}, "annealing_time is 5000.0; this chip takes 0.5 to 2000 microseconds"),
+        ({"num_reads": 0}, "num_reads is 0; give a whole number of at least 1"),
+        ({"num_reads": 2.5}, "num_reads is 2.5; give a whole number of at least 1"),
+        ({"annealing_time": 0.0}, "annealing_time is 0.0; this chip accepts 0.5 to 2000 microseconds"),
+        ({"annealing_time": float("nan")}, "annealing_time is nan; this chip accepts 0.5 to 2000 microseconds"),
+        ({"annealing_time": 5000.0}, "annealing_time is 5000.0; this chip accepts 0.5 to 2000 microseconds"),
     ],
 )
-def test_what_no_chip_takes_is_refused_by_name(parameters, message, embeddings):
+def test_parameters_outside_the_range_of_the_chip_are_refused(parameters, message, embeddings):
     sampler = emulated("Advantage2_system4", cache=embeddings)
     bqm = dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN")
     table = dn.scoring.score_table(dn.load("lung-cancer").expected(100))
@@ -96,68 +96,68 @@ def test_what_no_chip_takes_is_refused_by_name(parameters, message, embeddings):
         assert str(caught.value) == message
 
 
-def test_a_model_without_bits_costs_nothing(embeddings):
+def test_a_model_without_variables_needs_no_call(embeddings):
     sampler = emulated("Advantage2_system4", cache=embeddings)
-    found = sampler.sample(dimod.BinaryQuadraticModel({}, {}, 1.5, "BINARY"), num_reads=3)
-    assert found.record.energy.tolist() == [1.5] * 3
+    samples = sampler.sample(dimod.BinaryQuadraticModel({}, {}, 1.5, "BINARY"), num_reads=3)
+    assert samples.record.energy.tolist() == [1.5] * 3
     assert sampler.submitter.submitted == 0
 
 
-def test_a_chip_without_qubits_is_said_to_be_one(embeddings):
+def test_a_chip_without_working_qubits_gives_an_error(embeddings):
     chip = small_chip(broken=range(2000))
     with pytest.raises(dn.InputError, match="no working qubit"):
         QPU(LocalBackend(chip, "dead"), cache=embeddings).sample(dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN"))
 
 
-def test_what_can_never_fit_is_refused_at_once():
+def test_a_problem_that_is_too_large_is_refused_before_the_search():
     with pytest.raises(dn.InputError, match="do not fit on this chip"):
         plan(40, None, PlanSettings("pegasus", dn.PAPER))
 
 
-def test_a_cache_that_cannot_be_written_is_no_reason_to_stop(tmp_path):
+def test_an_unwritable_cache_gives_only_a_note(tmp_path):
     (tmp_path / "file").write_text("")
     sampler = emulated("Advantage2_system4", cache=tmp_path / "file")
     sampler.sample(dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN"), num_reads=2)
     assert "DAGNEAL_CACHE" in sampler.notes[0]
 
 
-def test_the_whole_at_once_is_journaled_too(tmp_path, embeddings):
+def test_direct_solves_use_the_journal(tmp_path, embeddings):
     data = dn.load("lung-cancer").expected(10_000)
     backend = Flaky(LocalBackend(small_chip(), "chip"), 0, share=0.0)
-    found = []
+    edges = []
     for _ in range(2):
         with dn.SqliteJournal(tmp_path / "run.db") as journal:
-            sampler = QPU(backend, cache=embeddings, retry=AT_ONCE)
+            sampler = QPU(backend, cache=embeddings, retry=NO_DELAY)
             solver = dn.Anneal(sampler, num_reads=10, direct=True)
-            found.append(dn.learn(data, solver, run=dn.Run(1, journal=journal)).edges)
-    assert found[0] == found[1]
+            edges.append(dn.learn(data, solver, run=dn.Run(1, journal=journal)).edges)
+    assert edges[0] == edges[1]
     assert len(backend.paid) == 1
     with (
-        pytest.raises(dn.InputError, match="this solver has none of them"),
+        pytest.raises(dn.InputError, match="this solver stores nothing in a journal"),
         dn.SqliteJournal(tmp_path / "run.db") as journal,
     ):
         dn.learn(data, dn.Anneal(SimulatedAnnealingSampler(), direct=True), run=dn.Run(journal=journal))
 
 
 @pytest.mark.slow
-def test_after_a_final_error_no_call_is_left_behind(embeddings):
-    """One call is refused while others wait: these are cancelled, and the refusal is told."""
+def test_a_final_error_cancels_all_waiting_calls(embeddings):
+    """If one call is refused while others wait, the others are cancelled and the error is raised."""
 
     class Refusing(Flaky):
         def __init__(self, inner):
             super().__init__(inner, 0, share=0.0)
             self.ended, self.cancelled = threading.Event(), []
 
-        def fetch(self, ident, timeout):
-            if ident == self.paid[0]:
+        def fetch(self, problem_id, timeout):
+            if problem_id == self.paid[0]:
                 while len(self.paid) < 3:
                     time.sleep(0.01)
                 raise dn.InputError("refused")
-            self.ended.wait(PATIENCE)
-            raise UnknownProblemError(ident)
+            self.ended.wait(TIMEOUT)
+            raise UnknownProblemError(problem_id)
 
-        def cancel(self, ident):
-            self.cancelled.append(ident)
+        def cancel(self, problem_id):
+            self.cancelled.append(problem_id)
             self.ended.set()
 
     class Few(QPU):
@@ -166,22 +166,22 @@ def test_after_a_final_error_no_call_is_left_behind(embeddings):
 
     backend = Refusing(LocalBackend(small_chip(), "chip"))
     table = dn.scoring.score_table(dn.load("waste").expected(10_000))
-    sampler = Few(backend, cache=embeddings, retry=AT_ONCE)
+    sampler = Few(backend, cache=embeddings, retry=NO_DELAY)
     with pytest.raises(dn.InputError, match="refused"):
         solve(table, dn.Divide(dn.Anneal(sampler, num_reads=5), size=3, combine="penalty"))
     assert set(backend.cancelled) == set(backend.paid[1:])
 
 
-def test_the_emulator_stops_when_a_call_is_given_up(embeddings):
+def test_the_emulator_stops_when_a_call_is_cancelled(embeddings):
     class Watched(EmulatedChip):
         def sample(self, bqm, interrupt_function, **options):
-            def ask():
-                sampler.submitter.cancel()  # while it samples
+            def interrupt():
+                sampler.submitter.cancel()  # during sampling
                 return interrupt_function()
 
-            found = super().sample(bqm, interrupt_function=ask, **options)
-            reads.append(len(found))
-            return found
+            samples = super().sample(bqm, interrupt_function=interrupt, **options)
+            reads.append(len(samples))
+            return samples
 
     reads = []
     sampler = QPU(LocalBackend(Watched("Advantage2_system4"), "chip"), cache=embeddings)
@@ -194,7 +194,7 @@ def test_the_emulator_stops_when_a_call_is_given_up(embeddings):
 
 @pytest.mark.slow
 def test_ctrl_c_stops_the_emulator_in_the_main_thread(tmp_path):
-    """A real signal, while the whole is sampled: no further call, status 130."""
+    """A SIGINT during the global solve ends the run with status 130 and without a further call."""
     script = (
         "import signal, sys, threading\n"
         "from pathlib import Path\n"
@@ -224,14 +224,14 @@ def test_ctrl_c_stops_the_emulator_in_the_main_thread(tmp_path):
     ) as process:
         wait_for_file(tmp_path / "sampling", process)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=PATIENCE)
+        _, err = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 130
     assert "Exception ignored" not in err
     assert (tmp_path / "calls").read_text() == "1"
 
 
-def test_an_expired_token_does_not_lose_what_was_paid_for(tmp_path):
-    """The id stays in the journal, and the answer is fetched once the service lets one in again."""
+def test_an_expired_token_does_not_lose_paid_answers(tmp_path):
+    """The id stays in the journal, and a later run with a valid token fetches the answer."""
     from dwave.cloud.exceptions import SolverAuthenticationError, SolverFailureError
 
     node = small_chip().nodelist[0]
@@ -239,22 +239,22 @@ def test_an_expired_token_does_not_lose_what_was_paid_for(tmp_path):
     answer = dimod.SampleSet.from_samples_bqm({node: -1}, bqm)
     with dn.SqliteJournal(tmp_path / "run.db") as journal:
         cloud = Cloud([Future(error=SolverAuthenticationError()), Future(answer)])
-        submitter = Submitter(CloudBackend(cloud), journal, AT_ONCE)
+        submitter = Submitter(CloudBackend(cloud), journal, NO_DELAY)
         with pytest.raises(dn.InputError, match="refused the call"):
             submitter.answer(bqm, {"num_reads": 1})
-        again = Submitter(CloudBackend(cloud), journal, AT_ONCE).answer(bqm, {"num_reads": 1})
+        again = Submitter(CloudBackend(cloud), journal, NO_DELAY).answer(bqm, {"num_reads": 1})
         assert again.info["sent_now"] is False
         assert len(cloud.sent) == 1
         assert cloud.asked == ["id-1"]
-    with dn.SqliteJournal(tmp_path / "other.db") as journal:  # one that the solver failed on is sent again
+    with dn.SqliteJournal(tmp_path / "other.db") as journal:  # a problem on which the solver failed is sent again
         cloud = Cloud([Future(error=SolverFailureError("no")), Future(answer)])
         with pytest.raises(RefusedError, match="refused the problem"):
-            Submitter(CloudBackend(cloud), journal, AT_ONCE).answer(bqm, {"num_reads": 1})
-        assert Submitter(CloudBackend(cloud), journal, AT_ONCE).answer(bqm, {"num_reads": 1}).info["sent_now"] is True
+            Submitter(CloudBackend(cloud), journal, NO_DELAY).answer(bqm, {"num_reads": 1})
+        assert Submitter(CloudBackend(cloud), journal, NO_DELAY).answer(bqm, {"num_reads": 1}).info["sent_now"] is True
         assert len(cloud.sent) == 2
 
 
-def test_a_problem_that_cannot_be_written_down_is_cancelled():
+def test_a_problem_is_cancelled_if_its_id_cannot_be_stored():
     class Full:
         def get(self, keys):
             return {}
@@ -263,11 +263,11 @@ def test_a_problem_that_cannot_be_written_down_is_cancelled():
             raise dn.InputError("the disk is full")
 
     class Counting(Flaky):
-        def cancel(self, ident):
-            self.answers.pop(ident)
+        def cancel(self, problem_id):
+            self.answers.pop(problem_id)
 
     backend = Counting(LocalBackend(small_chip(), "chip"), 0, share=0.0)
-    submitter = Submitter(backend, Full(), AT_ONCE)
+    submitter = Submitter(backend, Full(), NO_DELAY)
     with pytest.raises(dn.InputError, match="disk is full"):
         submitter.answer(dimod.BinaryQuadraticModel({min(backend.graph): 1.0}, {}, 0.0, "SPIN"), {"num_reads": 2})
     assert len(backend.paid) == 1
@@ -276,7 +276,7 @@ def test_a_problem_that_cannot_be_written_down_is_cancelled():
 
 
 @pytest.mark.slow
-def test_after_a_final_error_nothing_new_is_sent_even_with_a_journal(tmp_path, embeddings):
+def test_nothing_is_sent_after_a_final_error_with_a_journal(tmp_path, embeddings):
     class Refusing(Flaky):
         def submit(self, bqm, parameters):
             if self.paid:
@@ -289,40 +289,40 @@ def test_after_a_final_error_nothing_new_is_sent_even_with_a_journal(tmp_path, e
     backend.submit = lambda *args: (tries.append(1), submit(*args))[1]
     table = dn.scoring.score_table(dn.load("waste").expected(10_000))
     with dn.SqliteJournal(tmp_path / "run.db") as journal:
-        qpu = QPU(backend, cache=embeddings, journal=journal, retry=AT_ONCE, chain_strength="scan")
-        annealed = dn.Anneal(qpu, num_reads=30_000, encoding=dn.PAPER, parameters={"annealing_time": 1.0})
+        qpu = QPU(backend, cache=embeddings, journal=journal, retry=NO_DELAY, chain_strength="scan")
+        solver = dn.Anneal(qpu, num_reads=30_000, encoding=dn.PAPER, parameters={"annealing_time": 1.0})
         with pytest.raises(dn.InputError, match="refused"):
-            solve(table, dn.Divide(annealed, size=5, combine="penalty"), journal=journal)
+            solve(table, dn.Divide(solver, size=5, combine="penalty"), journal=journal)
     assert len(tries) == 2
 
 
 @pytest.mark.slow
-def test_a_sampler_can_be_used_with_one_journal_after_another(tmp_path, embeddings):
+def test_a_sampler_works_with_several_journals_in_sequence(tmp_path, embeddings):
     data = dn.load("lung-cancer").expected(10_000)
     sampler = emulated("Advantage2_system4", cache=embeddings)
-    found = []
+    edges = []
     for name in ("a.db", "b.db"):
         with dn.SqliteJournal(tmp_path / name) as journal:
-            found.append(dn.learn(data, dn.Anneal(sampler, num_reads=10), run=dn.Run(1, journal=journal)).edges)
-    found.append(dn.learn(data, dn.Anneal(sampler, num_reads=10, direct=True), seed=1).edges)
-    assert found[0] == found[1]
+            edges.append(dn.learn(data, dn.Anneal(sampler, num_reads=10), run=dn.Run(1, journal=journal)).edges)
+    edges.append(dn.learn(data, dn.Anneal(sampler, num_reads=10, direct=True), seed=1).edges)
+    assert edges[0] == edges[1]
     assert sampler.submitter.journal is None
 
 
-def test_answers_of_an_earlier_run_are_not_charged_again(tmp_path, embeddings):
+def test_answers_of_an_earlier_run_are_not_counted_as_charged(tmp_path, embeddings):
     data = dn.load("lung-cancer").expected(10_000)
     backend = Flaky(LocalBackend(small_chip(), "chip"), 0, share=0.0)
     used = []
     for _ in range(2):
         with dn.SqliteJournal(tmp_path / "run.db") as journal:
-            sampler = QPU(backend, cache=embeddings, retry=AT_ONCE)
+            sampler = QPU(backend, cache=embeddings, retry=NO_DELAY)
             solver = dn.Anneal(sampler, num_reads=10, direct=True)
             used.append(dn.learn(data, solver, run=dn.Run(1, journal=journal)).hardware)
     assert [(each.calls, each.fetched) for each in used] == [(1, 0), (0, 1)]
     assert used[0].access_seconds > 0 == used[1].access_seconds
 
 
-def test_couplings_of_a_qubit_stay_within_what_the_chip_allows():
+def test_summed_couplings_of_a_qubit_stay_within_the_range_of_the_chip():
     edges = [(0, 1), (0, 2), (0, 3), (1, 2)]
     rows, columns = np.array(edges).T
     chains = {0: (0, 1), 1: (2,), 2: (3,), 3: (4,)}
@@ -333,19 +333,19 @@ def test_couplings_of_a_qubit_stay_within_what_the_chip_allows():
     sums = [sum(tight.get_quadratic(q, other) for other in tight.adj[q]) for q in tight.variables]
     assert min(sums) >= -1.0 - 1e-12
     assert max(sums) <= 0.5 + 1e-12
-    assert isclose(max(max(sums) / 0.5, min(sums) / -1.0), 1.0)  # and no smaller than need be
+    assert isclose(max(max(sums) / 0.5, min(sums) / -1.0), 1.0)  # the scale is as large as possible
 
 
-def test_an_embedding_with_a_chain_too_many_is_noticed():
+def test_an_embedding_with_an_extra_chain_is_refused():
     source = nx.complete_graph(3)
     target = nx.complete_graph(5)
-    assert fault({0: (0,), 1: (1,), 2: (2,), 3: (3,)}, source, target) == "there is no bit 3"
+    assert embedding_error({0: (0,), 1: (1,), 2: (2,), 3: (3,)}, source, target) == "the QUBO has no variable 3"
 
 
 # The emulator
 
 
-def test_the_emulator_says_what_it_is_and_repeats_itself(embeddings):
+def test_the_emulator_marks_its_results_and_is_deterministic(embeddings):
     table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
     first, second = (
         dn.solvers.anneal(table, emulated("Advantage2_system4", cache=embeddings), num_reads=50, seed=4) for _ in range(2)
@@ -357,11 +357,11 @@ def test_the_emulator_says_what_it_is_and_repeats_itself(embeddings):
     assert timing["qpu_access_time"] == pytest.approx(timing["qpu_programming_time"] + timing["qpu_sampling_time"])
 
 
-def test_without_errors_and_with_time_the_emulator_finds_the_optimum(embeddings):
+def test_the_emulator_finds_the_optimum_without_noise_and_with_enough_time(embeddings):
     table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
     sampler = emulated("Advantage2_system4", noise=0.0, sweeps=20.0, cold=200.0, cache=embeddings)
     assert dn.solvers.anneal(table, sampler, repair=False, num_reads=100, annealing_time=100.0, seed=1).optimal
-    with pytest.raises(dn.InputError, match=r"takes 0\.5 to 2000 microseconds"):
+    with pytest.raises(dn.InputError, match=r"accepts 0\.5 to 2000 microseconds"):
         sampler.sample(dn.qubo.encode(table), annealing_time=0.1)
 
 
@@ -374,17 +374,17 @@ def test_without_errors_and_with_time_the_emulator_finds_the_optimum(embeddings)
         (lambda: EmulatedChip(noise=True), "^noise is True"),
         (lambda: EmulatedChip(sweeps=0), "^sweeps is 0; give a number above 0$"),
         (lambda: EmulatedChip(cold=float("nan")), "^cold is nan; give a number above 0$"),
-        (lambda: emulated("Advantage2_system4", gauges="no"), "^gauges is 'no'; give True or False$"),
+        (lambda: emulated("Advantage2_system4", spin_reversal="no"), "^spin_reversal is 'no'; give True or False$"),
         (lambda: emulated("Advantage2_system4", embedding=[3]), r"^embedding is \[3\]; give a dict from each label"),
         (
             lambda: emulated("Advantage2_system4", chain_strength=10**400),
             "^chain_strength is a number of 1329 bits; give a finite",
         ),
-        (lambda: dn.qpu.connect(gauges=1), "^gauges is 1; give True or False$"),  # before a connection is made
+        (lambda: dn.qpu.connect(spin_reversal=1), "^spin_reversal is 1; give True or False$"),  # before a connection is made
         (lambda: dn.qpu.connect(embedding=5), "^embedding is 5; give a dict"),
     ],
 )
-def test_options_that_cannot_be_used(make, message):
+def test_invalid_options_are_refused(make, message):
     with pytest.raises(dn.InputError, match=message):
         make()
 
@@ -399,7 +399,7 @@ def test_an_embedding_without_lists_of_qubits_is_refused(embeddings):
 
 
 @pytest.mark.slow
-def test_chain_strength_can_be_scanned(embeddings):
+def test_the_chain_strength_can_be_scanned(embeddings):
     bqm = dn.qubo.encode(dn.scoring.score_table(dn.load("waste-2p-dep").expected(10_000)))
     sampler = emulated("Advantage2_system1", chain_strength="scan", cache=embeddings)
     assert sampler.sample(bqm, num_reads=20, seed=1).info["chain_strength"] in (0.7, 1.0, 1.414, 2.0, 3.0)
@@ -411,9 +411,9 @@ def test_chain_strength_can_be_scanned(embeddings):
 def test_learn_with_an_emulated_annealer(embeddings):
     truth = dn.load("lung-cancer")
     sampler = emulated("Advantage2_system4", cache=embeddings)
-    found = dn.learn(truth.expected(10_000), dn.Anneal(sampler, num_reads=100), seed=1)
-    assert found.division.solver == found.division.global_solver == "EmulatedQPU"
-    assert found.reads.optimum is not None
+    result = dn.learn(truth.expected(10_000), dn.Anneal(sampler, num_reads=100), seed=1)
+    assert result.division.solver == result.division.global_solver == "EmulatedQPU"
+    assert result.reads.optimum is not None
     assert isinstance(
         EmulatedQPU(LocalBackend(small_chip(), "c")).subproblem_solver({}, True, 1, dn.TIGHT), TiledSubproblems
     )
@@ -422,31 +422,31 @@ def test_learn_with_an_emulated_annealer(embeddings):
 # Plans
 
 
-def test_plans(tmp_path):
+def test_plan_numbers(tmp_path):
     settings = PlanSettings("pegasus", dn.PAPER, cache=tmp_path)
-    found, copies = plan(15, 3, settings)
-    assert (found.bits, found.interactions, found.blocks) == (15, 27, 455)
-    assert found.copies == len(copies) >= 225
-    assert found.calls <= 3
-    assert found.longest_chain == 1
-    assert found.fits_directly == 10  # the largest clique has 180, and 10 variables 155 bits
-    assert found.seconds < 0.2 < 10 < found.seconds_one_by_one
-    again, _ = plan(15, 3, settings, scheme="cover:2")
-    assert again.blocks < 50
-    assert again.calls == 1
-    for reads, microseconds, calls in ((20_000, 20.0, 2), (10_000, 99.0, 1), (1000, 2000.0, 3)):  # a second in a call
+    result, copies = plan(15, 3, settings)
+    assert (result.qubo_variables, result.interactions, result.subproblems) == (15, 27, 455)
+    assert result.copies == len(copies) >= 225
+    assert result.calls <= 3
+    assert result.longest_chain == 1
+    assert result.fits_directly == 10  # the largest clique has 180 variables; 10 variables need 155 QUBO variables
+    assert result.seconds < 0.2 < 10 < result.seconds_one_by_one
+    cover, _ = plan(15, 3, settings, scheme="cover:2")
+    assert cover.subproblems < 50
+    assert cover.calls == 1
+    for reads, microseconds, calls in ((20_000, 20.0, 2), (10_000, 99.0, 1), (1000, 2000.0, 3)):  # at most 1 s per call
         long, _ = plan(15, 3, replace(settings, reads=reads, annealing_time=microseconds), "cover:2")
         assert long.calls == calls
         properties = chips.SYSTEMS["Advantage_system4"].properties
         call = {"num_reads": reads, "annealing_time": microseconds}
         assert long.calls == len(split_reads(properties, call))
-    with pytest.raises(dn.InputError, match="size is 4; subproblems have at most 3 variables"):
+    with pytest.raises(dn.InputError, match="size is 4; give at most 3, the number of variables"):
         plan(3, 4, settings)
 
 
-def test_the_graph_of_a_block_depends_on_its_size_alone():
+def test_the_graph_of_a_subproblem_has_the_known_size():
     for size in range(2, 8):
-        graph = block_graph(size, 2, dn.PAPER)
+        graph = subproblem_graph(size, 2, dn.PAPER)
         if size > 2:
             assert len(graph) == (3 * size * size + size) // 2
             assert graph.number_of_edges() == size**3

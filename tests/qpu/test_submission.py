@@ -1,4 +1,4 @@
-"""Problems that are sent away: failures, ids, limits, the cloud; nobody pays twice."""
+"""Test submission: failures, stored ids, limits and the cloud. No problem is paid for twice."""
 
 import os
 import subprocess
@@ -15,31 +15,31 @@ from dagneal.qpu import chips
 from dagneal.qpu.backend import LocalBackend, TransientError, UnknownProblemError
 from dagneal.qpu.cloud import CloudBackend
 from dagneal.qpu.sampler import QPU
-from dagneal.qpu.submission import RetryPolicy, Submitter, most_reads, split_reads
-from support.quantum import AT_ONCE, Cloud, Flaky, Future, run, small_chip
-from support.waiting import PATIENCE, wait_for_file
+from dagneal.qpu.submission import RetryPolicy, Submitter, max_reads, split_reads
+from support.quantum import NO_DELAY, Cloud, Flaky, Future, run, small_chip
+from support.waiting import TIMEOUT, wait_for_file
 
 # Submission
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
-def test_failures_lose_nothing_and_nobody_pays_twice(seed, tmp_path, embeddings):
-    """Three calls in ten fail and one qubit in a hundred is dead: the same network as without failures."""
+def test_failures_do_not_change_the_network_or_pay_twice(seed, tmp_path, embeddings):
+    """If 30% of the calls fail and 1% of the qubits are dead, the network is the same as without failures."""
     table = dn.scoring.score_table(dn.load("waste").expected(10_000))
-    whole = chips.chip_graph("zephyr", (6,))
-    dead = np.random.default_rng(seed).choice(sorted(whole), len(whole) // 100, replace=False).tolist()
+    graph = chips.chip_graph("zephyr", (6,))
+    dead = np.random.default_rng(seed).choice(sorted(graph), len(graph) // 100, replace=False).tolist()
     steady, _ = run(LocalBackend(small_chip(broken=dead), f"dead {seed}"), table, None, embeddings)
     backend = Flaky(LocalBackend(small_chip(broken=dead), f"dead {seed}"), seed, share=0.3)
     with dn.SqliteJournal(tmp_path / "run.db") as journal:
-        found, qpu = run(backend, table, journal, embeddings)
-    assert found.edges == steady.edges
-    assert np.array_equal(found.division.votes, steady.division.votes)
-    assert found.division.finished == 84
+        solution, qpu = run(backend, table, journal, embeddings)
+    assert solution.edges == steady.edges
+    assert np.array_equal(solution.division.votes, steady.division.votes)
+    assert solution.division.finished == 84
     assert len(backend.paid) == qpu.submitter.submitted <= 2
 
 
-def test_an_answer_that_was_paid_for_is_fetched_by_its_id_after_a_crash(tmp_path, embeddings):
+def test_a_paid_answer_is_fetched_by_id_after_a_crash(tmp_path, embeddings):
     table = dn.scoring.score_table(dn.load("waste").expected(10_000))
     inner = LocalBackend(small_chip(), "chip")
 
@@ -47,7 +47,7 @@ def test_an_answer_that_was_paid_for_is_fetched_by_its_id_after_a_crash(tmp_path
         pass
 
     class Crashing(Flaky):
-        def fetch(self, ident, timeout):
+        def fetch(self, problem_id, timeout):
             raise Crash
 
     service = Crashing(inner, 0, share=0.0)
@@ -58,13 +58,13 @@ def test_an_answer_that_was_paid_for_is_fetched_by_its_id_after_a_crash(tmp_path
     healthy = Flaky(inner, 0, share=0.0)
     healthy.answers = service.answers
     with dn.SqliteJournal(tmp_path / "run.db") as journal:
-        found, _ = run(healthy, table, journal, embeddings)
+        solution, _ = run(healthy, table, journal, embeddings)
     steady, qpu = run(LocalBackend(small_chip(), "chip"), table, None, embeddings)
-    assert found.edges == steady.edges
+    assert solution.edges == steady.edges
     assert len(paid) + len(healthy.paid) == qpu.submitter.submitted  # nothing was sent twice
-    forgetful = Flaky(inner, 0, share=0.0)  # the service has forgotten them all: they are sent again
+    forgetful = Flaky(inner, 0, share=0.0)  # a service without the stored ids: the problems are sent again
     with dn.SqliteJournal(tmp_path / "ids.db") as journal:
-        submitter = Submitter(forgetful, journal, AT_ONCE)
+        submitter = Submitter(forgetful, journal, NO_DELAY)
         bqm = dimod.BinaryQuadraticModel({inner.graph.nodes and min(inner.graph): 1.0}, {}, 0.0, "SPIN")
         submitter.answer(bqm, {"num_reads": 2, "seed": 1})
         forgetful.answers.clear()
@@ -72,16 +72,16 @@ def test_an_answer_that_was_paid_for_is_fetched_by_its_id_after_a_crash(tmp_path
     assert submitter.submitted == 2
 
 
-def test_a_service_that_never_answers_is_given_up_with_the_reason():
+def test_a_service_that_never_answers_raises_the_last_error():
     backend = Flaky(LocalBackend(small_chip(), "chip"), 0, share=1.0)
     submitter = Submitter(backend, retry=RetryPolicy(attempts=4, pause=0.0, sleep=lambda _: None))
     bqm = dimod.BinaryQuadraticModel({min(backend.graph): 1.0}, {}, 0.0, "SPIN")
-    with pytest.raises(dn.InputError, match="no answer in 4 attempts; the last: the server has a cold"):
+    with pytest.raises(dn.InputError, match="no answer in 4 attempts; last error: the server is busy"):
         submitter.answer(bqm, {"num_reads": 2})
     assert backend.failures == 4
 
 
-def test_pauses_grow():
+def test_pauses_double_up_to_one_minute():
     slept = []
     backend = Flaky(LocalBackend(small_chip(), "chip"), 0, share=1.0)
     submitter = Submitter(backend, retry=RetryPolicy(attempts=9, pause=1.0, sleep=slept.append))
@@ -90,18 +90,18 @@ def test_pauses_grow():
     assert slept == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]
 
 
-def test_ctrl_c_cancels_what_is_pending():
+def test_ctrl_c_cancels_pending_problems():
     class Slow(Flaky):
         cancelled = ()
 
-        def fetch(self, ident, timeout):
+        def fetch(self, problem_id, timeout):
             raise KeyboardInterrupt
 
-        def cancel(self, ident):
-            self.cancelled = (*self.cancelled, ident)
+        def cancel(self, problem_id):
+            self.cancelled = (*self.cancelled, problem_id)
 
     backend = Slow(LocalBackend(small_chip(), "chip"), 0, share=0.0)
-    submitter = Submitter(backend, retry=AT_ONCE)
+    submitter = Submitter(backend, retry=NO_DELAY)
     bqm = dimod.BinaryQuadraticModel({min(backend.graph): 1.0}, {}, 0.0, "SPIN")
     with pytest.raises(KeyboardInterrupt):
         submitter.answer(bqm, {"num_reads": 2})
@@ -109,7 +109,7 @@ def test_ctrl_c_cancels_what_is_pending():
 
 
 @given(st.integers(1, 30_000), st.floats(0.5, 2000), st.sampled_from([0.0, 5.0, 400.0]), st.sampled_from([0.0, 1000.0]))
-def test_reads_are_split_within_the_limit_of_ocean(reads, annealing, readout_thermalization, programming_thermalization):
+def test_split_reads_respect_the_limit_of_ocean(reads, annealing, readout_thermalization, programming_thermalization):
     from dwave.cloud.solver import StructuredSolver
     from dwave.cloud.testing.mocks import qpu_pegasus_solver_data
 
@@ -125,7 +125,7 @@ def test_reads_are_split_within_the_limit_of_ocean(reads, annealing, readout_the
     solver = StructuredSolver(client=None, data=data)
     call = {"num_reads": reads, "annealing_time": annealing, "label": "x"}
     most = solver.max_num_reads(annealing_time=annealing)
-    assert most_reads(data["properties"], call) == max(most, 1)
+    assert max_reads(data["properties"], call) == max(most, 1)
     parts = split_reads(data["properties"], call)
     assert sum(part["num_reads"] for part in parts) == reads
     assert len(parts) == -(-reads // max(most, 1))
@@ -134,12 +134,12 @@ def test_reads_are_split_within_the_limit_of_ocean(reads, annealing, readout_the
         spent = part["num_reads"] * (annealing + readout_thermalization) + programming_thermalization
         assert spent <= 1e6 * (1 + 1e-12)
         assert part["label"] == "x"
-    given = call | {"readout_thermalization": 50.0, "programming_thermalization": 10.0}
-    own = {name: given[name] for name in given if name not in ("num_reads", "label")}
-    assert most_reads(data["properties"], given) == solver.max_num_reads(**own)
+    explicit = call | {"readout_thermalization": 50.0, "programming_thermalization": 10.0}
+    own = {name: explicit[name] for name in explicit if name not in ("num_reads", "label")}
+    assert max_reads(data["properties"], explicit) == solver.max_num_reads(**own)
 
 
-def test_ten_thousand_reads_of_99_microseconds_are_one_call():
+def test_the_run_time_limit_decides_the_number_of_calls():
     properties = chips.SYSTEMS["Advantage_system4"].properties
     assert len(split_reads(properties, {"num_reads": 10_000, "annealing_time": 99.0})) == 1
     assert len(split_reads(properties, {"num_reads": 10_000, "annealing_time": 100.0})) == 2
@@ -147,21 +147,21 @@ def test_ten_thousand_reads_of_99_microseconds_are_one_call():
     assert len(split_reads(slow, {"num_reads": 10_000, "annealing_time": 99.0})) == 2
 
 
-def test_split_reads_come_together(embeddings):
+def test_split_reads_are_returned_together(embeddings):
     chip = small_chip(sweeps=0.1)
     qpu = QPU(LocalBackend(chip, "chip"), cache=embeddings)
     bqm = dn.qubo.encode(dn.scoring.score_table(dn.load("lung-cancer").expected(10_000)))
-    found = qpu.sample(bqm, num_reads=600, annealing_time=2000.0, seed=1)  # at most 499 in a call
-    assert found.record.num_occurrences.sum() == 600
-    half = len(found.record.sample) // 2
-    assert not np.array_equal(found.record.sample[:half], found.record.sample[half:])  # other reads, not the same again
-    assert found.info["timing"]["qpu_access_time"] > 1e6
+    samples = qpu.sample(bqm, num_reads=600, annealing_time=2000.0, seed=1)  # at most 499 reads per call
+    assert samples.record.num_occurrences.sum() == 600
+    half = len(samples.record.sample) // 2
+    assert not np.array_equal(samples.record.sample[:half], samples.record.sample[half:])  # the calls use different seeds
+    assert samples.info["timing"]["qpu_access_time"] > 1e6
     assert qpu.submitter.submitted > 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("calls_before", [0, 2, 6])
-def test_killed_and_restarted_it_ends_with_the_same_network(calls_before, tmp_path, embeddings):
+def test_a_killed_run_ends_with_the_same_network_after_a_restart(calls_before, tmp_path, embeddings):
     script = (
         "import sys, threading, dagneal as dn\n"
         "from pathlib import Path\n"
@@ -195,24 +195,24 @@ def test_killed_and_restarted_it_ends_with_the_same_network(calls_before, tmp_pa
         command = [sys.executable, "-c", script, journal, "1000"]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
 
-    whole = run_to_the_end("a.db")
+    complete = run_to_the_end("a.db")
     process = subprocess.Popen([sys.executable, "-c", script, "b.db", str(calls_before)], cwd=tmp_path)
     wait_for_file(tmp_path / "stuck", process)
     process.kill()
     process.wait()
-    again = run_to_the_end("b.db")
-    edges, _, calls = whole.stdout.strip().rpartition(" ")
+    restarted = run_to_the_end("b.db")
+    edges, _, calls = complete.stdout.strip().rpartition(" ")
     assert calls == "7"
-    assert again.stdout.startswith(edges)
-    assert int(again.stdout.split()[-1]) <= 7
+    assert restarted.stdout.startswith(edges)
+    assert int(restarted.stdout.split()[-1]) <= 7
     third = run_to_the_end("b.db")
-    assert third.stdout.strip() == f"{edges} 0"  # what is finished is not solved again
+    assert third.stdout.strip() == f"{edges} 0"  # finished subproblems are not solved again
 
 
 # The cloud
 
 
-def test_the_cloud_is_asked_again_by_id():
+def test_a_lost_answer_is_requested_from_the_cloud_by_id():
     from dwave.cloud.exceptions import PollingTimeout
 
     node = small_chip().nodelist[0]
@@ -223,20 +223,20 @@ def test_the_cloud_is_asked_again_by_id():
     cloud = Cloud([slow, Future(error=PollingTimeout()), last])
     backend = CloudBackend(cloud)
     assert backend.name == "Advantage2_system4.1-abc"
-    submitter = Submitter(backend, retry=AT_ONCE)
+    submitter = Submitter(backend, retry=NO_DELAY)
     slow_then_lost = iter([False, True])
     slow.wait = lambda timeout=None: next(slow_then_lost)
     slow.error = PollingTimeout()
     assert submitter.answer(bqm, {"num_reads": 1}).first.energy == -1.0
     assert cloud.sent == [{"auto_scale": False, "num_reads": 1}]  # sent once
     assert cloud.asked == ["id-1", "id-1"]
-    assert last.solver is cloud  # decodes the answer
+    assert last.solver is cloud  # needed to decode the answer
     backend.close()
     assert cloud.closed
 
 
-def test_a_submission_that_failed_has_no_id(tmp_path):
-    """Ocean's own Future: a failed submission ends the wait for an id without one."""
+def test_a_failed_submission_is_retried(tmp_path):
+    """A failed submission gives no id (tested with Ocean's own Future), so the problem is sent again."""
     from dwave.cloud.api.exceptions import InternalServerError
     from dwave.cloud.computation import Future as OceansFuture
 
@@ -247,12 +247,12 @@ def test_a_submission_that_failed_has_no_id(tmp_path):
     failed._set_exception(InternalServerError())
     cloud.futures = [failed, Future(dimod.SampleSet.from_samples_bqm({node: -1}, bqm))]
     with dn.SqliteJournal(tmp_path / "ids.db") as journal:
-        submitter = Submitter(CloudBackend(cloud), journal, AT_ONCE)
+        submitter = Submitter(CloudBackend(cloud), journal, NO_DELAY)
         assert submitter.answer(bqm, {"num_reads": 1}).first.energy == -1.0
     assert (submitter.submitted, len(cloud.sent), cloud.asked) == (1, 2, [])
 
 
-def test_what_is_waited_for_can_be_cancelled_from_another_thread():
+def test_a_waiting_call_can_be_cancelled_from_another_thread():
     from concurrent.futures import ThreadPoolExecutor
     from threading import Event
 
@@ -261,7 +261,7 @@ def test_what_is_waited_for_can_be_cancelled_from_another_thread():
     class Endless(Future):
         def wait(self, timeout=None):
             waiting.set()
-            return over.wait(PATIENCE)
+            return over.wait(TIMEOUT)
 
         def cancel(self):
             from dwave.cloud.exceptions import CanceledFutureError
@@ -271,40 +271,40 @@ def test_what_is_waited_for_can_be_cancelled_from_another_thread():
 
     future = Endless()
     cloud = Cloud([future])
-    submitter = Submitter(CloudBackend(cloud), retry=AT_ONCE)
+    submitter = Submitter(CloudBackend(cloud), retry=NO_DELAY)
     bqm = dimod.BinaryQuadraticModel({cloud.nodelist[0]: 1.0}, {}, 0.0, "SPIN")
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(submitter.answer, bqm, {"num_reads": 1})
-        waiting.wait(PATIENCE)
+        waiting.wait(TIMEOUT)
         submitter.cancel()
         with pytest.raises(CancelledError):
-            answer.result(PATIENCE)
+            answer.result(TIMEOUT)
     assert future.cancelled
 
 
-def test_a_cancelled_problem_is_sent_again_when_the_run_goes_on(tmp_path):
+def test_a_resumed_run_sends_a_cancelled_problem_again(tmp_path):
     class Interrupted(Flaky):
-        def fetch(self, ident, timeout):
+        def fetch(self, problem_id, timeout):
             raise KeyboardInterrupt
 
     bqm = dimod.BinaryQuadraticModel({small_chip().nodelist[0]: 1.0}, {}, 0.0, "SPIN")
     with dn.SqliteJournal(tmp_path / "ids.db") as journal:
         with pytest.raises(KeyboardInterrupt):
-            Submitter(Interrupted(LocalBackend(small_chip(), "chip"), 0, 0.0), journal, AT_ONCE).answer(
+            Submitter(Interrupted(LocalBackend(small_chip(), "chip"), 0, 0.0), journal, NO_DELAY).answer(
                 bqm, {"num_reads": 2}
             )
-        again = Submitter(Flaky(LocalBackend(small_chip(), "chip"), 0, 0.0), journal, AT_ONCE)
-        again.answer(bqm, {"num_reads": 2})
-    assert again.submitted == 1
+        resumed = Submitter(Flaky(LocalBackend(small_chip(), "chip"), 0, 0.0), journal, NO_DELAY)
+        resumed.answer(bqm, {"num_reads": 2})
+    assert resumed.submitted == 1
 
 
-def test_the_knobs_of_the_emulator_are_part_of_what_a_journal_keeps(tmp_path, embeddings):
+def test_the_journal_distinguishes_settings_of_the_emulator(tmp_path, embeddings):
     table = dn.scoring.score_table(dn.load("waste").expected(10_000))
     with dn.SqliteJournal(tmp_path / "run.db") as journal:
-        calm, _ = run(LocalBackend(small_chip(noise=0.0), "chip"), table, journal, embeddings)
-        wild, qpu = run(LocalBackend(small_chip(noise=5.0), "chip"), table, journal, embeddings)
+        quiet, _ = run(LocalBackend(small_chip(noise=0.0), "chip"), table, journal, embeddings)
+        noisy, qpu = run(LocalBackend(small_chip(noise=5.0), "chip"), table, journal, embeddings)
     assert qpu.submitter.submitted > 0
-    assert not np.array_equal(calm.division.votes, wild.division.votes)
+    assert not np.array_equal(quiet.division.votes, noisy.division.votes)
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_the_knobs_of_the_emulator_are_part_of_what_a_journal_keeps(tmp_path, em
         ("ProblemNotFoundError", UnknownProblemError, "secret-free"),
     ],
 )
-def test_what_oceans_exceptions_mean(name, kind, message):
+def test_exceptions_of_ocean_are_translated(name, kind, message):
     import dwave.cloud.exceptions as exceptions
 
     error = getattr(exceptions, name)
@@ -331,8 +331,8 @@ def test_what_oceans_exceptions_mean(name, kind, message):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", ["qpu", "leap-hybrid"])
-def test_no_token_is_ever_shown_and_what_is_wrong_is_said(solver, tmp_path):
-    """With a fake configuration and a service that is not there: one line, status 2, and the token nowhere."""
+def test_errors_take_one_line_and_never_show_the_token(solver, tmp_path):
+    """With a fake token and an unreachable service, the command prints one line, exits with 2 and never shows the token."""
     token = "DEV-0123456789abcdef0123456789abcdef01234567"
     home = tmp_path / "home"
     home.mkdir()
@@ -351,7 +351,7 @@ def test_no_token_is_ever_shown_and_what_is_wrong_is_said(solver, tmp_path):
     words = ["learn", "lc.csv", "--solver", solver, "-o", "found.json"]
     if solver == "qpu":
         words += ["--journal", "run.db"]
-    ran = subprocess.run([*run, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+    ran = subprocess.run([*run, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=TIMEOUT)
     assert ran.returncode == 2
     assert ran.stdout == ""
     lines = [line for line in ran.stderr.splitlines() if not line.startswith("note: ")]
@@ -373,23 +373,23 @@ def test_no_token_is_ever_shown_and_what_is_wrong_is_said(solver, tmp_path):
             assert token.encode() not in path.read_bytes(), path
 
 
-def test_what_the_cloud_is_asked_for(monkeypatch):
+def test_connect_passes_profile_and_solver_to_the_cloud(monkeypatch):
     from dagneal.qpu import sampler
 
-    asked = []
+    requests = []
 
     def connect(profile, solver):
-        asked.append((profile, solver))
+        requests.append((profile, solver))
         return LocalBackend(small_chip(), "chip")
 
     monkeypatch.setattr(CloudBackend, "connect", connect)
     for wanted in ("zephyr", "Advantage_system4.1", {"num_qubits__gt": 5000}, None):
         sampler.connect("mine", wanted).close()
     topology = {"topology__type": "zephyr"}
-    assert asked == [("mine", s) for s in (topology, "Advantage_system4.1", {"num_qubits__gt": 5000}, None)]
+    assert requests == [("mine", s) for s in (topology, "Advantage_system4.1", {"num_qubits__gt": 5000}, None)]
 
 
-def test_an_unknown_profile_is_named(monkeypatch, tmp_path):
+def test_the_error_names_an_unknown_profile(monkeypatch, tmp_path):
     from dagneal.qpu.sampler import connect
 
     for name in [name for name in os.environ if name.startswith("DWAVE")]:

@@ -160,11 +160,11 @@ def _show(plans: Sequence[Plan], global_plans: Sequence[GlobalPlan], options: ar
         "k: columns of the data in a subproblem; variables, interactions: size of its QUBO; copies: subproblems in one call",
         "one by one: QPU time with one subproblem in each call; fits: number of columns that surely fit without division",
     ]
-    for row in global_plans:
+    for entry in global_plans:
         lines.append(
-            f"global problem on {row.system}, for each of usually 2 to 5 solves: {row.qubo_variables} QUBO variables, "
-            f"{row.interactions} interactions, {row.qubits} qubits, chains up to {row.longest_chain}; "
-            f"{row.reads:,} reads in {row.calls:,} call{'s' * (row.calls != 1)}, {row.seconds:.2f} s"
+            f"global problem on {entry.system}, for each of usually 2 to 5 solves: {entry.qubo_variables} QUBO variables, "
+            f"{entry.interactions} interactions, {entry.qubits} qubits, chains up to {entry.longest_chain}; "
+            f"{entry.reads:,} reads in {entry.calls:,} call{'s' * (entry.calls != 1)}, {entry.seconds:.2f} s"
         )
     if options.divide and not global_plans and options.rule == "conquer":
         lines.append("the rule conquer also solves the global problem, usually 2 to 5 times; give a data file to plan this")

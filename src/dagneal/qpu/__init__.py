@@ -1,4 +1,4 @@
-"""The quantum annealer: chips, embeddings, tiling, submission, planning and emulation. Needs `pip install dagneal[qpu]`."""
+"""Quantum annealers: chips, embeddings, tiling, submission, plans and an emulator. Needs `pip install dagneal[qpu]`."""
 
 from dagneal.qpu.chips import check_installed as check_installed
 from dagneal.qpu.cloud import hybrid as hybrid

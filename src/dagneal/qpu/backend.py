@@ -1,4 +1,4 @@
-"""Backends: where problems over qubits are sent, and what can go wrong there."""
+"""Backends: services and local samplers that solve problems over qubits, and their errors."""
 
 from __future__ import annotations
 
@@ -15,84 +15,84 @@ import networkx as nx
 from dagneal.base.errors import InputError
 from dagneal.qpu.embedding import working_graph
 
-_LOOK = 0.2  # seconds between two looks at whether Ctrl-C was pressed
+_POLL_SECONDS = 0.2  # interval between checks for Ctrl-C
 
 
 class RefusedError(InputError):
-    """A problem that will never get an answer: the solver takes it for wrong, or failed on it."""
+    """The solver rejected a problem or failed on it. No answer will come."""
 
 
 class TransientError(Exception):
-    """Something failed that may be tried again: a time-out, a server error, a lost connection."""
+    """A failure that may disappear on a retry: a time-out, a server error, a lost connection."""
 
 
 class UnknownProblemError(Exception):
-    """The service does not know the problem that was asked for."""
+    """The service has no answer for this problem id and will have none."""
 
 
 class Backend(Protocol):
-    """A chip that problems are sent to."""
+    """A chip that solves problems over its qubits."""
 
-    name: str  # of the solver and its working graph
+    name: str  # identifies the solver and its working graph
     graph: nx.Graph
     properties: dict[str, Any]
     parameters: dict[str, Any]
     emulated: bool
 
     def submit(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> str:
-        """Send a problem over the qubits, and return its id.
+        """Send a problem over the qubits and return its id.
 
         Args:
-            bqm: over spins, labelled by qubits.
-            parameters: of the solver.
+            bqm: model over spins, labelled by qubits.
+            parameters: parameters of the solver.
         """
         ...
 
-    def fetch(self, ident: str, timeout: float) -> dimod.SampleSet:
+    def fetch(self, problem_id: str, timeout: float) -> dimod.SampleSet:
         """Wait for the answer to a problem.
 
         Args:
-            ident: its id.
-            timeout: seconds; `TransientError` is raised when they are over.
+            problem_id: id of the problem.
+            timeout: seconds after which to raise `TransientError`.
         """
         ...
 
-    def cancel(self, ident: str) -> None:
-        """Give a problem up.
+    def cancel(self, problem_id: str) -> None:
+        """Cancel a problem.
 
         Args:
-            ident: its id.
+            problem_id: id of the problem.
         """
         ...
 
-    def watch(self, given_up: Callable[[], bool]) -> None:
-        """Ask this now and then during long work, and give it up where the answer is yes.
+    def watch(self, is_cancelled: Callable[[], bool]) -> None:
+        """Set a function that long-running work calls from time to time; the work stops when it returns True.
 
         Args:
-            given_up: the question.
+            is_cancelled: the function.
         """
         ...
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         ...
 
 
 @dataclass(eq=False)
 class LocalBackend:
-    """A structured sampler on this machine, such as Ocean's mock or the emulator, in the clothes of a service.
+    """Use a local structured sampler, such as Ocean's mock or the emulator, as a backend.
 
     Args:
-        sampler: with `nodelist`, `edgelist` and `properties` like a QPU's.
-        name: of the solver.
-        emulated: whether it stands for hardware.
+        sampler: sampler with `nodelist`, `edgelist` and `properties` like those of a QPU.
+        name: name of the solver.
+        emulated: whether the sampler emulates hardware.
     """
 
     sampler: Any
     name: str
     emulated: bool = True
     _answers: dict[str, dimod.SampleSet] = field(default_factory=dict)
-    _given_up: Callable[[], bool] = bool  # never
+    _is_cancelled: Callable[[], bool] = bool  # never
 
     def __post_init__(self) -> None:
         self.graph = working_graph(self.sampler)
@@ -100,44 +100,44 @@ class LocalBackend:
         self.parameters: dict[str, Any] = self.sampler.parameters
 
     def submit(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> str:
-        """Sample at once; see `Backend`."""
-        ident = str(uuid4())
+        """Sample immediately; see `Backend`."""
+        problem_id = str(uuid4())
         if "interrupt_function" in self.parameters:
-            found = self._interruptible(bqm, parameters)
+            answer = self._sample_interruptibly(bqm, parameters)
         else:
-            found = self.sampler.sample(bqm, **parameters)
-        if self._given_up():
-            raise CancelledError("the call was given up")
-        self._answers[ident] = found
-        return ident
+            answer = self.sampler.sample(bqm, **parameters)
+        if self._is_cancelled():
+            raise CancelledError("the call was cancelled")
+        self._answers[problem_id] = answer
+        return problem_id
 
-    def _interruptible(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> dimod.SampleSet:
-        """Sample in a thread of its own: compiled samplers swallow a Ctrl-C that comes in theirs."""
+    def _sample_interruptibly(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> dimod.SampleSet:
+        """Sample in another thread: a compiled sampler in the main thread would swallow Ctrl-C."""
         stop = threading.Event()
         with ThreadPoolExecutor(1) as pool:
-            ask = {"interrupt_function": lambda: stop.is_set() or self._given_up()}
-            running = pool.submit(self.sampler.sample, bqm, **parameters, **ask)
+            options = {"interrupt_function": lambda: stop.is_set() or self._is_cancelled()}
+            running = pool.submit(self.sampler.sample, bqm, **parameters, **options)
             try:
-                while not wait([running], timeout=_LOOK).done:
-                    pass  # a wait without a time limit would go on after Ctrl-C: polars asks the system to restart it
+                while not wait([running], timeout=_POLL_SECONDS).done:
+                    pass  # a wait without a timeout would ignore Ctrl-C: polars asks the system to restart interrupted calls
                 return running.result()
             except BaseException:
                 stop.set()
                 raise
 
-    def watch(self, given_up: Callable[[], bool]) -> None:
-        """Ask while it samples; see `Backend`."""
-        self._given_up = given_up
+    def watch(self, is_cancelled: Callable[[], bool]) -> None:
+        """Set a function that sampling calls from time to time; see `Backend`."""
+        self._is_cancelled = is_cancelled
 
-    def fetch(self, ident: str, timeout: float) -> dimod.SampleSet:
-        """Give the answer; see `Backend`."""
-        if ident not in self._answers:
-            raise UnknownProblemError(ident)
-        return self._answers.pop(ident)
+    def fetch(self, problem_id: str, timeout: float) -> dimod.SampleSet:
+        """Return the answer and forget it; see `Backend`."""
+        if problem_id not in self._answers:
+            raise UnknownProblemError(problem_id)
+        return self._answers.pop(problem_id)
 
-    def cancel(self, ident: str) -> None:
+    def cancel(self, problem_id: str) -> None:
         """Forget the answer; see `Backend`."""
-        self._answers.pop(ident, None)
+        self._answers.pop(problem_id, None)
 
     def close(self) -> None:
-        """Nothing to let go of; see `Backend`."""
+        """Do nothing; see `Backend`."""

@@ -1,4 +1,4 @@
-"""Chips: the graphs of D-Wave's annealers, and how long a call takes on them."""
+"""Chips: the graphs of D-Wave's annealers and the duration of calls."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from dagneal.base.errors import InputError
 
 
 def check_installed() -> None:
-    """Say how to install what the QPU needs, if it is not there."""
+    """Raise an error with the install command if a package for the QPU is missing."""
     missing = [name for name in ("dwave.system", "dwave.graphs", "minorminer") if not _present(name)]
     if missing:
-        raise InputError(f"the QPU needs {', '.join(missing)}: pip install 'dagneal[qpu]' (some 400 MB)")
+        raise InputError(f"the QPU needs {', '.join(missing)}; run: pip install 'dagneal[qpu]' (about 400 MB)")
 
 
 def _present(name: str) -> bool:
@@ -30,15 +30,15 @@ def _present(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Timing:
-    """What a call costs, in microseconds, as D-Wave documents it.
+    """Durations in a call, in microseconds, as D-Wave documents them.
 
     Attributes:
-        programming: to program the chip.
-        delay: after each read.
+        programming: time to program the chip.
+        delay: delay after each read.
         readout: points (qubits, microseconds) of the readout time, joined by straight lines.
-        thermalization: after programming.
-        readout_thermalization: after each read, on top of `delay`.
-        logarithmic: whether the lines between the points are straight on logarithmic scales; otherwise on linear ones.
+        thermalization: delay after programming.
+        readout_thermalization: further delay after each read, in addition to `delay`.
+        logarithmic: whether the lines between the points are straight on logarithmic scales instead of linear scales.
     """
 
     programming: float
@@ -50,10 +50,10 @@ class Timing:
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Timing:
-        """From a solver's `problem_timing_data`.
+        """Return the timing of a solver.
 
         Args:
-            data: the property of the solver.
+            data: the property `problem_timing_data` of the solver.
         """
         model = data["readout_time_model"]
         if model not in ("pwl_log_log", "pwl_linear"):
@@ -71,7 +71,7 @@ class Timing:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """What `of` reads."""
+        """Return the timing in the format that `of` reads."""
         points = np.array(self.readout)
         qubits, times = (np.log10(points) if self.logarithmic else points).T
         return {
@@ -84,10 +84,10 @@ class Timing:
         }
 
     def readout_time(self, qubits: int) -> float:
-        """The time to read out one state.
+        """Return the time to read out one state.
 
         Args:
-            qubits: how many are used.
+            qubits: number of qubits in use.
         """
         points = np.array(self.readout)
         if self.logarithmic:
@@ -96,21 +96,21 @@ class Timing:
         return float(np.interp(qubits, *points.T))
 
     def per_read(self, qubits: int, annealing_time: float) -> float:
-        """The time of one read.
+        """Return the time of one read.
 
         Args:
-            qubits: how many are used.
-            annealing_time: of one read.
+            qubits: number of qubits in use.
+            annealing_time: annealing time of one read.
         """
         return annealing_time + self.readout_time(qubits) + self.delay + self.readout_thermalization
 
     def access_time(self, qubits: int, reads: int, annealing_time: float = ANNEALING_TIME) -> float:
-        """The time that is charged for one call.
+        """Return the QPU access time of one call, which D-Wave charges.
 
         Args:
-            qubits: how many are used.
-            reads: how many reads.
-            annealing_time: of one read.
+            qubits: number of qubits in use.
+            reads: number of reads.
+            annealing_time: annealing time of one read.
 
         >>> round(SYSTEMS["Advantage_system4"].timing.access_time(15, 100) / 1000, 1)
         28.7
@@ -120,14 +120,14 @@ class Timing:
 
 @dataclass(frozen=True)
 class System:
-    """A system as D-Wave documents it (July 2026).
+    """A quantum computer as D-Wave documents it (July 2026).
 
     Attributes:
         topology: chimera, pegasus or zephyr.
-        shape: the size of its graph.
-        qubits: how many of the graph's qubits work.
-        timing: what calls cost.
-        retired: whether it is gone.
+        shape: size of its graph.
+        qubits: number of working qubits.
+        timing: durations in a call.
+        retired: whether D-Wave has shut it down.
     """
 
     topology: str
@@ -138,7 +138,7 @@ class System:
 
     @property
     def properties(self) -> dict[str, Any]:
-        """What Ocean tells of such a solver: its graph, ranges and limits."""
+        """Properties of the solver in Ocean's format: graph, ranges and limits."""
         return {
             "topology": {"type": self.topology, "shape": list(self.shape)},
             "h_range": [-4.0, 4.0],
@@ -155,13 +155,13 @@ class System:
         }
 
 
-# Limits on the sum of all couplings of a qubit (Advantage), or of either half of a qubit (Advantage2).
+# Limits on the sum of all couplings of a qubit (Advantage) or of half a qubit (Advantage2).
 _COUPLING_LIMITS = {
     "pegasus": {"per_qubit_coupling_range": [-18.0, 15.0]},
     "zephyr": {"per_group_coupling_range": [-13.0, 10.0]},
 }
 
-# The readout of Advantage_system4 is its published model of 2022; of the others only the range is known.
+# For Advantage_system4 D-Wave published a readout model (2022); for the other systems only its range is known.
 _ADVANTAGE_READOUT = ((1.0, 34.6), (5.888, 74.59), (53.0, 133.55), (515.2, 215.12), (1458.5, 235.29), (5627.0, 235.30))
 
 SYSTEMS = {
@@ -172,17 +172,17 @@ SYSTEMS = {
     "Advantage2_system4": System("zephyr", (6,), 1202, Timing(8000.0, 20.6, ((1.0, 17.0), (1202.0, 45.0)))),
     "DW_2000Q_6": System("chimera", (16,), 2041, Timing(10536.81, 20.54, ((1.0, 198.4), (2041.0, 198.4))), retired=True),
 }
-# What a topology alone stands for.
-USUAL = {"pegasus": "Advantage_system4", "zephyr": "Advantage2_system1", "chimera": "DW_2000Q_6"}
+# The system that a topology stands for.
+DEFAULT_SYSTEMS = {"pegasus": "Advantage_system4", "zephyr": "Advantage2_system1", "chimera": "DW_2000Q_6"}
 
 
 @lru_cache(maxsize=16)
 def chip_graph(topology: str, shape: tuple[int, ...]) -> nx.Graph:
-    """The graph of an ideal chip, all qubits working.
+    """Return the graph of an ideal chip, on which all qubits work.
 
     Args:
         topology: chimera, pegasus or zephyr.
-        shape: the size of its graph, such as `(16,)`.
+        shape: size of the graph, such as `(16,)`.
 
     >>> graph = chip_graph("pegasus", (16,))
     >>> graph.number_of_nodes(), graph.number_of_edges()
@@ -193,17 +193,17 @@ def chip_graph(topology: str, shape: tuple[int, ...]) -> nx.Graph:
 
     makers = {"chimera": graphs.chimera_graph, "pegasus": graphs.pegasus_graph, "zephyr": graphs.zephyr_graph}
     if topology not in makers:
-        raise InputError(f"there is no topology {topology!r}; give one of {', '.join(makers)}")
+        raise InputError(f"unknown topology {topology!r}; give one of {', '.join(makers)}")
     return makers[topology](*shape)
 
 
-def system_named(name: str) -> tuple[str, System]:
-    """A system by its name, or the usual one of a topology.
+def find_system(name: str) -> tuple[str, System]:
+    """Return the full name and the description of a system.
 
     Args:
-        name: such as `pegasus` or `Advantage2_system1`.
+        name: name of a system, such as `Advantage2_system1`, or a topology, such as `pegasus`.
     """
-    full = USUAL.get(name, name)
+    full = DEFAULT_SYSTEMS.get(name, name)
     if full not in SYSTEMS:
-        raise InputError(f"there is no system {name!r}; give one of {', '.join([*USUAL, *SYSTEMS])}")
+        raise InputError(f"unknown system {name!r}; give one of {', '.join([*DEFAULT_SYSTEMS, *SYSTEMS])}")
     return full, SYSTEMS[full]

@@ -1,7 +1,7 @@
 """D-Wave's cloud as a backend.
 
-Ocean finds the token in the user's own configuration. It is never stored or shown. Before a connection is made, it is looked
-up once, so that it can be removed from log records and error messages.
+Ocean reads the API token from the user's configuration. dagneal never stores or shows the token. It reads the token once
+before connecting, only to remove it from log records and error messages.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ID_TIMEOUT = 120.0
 
 @dataclass(eq=False)
 class CloudBackend:
-    """A solver of D-Wave's service.
+    """A solver of D-Wave's cloud service.
 
     Args:
         sampler: a `dwave.system.DWaveSampler`.
@@ -43,64 +43,64 @@ class CloudBackend:
 
     @classmethod
     def connect(cls, profile: str | None, solver: str | dict[str, Any] | None) -> CloudBackend:
-        """Connect with the user's own configuration.
+        """Connect with the user's configuration.
 
         Args:
-            profile: of `dwave.conf`.
-            solver: the name of a system, or features that it must have.
+            profile: profile in `dwave.conf`.
+            solver: name of a system, or a dict of required features.
         """
         from dwave.system import DWaveSampler
 
         config = {key: value for key, value in {"profile": profile, "solver": solver}.items() if value is not None}
         wanted = "quantum annealer" if solver is None else f"quantum annealer like {solver!r}"
-        return cls(_reach(lambda: DWaveSampler(**config), wanted, profile))
+        return cls(_connect(lambda: DWaveSampler(**config), wanted, profile))
 
     def submit(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> str:
         """Send a problem; see `Backend`."""
-        with _translated():
+        with _translate_errors():
             future = self.sampler.solver.sample_bqm(bqm, **{"auto_scale": False} | parameters)
             try:
-                ident = future.wait_id(timeout=_ID_TIMEOUT)
-            except BaseException:  # a time-out, Ctrl-C: it may yet arrive, and would be paid for in vain
+                problem_id = future.wait_id(timeout=_ID_TIMEOUT)
+            except BaseException:  # time-out or Ctrl-C: cancel, because the problem may still arrive and cost money
                 future.cancel()
                 raise
-            if ident is None:  # the submission failed; the reason is in the future
+            if problem_id is None:  # the submission failed; result() raises the reason
                 future.result()
-                raise TransientError("the problem got no id")
-        self._futures[str(ident)] = future
-        return str(ident)
+                raise TransientError("the service returned no problem id")
+        self._futures[str(problem_id)] = future
+        return str(problem_id)
 
-    def fetch(self, ident: str, timeout: float) -> dimod.SampleSet:
-        """Wait for an answer, or ask for it by its id; see `Backend`."""
-        with _translated():
-            future = self._futures.get(ident)
+    def fetch(self, problem_id: str, timeout: float) -> dimod.SampleSet:
+        """Wait for an answer, or request it by its id; see `Backend`."""
+        with _translate_errors():
+            future = self._futures.get(problem_id)
             if future is None:
-                future = self.sampler.client.retrieve_answer(ident)
-                future.solver = self.sampler.solver  # which decodes and cancels; the client leaves it out
-                self._futures[ident] = future  # while it is waited for it can be cancelled
+                future = self.sampler.client.retrieve_answer(problem_id)
+                future.solver = self.sampler.solver  # needed to decode and cancel; the client does not set it
+                self._futures[problem_id] = future  # allows `cancel` during the wait
             if not future.wait(timeout=timeout):
                 raise TransientError(f"no answer within {timeout:g} s")
-            self._futures.pop(ident, None)
-            found: dimod.SampleSet = future.sampleset
-            found.resolve()
-        return found
+            self._futures.pop(problem_id, None)
+            answer: dimod.SampleSet = future.sampleset
+            answer.resolve()
+        return answer
 
-    def cancel(self, ident: str) -> None:
-        """Give a problem up; see `Backend`."""
-        future = self._futures.pop(ident, None)
+    def cancel(self, problem_id: str) -> None:
+        """Cancel a problem; see `Backend`."""
+        future = self._futures.pop(problem_id, None)
         if future is not None:
             future.cancel()
 
-    def watch(self, given_up: Callable[[], bool]) -> None:
-        """Nothing takes long here but waiting, which `cancel` ends; see `Backend`."""
+    def watch(self, is_cancelled: Callable[[], bool]) -> None:
+        """Do nothing: only waiting takes long here, and `cancel` ends it; see `Backend`."""
 
     def close(self) -> None:
         """Close the client; see `Backend`."""
         self.sampler.close()
 
 
-def _reach(connect: Callable[[], Any], wanted: str, profile: str | None) -> Any:
-    """Connect, and say in one line what is in the way. Nothing of the configuration is repeated: it holds the token."""
+def _connect(connect: Callable[[], Any], wanted: str, profile: str | None) -> Any:
+    """Connect, or raise a one-line error. The error never quotes the configuration, which holds the token."""
     from dwave.cloud.exceptions import (
         ConfigFileError,
         SolverAuthenticationError,
@@ -115,18 +115,18 @@ def _reach(connect: Callable[[], Any], wanted: str, profile: str | None) -> Any:
     except SolverAuthenticationError:
         raise InputError(f"D-Wave does not accept the token of your configuration; {_SETUP}") from None
     except SolverNotFoundError:
-        raise InputError(f"no {wanted} is open to your account; `dwave solvers` lists what is") from None
+        raise InputError(f"no {wanted} is available to your account; list your solvers with `dwave solvers`") from None
     except SolverOfflineError:
-        raise InputError(f"the {wanted} is offline, perhaps for maintenance; try later, or another one") from None
+        raise InputError(f"the {wanted} is offline, perhaps for maintenance; try again later or choose another") from None
     except (ConfigFileError, SolverError, ValueError) as error:
-        which = "" if profile is None else f" with the profile {profile!r}"
-        raise InputError(f"there is no usable D-Wave configuration{which} ({type(error).__name__}); {_SETUP}") from None
-    except OSError as error:  # requests' exceptions are of this kind
-        raise InputError(f"D-Wave cannot be reached ({type(error).__name__}); check the connection, then {_SETUP}") from None
+        profile_text = "" if profile is None else f" with the profile {profile!r}"
+        raise InputError(f"no usable D-Wave configuration{profile_text} ({type(error).__name__}); {_SETUP}") from None
+    except OSError as error:  # includes the exceptions of requests
+        raise InputError(f"cannot reach D-Wave ({type(error).__name__}); check the network, then {_SETUP}") from None
 
 
 def _hide_token(profile: str | None) -> None:
-    """Keep the token out of logs and error messages, whatever the level of Ocean's and other loggers."""
+    """Keep the token out of logs and error messages at every log level."""
     from http.client import HTTPConnection
 
     from dwave.cloud.config import load_config
@@ -136,23 +136,23 @@ def _hide_token(profile: str | None) -> None:
             f"http.client.HTTPConnection.debuglevel is {HTTPConnection.debuglevel}, which prints your API token; set it to 0"
         )
     redact_logs()
-    with suppress(Exception):  # whatever is wrong with the configuration, the connection says it
+    with suppress(Exception):  # connecting reports errors of the configuration
         add_secret(load_config(profile=profile).get("token"))
 
 
 def hybrid(profile: str | None = None) -> dimod.Sampler:
-    """Leap's hybrid solver for binary quadratic models, reached with your own configuration.
+    """Return Leap's hybrid solver for binary quadratic models, using your D-Wave configuration.
 
     Args:
-        profile: of your `dwave.conf`; its default by default.
+        profile: profile in your `dwave.conf`; None for the default profile.
     """
     from dwave.system import LeapHybridSampler
 
-    return _reach(lambda: LeapHybridSampler(**({} if profile is None else {"profile": profile})), "hybrid solver", profile)
+    return _connect(lambda: LeapHybridSampler(**({} if profile is None else {"profile": profile})), "hybrid solver", profile)
 
 
-class _translated:  # noqa: N801 - reads like a statement
-    """Ocean's exceptions as ours: what may be tried again, what is unknown, what is final."""
+class _translate_errors:  # noqa: N801 - used like a function
+    """Translate exceptions of Ocean: transient, unknown problem, or final."""
 
     def __enter__(self) -> None:
         return None
@@ -163,10 +163,10 @@ class _translated:  # noqa: N801 - reads like a statement
         from dwave.cloud import exceptions as cloud
         from dwave.cloud.api import exceptions as api
 
-        said, cause = redact(str(error)), safe_cause(error)
+        message, cause = redact(str(error)), safe_cause(error)
         ended = (cloud.ProblemNotFoundError, api.ResourceNotFoundError, cloud.CanceledFutureError, cloud.SolverOfflineError)
-        if isinstance(error, ended):  # there will never be an answer
-            raise UnknownProblemError(f"{type(error).__name__}: {said}") from cause
+        if isinstance(error, ended):  # no answer will come
+            raise UnknownProblemError(f"{type(error).__name__}: {message}") from cause
         final = (
             cloud.SolverAuthenticationError,
             api.ResourceAuthenticationError,
@@ -174,8 +174,8 @@ class _translated:  # noqa: N801 - reads like a statement
             api.ResourceBadRequestError,
         )
         if isinstance(error, cloud.SolverFailureError | cloud.InvalidProblemError):
-            raise RefusedError(f"the quantum annealer refused the problem: {said}") from cause
-        if isinstance(error, final):  # such as a token that has run out: the problem itself may be answered later
-            raise InputError(f"D-Wave refused the call ({type(error).__name__}): {said}") from cause
+            raise RefusedError(f"the quantum annealer refused the problem: {message}") from cause
+        if isinstance(error, final):  # for example an expired token: the answer may still be fetched later
+            raise InputError(f"D-Wave refused the call ({type(error).__name__}): {message}") from cause
         if isinstance(error, OSError | TimeoutError | cloud.PollingTimeout | cloud.SolverError):
-            raise TransientError(f"{type(error).__name__}: {said}") from cause
+            raise TransientError(f"{type(error).__name__}: {message}") from cause

@@ -1,4 +1,4 @@
-"""Embeddings: how the bits of a QUBO are laid on the qubits of a chip; found once, kept on disk, checked before use."""
+"""Embeddings: maps from QUBO variables to qubits of a chip. They are found once, stored on disk and checked before use."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from typing import Any
 import networkx as nx
 
 from dagneal.base.errors import InputError
-from dagneal.base.files import replacing
+from dagneal.base.files import atomic_write
 
-Chains = dict[int, tuple[int, ...]]  # for each bit, numbered, its qubits
-_TRIES = 3  # searches of minorminer, of which the one with fewest qubits is taken
-_SECONDS = 60.0  # after which one search gives up
-_HOPELESS = 4  # times more couplers than products, below which a search that failed once is not tried again
+Chains = dict[int, tuple[int, ...]]  # qubits of each QUBO variable; the variables are numbered
+_TRIES = 3  # number of minorminer searches; the result with the fewest qubits is used
+_SECONDS = 60.0  # time limit of one search
+_HOPELESS = 4  # with fewer couplers per interaction than this, do not repeat a failed search
 
 
-def bit_graph(edges: Iterable[tuple[int, int]], bits: int) -> nx.Graph:
-    """The graph of a QUBO over numbered bits.
+def qubo_graph(interactions: Iterable[tuple[int, int]], variables: int) -> nx.Graph:
+    """Return the graph of a QUBO: its variables, numbered from 0, and its interactions.
 
     Args:
-        edges: its products of two bits.
-        bits: how many there are.
+        interactions: pairs of variables.
+        variables: number of variables.
     """
     graph = nx.Graph()
-    graph.add_nodes_from(range(bits))
-    graph.add_edges_from((int(a), int(b)) for a, b in edges)
+    graph.add_nodes_from(range(variables))
+    graph.add_edges_from((int(a), int(b)) for a, b in interactions)
     return graph
 
 
 def working_graph(sampler: Any) -> nx.Graph:
-    """The graph of the qubits and couplers that work.
+    """Return the graph of the working qubits and couplers.
 
     Args:
-        sampler: with `nodelist` and `edgelist`.
+        sampler: sampler with `nodelist` and `edgelist`.
     """
     graph = nx.Graph()
     graph.add_nodes_from(sampler.nodelist)
@@ -46,23 +46,23 @@ def working_graph(sampler: Any) -> nx.Graph:
 
 
 def graph_name(graph: nx.Graph) -> str:
-    """A name that only graphs with the same nodes and edges share.
+    """Return a hash of a graph: equal only for graphs with the same nodes and edges.
 
     Args:
-        graph: over numbers.
+        graph: graph whose nodes are numbers.
     """
     edges = sorted((min(a, b), max(a, b)) for a, b in graph.edges)
     return hashlib.blake2b(repr((sorted(graph.nodes), edges)).encode(), digest_size=12).hexdigest()
 
 
 def find_embedding(source: nx.Graph, target: nx.Graph, seed: int = 0, timeout: float = _SECONDS) -> Chains:
-    """Lay a graph on a chip: by minorminer, or as part of a clique where that fails.
+    """Embed a graph on a chip with minorminer, or as part of a clique if minorminer fails.
 
     Args:
-        source: the graph of the bits, numbered from 0.
-        target: the graph of the working qubits.
-        seed: the same seed gives the same embedding.
-        timeout: seconds after which a search gives up.
+        source: graph of the QUBO variables, numbered from 0.
+        target: graph of the working qubits.
+        seed: random seed; equal seeds give equal embeddings.
+        timeout: time limit of one search, in seconds.
 
     >>> from dagneal.qpu.chips import chip_graph
     >>> chains = find_embedding(nx.complete_graph(3), chip_graph("pegasus", (2,)))
@@ -78,28 +78,28 @@ def find_embedding(source: nx.Graph, target: nx.Graph, seed: int = 0, timeout: f
     for turn in range(_TRIES):
         found = minorminer.find_embedding(source, target, random_seed=seed * _TRIES + turn, timeout=timeout, tries=1)
         if not found and turn == 0 and source.number_of_edges() * _HOPELESS > target.number_of_edges():
-            break  # another minute would not help
-        chains = {bit: tuple(sorted(chain)) for bit, chain in found.items()}
+            break  # a second search would hardly succeed
+        chains = {variable: tuple(sorted(chain)) for variable, chain in found.items()}
         if chains and (not best or _size(chains) < _size(best)):
             best = chains
-        if best and _size(best)[0] == len(source):  # no chains at all
+        if best and _size(best)[0] == len(source):  # one qubit per variable: cannot be improved
             break
     return best or clique_embedding(source, target)
 
 
 def check_fits(source: nx.Graph, target: nx.Graph) -> None:
-    """Refuse at once what can never fit on a chip.
+    """Raise an error if a graph cannot fit on a chip, before any search.
 
-    A chain of L qubits is connected, so of the at most L d ends of couplers at them 2 (L - 1) lie within it: a bit with e
-    products needs a chain with L d - 2 (L - 1) >= e.
+    A connected chain of L qubits has at least L - 1 couplers within it. If no qubit has more than d couplers, at most
+    L d - 2 (L - 1) couplers lead out of the chain. A variable with e interactions needs L d - 2 (L - 1) >= e.
 
     Args:
-        source: the graph of the bits.
-        target: the graph of the working qubits.
+        source: graph of the QUBO variables.
+        target: graph of the working qubits.
 
     >>> check_fits(nx.complete_graph(100), nx.grid_2d_graph(10, 10))
     Traceback (most recent call last):
-    dagneal.base.errors.InputError: 100 bits with 4950 products do not fit on this chip; choose smaller subproblems
+    dagneal.base.errors.InputError: 100 QUBO variables and 4950 interactions do not fit on this chip; use smaller subproblems
     """
     if not len(target):
         raise InputError("this chip has no working qubit")
@@ -111,23 +111,24 @@ def check_fits(source: nx.Graph, target: nx.Graph) -> None:
 
 def _too_large(source: nx.Graph) -> InputError:
     return InputError(
-        f"{len(source)} bits with {source.number_of_edges()} products do not fit on this chip; choose smaller subproblems"
+        f"{len(source)} QUBO variables and {source.number_of_edges()} interactions do not fit on this chip; "
+        "use smaller subproblems"
     )
 
 
 def clique_embedding(source: nx.Graph, target: nx.Graph) -> Chains:
-    """Lay a graph on a chip as part of a clique, at once and with chains of equal length, but with many qubits.
+    """Embed a graph as part of a clique: fast and with chains of equal length, but with many qubits.
 
     Args:
-        source: the graph of the bits.
-        target: the graph of the working qubits.
+        source: graph of the QUBO variables.
+        target: graph of the working qubits.
     """
     from minorminer.busclique import find_clique_embedding
 
     found = find_clique_embedding(sorted(source), target, use_cache=False)
     if not found:
         raise _too_large(source)
-    return {bit: tuple(sorted(chain)) for bit, chain in found.items()}
+    return {variable: tuple(sorted(chain)) for variable, chain in found.items()}
 
 
 def _size(chains: Chains) -> tuple[int, int]:
@@ -135,83 +136,85 @@ def _size(chains: Chains) -> tuple[int, int]:
     return sum(lengths), max(lengths)
 
 
-def fault(chains: Mapping[int, Sequence[int]], source: nx.Graph, target: nx.Graph) -> str:
-    """What is wrong with an embedding, in words; empty if nothing is.
+def embedding_error(chains: Mapping[int, Sequence[int]], source: nx.Graph, target: nx.Graph) -> str:
+    """Describe the first error of an embedding. Return an empty string for a valid embedding.
 
     Args:
-        chains: for each bit its qubits.
-        source: the graph of the bits.
-        target: the graph of the working qubits.
+        chains: qubits of each QUBO variable.
+        source: graph of the QUBO variables.
+        target: graph of the working qubits.
     """
     owner: dict[Hashable, int] = {}
-    if more := [bit for bit in chains if bit not in source]:
-        return f"there is no bit {more[0]}"
-    for bit in source:
-        chain = chains.get(bit, ())
+    if unknown := [variable for variable in chains if variable not in source]:
+        return f"the QUBO has no variable {unknown[0]}"
+    for variable in source:
+        chain = chains.get(variable, ())
         if not chain:
-            return f"bit {bit} has no qubit"
+            return f"variable {variable} has no qubit"
         for qubit in chain:
             if qubit not in target:
                 return f"qubit {qubit} does not work"
             if qubit in owner:
                 return f"qubit {qubit} is used twice"
-            owner[qubit] = bit
+            owner[qubit] = variable
         if len(chain) > 1 and not nx.is_connected(target.subgraph(chain)):
-            return f"the chain of bit {bit} is not connected"
+            return f"the chain of variable {variable} is not connected"
     for a, b in source.edges:
         if not any(target.has_edge(p, q) for p in chains[a] for q in chains[b]):
-            return f"bits {a} and {b} are not coupled"
+            return f"variables {a} and {b} interact, but their chains are not coupled"
     return ""
 
 
 @dataclass(frozen=True)
 class EmbeddingCache:
-    """Embeddings on disk, by chip and by the graph of the bits.
+    """Embeddings on disk, stored by chip and by graph of the QUBO.
 
     Args:
-        folder: where they are kept.
+        folder: the folder of the files.
     """
 
     folder: Path
 
     def path(self, chip: str, kind: str, source: nx.Graph) -> Path:
-        """The file of an embedding.
+        """Return the path of the file for one chip, kind and graph.
 
         Args:
-            chip: the name of the solver and of its working graph.
+            chip: name of the solver and its working graph.
             kind: `one` or `copies`.
-            source: the graph of the bits.
+            source: graph of the QUBO variables.
         """
         safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in chip)
         return self.folder / "embeddings" / f"{safe}-{kind}-{graph_name(source)}.json"
 
     def get(self, chip: str, kind: str, source: nx.Graph) -> list[Chains] | None:
-        """Embeddings that were kept, unchecked; nothing if there are none or the file is damaged.
+        """Return stored embeddings, unchecked. Return None if there is no file, and an empty list if the file is damaged.
 
         Args:
-            chip: the name of the solver and of its working graph.
+            chip: name of the solver and its working graph.
             kind: `one` or `copies`.
-            source: the graph of the bits.
+            source: graph of the QUBO variables.
         """
         try:
             stored: Any = json.loads(self.path(chip, kind, source).read_text(encoding="utf-8"))
-            return [{bit: tuple(map(int, chain)) for bit, chain in enumerate(chains)} for chains in stored["embeddings"]]
+            return [
+                {number: tuple(map(int, chain)) for number, chain in enumerate(chains)} for chains in stored["embeddings"]
+            ]
         except OSError:
             return None
         except (ValueError, KeyError, TypeError):
             return []
 
     def put(self, chip: str, kind: str, source: nx.Graph, embeddings: Sequence[Chains]) -> None:
-        """Keep embeddings.
+        """Store embeddings.
 
         Args:
-            chip: the name of the solver and of its working graph.
+            chip: name of the solver and its working graph.
             kind: `one` or `copies`.
-            source: the graph of the bits.
-            embeddings: for each bit its qubits.
+            source: graph of the QUBO variables.
+            embeddings: embeddings, each with the qubits of every QUBO variable.
         """
         path = self.path(chip, kind, source)
         path.parent.mkdir(parents=True, exist_ok=True)
-        listed = [[list(chains[bit]) for bit in range(len(chains))] for chains in embeddings]
-        with replacing(path) as file:
-            file.write(json.dumps({"chip": chip, "bits": len(source), "embeddings": listed}).encode())
+        lists = [[list(chains[variable]) for variable in range(len(chains))] for chains in embeddings]
+        with atomic_write(path) as file:
+            file.write(json.dumps({"chip": chip, "bits": len(source), "embeddings": lists}).encode())

@@ -1,9 +1,9 @@
-"""The emulator: a chip's graph, ranges, control error and timing, with simulated annealing in place of physics.
+"""The emulator: the graph, ranges, control error and timing of a chip, with simulated annealing in place of physics.
 
-It reproduces the shape of a quantum annealer's results, not its physics: everything it returns says that it is emulated. The
-problem as programmed differs from the problem as meant by Gaussian errors on fields and couplings, drawn anew for each call
-and for each qubit and coupler, so for each copy of a tiled call. What is programmed is then sampled by simulated annealing
-on the physical graph, with sweeps in proportion to the annealing time, down to the temperature of the chip.
+The emulator reproduces the kind of errors a quantum annealer makes, not its physics. All its results are marked as emulated.
+Each call adds new Gaussian errors to every field and coupling, independently for each qubit and coupler, and so for each
+copy in a tiled call. Simulated annealing then samples the resulting problem on the physical graph. The number of sweeps is
+proportional to the annealing time, and the final temperature is that of the chip.
 """
 
 from __future__ import annotations
@@ -17,25 +17,26 @@ import numpy as np
 from dagneal.base.defaults import ANNEALING_TIME, SYSTEM
 from dagneal.base.errors import finite_number
 from dagneal.qpu.backend import LocalBackend
-from dagneal.qpu.chips import check_installed, chip_graph, system_named
+from dagneal.qpu.chips import check_installed, chip_graph, find_system
 from dagneal.qpu.sampler import QPU
 from dagneal.qpu.submission import check_call
 
-# The knobs, set on the paper's Table 6 (1 and 99 microseconds) and on nothing else; see docs/qpu.md.
+# These values were fitted to Table 6 of the paper (1 and 99 microseconds) and to nothing else.
+# See docs/results/emulator.md.
 NOISE = 0.04  # standard deviation of fields and couplings, in units of the largest coupling
-SWEEPS = 30.0  # of simulated annealing for a microsecond
-COLD = 2.0  # inverse temperature at the end, in units of the largest coupling
-HOT = 0.1
+SWEEPS = 30.0  # sweeps of simulated annealing per microsecond
+COLD = 2.0  # final inverse temperature, in units of the largest coupling
+HOT = 0.1  # initial inverse temperature
 
 
 class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
-    """A chip that is emulated: a structured sampler with the properties of a QPU.
+    """An emulated chip: a structured sampler with the properties of a QPU.
 
     Args:
-        system: which chip: the name of a system, or a topology.
-        noise: standard deviation of the control error on fields and couplings, the largest coupling being 1.
-        sweeps: of simulated annealing for each microsecond.
-        cold: inverse temperature at the end.
+        system: name of a system, or a topology.
+        noise: standard deviation of the control error on fields and couplings, in units of the largest coupling.
+        sweeps: sweeps of simulated annealing per microsecond of annealing time.
+        cold: final inverse temperature, in units of the largest coupling.
         broken: qubits that do not work.
     """
 
@@ -51,12 +52,12 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
         self.sweeps = finite_number("sweeps", sweeps, above=True)
         self.cold = finite_number("cold", cold, above=True)
         check_installed()
-        self.name, self.system = system_named(system)
+        self.name, self.system = find_system(system)
         graph = chip_graph(self.system.topology, self.system.shape)
-        gone = set(broken)
-        self.broken = sorted(gone)
-        self._nodes = sorted(node for node in graph if node not in gone)
-        self._edges = sorted((min(a, b), max(a, b)) for a, b in graph.edges if a not in gone and b not in gone)
+        defects = set(broken)
+        self.broken = sorted(defects)
+        self._nodes = sorted(node for node in graph if node not in defects)
+        self._edges = sorted((min(a, b), max(a, b)) for a, b in graph.edges if a not in defects and b not in defects)
 
     @property
     def nodelist(self) -> list[int]:
@@ -70,13 +71,13 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What `sample` takes."""
+        """Parameters of `sample`."""
         names = ("num_reads", "annealing_time", "seed", "answer_mode", "label", "interrupt_function")
         return {name: [] for name in names}
 
     @property
     def properties(self) -> dict[str, Any]:
-        """Like a QPU's."""
+        """Properties of the chip, in the format of a D-Wave QPU."""
         return self.system.properties | {
             "chip_id": f"emulated {self.name}",
             "emulated": True,
@@ -85,7 +86,7 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
 
     @property
     def fingerprint(self) -> str:
-        """What reads depend on besides the problem and the parameters of a call."""
+        """Identify the chip and the settings that affect its reads."""
         return f"{self.name}, {self.properties['emulator']}, broken {self.broken}"
 
     def sample(
@@ -101,13 +102,13 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
         """Sample a problem over the qubits.
 
         Args:
-            bqm: within the ranges of the chip.
-            num_reads: how many reads.
-            annealing_time: of one read, in microseconds.
-            seed: of errors and reads.
+            bqm: model within the ranges of the chip.
+            num_reads: number of reads.
+            annealing_time: annealing time of one read, in microseconds.
+            seed: seed of the control errors and reads.
             answer_mode: `raw` or `histogram`.
-            label: kept in the information of the answer.
-            interrupt_function: asked now and then whether to stop with the reads that there are.
+            label: text stored in the `info` of the answer.
+            interrupt_function: called from time to time; if it returns True, sampling stops with the reads so far.
         """
         from dwave.samplers import SimulatedAnnealingSampler
 
@@ -122,7 +123,7 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
             dimod.SPIN,
             variable_order=names,
         )
-        found = SimulatedAnnealingSampler().sample(
+        samples = SimulatedAnnealingSampler().sample(
             programmed,
             num_reads=num_reads,
             num_sweeps=max(1, round(self.sweeps * annealing_time)),
@@ -131,39 +132,39 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
             seed=int(generator.integers(2**31)),
             interrupt_function=interrupt_function,
         )
-        answer = dimod.SampleSet.from_samples_bqm((found.record.sample, found.variables), bqm.spin)
+        answer = dimod.SampleSet.from_samples_bqm((samples.record.sample, samples.variables), bqm.spin)
         qubits = len(names)
-        each = self.system.timing
+        timing = self.system.timing
         answer.info.update(
             emulated=True,
             problem_label=label,
             timing={
-                "qpu_access_time": each.access_time(qubits, num_reads, annealing_time),
-                "qpu_programming_time": each.programming + each.thermalization,
-                "qpu_sampling_time": num_reads * each.per_read(qubits, annealing_time),
+                "qpu_access_time": timing.access_time(qubits, num_reads, annealing_time),
+                "qpu_programming_time": timing.programming + timing.thermalization,
+                "qpu_sampling_time": num_reads * timing.per_read(qubits, annealing_time),
                 "qpu_anneal_time_per_sample": annealing_time,
-                "qpu_delay_time_per_sample": each.delay + each.readout_thermalization,
-                "qpu_readout_time_per_sample": each.readout_time(qubits),
+                "qpu_delay_time_per_sample": timing.delay + timing.readout_thermalization,
+                "qpu_readout_time_per_sample": timing.readout_time(qubits),
             },
         )
         return answer.aggregate() if answer_mode == "histogram" else answer
 
 
 class EmulatedQPU(QPU):
-    """A QPU on an emulated chip; results carry its name."""
+    """A QPU on an emulated chip. Its class name marks results as emulated."""
 
 
 def emulated(
     system: str = SYSTEM, noise: float = NOISE, sweeps: float = SWEEPS, cold: float = COLD, **options: Any
 ) -> EmulatedQPU:
-    """A quantum annealer that is emulated on this machine.
+    """Return a quantum annealer that is emulated on this computer.
 
     Args:
-        system: which chip: the name of a system, or a topology.
-        noise: standard deviation of the control error on fields and couplings, the largest coupling being 1.
-        sweeps: of simulated annealing for each microsecond.
-        cold: inverse temperature at the end.
-        **options: of `QPU`.
+        system: name of a system, or a topology.
+        noise: standard deviation of the control error on fields and couplings, in units of the largest coupling.
+        sweeps: sweeps of simulated annealing per microsecond of annealing time.
+        cold: final inverse temperature, in units of the largest coupling.
+        **options: further arguments of `QPU`.
     """
     chip = EmulatedChip(system, noise, sweeps, cold)
     return EmulatedQPU(LocalBackend(chip, f"emulated-{chip.name}"), **options)

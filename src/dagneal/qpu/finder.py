@@ -1,4 +1,4 @@
-"""The embedding finder: where problems lie on a chip, from the cache if that still fits, otherwise newly found."""
+"""The embedding finder: takes an embedding from the cache if it is still valid, and searches for a new one otherwise."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from dagneal.qpu.tiling import check_copies, find_copies
 
 @dataclass(frozen=True, eq=False)
 class EmbeddingFinder:
-    """Finds the places of problems on one chip, and stores them.
+    """Find embeddings on one chip, and store them.
 
     Args:
-        name: of the chip and its working graph.
-        graph: of its working qubits.
+        name: name of the chip and its working graph.
+        graph: graph of the working qubits.
         topology: chimera, pegasus or zephyr.
-        shape: the size of the chip's graph.
-        cache: keeps embeddings.
-        notes: what was noticed about cached embeddings is added here.
+        shape: size of the chip's graph.
+        cache: stores embeddings.
+        notes: list to which remarks on stored embeddings are added.
     """
 
     name: str
@@ -32,26 +32,26 @@ class EmbeddingFinder:
     notes: list[str] = field(default_factory=list)
 
     def find(self, source: nx.Graph, many: bool = False, seed: int = 0) -> list[Chains]:
-        """Disjoint embeddings of one graph: one, or as many as fit.
+        """Return disjoint embeddings of one graph: one, or as many as fit.
 
         Args:
-            source: the graph of the bits, numbered from 0.
-            many: as many as fit; otherwise one.
-            seed: of the search.
+            source: graph of the QUBO variables, numbered from 0.
+            many: whether to return as many as fit.
+            seed: random seed of the search.
         """
         kind = "copies" if many else "one"
-        kept = self.cache.get(self.name, kind, source)
-        if kept is not None:
-            good, why = check_copies(kept, source, self.graph)
-            if kept and not why:
-                return good
+        stored = self.cache.get(self.name, kind, source)
+        if stored is not None:
+            valid, reason = check_copies(stored, source, self.graph)
+            if stored and not reason:
+                return valid
             path = self.cache.path(self.name, kind, source)
-            self.notes.append(f"{path}: {why or 'damaged'}; a new embedding was made")
+            self.notes.append(f"{path}: {reason or 'the file is damaged'}; searched for a new embedding")
         check_fits(source, self.graph)
-        found = find_copies(source, self.graph, self.topology, self.shape[:1], seed) if many else []
-        found = found or [find_embedding(source, self.graph, seed)]
+        copies = find_copies(source, self.graph, self.topology, self.shape[:1], seed) if many else []
+        copies = copies or [find_embedding(source, self.graph, seed)]
         try:
-            self.cache.put(self.name, kind, source, found)
-        except (InputError, OSError) as error:  # it will be found anew next time, which is no reason to stop
-            self.notes.append(f"an embedding could not be kept, set DAGNEAL_CACHE to a folder of yours: {error}")
-        return found
+            self.cache.put(self.name, kind, source, copies)
+        except (InputError, OSError) as error:  # not fatal: the next run searches again
+            self.notes.append(f"cannot store an embedding ({error}); set DAGNEAL_CACHE to a writable folder")
+        return copies

@@ -1,4 +1,4 @@
-"""Packing: several problems of one layout on one chip, each on its own copy of the embedding, as one physical problem."""
+"""Packing: several problems with the same interactions on one chip, each on its own copy of the embedding."""
 
 from __future__ import annotations
 
@@ -16,53 +16,55 @@ from dagneal.base.kernels import Floats, Ints
 from dagneal.qpu.embedding import Chains
 
 Spins = NDArray[np.int8]
-CHAIN_STRENGTH = 1.414  # times the root mean square of the couplings and the root of the mean degree, as Ocean does
+CHAIN_STRENGTH = 1.414  # prefactor of the chain strength, as in Ocean; see `Ising.chain_strengths`
 
 
 @dataclass(frozen=True, eq=False)
 class Copy:
     """One embedding as arrays.
 
+    A position is an index into `qubits`.
+
     Attributes:
-        qubits: its qubits, chain after chain in the order of the bits.
-        starts: where the chain of each bit begins.
-        owner: the bit of each qubit.
-        couplers: for every coupler between chains, the places of its two qubits, shape (couplers, 2).
-        product: the product of two bits that each coupler carries.
-        share: one by the number of couplers of that product.
-        links: the couplers within chains, as places, shape (links, 2).
+        qubits: qubits of all chains, in the order of the QUBO variables.
+        starts: position of the first qubit of each chain.
+        owner: QUBO variable of each qubit.
+        couplers: positions of the two qubits of each coupler between chains, shape (couplers, 2).
+        interaction: number of the interaction that each coupler carries.
+        share: for each coupler, 1 / (number of couplers that carry the same interaction).
+        links: positions of the two qubits of each coupler within a chain, shape (links, 2).
     """
 
     qubits: Ints
     starts: Ints
     owner: Ints
     couplers: Ints
-    product: Ints
+    interaction: Ints
     share: Floats
     links: Ints
 
     @classmethod
     def of(cls, chains: Chains, rows: Ints, columns: Ints, target: nx.Graph) -> Copy:
-        """Lay out one copy.
+        """Return one embedding as arrays.
 
         Args:
-            chains: for each bit its qubits.
-            rows: the first bit of each product.
-            columns: the second.
-            target: the graph of the working qubits.
+            chains: qubits of each QUBO variable.
+            rows: first QUBO variable of each interaction.
+            columns: second QUBO variable of each interaction.
+            target: graph of the working qubits.
         """
-        bits = len(chains)
-        qubits = np.array([qubit for bit in range(bits) for qubit in chains[bit]], dtype=np.int64)
-        lengths = np.array([len(chains[bit]) for bit in range(bits)], dtype=np.int64)
-        place = {int(qubit): i for i, qubit in enumerate(qubits)}
-        couplers, product, share = [], [], []
+        count = len(chains)
+        qubits = np.array([qubit for variable in range(count) for qubit in chains[variable]], dtype=np.int64)
+        lengths = np.array([len(chains[variable]) for variable in range(count)], dtype=np.int64)
+        position = {int(qubit): i for i, qubit in enumerate(qubits)}
+        couplers, interaction, share = [], [], []
         for number, (a, b) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
-            own = [(place[p], place[q]) for p in chains[a] for q in chains[b] if target.has_edge(p, q)]
-            couplers += own
-            product += [number] * len(own)
-            share += [1.0 / len(own)] * len(own)
+            pairs = [(position[p], position[q]) for p in chains[a] for q in chains[b] if target.has_edge(p, q)]
+            couplers += pairs
+            interaction += [number] * len(pairs)
+            share += [1.0 / len(pairs)] * len(pairs)
         links = [
-            (place[p], place[q])
+            (position[p], position[q])
             for chain in chains.values()
             for i, p in enumerate(chain)
             for q in chain[i + 1 :]
@@ -71,9 +73,9 @@ class Copy:
         return cls(
             qubits=qubits,
             starts=np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64),
-            owner=np.repeat(np.arange(bits), lengths),
+            owner=np.repeat(np.arange(count), lengths),
             couplers=np.array(couplers, dtype=np.int64).reshape(-1, 2),
-            product=np.array(product, dtype=np.int64),
+            interaction=np.array(interaction, dtype=np.int64),
             share=np.array(share),
             links=np.array(links, dtype=np.int64).reshape(-1, 2),
         )
@@ -81,13 +83,13 @@ class Copy:
 
 @dataclass(frozen=True, eq=False)
 class Ising:
-    """Problems of one layout over spins.
+    """Ising problems with the same variables and interactions.
 
     Attributes:
-        fields: h, shape (problems, bits).
-        couplings: J, shape (problems, products).
-        rows: first bit of each product.
-        columns: second bit of each product.
+        fields: h, shape (problems, variables).
+        couplings: J, shape (problems, interactions).
+        rows: first variable of each interaction.
+        columns: second variable of each interaction.
     """
 
     fields: Floats
@@ -97,13 +99,13 @@ class Ising:
 
     @classmethod
     def of(cls, linear: Floats, rows: Ints, columns: Ints, quadratic: Floats) -> Ising:
-        """From QUBOs over bits, with x = (1 + s) / 2.
+        """Convert QUBOs to Ising problems, with x = (1 + s) / 2.
 
         Args:
-            linear: shape (problems, bits).
-            rows: first bit of each product.
-            columns: second bit of each product.
-            quadratic: shape (problems, products).
+            linear: linear coefficients, shape (problems, variables).
+            rows: first variable of each interaction.
+            columns: second variable of each interaction.
+            quadratic: quadratic coefficients, shape (problems, interactions).
         """
         couplings = quadratic / 4
         fields = linear / 2
@@ -112,10 +114,10 @@ class Ising:
         return cls(fields, couplings, rows, columns)
 
     def chain_strengths(self, prefactor: float) -> Floats:
-        """How strongly chains are coupled, for each problem.
+        """Return the chain strength of each problem: prefactor * RMS of the couplings * sqrt(mean degree).
 
         Args:
-            prefactor: times the root mean square of the couplings and the root of the mean degree.
+            prefactor: the prefactor.
         """
         if not len(self.rows):
             return np.ones(len(self.fields))
@@ -126,15 +128,15 @@ class Ising:
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
-    """What a chip can be programmed with.
+    """Ranges of the values that a chip accepts.
 
     Attributes:
-        field: the largest |h|.
-        coupling: the largest |J| between chains, both ways, since gauges turn signs.
-        chain: the largest |J| within chains.
-        per_qubit: the least and the largest sum of all J of a qubit.
-        per_group: the least and the largest sum of all J of either half of a qubit, on Zephyr chips.
-        zephyr: the shape of a Zephyr chip, rows and tile; None on other chips.
+        field: largest |h|.
+        coupling: largest |J| between chains, for both signs because spin-reversal transforms change signs.
+        chain: largest |J| within chains.
+        per_qubit: smallest and largest sum of all J of a qubit.
+        per_group: smallest and largest sum of all J of one half of a qubit, on Zephyr chips.
+        zephyr: rows and tile of a Zephyr chip; None on other chips.
     """
 
     field: float = 4.0
@@ -146,11 +148,11 @@ class Ranges:
 
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> Ranges:
-        """From the properties of a solver.
+        """Return the ranges of a solver.
 
         Args:
-            properties: with `h_range`, `j_range` and perhaps `extended_j_range`, `per_qubit_coupling_range`,
-                `per_group_coupling_range` and `topology`.
+            properties: `h_range`, `j_range` and optionally `extended_j_range`, `per_qubit_coupling_range`,
+                `per_group_coupling_range` and `topology` of the solver.
         """
         low, high = properties["j_range"]
         coupling = min(-low, high)
@@ -172,69 +174,69 @@ class Ranges:
 
 
 def zephyr_halves(qubits: Ints, neighbours: Ints, shape: tuple[int, int]) -> Ints:
-    """The half of each qubit, 0 or 1, at which a coupler to a neighbour sits on a Zephyr chip.
+    """Return in which half of a Zephyr qubit, 0 or 1, the coupler to a neighbour lies.
 
-    A qubit is a line segment. It crosses two lanes of qubits of the other direction, one in each half. Its neighbours of the
-    same direction are shifted along the line. In both cases the coupler sits in the half that lies towards the neighbour.
+    A qubit is a line segment. It crosses two lanes of qubits in the other direction, one in each half. Its neighbours in the
+    same direction are shifted along the line. In both cases the coupler lies in the half that points towards the neighbour.
 
     Args:
         qubits: linear indices.
-        neighbours: linear indices of qubits that are coupled to them.
+        neighbours: linear index of a coupled qubit, for each qubit.
         shape: rows and tile of the chip.
     """
     rows, tile = shape
 
-    def place(index: Ints) -> tuple[Ints, Ints, Ints]:
-        """The direction, the lane, and twice the centre along the direction."""
+    def locate(index: Ints) -> tuple[Ints, Ints, Ints]:
+        """Return the direction, the lane, and twice the centre along the direction."""
         rest, along = np.divmod(index, rows)
         rest, offset = np.divmod(rest, 2)
         direction, lane = np.divmod(rest // tile, 2 * rows + 1)
         return direction, lane, 4 * along + 2 * offset + 1
 
-    direction, _, centre = place(qubits)
-    other, lane, their_centre = place(neighbours)
-    halves: Ints = (np.where(other == direction, their_centre, 2 * lane) > centre).astype(np.int64)
+    direction, _, centre = locate(qubits)
+    other_direction, lane, other_centre = locate(neighbours)
+    halves: Ints = (np.where(other_direction == direction, other_centre, 2 * lane) > centre).astype(np.int64)
     return halves
 
 
 @dataclass(frozen=True, eq=False)
-class Packed:
-    """Problems on a chip.
+class PhysicalProblem:
+    """Several problems, combined into one problem over the qubits of a chip.
 
     Attributes:
-        bqm: over spins, labelled by qubits.
-        copies: where each problem lies.
-        gauges: the signs that each problem's spins were turned by, shape (problems, bits).
+        bqm: model over spins, labelled by qubits.
+        copies: embedding of each problem.
+        signs: sign by which each spin was multiplied (spin-reversal transform), shape (problems, variables).
     """
 
     bqm: dimod.BinaryQuadraticModel
     copies: list[Copy]
-    gauges: Spins
+    signs: Spins
 
     def unpack(self, sampleset: dimod.SampleSet) -> tuple[Spins, Floats]:
-        """The spins of each problem, chains by majority, and the share of broken chains.
+        """Return the spins of each problem and the fraction of its chains that are broken.
 
-        A chain with as many spins up as down takes its first.
+        A broken chain takes the majority value of its qubits; in a tie, the value of its first qubit.
 
         Args:
-            sampleset: of the physical problem.
+            sampleset: reads of the physical problem.
 
         Returns:
-            Spins of shape (problems, reads, bits), one line per occurrence, and shares of shape (problems,).
+            Spins of shape (problems, reads, variables), one line per occurrence, and fractions of shape (problems,).
         """
         column = {qubit: i for i, qubit in enumerate(sampleset.variables)}
         record = sampleset.record
         samples = np.repeat(np.asarray(record.sample, dtype=np.int8), record.num_occurrences, axis=0)
         samples = np.where(samples > 0, np.int8(1), np.int8(-1))
-        bits = len(self.copies[0].starts)
-        spins = np.empty((len(self.copies), len(samples), bits), dtype=np.int8)
+        variables = len(self.copies[0].starts)
+        spins = np.empty((len(self.copies), len(samples), variables), dtype=np.int8)
         broken = np.zeros(len(self.copies))
         for number, copy in enumerate(self.copies):
             own = samples[:, [column[int(qubit)] for qubit in copy.qubits]]
             sums = np.add.reduceat(own.astype(np.int64), copy.starts, axis=1)
             lengths = np.diff(np.append(copy.starts, len(copy.qubits)))
             broken[number] = float((np.abs(sums) != lengths).mean())
-            spins[number] = np.where(sums == 0, own[:, copy.starts], np.sign(sums)) * self.gauges[number]
+            spins[number] = np.where(sums == 0, own[:, copy.starts], np.sign(sums)) * self.signs[number]
         return spins, broken
 
 
@@ -243,31 +245,31 @@ def pack(
     copies: Sequence[Copy],
     ranges: Ranges,
     chain_strength: float = CHAIN_STRENGTH,
-    gauges: np.random.Generator | None = None,
-) -> Packed:
-    """Put problems on copies, each scaled to the chip's ranges on its own and turned by a gauge of its own.
+    generator: np.random.Generator | None = None,
+) -> PhysicalProblem:
+    """Place problems on copies. Scale each problem to the ranges of the chip and apply a separate spin-reversal transform.
 
     Args:
-        problems: no more than there are copies.
-        copies: embeddings of the problems' layout.
-        ranges: what the chip can be programmed with.
-        chain_strength: times the usual; see `Ising.chain_strengths`.
-        gauges: draws the spin reversals; none without it.
+        problems: problems, at most as many as copies.
+        copies: disjoint embeddings of the problems.
+        ranges: ranges of the chip.
+        chain_strength: prefactor of the chain strength; see `Ising.chain_strengths`.
+        generator: random generator of the spin-reversal transforms; None for no transform.
     """
-    count, bits = problems.fields.shape
+    count, variables = problems.fields.shape
     strengths = problems.chain_strengths(chain_strength)
-    turned = np.ones((count, bits), dtype=np.int8)
-    if gauges is not None:
-        turned = (2 * gauges.integers(0, 2, (count, bits)) - 1).astype(np.int8)
+    signs = np.ones((count, variables), dtype=np.int8)
+    if generator is not None:
+        signs = (2 * generator.integers(0, 2, (count, variables)) - 1).astype(np.int8)
     labels, fields, rows, columns, values = [], [], [], [], []
     begin = 0
     for number in range(count):
         copy = copies[number]
         lengths = np.diff(np.append(copy.starts, len(copy.qubits)))
         h = (problems.fields[number] / lengths)[copy.owner]
-        j = problems.couplings[number][copy.product] * copy.share
+        j = problems.couplings[number][copy.interaction] * copy.share
         link = strengths[number] if len(copy.links) else 0.0
-        sign = turned[number].astype(np.float64)
+        sign = signs[number].astype(np.float64)
         ends = copy.owner[copy.couplers]
         j = j * sign[ends[:, 0]] * sign[ends[:, 1]]
         largest = max(
@@ -290,21 +292,21 @@ def pack(
         dimod.SPIN,
         variable_order=labels,
     )
-    return Packed(bqm, list(copies[:count]), turned)
+    return PhysicalProblem(bqm, list(copies[:count]), signs)
 
 
 def _excess(copy: Copy, couplings: Floats, link: float, ranges: Ranges) -> float:
-    """How many times the sums of a copy's couplings exceed the limits of qubits and of their halves.
+    """Return the factor by which the summed couplings of a copy exceed the limits per qubit and per half qubit.
 
     Args:
-        copy: where the problem lies.
+        copy: embedding of the problem.
         couplings: J of each coupler between chains.
-        link: minus J of each coupler within chains.
-        ranges: what the chip can be programmed with.
+        link: -J of each coupler within chains.
+        ranges: ranges of the chip.
     """
     ends = np.concatenate([copy.couplers, copy.links])
     values = np.concatenate([couplings, np.full(len(copy.links), -link)])
-    halves = np.zeros((len(copy.qubits), 2))  # the sum of all J at either half of each qubit
+    halves = np.zeros((len(copy.qubits), 2))  # sum of all J at each half of each qubit
     for side in (0, 1):
         own, others = ends[:, side], ends[:, 1 - side]
         half = zephyr_halves(copy.qubits[own], copy.qubits[others], ranges.zephyr) if ranges.zephyr else np.zeros_like(own)

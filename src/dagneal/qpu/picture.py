@@ -1,11 +1,11 @@
-"""A picture of a plan: the qubits of a chip, those of each copy in a colour of their own."""
+"""A picture of a plan: the qubits of a chip, with one colour for each copy."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from dagneal.base.files import replacing
+from dagneal.base.files import atomic_write
 from dagneal.qpu.chips import System, chip_graph
 from dagneal.qpu.embedding import Chains
 from dagneal.qpu.plan import Plan
@@ -14,13 +14,13 @@ FORMATS = (".png", ".svg")
 
 
 def write_picture(copies: list[Chains], system: System, plan: Plan, path: str | os.PathLike[str]) -> None:
-    """Draw where copies lie on a chip.
+    """Draw copies on a chip.
 
     Args:
         copies: embeddings.
         system: the chip.
-        plan: what they are for; its figures are the title.
-        path: a name ending in .png or .svg.
+        plan: the plan; its numbers are the title.
+        path: file name ending in .png or .svg.
     """
     import dwave.graphs as graphs
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -30,28 +30,29 @@ def write_picture(copies: list[Chains], system: System, plan: Plan, path: str | 
 
     layouts = {"chimera": graphs.chimera_layout, "pegasus": graphs.pegasus_layout, "zephyr": graphs.zephyr_layout}
     graph = chip_graph(system.topology, system.shape)
-    place = layouts[system.topology](graph)
+    positions = layouts[system.topology](graph)
     figure = Figure(figsize=(10, 10))
     axes = figure.add_axes((0.01, 0.01, 0.98, 0.94))
-    x, y = zip(*(place[qubit] for qubit in graph), strict=True)
+    x, y = zip(*(positions[qubit] for qubit in graph), strict=True)
     axes.scatter(x, y, s=1.5, color="#d0d0d0", linewidths=0)
     palette = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2")
     for number, chains in enumerate(copies):
         colour = palette[number % len(palette)]
         qubits = [qubit for chain in chains.values() for qubit in chain]
-        x, y = zip(*(place[qubit] for qubit in qubits), strict=True)
+        x, y = zip(*(positions[qubit] for qubit in qubits), strict=True)
         axes.scatter(x, y, s=5, color=colour, linewidths=0)
-        lines = [(place[a], place[b]) for a, b in graph.subgraph(qubits).edges]
+        lines = [(positions[a], positions[b]) for a, b in graph.subgraph(qubits).edges]
         axes.add_collection(LineCollection(lines, colors=colour, linewidths=0.4))
     axes.set_axis_off()
     axes.set_aspect("equal")
     figure.suptitle(
-        f"{plan.system}: {plan.copies} copies of {plan.size} variables ({plan.bits} bits, {plan.qubits} qubits each), "
-        f"{plan.blocks:,} subproblems in {plan.calls:,} calls",
+        f"{plan.system}: {plan.copies} copies of {plan.size} variables "
+        f"({plan.qubo_variables} QUBO variables, {plan.qubits:g} qubits each), "
+        f"{plan.subproblems:,} subproblems in {plan.calls:,} calls",
         fontsize=11,
     )
     canvas = (FigureCanvasSVG if Path(path).suffix.lower() == ".svg" else FigureCanvasAgg)(figure)
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         if isinstance(canvas, FigureCanvasSVG):
             canvas.print_svg(file)
         else:

@@ -1,4 +1,4 @@
-"""Plans: what a division would need of a quantum annealer, before anything is paid for."""
+"""Plans: the calls, qubits and access time that a division needs on a quantum annealer, before any call is paid for."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import numpy as np
 from dagneal.base.caches import user_cache_folder
 from dagneal.base.defaults import ANNEALING_TIME, PAPER_PARENTS, READS, SEED, SUBPROBLEM_READS, SYSTEM
 from dagneal.base.errors import InputError, whole_number
-from dagneal.divide.candidates import allowed_by_share, named_candidates, small_evidence
+from dagneal.divide.candidates import allowed_by_frequency, collect_evidence, named_candidates
 from dagneal.divide.subproblems import choose_subproblems
-from dagneal.qpu.chips import System, chip_graph, system_named
-from dagneal.qpu.embedding import Chains, EmbeddingCache, bit_graph
+from dagneal.qpu.chips import System, chip_graph, find_system
+from dagneal.qpu.embedding import Chains, EmbeddingCache, qubo_graph
 from dagneal.qpu.finder import EmbeddingFinder
 from dagneal.qpu.submission import check_call, split_reads
 from dagneal.qubo.encode import TIGHT, Encoding, qubos
@@ -28,34 +28,34 @@ from dagneal.solvers.policy import parent_limit
 
 @dataclass(frozen=True)
 class Plan:
-    """What solving blocks of one size would need.
+    """The requirements of solving all subproblems of one size.
 
     Attributes:
-        system: the chip.
-        variables: of the whole problem.
-        size: of a block; as many as there are variables if it is not divided.
-        blocks: how many there are.
-        encoding: of a block.
-        bits: of a block's QUBO.
-        interactions: its products of two bits.
-        qubits: that one block takes, in the mean over its copies.
-        longest_chain: of all copies.
-        mean_chain: likewise.
-        copies: blocks in one call.
-        calls: to solve all blocks; more where the reads of one call would pass the limits of the chip.
-        reads: of a call.
-        annealing_time: of a read, in microseconds.
-        seconds: of QPU access time in all.
-        seconds_one_by_one: of QPU access time with one block in a call, as in the paper.
-        fits_directly: variables of the largest problem that surely fits undivided, as part of the largest clique.
+        system: name of the chip.
+        variables: number of variables of the global problem.
+        size: number of variables of a subproblem; equal to `variables` if the problem is not divided.
+        subproblems: number of subproblems.
+        encoding: name of the encoding.
+        qubo_variables: number of variables of the QUBO of a subproblem.
+        interactions: number of interactions of this QUBO.
+        qubits: mean number of qubits per copy.
+        longest_chain: length of the longest chain in all copies.
+        mean_chain: mean length of the chains in all copies.
+        copies: number of subproblems in one call.
+        calls: number of calls for all subproblems, including extra calls for reads beyond the limit of one call.
+        reads: number of reads of a call.
+        annealing_time: annealing time of a read, in microseconds.
+        seconds: total QPU access time.
+        seconds_one_by_one: total QPU access time with one subproblem per call, as in the paper.
+        fits_directly: number of variables of the largest problem that surely fits undivided, as part of the largest clique.
     """
 
     system: str
     variables: int
     size: int
-    blocks: int
+    subproblems: int
     encoding: str
-    bits: int
+    qubo_variables: int
     interactions: int
     qubits: float
     longest_chain: int
@@ -69,20 +69,20 @@ class Plan:
     fits_directly: int
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan as plain values."""
+        """Return the plan as plain values."""
         return asdict(self)
 
 
-def block_graph(size: int, max_parents: int, encoding: Encoding) -> nx.Graph:
-    """The graph of the bits of any block of a size: with one encoding it depends on nothing else.
+def subproblem_graph(size: int, max_parents: int, encoding: Encoding) -> nx.Graph:
+    """Return the graph of the QUBO of a subproblem. Without pruning it depends only on these arguments.
 
     Args:
-        size: variables in a block.
-        max_parents: the most parents of a child.
-        encoding: how blocks are encoded; nothing is pruned.
+        size: number of variables of the subproblem.
+        max_parents: parent limit.
+        encoding: encoding of the subproblem; its pruning must be off.
 
     >>> from dagneal.qubo.encode import PAPER
-    >>> graph = block_graph(4, 2, PAPER)
+    >>> graph = subproblem_graph(4, 2, PAPER)
     >>> graph.number_of_nodes(), graph.number_of_edges()
     (26, 64)
     """
@@ -95,15 +95,15 @@ def block_graph(size: int, max_parents: int, encoding: Encoding) -> nx.Graph:
 
 @dataclass(frozen=True)
 class PlanSettings:
-    """The chip that a plan is for, and how problems would be sent to it.
+    """The chip and the settings of the calls in a plan.
 
     Args:
-        system: the name of a chip, or a topology such as `pegasus`.
-        encoding: how problems are encoded.
-        max_parents: the most parents of a child; by default 2 in a subproblem, and 4 in the global problem.
-        reads: of a call; by default 100 for subproblems, and 1,000 for the global problem.
-        annealing_time: of a read, in microseconds.
-        cache: the folder of stored embeddings; the user's by default.
+        system: name of a chip, or a topology such as `pegasus`.
+        encoding: encoding of the problems.
+        max_parents: parent limit; by default 2 in a subproblem and 4 in the global problem.
+        reads: number of reads of a call; by default 100 for subproblems and 1,000 for the global problem.
+        annealing_time: annealing time of a read, in microseconds.
+        cache: folder of stored embeddings; the user's cache folder by default.
     """
 
     system: str = SYSTEM
@@ -113,14 +113,15 @@ class PlanSettings:
     annealing_time: float = ANNEALING_TIME
     cache: Path | None = None
 
-    def call(self, reads: int) -> dict[str, Any]:
-        """Return the parameters of a call, if the chip takes them.
+    def call_parameters(self, default_reads: int) -> dict[str, Any]:
+        """Return the parameters of a call, and check that they are valid for the chip.
 
         Args:
-            reads: their number, where none is given.
+            default_reads: number of reads if the settings give none.
         """
-        call = {"num_reads": reads if self.reads is None else self.reads, "annealing_time": self.annealing_time}
-        check_call(system_named(self.system)[1].properties, call)
+        reads = default_reads if self.reads is None else self.reads
+        call = {"num_reads": reads, "annealing_time": self.annealing_time}
+        check_call(find_system(self.system)[1].properties, call)
         return call
 
 
@@ -133,87 +134,88 @@ def plan(
     source: nx.Graph | None = None,
     notes: list[str] | None = None,
 ) -> tuple[Plan, list[Chains]]:
-    """Work out what subproblems of one size would need.
+    """Plan the calls for all subproblems of one size.
 
     Args:
-        variables: of the global problem.
-        size: of a subproblem; None for the global problem at once.
-        settings: the chip, and how problems would be sent to it. Nothing is pruned, since the variables of pruned QUBOs
-            depend on the data.
-        scheme: which subproblems; see `choose_subproblems`.
-        seed: of covers and embeddings.
-        source: the graph of the QUBO of a subproblem, where it is known; otherwise that of any subproblem of this size.
-        notes: remarks on stored embeddings are added here.
+        variables: number of variables of the global problem.
+        size: number of variables of a subproblem; None for the global problem at once.
+        settings: the chip and the settings of the calls. Without `source`, the encoding must have `prune=False`.
+        scheme: choice of the subproblems; see `choose_subproblems`.
+        seed: random seed of covers and embeddings.
+        source: graph of the QUBO of a subproblem; by default that of any subproblem of this size.
+        notes: list to which remarks on stored embeddings are added.
 
     Returns:
-        The plan, and where its copies lie on the chip.
+        The plan, and the embeddings of its copies.
     """
-    name, chip = system_named(settings.system)
+    name, chip = find_system(settings.system)
     encoding = settings.encoding
     whole_number("variables", variables, least=2)
     k = variables if size is None else whole_number("size", size, least=2)
     if k > variables:
-        raise InputError(f"size is {k}; subproblems have at most {variables} variables, as many as there are")
+        raise InputError(f"size is {k}; give at most {variables}, the number of variables")
     default = min(PAPER_PARENTS, variables - 1)
     limit = default if settings.max_parents is None else check_max_parents(settings.max_parents, variables)
     max_parents = whole_number("max_parents", limit, least=1)
-    call = settings.call(SUBPROBLEM_READS)
-    everything = comb(variables, k)
-    blocks = everything if scheme == "all" or k == variables else len(choose_subproblems(variables, k, scheme, seed))
-    source = block_graph(k, max_parents, encoding) if source is None else source
+    call = settings.call_parameters(SUBPROBLEM_READS)
+    all_subsets = comb(variables, k)
+    subproblems = all_subsets if scheme == "all" or k == variables else len(choose_subproblems(variables, k, scheme, seed))
+    source = subproblem_graph(k, max_parents, encoding) if source is None else source
     if not len(source):
-        raise InputError("no edge can raise the score of these data, so there is nothing to send to a quantum annealer")
+        raise InputError("no edge improves the score of these data, so there is nothing to send to a quantum annealer")
     finder = _finder(settings, notes)
-    copies = finder.find(source, many=blocks > 1, seed=seed)
-    taken = np.array([sum(map(len, chains.values())) for chains in copies])
+    copies = finder.find(source, many=subproblems > 1, seed=seed)
+    qubits = np.array([sum(map(len, chains.values())) for chains in copies])
     longest = max(len(chain) for chains in copies for chain in chains.values())
-    full, last = divmod(blocks, len(copies))
-    calls, seconds = _cost(chip, int(taken.sum()), call)
+    full, rest = divmod(subproblems, len(copies))
+    calls, seconds = _cost(chip, int(qubits.sum()), call)
     calls, seconds = calls * full, seconds * full
-    if last:
-        more, further = _cost(chip, int(taken[:last].sum()), call)
-        calls, seconds = calls + more, seconds + further
-    found = Plan(
+    if rest:
+        rest_calls, rest_seconds = _cost(chip, int(qubits[:rest].sum()), call)
+        calls, seconds = calls + rest_calls, seconds + rest_seconds
+    result = Plan(
         system=name,
         variables=variables,
         size=k,
-        blocks=blocks,
+        subproblems=subproblems,
         encoding=encoding.name,
-        bits=len(source),
+        qubo_variables=len(source),
         interactions=source.number_of_edges(),
-        qubits=round(float(taken.mean()), 1),
+        qubits=round(float(qubits.mean()), 1),
         longest_chain=longest,
-        mean_chain=float(taken.mean()) / len(source),
+        mean_chain=float(qubits.mean()) / len(source),
         copies=len(copies),
         calls=calls,
         reads=call["num_reads"],
         annealing_time=settings.annealing_time,
         seconds=seconds,
-        seconds_one_by_one=blocks * _cost(chip, round(float(taken.mean())), call)[1],
+        seconds_one_by_one=subproblems * _cost(chip, round(float(qubits.mean())), call)[1],
         fits_directly=fits_directly(finder.graph, max_parents, replace(encoding, prune=False)),
     )
-    return found, copies
+    return result, copies
 
 
 @dataclass(frozen=True)
-class WholePlan:
-    """What a solve of the whole on candidate parents would need, once the blocks are solved.
+class GlobalPlan:
+    """The requirements of one global solve on candidate parents, after the subproblems are solved.
+
+    The rule `conquer` usually needs 2 to 5 global solves.
 
     Attributes:
-        system: the chip.
-        candidates: the most possible parents of a variable.
-        bits: of the QUBO.
-        interactions: its products of two bits.
-        qubits: that it takes.
-        longest_chain: of these.
-        calls: of one solve; there is one in each round of the conquest, of which there are usually 2 to 5.
-        reads: of one solve.
-        seconds: of QPU access time for one solve.
+        system: name of the chip.
+        candidates: largest number of candidate parents of a variable.
+        qubo_variables: number of variables of the QUBO.
+        interactions: number of interactions of the QUBO.
+        qubits: number of qubits in use.
+        longest_chain: length of the longest chain.
+        calls: number of calls of one global solve.
+        reads: number of reads of one global solve.
+        seconds: QPU access time of one global solve.
     """
 
     system: str
     candidates: int
-    bits: int
+    qubo_variables: int
     interactions: int
     qubits: int
     longest_chain: int
@@ -222,31 +224,31 @@ class WholePlan:
     seconds: float
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan as plain values."""
+        """Return the plan as plain values."""
         return asdict(self)
 
 
-def plan_whole(scorer: Scorer, settings: PlanSettings, notes: list[str] | None = None) -> WholePlan:
-    """Work out what the first global solve would need; the subproblems of three variables are solved here, exactly.
+def plan_global(scorer: Scorer, settings: PlanSettings, notes: list[str] | None = None) -> GlobalPlan:
+    """Plan the first global solve. This solves the subproblems of three variables exactly, on this computer.
 
     Args:
-        scorer: the data.
-        settings: the chip, and how the global problem would be sent to it.
-        notes: remarks on stored embeddings are added here.
+        scorer: scorer of the data.
+        settings: the chip and the settings of the calls.
+        notes: list to which remarks on stored embeddings are added.
     """
-    name, chip = system_named(settings.system)
-    call = settings.call(READS)
+    name, chip = find_system(settings.system)
+    call = settings.call_parameters(READS)
     names = scorer.data.names
     limit = parent_limit(settings.max_parents, len(names))
-    _, votes, together = small_evidence(scorer.table(min(PAPER_PARENTS, limit)), choose_subproblems(len(names), 3))
-    candidates = named_candidates(allowed_by_share(votes, together, 1.0), names)
+    _, votes, together = collect_evidence(scorer.table(min(PAPER_PARENTS, limit)), choose_subproblems(len(names), 3))
+    candidates = named_candidates(allowed_by_frequency(votes, together, 1.0), names)
     source = table_graph(scorer.table(limit, candidates), settings.encoding)
     lengths = [len(chain) for chain in _finder(settings, notes).find(source)[0].values()]
     calls, seconds = _cost(chip, sum(lengths), call)
-    return WholePlan(
+    return GlobalPlan(
         system=name,
         candidates=max(map(len, candidates.values())),
-        bits=len(source),
+        qubo_variables=len(source),
         interactions=source.number_of_edges(),
         qubits=sum(lengths),
         longest_chain=max(lengths, default=0),
@@ -257,42 +259,42 @@ def plan_whole(scorer: Scorer, settings: PlanSettings, notes: list[str] | None =
 
 
 def table_graph(table: ScoreTable | Subproblems, encoding: Encoding) -> nx.Graph:
-    """The graph of the bits of a table's QUBO.
+    """Return the graph of the QUBO of a table.
 
     Args:
         table: local scores.
-        encoding: how they are encoded.
+        encoding: encoding of the scores.
     """
     encoded = qubos(table, encoding)
-    return bit_graph(zip(encoded.rows, encoded.columns, strict=True), encoded.layout.bits)
+    return qubo_graph(zip(encoded.rows, encoded.columns, strict=True), encoded.layout.num_variables)
 
 
 def _finder(settings: PlanSettings, notes: list[str] | None) -> EmbeddingFinder:
-    name, chip = system_named(settings.system)
+    name, chip = find_system(settings.system)
     graph = chip_graph(chip.topology, chip.shape)
     stored = EmbeddingCache(settings.cache or user_cache_folder())
     return EmbeddingFinder(f"ideal-{name}", graph, chip.topology, chip.shape, stored, [] if notes is None else notes)
 
 
 def _cost(chip: System, qubits: int, call: dict[str, Any]) -> tuple[int, float]:
-    """The calls that reads take within the limits of a chip, and the seconds of access time that they are charged."""
+    """Return the number of calls and their QPU access time in seconds, within the limits of a chip."""
     parts = split_reads(chip.properties, call)
     times = [chip.timing.access_time(qubits, part["num_reads"], part["annealing_time"]) for part in parts]
     return len(parts), sum(times) / 1e6
 
 
 def fits_directly(graph: nx.Graph, max_parents: int, encoding: Encoding) -> int:
-    """The most variables whose QUBO has no more bits than the largest clique of a chip has.
+    """Return the largest number of variables whose QUBO fits into the largest clique of a chip.
 
     Args:
-        graph: of the chip.
-        max_parents: the most parents of a child.
-        encoding: how the whole is encoded.
+        graph: graph of the chip.
+        max_parents: parent limit.
+        encoding: encoding of the global problem.
     """
     from minorminer.busclique import busgraph_cache
 
     clique = len(busgraph_cache(graph).largest_clique())
     n = 2
-    while len(block_graph(n + 1, max_parents, encoding)) <= clique:
+    while len(subproblem_graph(n + 1, max_parents, encoding)) <= clique:
         n += 1
     return n

@@ -1,4 +1,4 @@
-"""The QPU as a dimod sampler: embeddings from the cache, one problem or many in a call, answers as Ocean gives them."""
+"""The QPU as a dimod sampler: cached embeddings, one or many problems per call, answers in Ocean's format."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ import numpy as np
 
 from dagneal.base.caches import user_cache_folder
 from dagneal.base.defaults import SUBPROBLEM_READS
-from dagneal.base.errors import InputError, check_flag, finite_number, short
+from dagneal.base.errors import InputError, check_flag, finite_number, short_repr
 from dagneal.base.kernels import Ints
 from dagneal.qpu.backend import Backend
-from dagneal.qpu.chips import USUAL, check_installed
-from dagneal.qpu.embedding import EmbeddingCache, bit_graph, fault, graph_name
+from dagneal.qpu.chips import DEFAULT_SYSTEMS, check_installed
+from dagneal.qpu.embedding import EmbeddingCache, embedding_error, graph_name, qubo_graph
 from dagneal.qpu.finder import EmbeddingFinder
 from dagneal.qpu.pack import CHAIN_STRENGTH, Copy, Ising, Ranges, pack
 from dagneal.qpu.submission import RetryPolicy, Submitter, check_call
@@ -29,21 +29,21 @@ from dagneal.runtime.journal import Journal
 from dagneal.runtime.run import derive_seed
 from dagneal.solvers.solution import Hardware
 
-LABEL = "dagneal"  # of problems in D-Wave's dashboard, where none is given
+LABEL = "dagneal"  # default label of problems in D-Wave's dashboard
 _EMBEDDING = "give a dict from each label of a model to its list of qubits"
 SCAN = (0.7, 1.0, CHAIN_STRENGTH, 2.0, 3.0)
 
 
 @dataclass
 class Usage:
-    """What was asked of a QPU.
+    """Statistics of the calls to a QPU.
 
     Attributes:
-        calls: that were sent and answered.
-        fetched: answers that were paid for in an earlier run, and fetched by their ids.
-        microseconds: of access time of the calls, which is what is charged for them.
-        chains: of all reads together.
-        broken: how many of them were broken.
+        calls: number of calls sent and answered.
+        fetched: number of answers that an earlier run paid for and this run fetched by id.
+        microseconds: QPU access time of the calls, which D-Wave charges.
+        chains: number of chains in all reads.
+        broken: number of broken chains in all reads.
     """
 
     calls: int = 0
@@ -54,34 +54,34 @@ class Usage:
 
 
 class QPU(dimod.Sampler):  # type: ignore[misc]
-    """A quantum annealer behind a backend.
+    """A quantum annealer as a dimod sampler.
 
     Args:
-        backend: where problems go.
-        chain_strength: the prefactor of Ocean's `uniform_torque_compensation` (times the root mean square of the couplings
-            and the root of the mean degree), 1.414 by default; `"scan"` tries some with a few reads each and takes that
-            with the lowest mean energy.
-        gauges: turn spins at random, anew for each copy and call.
-        embedding: an embedding of your own, from the labels of a model to its qubits; for problems that are solved alone.
-        cache: keeps embeddings.
-        journal: keeps the ids of problems that were sent.
-        retry: how long to wait for answers, and how often to try again.
+        backend: the chip that solves the problems.
+        chain_strength: prefactor of Ocean's `uniform_torque_compensation` (multiplied by the root mean square of the
+            couplings and the square root of the mean degree), 1.414 by default. `"scan"` tries several values with a few
+            reads each and uses the value with the lowest mean energy.
+        spin_reversal: whether to apply a new random spin-reversal transform to each copy in each call.
+        embedding: your own embedding, from the labels of a model to lists of qubits; only for problems solved alone.
+        cache: folder for embeddings.
+        journal: stores the ids of sent problems.
+        retry: how long to wait for answers, and how often to retry.
     """
 
     def __init__(
         self,
         backend: Backend,
         chain_strength: float | str | None = None,
-        gauges: bool = True,
+        spin_reversal: bool = True,
         embedding: Mapping[Any, Sequence[int]] | None = None,
         cache: Path | None = None,
         journal: Journal | None = None,
         retry: RetryPolicy | None = None,
     ) -> None:
-        check_options(gauges, embedding)
+        check_options(spin_reversal, embedding)
         self.backend = backend
-        self.chain_strength = as_chain_strength(chain_strength)
-        self.gauges = gauges
+        self.chain_strength = parse_chain_strength(chain_strength)
+        self.spin_reversal = spin_reversal
         self.embedding = embedding
         self.submitter = Submitter(backend, journal, retry or RetryPolicy())
         self.ranges = Ranges.of(backend.properties)
@@ -90,26 +90,26 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         self.finder = EmbeddingFinder(backend.name, backend.graph, topology["type"], tuple(topology["shape"]), cached)
         self.used = Usage()
         self._copies: dict[tuple[bool, str, bytes], list[Copy]] = {}
-        self._turns = Counter[str]()  # how often each problem came without a seed
+        self._seedless_calls = Counter[str]()  # number of calls without a seed, by problem
         self._lock = threading.Lock()
 
     @property
     def properties(self) -> dict[str, Any]:
-        """Those of the chip."""
+        """Properties of the chip."""
         return self.backend.properties
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What `sample` takes."""
+        """Parameters of `sample`."""
         return {"num_reads": [], "annealing_time": [], "seed": [], "label": []}
 
     @property
     def notes(self) -> list[str]:
-        """What was noticed about cached embeddings."""
+        """Remarks on stored embeddings."""
         return self.finder.notes
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self.backend.close()
 
     def __enter__(self) -> QPU:
@@ -130,16 +130,16 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
 
         Args:
             bqm: any model that fits on the chip.
-            num_reads: how many reads.
-            annealing_time: of one read, in microseconds; the chip's own by default.
-            seed: of the gauges, and of an emulator.
-            label: shown by the service.
+            num_reads: number of reads.
+            annealing_time: annealing time of one read, in microseconds; the chip's default if None.
+            seed: seed of the spin-reversal transforms and of an emulator.
+            label: name of the problem in D-Wave's dashboard.
         """
         given = {"num_reads": num_reads, "annealing_time": annealing_time, "label": label}
         parameters = {name: value for name, value in given.items() if value is not None}
         check_call(self.properties, parameters)
         names = list(bqm.variables)
-        if not names:  # nothing to ask
+        if not names:  # no variables: nothing to send
             return dimod.SampleSet.from_samples_bqm((np.empty((num_reads, 0), dtype=np.int8), []), bqm)
         self.submitter.reopen()
         linear, (rows, columns, quadratic), _ = bqm.binary.to_numpy_vectors(variable_order=names)
@@ -147,32 +147,35 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         copies = self.copies(rows, columns, len(names), names=names)
         strength = self.strength(problem, copies, parameters, seed)
         spins, info = self.reads(problem, copies, parameters, strength, seed)
-        bits = ((spins[0] + 1) // 2).astype(np.int8)
-        found = dimod.SampleSet.from_samples_bqm((bits, names), bqm.binary)
-        found.info.update(info | {"chain_strength": strength})
-        return found.change_vartype(bqm.vartype, inplace=False)
+        states = ((spins[0] + 1) // 2).astype(np.int8)
+        samples = dimod.SampleSet.from_samples_bqm((states, names), bqm.binary)
+        samples.info.update(info | {"chain_strength": strength})
+        return samples.change_vartype(bqm.vartype, inplace=False)
 
     def reads(
         self, problems: Ising, copies: Sequence[Copy], parameters: dict[str, Any], strength: float, seed: int | None
     ) -> tuple[Any, dict[str, Any]]:
-        """One call: the spins of each problem, shape (problems, reads, bits), and what is to be known about it.
+        """Sample several problems in one call.
 
         Args:
-            problems: no more than there are copies.
-            copies: where they lie.
-            parameters: of the solver.
-            strength: of the chains, times the usual.
-            seed: of the gauges, and of an emulator.
+            problems: problems, at most as many as copies.
+            copies: disjoint embeddings of the problems.
+            parameters: parameters of the solver.
+            strength: prefactor of the chain strength.
+            seed: seed of the spin-reversal transforms and of an emulator.
+
+        Returns:
+            Spins of shape (problems, reads, variables), and information about the call.
         """
         number = self._draw_seed(problems) if seed is None else seed
-        gauges = np.random.default_rng(number) if self.gauges else None
-        laid = pack(problems, copies, self.ranges, strength, gauges)
-        more = {"seed": number} if "seed" in self.backend.parameters else {}
-        named = {} if self.backend.emulated else {"label": LABEL}
-        answer = self.submitter.answer(laid.bqm, {"answer_mode": "raw"} | named | parameters | more)
-        spins, broken = laid.unpack(answer)
+        generator = np.random.default_rng(number) if self.spin_reversal else None
+        physical = pack(problems, copies, self.ranges, strength, generator)
+        seed_option = {"seed": number} if "seed" in self.backend.parameters else {}
+        label = {} if self.backend.emulated else {"label": LABEL}
+        answer = self.submitter.answer(physical.bqm, {"answer_mode": "raw"} | label | parameters | seed_option)
+        spins, broken = physical.unpack(answer)
         info = {key: answer.info[key] for key in ("timing", "problem_id", "parts") if key in answer.info}
-        qubits = sum(len(copy.qubits) for copy in laid.copies)
+        qubits = sum(len(copy.qubits) for copy in physical.copies)
         parts = answer.info.get("parts", [answer.info])
         sent = [part for part in parts if part["sent_now"]]
         with self._lock:
@@ -184,54 +187,54 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         return spins, info | {"chain_break_fraction": broken.tolist(), "qubits": qubits, "emulated": self.backend.emulated}
 
     def _draw_seed(self, problems: Ising) -> int:
-        """A seed where none was given: another one each time that a problem comes, but in a run that is repeated the same.
+        """Return a seed for a call without one. Calls with the same problem get different seeds, but repeated runs the same.
 
-        So a call that was interrupted is the same call when it is made again, and its answer is fetched by its id.
+        An interrupted call that is made again is therefore the same call, and its answer is fetched by its id.
         """
         key = problems.fields.tobytes().hex()
         with self._lock:
-            self._turns[key] += 1
-            return derive_seed(self._turns[key], [key])
+            self._seedless_calls[key] += 1
+            return derive_seed(self._seedless_calls[key], [key])
 
     def copies(
-        self, rows: Ints, columns: Ints, bits: int, many: bool = False, names: Sequence[Any] | None = None
+        self, rows: Ints, columns: Ints, variables: int, many: bool = False, names: Sequence[Any] | None = None
     ) -> list[Copy]:
-        """Where problems of one layout lie on the chip.
+        """Return embeddings for problems with the same interactions.
 
         Args:
-            rows: the first bit of each product.
-            columns: the second.
-            bits: how many bits there are.
-            many: as many copies as fit; otherwise one.
-            names: what the bits are called, for an embedding of the user's own.
+            rows: first variable of each interaction.
+            columns: second variable of each interaction.
+            variables: number of QUBO variables.
+            many: whether to return as many copies as fit instead of one.
+            names: labels of the variables, for an embedding given by the user.
         """
-        source = bit_graph(zip(rows, columns, strict=True), bits)
+        source = qubo_graph(zip(rows, columns, strict=True), variables)
         graph = self.backend.graph
-        key = (many, graph_name(source), rows.tobytes() + columns.tobytes())  # copies number the products in their order
+        key = (many, graph_name(source), rows.tobytes() + columns.tobytes())  # copies depend on the order of interactions
         if not many and self.embedding is not None and names is not None:
             try:
-                chains = {bit: tuple(self.embedding[name]) for bit, name in enumerate(names) if name in self.embedding}
+                chains = {number: tuple(self.embedding[name]) for number, name in enumerate(names) if name in self.embedding}
             except TypeError as error:
-                raise InputError(f"embedding is {short(self.embedding)}; {_EMBEDDING}") from error
-            if lacking := [name for bit, name in enumerate(names) if bit not in chains]:
-                raise InputError(f"the embedding that was given has no qubits for {lacking[0]!r}")
-            if why := fault(chains, source, graph):
-                listed = ", ".join(f"bit {bit} is {name!r}" for bit, name in enumerate(names) if f"bit {bit} " in f"{why} ")
-                raise InputError(f"the embedding that was given does not fit: {why}" + (f" ({listed})" if listed else ""))
+                raise InputError(f"embedding is {short_repr(self.embedding)}; {_EMBEDDING}") from error
+            if missing := [name for number, name in enumerate(names) if number not in chains]:
+                raise InputError(f"the embedding has no qubits for {missing[0]!r}")
+            if why := embedding_error(chains, source, graph):
+                labels = [f"variable {i} is {name!r}" for i, name in enumerate(names) if f"variable {i} " in f"{why} "]
+                raise InputError(f"the embedding does not fit: {why}" + (f" ({', '.join(labels)})" if labels else ""))
             return [Copy.of(chains, rows, columns, graph)]
         if key not in self._copies:
-            found = self.finder.find(source, many)
-            self._copies[key] = [Copy.of(chains, rows, columns, graph) for chains in found]
+            embeddings = self.finder.find(source, many)
+            self._copies[key] = [Copy.of(chains, rows, columns, graph) for chains in embeddings]
         return self._copies[key]
 
     def strength(self, problems: Ising, copies: Sequence[Copy], parameters: dict[str, Any], seed: int | None) -> float:
-        """The chain strength that was given, or the best of some, tried with a tenth of the reads each.
+        """Return the given chain strength, or the best of several, each tried with a tenth of the reads.
 
         Args:
-            problems: no more than there are copies.
-            copies: where they lie.
-            parameters: of the solver.
-            seed: of the gauges, and of an emulator.
+            problems: problems, at most as many as copies.
+            copies: disjoint embeddings of the problems.
+            parameters: parameters of the solver.
+            seed: seed of the spin-reversal transforms and of an emulator.
         """
         if not isinstance(self.chain_strength, str):
             return self.chain_strength
@@ -241,9 +244,9 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         scale = np.abs(problems.couplings).max(axis=1, initial=0.0) + np.abs(problems.fields).max(axis=1)
 
         def energy(strength: float) -> float:
-            """The mean over reads and problems, each problem in its own units."""
-            own = None if seed is None else derive_seed(seed, ["scan"])  # other reads than those that count
-            spins = self.reads(problems, copies, few, strength, own)[0].astype(np.float64)
+            """Return the mean energy over reads and problems, each problem scaled by its largest coefficients."""
+            scan_seed = None if seed is None else derive_seed(seed, ["scan"])  # the final call needs other reads
+            spins = self.reads(problems, copies, few, strength, scan_seed)[0].astype(np.float64)
             pairs = spins[:, :, problems.rows] * spins[:, :, problems.columns]
             sums = np.einsum("prb,pb->p", spins, problems.fields) + np.einsum("prc,pc->p", pairs, problems.couplings)
             return float((sums / np.where(scale > 0, scale, 1.0)).mean())
@@ -253,13 +256,13 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
     def subproblem_solver(
         self, parameters: dict[str, Any], repair: bool, seed: int | None, encoding: Encoding
     ) -> TiledSubproblems:
-        """Solve many blocks in one call.
+        """Return a solver of many subproblems per call.
 
         Args:
-            parameters: of `sample`.
-            repair: take the best repaired read of a block; otherwise that of lowest energy.
-            seed: of the gauges, and of an emulator.
-            encoding: of the blocks; nothing is pruned, since all must have the same bits.
+            parameters: parameters of `sample`.
+            repair: whether to use the best repaired read of a subproblem instead of the read with the lowest energy.
+            seed: seed of the spin-reversal transforms and of an emulator.
+            encoding: encoding of the subproblems, without pruning: all subproblems must have the same QUBO variables.
         """
         check_call(self.properties, parameters)
         self.submitter.reopen()
@@ -267,12 +270,12 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
 
     @property
     def fingerprint(self) -> str:
-        """What reads depend on besides the problem and the parameters of a call."""
+        """Identify the chip and the settings that affect its reads."""
         emulator = self.properties.get("emulator", "")
-        return f"{self.backend.name} {emulator} {self.chain_strength} gauges={self.gauges}"
+        return f"{self.backend.name} {emulator} {self.chain_strength} gauges={self.spin_reversal}"
 
     def usage(self) -> Hardware:
-        """Return what was asked of the chip so far."""
+        """Return statistics of all calls so far."""
         used = self.used
         return Hardware(
             self.backend.name,
@@ -285,14 +288,14 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         )
 
     def cancel(self) -> None:
-        """Give up what is pending; calls that have begun end soon."""
+        """Cancel pending calls; running calls end soon."""
         self.submitter.cancel()
 
     def with_journal(self, journal: Journal | None) -> QPU:
-        """Return this sampler with a journal, if it has none; the sampler itself does not change.
+        """Return a copy of this sampler with a journal, or this sampler if it has one.
 
         Args:
-            journal: stores the ids of problems that were sent.
+            journal: stores the ids of sent problems.
         """
         if journal is None or self.submitter.journal is not None:
             return self
@@ -301,13 +304,13 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         return other
 
 
-def as_chain_strength(value: Any) -> float | str:
-    """A chain strength, or 1.414 for nothing.
+def parse_chain_strength(value: Any) -> float | str:
+    """Return a valid chain strength; 1.414 for None.
 
     Args:
-        value: a number above 0, `"scan"` or nothing.
+        value: a number above 0, `"scan"` or None.
 
-    >>> as_chain_strength(None), as_chain_strength("scan")
+    >>> parse_chain_strength(None), parse_chain_strength("scan")
     (1.414, 'scan')
     """
     if value is None:
@@ -317,33 +320,33 @@ def as_chain_strength(value: Any) -> float | str:
     try:
         return finite_number("chain_strength", value, above=True)
     except InputError as error:
-        raise InputError(f"chain_strength is {short(value)}; give a finite number above 0, or 'scan'") from error
+        raise InputError(f"chain_strength is {short_repr(value)}; give a finite number above 0, or 'scan'") from error
 
 
-def check_options(gauges: Any, embedding: Any) -> None:
-    """Refuse options of a QPU that cannot be used.
+def check_options(spin_reversal: Any, embedding: Any) -> None:
+    """Raise an error for invalid options of a QPU.
 
     Args:
-        gauges: True or False.
-        embedding: a mapping, or nothing.
+        spin_reversal: True or False.
+        embedding: a mapping, or None.
     """
-    check_flag("gauges", gauges)
+    check_flag("spin_reversal", spin_reversal)
     if embedding is not None and not isinstance(embedding, Mapping):
-        raise InputError(f"embedding is {short(embedding)}; {_EMBEDDING}")
+        raise InputError(f"embedding is {short_repr(embedding)}; {_EMBEDDING}")
 
 
 def connect(profile: str | None = None, solver: str | dict[str, Any] | None = None, **options: Any) -> QPU:
-    """D-Wave's quantum annealer, reached with your own configuration (`dwave setup`).
+    """Return D-Wave's quantum annealer, using your D-Wave configuration (`dwave setup`).
 
     Args:
-        profile: of your `dwave.conf`; its default by default.
-        solver: the name of a system, a topology such as `zephyr`, or features such as `{"num_qubits__gt": 5000}`.
-        **options: of `QPU`.
+        profile: profile in your `dwave.conf`; None for the default profile.
+        solver: name of a system, a topology such as `zephyr`, or features such as `{"num_qubits__gt": 5000}`.
+        **options: further arguments of `QPU`.
     """
     check_installed()
     from dagneal.qpu.cloud import CloudBackend
 
-    as_chain_strength(options.get("chain_strength"))  # before a connection is made
-    check_options(options.get("gauges", True), options.get("embedding"))
-    wanted = {"topology__type": solver} if isinstance(solver, str) and solver in USUAL else solver
+    parse_chain_strength(options.get("chain_strength"))  # check the options before connecting
+    check_options(options.get("spin_reversal", True), options.get("embedding"))
+    wanted = {"topology__type": solver} if isinstance(solver, str) and solver in DEFAULT_SYSTEMS else solver
     return QPU(CloudBackend.connect(profile, wanted), **options)

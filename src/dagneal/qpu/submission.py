@@ -1,4 +1,4 @@
-"""Submission that survives: retries, answers fetched again by id, and a journal of what was paid for."""
+"""Reliable submission: retry failed calls, fetch lost answers by id, and record paid problems in a journal."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from dagneal.runtime.journal import Journal
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How long to wait and how often to try again.
+    """How long to wait for answers, and how often to retry.
 
     Args:
-        attempts: in a row without an answer, after which a call is given up.
-        pause: seconds before the second attempt; each next pause is twice as long, up to a minute.
-        timeout: seconds to wait for one answer before it is asked for again.
-        sleep: how to wait.
+        attempts: number of failed attempts after which a call fails.
+        pause: seconds before the first retry; each later pause is twice as long, up to one minute.
+        timeout: seconds to wait for an answer before asking for it again.
+        sleep: function that waits a number of seconds.
     """
 
     attempts: int = 10
@@ -41,13 +41,13 @@ class RetryPolicy:
 
 @dataclass(eq=False)
 class SubmitterState:
-    """What submitters to one backend share.
+    """State that all submitters to one backend share.
 
     Attributes:
-        submitted: the number of problems that got an id.
-        pending: the ids of problems without an answer.
-        stopped: set after `cancel`.
-        final: the error that ended the run; after it nothing new is sent.
+        submitted: number of problems that got an id.
+        pending: ids of problems without an answer.
+        stopped: event that `cancel` sets.
+        final: the error that ended the run; nothing is sent after it.
     """
 
     submitted: int = 0
@@ -58,12 +58,12 @@ class SubmitterState:
 
 @dataclass(eq=False)
 class Submitter:
-    """The way to a backend: what is sent is written down, what is lost is fetched again, what fails is tried again.
+    """Send problems to a backend, record their ids, fetch lost answers again and retry failures.
 
     Args:
-        backend: where problems go.
-        journal: keeps the ids of problems that were sent, so that nobody pays twice.
-        retry: how long to wait and how often to try again.
+        backend: the chip that solves the problems.
+        journal: stores the ids of sent problems, so that no problem is paid for twice.
+        retry: how long to wait for answers, and how often to retry.
     """
 
     backend: Backend
@@ -76,142 +76,142 @@ class Submitter:
 
     @property
     def submitted(self) -> int:
-        """The number of problems that got an id."""
+        """Number of problems that got an id."""
         return self.state.submitted
 
     def answer(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> dimod.SampleSet:
-        """Send a problem and wait for its reads, in several calls where one would pass the limits of the chip.
+        """Send a problem and return its reads. Use several calls if one call would exceed the limits of the chip.
 
         Args:
-            bqm: over spins, labelled by qubits.
-            parameters: of the solver, with `num_reads`.
+            bqm: model over spins, labelled by qubits.
+            parameters: parameters of the solver, including `num_reads`.
         """
         parts = split_reads(self.backend.properties, parameters)
         answers = [self._answer(bqm, part, number) for number, part in enumerate(parts)]
         if len(answers) == 1:
             return answers[0]
-        together = dimod.concatenate(answers)
-        times = [answer.info.get("timing", {}) for answer in answers]
-        total = {"qpu_access_time": sum(float(each.get("qpu_access_time", 0.0)) for each in times)}
-        together.info.update(parts=[dict(answer.info) for answer in answers], timing=total)
-        return together
+        combined = dimod.concatenate(answers)
+        timings = [answer.info.get("timing", {}) for answer in answers]
+        total = {"qpu_access_time": sum(float(timing.get("qpu_access_time", 0.0)) for timing in timings)}
+        combined.info.update(parts=[dict(answer.info) for answer in answers], timing=total)
+        return combined
 
     def _answer(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any], part: int) -> dimod.SampleSet:
         chip = f"{self.backend.name} {self.backend.properties.get('emulator', '')}"
         key = f"qpu:{_digest(chip, bqm, parameters, part)}"
-        known = self.journal.get([key]).get(key) if self.journal is not None else None
-        ident = known.decode() if known else None  # empty where there will be no answer
-        failures, why, sent = 0, "", False
+        stored = self.journal.get([key]).get(key) if self.journal is not None else None
+        problem_id = stored.decode() if stored else None  # the stored id is empty if the problem was cancelled or refused
+        failures, reason, sent = 0, "", False
         while failures < self.retry.attempts:
             if self.state.stopped.is_set():
-                raise CancelledError("the call was given up")
+                raise CancelledError("the call was cancelled")
             if failures:
                 self._pause(min(60.0, self.retry.pause * 2 ** (failures - 1)))
             try:
-                if ident is None:
-                    if self.state.final is not None:  # another call met it: this one would too
+                if problem_id is None:
+                    if self.state.final is not None:  # an error that ended another call would end this call too
                         raise self.state.final
-                    ident = self.backend.submit(bqm, parameters)
+                    problem_id = self.backend.submit(bqm, parameters)
                     sent = True
                     self.state.submitted += 1
-                    self._keep(key, ident)
-                self.state.pending.add(ident)
-                if self.state.stopped.is_set():  # while it was sent
-                    self.backend.cancel(ident)
+                    self._store(key, problem_id)
+                self.state.pending.add(problem_id)
+                if self.state.stopped.is_set():  # cancelled during the submission
+                    self.backend.cancel(problem_id)
                     continue
-                found = self.backend.fetch(ident, self.retry.timeout)
-                found.resolve()
-                found.info.update(sent_now=sent, problem_id=found.info.get("problem_id", ident))
-                self.state.pending.discard(ident)
-                return found
+                answer = self.backend.fetch(problem_id, self.retry.timeout)
+                answer.resolve()
+                answer.info.update(sent_now=sent, problem_id=answer.info.get("problem_id", problem_id))
+                self.state.pending.discard(problem_id)
+                return answer
             except TransientError as error:
                 failures += 1
-                why = str(error) or type(error).__name__
-            except UnknownProblemError as error:  # forgotten or ended without an answer: only now it is sent again
-                self.state.pending.discard(ident or "")
-                ident = None
+                reason = str(error) or type(error).__name__
+            except UnknownProblemError as error:  # the service has no answer, so sending again does not pay twice
+                self.state.pending.discard(problem_id or "")
+                problem_id = None
                 failures += 1
-                why = f"the service has no answer ({error})"
+                reason = f"the service has no answer ({error})"
             except (InputError, KeyboardInterrupt) as error:
-                if isinstance(error, RefusedError | KeyboardInterrupt):  # there will be no answer
-                    with suppress(InputError):  # a journal that cannot be written
+                if isinstance(error, RefusedError | KeyboardInterrupt):  # no answer will come
+                    with suppress(InputError):  # the journal may be unwritable
                         self._write(key, "")
                 if isinstance(error, KeyboardInterrupt):
                     self.cancel()
                 else:
                     self.state.final = error
-                self.state.pending.discard(ident or "")
+                self.state.pending.discard(problem_id or "")
                 raise
-        self.state.final = InputError(f"{self.backend.name} gave no answer in {failures} attempts; the last: {why}")
+        self.state.final = InputError(f"{self.backend.name} gave no answer in {failures} attempts; last error: {reason}")
         raise self.state.final
 
-    def _keep(self, key: str, ident: str) -> None:
-        """Write the id of a problem down; one that cannot be written down is not left to run."""
-        self.state.pending.add(ident)
+    def _store(self, key: str, problem_id: str) -> None:
+        """Write the id of a problem to the journal. Cancel the problem if that fails."""
+        self.state.pending.add(problem_id)
         try:
-            self._write(key, ident)
+            self._write(key, problem_id)
         except BaseException:
-            self.state.pending.discard(ident)
+            self.state.pending.discard(problem_id)
             with suppress(Exception):
-                self.backend.cancel(ident)
+                self.backend.cancel(problem_id)
             raise
 
     def _pause(self, seconds: float) -> None:
-        """Wait, but not on after a `cancel`."""
+        """Wait, unless `cancel` is called."""
         if self.retry.sleep is time.sleep:
             self.state.stopped.wait(seconds)
         else:
             self.retry.sleep(seconds)
 
-    def _write(self, key: str, ident: str) -> None:
+    def _write(self, key: str, problem_id: str) -> None:
         if self.journal is not None:
-            self.journal.put({key: ident.encode()})
+            self.journal.put({key: problem_id.encode()})
 
     def cancel(self) -> None:
-        """Give up all that is pending; what comes later is refused until `reopen`."""
+        """Cancel all pending problems and refuse new ones until `reopen`."""
         self.state.stopped.set()
-        for ident in list(self.state.pending):
-            with suppress(Exception):  # whatever the service says, the others are cancelled too
-                self.backend.cancel(ident)
+        for problem_id in list(self.state.pending):
+            with suppress(Exception):  # cancel the other problems even if this one fails
+                self.backend.cancel(problem_id)
         self.state.pending.clear()
 
     def reopen(self) -> None:
-        """Take problems again after a `cancel` or a final error."""
+        """Accept problems again after `cancel` or a final error."""
         self.state.stopped.clear()
         self.state.final = None
 
 
 def check_call(properties: dict[str, Any], parameters: Mapping[str, Any]) -> None:
-    """Refuse reads and times that a chip does not take.
+    """Raise an error if the number of reads or the annealing time is outside the range of a chip.
 
     Args:
-        properties: of the solver.
-        parameters: of a call.
+        properties: properties of the solver.
+        parameters: parameters of the call.
 
     >>> check_call({"annealing_time_range": [0.5, 2000.0]}, {"annealing_time": 0.0})
     Traceback (most recent call last):
-    dagneal.base.errors.InputError: annealing_time is 0.0; this chip takes 0.5 to 2000 microseconds
+    dagneal.base.errors.InputError: annealing_time is 0.0; this chip accepts 0.5 to 2000 microseconds
     """
     whole_number("num_reads", parameters.get("num_reads", 1), least=1)
     time = parameters.get("annealing_time")
     low, high = properties.get("annealing_time_range", [0.0, inf])
     if time is not None and not (isinstance(time, Real) and low <= float(time) <= high and 0 < float(time) < inf):
-        raise InputError(f"annealing_time is {time}; this chip takes {low:g} to {high:g} microseconds")
+        raise InputError(f"annealing_time is {time}; this chip accepts {low:g} to {high:g} microseconds")
 
 
-def most_reads(properties: Mapping[str, Any], parameters: Mapping[str, Any]) -> int:
-    """The most reads that fit into one call.
+def max_reads(properties: Mapping[str, Any], parameters: Mapping[str, Any]) -> int:
+    """Return the largest number of reads that fits into one call.
 
-    D-Wave limits the run time that the caller's parameters ask for: `(annealing_time + readout_thermalization) * num_reads +
+    D-Wave limits the run time that the parameters request: `(annealing_time + readout_thermalization) * num_reads +
     programming_thermalization`. The time to read out the qubits does not count.
 
     Args:
-        properties: of the solver.
-        parameters: of the call.
+        properties: properties of the solver.
+        parameters: parameters of the call.
 
-    >>> most_reads({"problem_run_duration_range": [0.0, 1e6]}, {"annealing_time": 99.0})
+    >>> max_reads({"problem_run_duration_range": [0.0, 1e6]}, {"annealing_time": 99.0})
     10000
-    >>> most_reads({"problem_run_duration_range": [0.0, 1e6]}, {"annealing_time": 999.0})
+    >>> max_reads({"problem_run_duration_range": [0.0, 1e6]}, {"annealing_time": 999.0})
     1000
     """
     most = int(properties.get("num_reads_range", [1, 10_000])[1])
@@ -222,34 +222,34 @@ def most_reads(properties: Mapping[str, Any], parameters: Mapping[str, Any]) -> 
     timing = properties.get("problem_timing_data") or {}
 
     def value(name: str, default: float) -> float:
-        own = f"default_{name}"
-        stated = (parameters.get(name), properties.get(own), timing.get(own), default)
-        return float(next(each for each in stated if each is not None))
+        default_name = f"default_{name}"
+        choices = (parameters.get(name), properties.get(default_name), timing.get(default_name), default)
+        return float(next(choice for choice in choices if choice is not None))
 
-    each = value("annealing_time", ANNEALING_TIME) + value("readout_thermalization", 0.0)
-    return max(1, min(most, int((float(limit[1]) - value("programming_thermalization", 1000.0)) / each)))
+    per_read = value("annealing_time", ANNEALING_TIME) + value("readout_thermalization", 0.0)
+    return max(1, min(most, int((float(limit[1]) - value("programming_thermalization", 1000.0)) / per_read)))
 
 
 def split_reads(properties: dict[str, Any], parameters: dict[str, Any]) -> list[dict[str, Any]]:
-    """The parameters of as many calls as the limits of a chip need for the reads that are wanted.
+    """Split reads into calls that respect the limits of a chip; return the parameters of each call.
 
     Args:
-        properties: of the solver: the most reads of a call, and the longest time that it may run.
-        parameters: with `num_reads`.
+        properties: properties of the solver, with its limits on reads and run time.
+        parameters: parameters of the solver, including `num_reads`.
     """
     check_call(properties, parameters)
     reads = int(parameters.get("num_reads", 1))
-    most = most_reads(properties, parameters)
+    most = max_reads(properties, parameters)
     calls = -(-reads // most)
     sizes = [reads // calls + (number < reads % calls) for number in range(calls)]
     parts = [parameters | {"num_reads": size} for size in sizes]
-    if parameters.get("seed") is not None:  # the parts are different reads
+    if parameters.get("seed") is not None:  # give each part its own seed, so that their reads differ
         parts = [part | {"seed": (part["seed"] + 7919 * number) % 2**31} for number, part in enumerate(parts)]
     return parts
 
 
 def _digest(name: str, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any], part: int) -> str:
-    """A name for a call: the same problem with the same parameters on the same chip."""
+    """Return a hash of a call: equal for the same problem with the same parameters on the same chip."""
     state = hashlib.blake2b(digest_size=16)
     linear, (rows, columns, quadratic), _ = bqm.to_numpy_vectors(variable_order=list(bqm.variables))
     for text in (name, repr(sorted(parameters.items())), str(part), repr(list(bqm.variables))):

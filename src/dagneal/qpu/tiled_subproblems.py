@@ -1,4 +1,4 @@
-"""Tiled subproblems: many subproblems of a division in one call of the QPU."""
+"""Tiled subproblems: many subproblems of a division in one QPU call."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from dagneal.scoring.table import Subproblems
 if TYPE_CHECKING:
     from dagneal.qpu.sampler import QPU
 
-IN_FLIGHT = 4  # calls that are waited for at a time
+IN_FLIGHT = 4  # calls that run at the same time
 
 
 class TiledSubproblems:
-    """Subproblems on copies of one embedding, as many in a call as the chip holds.
+    """Solve subproblems on copies of one embedding, as many in a call as the chip holds.
 
     Args:
         qpu: the sampler.
-        parameters: of `QPU.sample`.
-        repair: take the best repaired read; otherwise that of lowest energy.
-        seed: of the gauges, and of an emulator.
-        encoding: of the subproblems.
+        parameters: parameters of `QPU.sample`.
+        repair: whether to use the best repaired read instead of the read with the lowest energy.
+        seed: seed of the spin-reversal transforms and of an emulator.
+        encoding: encoding of the subproblems.
     """
 
     def __init__(self, qpu: QPU, parameters: dict[str, Any], repair: bool, seed: int | None, encoding: Encoding) -> None:
@@ -39,7 +39,7 @@ class TiledSubproblems:
         self.seed: int | None = given.pop("seed", seed)
         self.parameters = given
         self.calls = 0
-        self.access_seconds = 0.0  # of these calls
+        self.access_seconds = 0.0  # QPU access time of these calls
         self.in_flight = IN_FLIGHT
         self._first: Subproblems | None = None
         self._strength: float | None = None
@@ -51,10 +51,10 @@ class TiledSubproblems:
         return type(self.qpu).__name__
 
     def batch_size(self, subproblems: Subproblems) -> int:
-        """How many subproblems go into one call.
+        """Return how many subproblems go into one call.
 
         Args:
-            subproblems: the first of those that will come; a scan of chain strengths tries them.
+            subproblems: the first subproblems; a scan of chain strengths tries them.
         """
         self._first = subproblems
         return len(self._copies(qubos(subproblems, self.encoding)))
@@ -74,16 +74,16 @@ class TiledSubproblems:
             with self._lock:
                 self.calls += 1
                 self.access_seconds += float(info.get("timing", {}).get("qpu_access_time", 0.0)) / 1e6
-            for place, line in enumerate(lines):
-                reads = decode_spins(subproblems.table(line), encoded, line, spins[place])
+            for position, line in enumerate(lines):
+                reads = decode_spins(subproblems.table(line), encoded, line, spins[position])
                 adjacency[line], scores[line] = best_edges(reads, self.repair)
         return Solutions(adjacency, scores)
 
     def _copies(self, encoded: Qubos) -> list[Copy]:
-        return self.qpu.copies(encoded.rows, encoded.columns, encoded.layout.bits, many=True)
+        return self.qpu.copies(encoded.rows, encoded.columns, encoded.layout.num_variables, many=True)
 
     def _chain_strength(self, subproblems: Subproblems) -> float:
-        """The chain strength: as given, or found by one scan over the first subproblems."""
+        """Return the given chain strength, or find it by one scan over the first subproblems."""
         with self._lock:
             if self._strength is None:
                 first = subproblems if self._first is None else self._first
@@ -94,11 +94,11 @@ class TiledSubproblems:
             return self._strength
 
     def cancel(self) -> None:
-        """Give up what is pending."""
+        """Cancel pending calls."""
         self.qpu.submitter.cancel()
 
     def fingerprint(self) -> str:
-        """All that the reads depend on."""
+        """Return a text that covers everything on which the reads depend."""
         parameters = sorted(self.parameters.items())
         return f"{self.name} {self.qpu.fingerprint} {parameters} repair={self.repair} seed={self.seed} {self.encoding}"
 

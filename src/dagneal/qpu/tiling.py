@@ -1,4 +1,4 @@
-"""Tiles: as many disjoint copies of one small embedding as a chip holds, so that one call solves many problems."""
+"""Tiling: place many disjoint copies of one small embedding on a chip, so that one call solves many problems."""
 
 from __future__ import annotations
 
@@ -7,76 +7,81 @@ from collections.abc import Iterator
 import networkx as nx
 
 from dagneal.qpu.chips import chip_graph
-from dagneal.qpu.embedding import Chains, fault
+from dagneal.qpu.embedding import Chains, embedding_error
 
-_RESTARTS = 400  # searches for a good embedding in a tile, by bits: a larger problem has fewer
-_SMALL = 16  # bits up to which a place without chains is looked for, and several copies in one tile
-_CHAINED = 60  # bits beyond which chains take up more than the bits themselves
+_RESTARTS = 400  # divided by the number of QUBO variables: searches for a good embedding in a tile
+_SMALL = 16  # largest number of QUBO variables for a search without chains and for several copies in one tile
+_CHAINED = 60  # above this number of QUBO variables, assume that an embedding needs long chains
 _SIZES = {"chimera": range(1, 9), "pegasus": range(2, 9), "zephyr": range(1, 7)}
 
 
 def find_copies(source: nx.Graph, target: nx.Graph, topology: str, shape: tuple[int, ...], seed: int = 0) -> list[Chains]:
-    """Disjoint embeddings of one graph, as many as fit.
+    """Return as many disjoint embeddings of one graph as fit on a chip.
 
-    A good embedding, or a few that lie together, is found in a small tile of the chip and moved over it. Where qubits are
-    missing, copies that need them are left out.
+    The search finds a good embedding, or a few side by side, in a small tile of the chip and repeats it across the chip. It
+    skips copies that need missing qubits.
 
     Args:
-        source: the graph of the bits, numbered from 0.
-        target: the graph of the working qubits.
+        source: graph of the QUBO variables, numbered from 0.
+        target: graph of the working qubits.
         topology: chimera, pegasus or zephyr.
-        shape: the size of the chip's graph.
-        seed: the same seed gives the same copies.
+        shape: size of the chip's graph.
+        seed: random seed; equal seeds give equal copies.
 
     >>> from dagneal.qpu.chips import chip_graph
     >>> len(find_copies(nx.complete_graph(3), chip_graph("pegasus", (3,)), "pegasus", (3,)))
     18
     """
     best: list[Chains] = []
-    ideal = chip_graph(topology, shape)  # knows its coordinates
+    ideal = chip_graph(topology, shape)  # its nodes have coordinates, unlike those of `target`
     for size in _SIZES[topology]:
         tile = chip_graph(topology, (min(size, shape[0]), *shape[1:]))
         if len(tile) < (1.4 if len(source) <= _CHAINED else 2.5) * len(source):
             continue
-        for together in range(1, 5 if len(source) <= _SMALL else 2):  # several in one tile leave less of it unused
+        for together in range(1, 5 if len(source) <= _SMALL else 2):  # several copies use a tile better than one
             if together * len(source) > len(tile) or len(target) // len(source) <= len(best):
                 break
-            for group in _in_tile(source, tile, together, seed):
+            for group in _search_tile(source, tile, together, seed):
                 copies = _move(group, source, tile, ideal, target, topology)
                 if len(copies) > len(best):
                     best = copies
         if best and (len(tile) >= 6 * len(source) or len(source) > _CHAINED):
-            break  # larger tiles waste what lies between the copies
+            break  # larger tiles waste the qubits between the copies
     return best
 
 
-def _in_tile(source: nx.Graph, tile: nx.Graph, together: int, seed: int) -> Iterator[list[Chains]]:
-    """Disjoint embeddings in a tile, better and better: without chains if one is found, else with fewer qubits each time."""
+def _search_tile(source: nx.Graph, tile: nx.Graph, together: int, seed: int) -> Iterator[list[Chains]]:
+    """Yield ever better groups of disjoint embeddings in a tile: without chains if possible, else with fewer qubits."""
     import minorminer
     from minorminer import subgraph
 
-    bits = len(source)
+    count = len(source)
     several = nx.disjoint_union_all([source] * together)
     fewest = len(tile) + 1
-    if bits <= _SMALL:
-        found = {bit: (qubit,) for bit, qubit in subgraph.find_subgraph(several, tile, seed=seed, timeout=2).items()}
-        if found:
-            yield [{bit: found[copy * bits + bit] for bit in range(bits)} for copy in range(together)]
+    if count <= _SMALL:
+        subgraphs = subgraph.find_subgraph(several, tile, seed=seed, timeout=2)
+        if subgraphs:
+            yield [
+                {variable: (subgraphs[copy * count + variable],) for variable in range(count)} for copy in range(together)
+            ]
             return
-    for turn in range(max(3, min(24, _RESTARTS // bits))):
+    for turn in range(max(3, min(24, _RESTARTS // count))):
         found = minorminer.find_embedding(several, tile, random_seed=seed * 24 + turn, timeout=20, tries=1)
         used = sum(map(len, found.values()))
         if found and used < fewest:
             fewest = used
-            yield [{bit: tuple(sorted(found[copy * bits + bit])) for bit in range(bits)} for copy in range(together)]
-        if fewest == together * bits:
+            yield [
+                {variable: tuple(sorted(found[copy * count + variable])) for variable in range(count)}
+                for copy in range(together)
+            ]
+        if fewest == together * count:
             break
 
 
 def _move(
     group: list[Chains], source: nx.Graph, tile: nx.Graph, ideal: nx.Graph, target: nx.Graph, topology: str
 ) -> list[Chains]:
-    """Copies of embeddings at all places of their tile, the first that fit."""
+    """Move a group of embeddings to every position of their tile on the chip; keep those that fit."""
     import dwave.graphs as graphs
 
     mappings = {
@@ -85,34 +90,34 @@ def _move(
         "zephyr": graphs.zephyr_sublattice_mappings,
     }[topology]
     used: set[int] = set()
-    found: list[Chains] = []
+    copies: list[Chains] = []
     for mapping in mappings(tile, ideal):
         for chains in group:
-            moved = {bit: tuple(mapping(qubit) for qubit in chain) for bit, chain in chains.items()}
+            moved = {variable: tuple(mapping(qubit) for qubit in chain) for variable, chain in chains.items()}
             qubits = {qubit for chain in moved.values() for qubit in chain}
-            if not qubits & used and not fault(moved, source, target):
+            if not qubits & used and not embedding_error(moved, source, target):
                 used |= qubits
-                found.append(moved)
-    return found
+                copies.append(moved)
+    return copies
 
 
 def check_copies(copies: list[Chains], source: nx.Graph, target: nx.Graph) -> tuple[list[Chains], str]:
-    """The copies that still work, and what is wrong with the first that does not.
+    """Return the copies that work, and a description of the first error.
 
     Args:
         copies: disjoint embeddings.
-        source: the graph of the bits.
-        target: the graph of the working qubits.
+        source: graph of the QUBO variables.
+        target: graph of the working qubits.
     """
-    good, first, used = [], "", set[int]()
+    valid, first_error, used = [], "", set[int]()
     for chains in copies:
-        why = fault(chains, source, target)
+        error = embedding_error(chains, source, target)
         qubits = {qubit for chain in chains.values() for qubit in chain}
-        if not why and qubits & used:
-            why = f"qubit {min(qubits & used)} is in two copies"
-        if why:
-            first = first or why
+        if not error and qubits & used:
+            error = f"qubit {min(qubits & used)} is in two copies"
+        if error:
+            first_error = first_error or error
         else:
             used |= qubits
-            good.append(chains)
-    return good, first
+            valid.append(chains)
+    return valid, first_error
