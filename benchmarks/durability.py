@@ -1,8 +1,8 @@
-"""kill -9 at random moments of a divided run and of a bootstrap; resumed, each must end byte for byte as if undisturbed.
+"""Kill a divided run and a bootstrap with SIGKILL at random moments. A resumed run must give the same bytes as a full run.
 
-The same runs on a Dask cluster of three worker processes, where a worker is killed, and another one comes for it.
+The same runs also use a Dask cluster of three worker processes. There a worker is killed and replaced.
 
-Use: python benchmarks/durability.py [MOMENTS]   fifty by default, for each of the four
+Usage: python benchmarks/durability.py [MOMENTS]   number of kills for each of the four runs, fifty by default
 """
 
 import json
@@ -29,6 +29,7 @@ RUNS = {
 }
 SCORE = ["--score", "bdeu:1"]
 WORKERS = 3
+NO_COMMAND = b"stores no command"  # error of `dagneal resume` if the journal has no command
 
 
 def dagneal(folder: Path, *words: str) -> subprocess.Popen:
@@ -36,26 +37,26 @@ def dagneal(folder: Path, *words: str) -> subprocess.Popen:
     return subprocess.Popen(program, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
-def answer(folder: Path) -> tuple[str, bytes]:
-    """The result without its times, and the network that is written from it."""
+def read_result(folder: Path) -> tuple[str, bytes]:
+    """Return the result without its times, and the network as BIF."""
     assert dagneal(folder, "convert", "out.json", "net.bif", "--quiet").wait() == 0
-    found = json.loads((folder / "out.json").read_text())
-    found.pop("seconds")
-    return json.dumps(found), (folder / "net.bif").read_bytes()
+    result = json.loads((folder / "out.json").read_text())
+    result.pop("seconds")
+    return json.dumps(result), (folder / "net.bif").read_bytes()
 
 
 def run(folder: Path, words: list[str], resume: bool) -> None:
-    """Run to the end."""
+    """Run or resume a command until it ends."""
     process = dagneal(folder, "resume", "run.db", "--quiet") if resume else dagneal(folder, *words)
-    _, said = process.communicate()
-    if resume and b"does not say what command" in said:  # it was killed before it had read the data
+    _, error = process.communicate()
+    if resume and NO_COMMAND in error:  # it was killed before it read the data
         process = dagneal(folder, *words)
-        _, said = process.communicate()
-    assert process.returncode == 0, said
+        _, error = process.communicate()
+    assert process.returncode == 0, error
 
 
-def killed_and_resumed(folder: Path, words: list[str], after: float) -> bool:
-    """Kill the run, resume it; whether it was still running."""
+def kill_and_resume(folder: Path, words: list[str], after: float) -> bool:
+    """Kill a run and resume it. Return whether it was still running."""
     process = dagneal(folder, *words)
     time.sleep(after)
     process.send_signal(signal.SIGKILL)
@@ -64,21 +65,21 @@ def killed_and_resumed(folder: Path, words: list[str], after: float) -> bool:
     return process.returncode == -signal.SIGKILL
 
 
-def worker_killed(dask: Cluster, folder: Path, words: list[str], after: float) -> bool:
-    """Kill a worker of the run, and let another come for it; whether the run was not over yet."""
+def kill_worker(dask: Cluster, folder: Path, words: list[str], after: float) -> bool:
+    """Kill a worker during a run and start another. Return whether the run was still active."""
     process = dagneal(folder, *words, "--dask", dask.address)
     time.sleep(after)
     running = process.poll() is None
     victim = dask.workers.pop(0)
     victim.kill()
     victim.wait()
-    dask.workers.append(dask.worker())
-    _, said = process.communicate()
-    assert process.returncode == 0, said
+    dask.workers.append(dask.start_worker())
+    _, error = process.communicate()
+    assert process.returncode == 0, error
     return running
 
 
-def disturb_often(
+def disturb_repeatedly(
     bench: harness.Benchmark,
     name: str,
     place: Path,
@@ -87,25 +88,25 @@ def disturb_often(
     disturb: Callable[[Path, list[str], float], bool],
     moments: int,
 ) -> None:
-    """Disturb a run at random moments, and compare what comes out with that of a run left alone, without a cluster."""
-    whole = place / "whole"
-    whole.mkdir(parents=True)
-    run(whole, words, resume=False)
-    expected = answer(whole)
+    """Disturb a run at random moments, and compare each result with that of an undisturbed run without a cluster."""
+    undisturbed = place / "undisturbed"
+    undisturbed.mkdir(parents=True)
+    run(undisturbed, words, resume=False)
+    expected = read_result(undisturbed)
     timed = place / "timed"
     timed.mkdir()
-    begun = time.perf_counter()
+    start = time.perf_counter()
     run(timed, [*words, *more], resume=False)
-    usual = time.perf_counter() - begun
+    duration = time.perf_counter() - start
     hit = same = 0
     generator = random.Random(1)
     for moment in range(moments):
         folder = place / str(moment)
         folder.mkdir()
-        hit += disturb(folder, words, generator.uniform(0.0, 1.0) * usual)
-        same += answer(folder) == expected
-    bench.info(f"{name}: still running when it was killed, of {moments}", hit)
-    bench.exact(f"{name}: ended as the undisturbed run, of {moments}", same, equal_to=moments)
+        hit += disturb(folder, words, generator.uniform(0.0, 1.0) * duration)
+        same += read_result(folder) == expected
+    bench.info(f"{name}: killed while running, of {moments}", hit)
+    bench.exact(f"{name}: same result as the undisturbed run, of {moments}", same, equal_to=moments)
 
 
 def main(bench: harness.Benchmark, moments: int) -> None:
@@ -114,15 +115,15 @@ def main(bench: harness.Benchmark, moments: int) -> None:
         dn.load("waste").sample(2_000, 1).frame().write_csv(rows)
         for number, (name, options) in enumerate(RUNS.items()):
             words = ["learn", str(rows), *SCORE, *options.split(), "--quiet", "--journal", "run.db", "-o", "out.json"]
-            disturb_often(bench, name, Path(place) / f"{number}", words, [], killed_and_resumed, moments)
+            disturb_repeatedly(bench, name, Path(place) / f"{number}", words, [], kill_and_resume, moments)
             on_dask = ["--dask", dask.address]
-            disturb_often(
+            disturb_repeatedly(
                 bench,
-                f"{name}, a Dask worker",
+                f"{name}, Dask worker killed",
                 Path(place) / f"{number}-dask",
                 words,
                 on_dask,
-                partial(worker_killed, dask),
+                partial(kill_worker, dask),
                 moments,
             )
 

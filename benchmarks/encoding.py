@@ -1,8 +1,8 @@
-"""The table of docs/encoding.md: what simulated annealing makes of each encoding.
+"""Compute the tables of docs/results/encoding.md: simulated annealing with each encoding.
 
 python benchmarks/encoding.py sampling [FOLDER]    variables, gaps, hits, time to solution; asia and sachs from .bif files
-python benchmarks/encoding.py pipeline             alarm-15 with four parents, by simulated annealing alone
-python benchmarks/encoding.py speed [FOLDER]       how long encoding takes; alarm and hailfinder from .bif files
+python benchmarks/encoding.py pipeline             alarm-15 with four parents, solved only by simulated annealing
+python benchmarks/encoding.py speed [FOLDER]       time of the encoding; alarm and hailfinder from .bif files
 """
 
 import time
@@ -14,14 +14,14 @@ from division import read_network
 from dwave.samplers import SimulatedAnnealingSampler
 
 import dagneal as dn
-from dagneal.divide.candidates import allowed_by_margin, named_candidates, small_evidence
+from dagneal.divide.candidates import allowed_by_margin, collect_evidence, named_candidates
 
 SCORE = dn.BDeu(1.0)
 ENCODINGS = (dn.PAPER, dn.Encoding("tight", "complete", prune=True), dn.TIGHT, dn.Encoding("gap", "chordal", prune=True))
 
 
 def interval(hits: int, reads: int) -> tuple[float, float]:
-    """Wilson's 95% interval of a share."""
+    """Return Wilson's 95% interval of a proportion."""
     z = 1.96
     share = hits / reads
     middle = (share + z * z / (2 * reads)) / (1 + z * z / reads)
@@ -30,11 +30,11 @@ def interval(hits: int, reads: int) -> tuple[float, float]:
 
 
 def time_to_solution(hits: int, reads: int, seconds: float) -> str:
-    """The time after which the optimum has been read with 99%, with its 95% interval, one read after the other."""
+    """Return the time in which sequential reads find the optimum with probability 99%, with its 95% interval."""
 
     def at(share: float) -> float:
-        once = seconds / reads
-        return inf if share <= 0 else once * max(1.0, log(0.01) / log(1 - share)) if share < 1 else once
+        per_read = seconds / reads
+        return inf if share <= 0 else per_read * max(1.0, log(0.01) / log(1 - share)) if share < 1 else per_read
 
     low, high = interval(hits, reads)
     if not hits:
@@ -43,7 +43,7 @@ def time_to_solution(hits: int, reads: int, seconds: float) -> str:
 
 
 def sampling(bench: harness.Benchmark, folder: str | None) -> None:
-    """Reads of each encoding of the same scores."""
+    """Compare the reads of all encodings of the same scores."""
     harness.use_one_core()
     bundled = ("monty-hall",) if bench.small else ("waste", "waste-2p-dep", "alarm-15")
     tables = {name: dn.scoring.score_table(dn.load(name).expected(10_000), SCORE, 2) for name in bundled}
@@ -61,32 +61,32 @@ def sampling(bench: harness.Benchmark, folder: str | None) -> None:
 
 
 def with_candidates(scorer: dn.scoring.Scorer, max_parents: int) -> dn.scoring.ScoreTable:
-    """Return the table on the candidate parents that all triples suggest."""
+    """Return the score table on the candidate parents that all triples suggest."""
     names = scorer.data.names
-    margins, _, _ = small_evidence(scorer.table(2), dn.divide.choose_subproblems(len(names), 3, "all", 0))
+    margins, _, _ = collect_evidence(scorer.table(2), dn.divide.choose_subproblems(len(names), 3, "all", 0))
     return scorer.table(max_parents, named_candidates(allowed_by_margin(margins), names))
 
 
 def compare_reads(
     printed: harness.Table, name: str, table: dn.scoring.ScoreTable, best: float, encoding: dn.Encoding
 ) -> None:
-    """Print the figures of one encoding."""
+    """Print the results of one encoding."""
     small = printed.benchmark.small
     seeds, most = (range(1, 2), 100) if small else (range(1, 6), 1000)
     bqm = dn.qubo.encode(table, encoding)
     spins = bqm.spin
     reads, spent = [], 0.0
     for seed in seeds:
-        begun = time.perf_counter()
+        start = time.perf_counter()
         samples = SimulatedAnnealingSampler().sample(bqm, num_reads=most, seed=seed)
-        spent += time.perf_counter() - begun
+        spent += time.perf_counter() - start
         reads.append(dn.qubo.decode(table, samples))
-    raw = np.array([each.raw_scores for each in reads])
-    repaired = np.array([each.repaired_scores for each in reads])
+    raw = np.array([decoded.raw_scores for decoded in reads])
+    repaired = np.array([decoded.repaired_scores for decoded in reads])
     solved = [
         time_to_solution(int((np.abs(scores - best) < 1e-6).sum()), most * len(seeds), spent) for scores in (raw, repaired)
     ]
-    for count in sorted({100, most}):  # the first reads of a seed are the same however many there are
+    for count in sorted({100, most}):  # the first 100 reads of a seed are the same in both cases
         sizes = f"{max(map(abs, spins.linear.values())):,.0f} / {max(map(abs, spins.quadratic.values())):,.0f}"
         figures = []
         for scores in (raw, repaired):
@@ -101,8 +101,8 @@ def compare_reads(
 
 
 def pipeline(bench: harness.Benchmark, folder: str | None) -> None:
-    """Subproblems and the global problem by simulated annealing."""
-    heads = ("seed", "CPDAG distance", "optimal", "variables", "rounds", "baseline gap", "raw gap", "s")
+    """Solve subproblems and the global problem by simulated annealing."""
+    heads = ("seed", "CPDAG distance", "optimal", "variables", "global solves", "baseline gap", "raw gap", "s")
     printed = harness.Table(bench, heads)
     truth = dn.load("lung-cancer" if bench.small else "alarm-15")
     annealer = dn.Anneal(SimulatedAnnealingSampler(), num_reads=1000, encoding=dn.TIGHT)
@@ -116,8 +116,8 @@ def pipeline(bench: harness.Benchmark, folder: str | None) -> None:
         figures = (
             dn.compare(result.dag, truth.dag).cpdag_shd,
             "yes" if result.optimal else "no",
-            reads.bits,
-            result.division.rounds,
+            reads.qubo_variables,
+            result.division.global_solves,
             f"{reads.optimum - reads.baseline:.1f}",
             f"{reads.optimum - reads.raw.score:.1f}" if reads.raw else "none",
         )
@@ -125,9 +125,9 @@ def pipeline(bench: harness.Benchmark, folder: str | None) -> None:
 
 
 def speed(bench: harness.Benchmark, folder: str | None) -> None:
-    """The time that encoding takes."""
+    """Measure the time of the encoding."""
     harness.use_one_core()
-    heads = ("network", "variables", "most parents", "candidates", "encoding", "QUBO variables", "interactions", "s")
+    heads = ("network", "variables", "parent limit", "candidates", "encoding", "QUBO variables", "interactions", "s")
     printed = harness.Table(bench, heads)
     cases = [("alarm-15", dn.load("alarm-15"), limit) for limit in ((2,) if bench.small else (2, 3, 4))]
     if folder:

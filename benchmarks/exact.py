@@ -1,4 +1,4 @@
-"""Exact search: alarm-15 with two parents, 20 variables with three, 25 with two."""
+"""Measure exact search: alarm-15 with two parents, 20 variables with three, 25 variables with two."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ SCORE = dn.BDeu(1.0)
 
 
 def chain(n: int, rows: int = 1000) -> dn.Dataset:
-    """Each variable the exclusive or of the two before it, with noise: no single parent helps."""
+    """Return data in which each variable is the noisy exclusive or of the two before it, so that no single parent helps."""
     rng = np.random.default_rng(0)
     array = rng.integers(0, 2, (rows, n))
     for i in range(2, n):
@@ -29,7 +29,7 @@ def cases(small: bool) -> Iterator[tuple[str, dn.Dataset, int, int, float]]:
 
 if __name__ == "__main__":
     with harness.start("exact", __doc__) as bench:
-        dn.solvers.exact(dn.scoring.score_table(dn.load("monty-hall").expected(10), SCORE, 1))  # compiled
+        dn.solvers.exact(dn.scoring.score_table(dn.load("monty-hall").expected(10), SCORE, 1))  # compiles the kernels
         for name, data, limit, times, most in cases(bench.small):
             table = dn.scoring.score_table(data, SCORE, limit)
             scores = []

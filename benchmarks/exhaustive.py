@@ -1,4 +1,4 @@
-"""The paper's exhaustive search: up to 2^20 settings, those of lung-cancer."""
+"""Measure exhaustive search, as in the paper: up to 2^20 assignments of the QUBO variables (lung-cancer)."""
 
 import harness
 

@@ -1,6 +1,6 @@
-"""Thousands of files that were right and have been changed at random: no traceback, no hang over 5 s, no memory over 1 GB.
+"""Give dagneal thousands of randomly damaged files: no traceback, no run over 5 s, no memory over 1 GB.
 
-Use: python benchmarks/fuzz.py [COUNT] [SEED]   10,000 of CSV, BIF, TOML and journals together; findings stay in ./fuzzed
+Usage: python benchmarks/fuzz.py [COUNT] [SEED]   10,000 CSV, BIF, TOML and journal files; files that fail stay in ./fuzzed
 """
 
 import sys

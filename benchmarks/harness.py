@@ -1,15 +1,15 @@
-"""Measure, print figures beside those of the last stored run, and store them.
+"""Measure figures, compare them with the last stored run, and store them.
 
-A benchmark names its figures and states targets; this module does the rest. Every benchmark takes these options:
+A benchmark names its figures and states targets; this module does the rest. Every benchmark has these options:
 
-    --small          the smallest sizes, to see that it works; stored apart
-    --check          exit with 1 if a target is missed, an exact figure differs, or a time or a memory is more than the
-                     tolerance above the last stored run of the same machine; such a run is not stored
-    --tolerance X    of --check and of the mark in the last column (default 0.25, which is 25%)
+    --small          use the smallest sizes, only to check that the benchmark works; stored separately
+    --check          exit with 1 if a target is missed, an exact figure differs, or a time or memory exceeds the last
+                     stored run on the same machine by more than the tolerance; a failed run is not stored
+    --tolerance X    tolerance of --check (default 0.25, which is 25%)
     --no-store       print only
 
-Figures are stored in benchmarks/results/NAME.json with the machine and the versions of the libraries, the last ten runs of
-each benchmark. Names of hosts and paths are not stored.
+The last ten runs of each benchmark are stored in benchmarks/results/NAME.json, with the machine and the versions of the
+libraries, but without host names and paths.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 RESULTS = Path(__file__).parent / "results"
-KEPT = 10  # runs in a file
+KEPT = 10  # stored runs per benchmark
 TOLERANCE = 0.25
-SMALLEST = 0.005  # seconds: shorter times are not checked against the last run, they are mostly noise
+SMALLEST = 0.005  # seconds: shorter times are mostly noise and are not compared with the last run
 PACKAGES = ("dagneal", "dimod", "dwave-samplers", "networkx", "numba", "numpy", "polars")
 
 T = TypeVar("T")
@@ -44,8 +44,8 @@ class Figure:
     """One figure of a benchmark.
 
     Attributes:
-        value: the number or text.
-        unit: of the value.
+        value: number or text.
+        unit: unit of the value.
         kind: `cost` (lower is better), `gain` (higher is better), `exact` (must not change) or `info`.
     """
 
@@ -65,14 +65,14 @@ class Figure:
 
 
 class Benchmark:
-    """The figures of one run of a benchmark; used as a context manager.
+    """The figures of one run of a benchmark, as a context manager.
 
     Args:
-        name: of the file in which figures are stored.
-        options: what `parse_options` returned.
+        name: name of the file that stores the figures.
+        options: options from `parse_options`.
 
     Attributes:
-        small: whether the smallest sizes are asked for.
+        small: whether to use the smallest sizes.
     """
 
     def __init__(self, name: str, options: argparse.Namespace) -> None:
@@ -102,13 +102,13 @@ class Benchmark:
     def time(
         self, what: str, work: Callable[[], Any], times: int = 5, at_most: float | None = None, note: str = ""
     ) -> float:
-        """Measure the shortest of several calls, and add it as a figure; return the seconds.
+        """Measure the shortest time of several calls, add it as a figure and return it in seconds.
 
         Args:
-            what: is measured.
-            work: called without arguments.
-            times: how often.
-            at_most: the target in seconds.
+            what: name of the figure.
+            work: function without arguments.
+            times: number of calls.
+            at_most: target in seconds.
         """
         seconds = best_of(work, times)
         self.seconds(what, seconds, at_most)
@@ -123,40 +123,40 @@ class Benchmark:
         self.add(what, Figure(float(value), "GB", "cost"), at_most, note=note)
 
     def gain(self, what: str, value: float, at_least: float | None = None, unit: str = "", note: str = "") -> None:
-        """Add a figure of which more is better; see `time`."""
+        """Add a figure for which higher is better; see `time`."""
         self.add(what, Figure(value, unit, "gain"), at_least=at_least, note=note)
 
     def exact(self, what: str, value: float | int | str, equal_to: Any = None, note: str = "") -> None:
         """Add a figure that must not change from run to run, such as a score or a number of differences.
 
         Args:
-            what: is counted.
+            what: name of the figure.
             value: the figure.
-            equal_to: what it has to be, if that is known.
-            note: printed at the end of the line.
+            equal_to: required value; None if unknown.
+            note: text at the end of the line.
         """
         if equal_to is not None and value != equal_to:
             self.problems.append(f"{what}: {value}, expected {equal_to}")
         self.add(what, Figure(value, kind="exact"), note=note)
 
     def info(self, what: str, value: float | int | str, unit: str = "", note: str = "") -> None:
-        """Add a figure that is printed and stored only."""
+        """Add a figure that is only printed and stored."""
         self.add(what, Figure(value, unit), note=note)
 
     def add(
         self, what: str, figure: Figure, at_most: float | None = None, at_least: float | None = None, note: str = ""
     ) -> None:
-        """Print a figure beside that of the last run, and keep it.
+        """Print a figure with its ratio to the last run, and record it.
 
         Args:
-            what: it is; unique in a benchmark.
+            what: name of the figure, unique in the benchmark.
             figure: the figure.
-            at_most: the highest value that meets the target.
-            at_least: the lowest value that meets the target.
-            note: printed at the end of the line.
+            at_most: highest value that meets the target.
+            at_least: lowest value that meets the target.
+            note: text at the end of the line.
         """
         if what in self.figures:
-            raise ValueError(f"there are two figures {what!r}")
+            raise ValueError(f"two figures have the name {what!r}")
         words = [note] if note else []
         if at_most is not None:
             words.append(f"target at most {at_most:g} {figure.unit}".rstrip())
@@ -170,10 +170,10 @@ class Benchmark:
         self.figures[what] = figure
 
     def compare(self, what: str, figure: Figure) -> str:
-        """Return the ratio to the last stored run of this machine, and remember what is beyond the tolerance.
+        """Return the ratio to the last stored run on this machine, and record a problem if it exceeds the tolerance.
 
         Args:
-            what: the figure is.
+            what: name of the figure.
             figure: the figure.
         """
         before = self.last.get(what, {}).get("value")
@@ -181,7 +181,7 @@ class Benchmark:
             return ""
         if figure.kind == "exact":
             if before != figure.value:
-                self.problems.append(f"{what}: {figure.value}, {before} in the last run")
+                self.problems.append(f"{what}: {figure.value}, but {before} in the last run")
                 return "differs"
             return "same"
         if isinstance(figure.value, str) or isinstance(before, str) or not before:
@@ -196,37 +196,37 @@ class Benchmark:
 
 
 class Table:
-    """A Markdown table whose rows are figures too.
+    """A Markdown table whose rows are also recorded as figures.
 
     Args:
-        benchmark: keeps the figures.
-        heads: of the columns.
+        benchmark: benchmark that records the figures.
+        heads: headings of the columns.
     """
 
     def __init__(self, benchmark: Benchmark, heads: Sequence[str]) -> None:
         self.benchmark = benchmark
-        print("| " + " | ".join([*heads, "against the last run"]) + " |\n|" + "---|" * (len(heads) + 1), flush=True)
+        print("| " + " | ".join([*heads, "ratio to the last run"]) + " |\n|" + "---|" * (len(heads) + 1), flush=True)
 
     def row(self, name: str, cells: Sequence[object], seconds: float | None = None, exact: Sequence[object] = ()) -> None:
         """Print a row.
 
         Args:
-            name: of the row, unique in the benchmark.
-            cells: of the row.
-            seconds: what it took.
+            name: name of the row, unique in the benchmark.
+            cells: cells of the row.
+            seconds: measured time.
             exact: figures that must not change from run to run.
         """
         words = []
         if exact:
             figure = Figure(" ".join(map(str, exact)), kind="exact")
-            words.append(self._keep(f"{name}, result", figure))
+            words.append(self._record(f"{name}, result", figure))
         if seconds is not None:
-            words.append(self._keep(name, Figure(float(seconds), "s", "cost")))
+            words.append(self._record(name, Figure(float(seconds), "s", "cost")))
         print("| " + " | ".join(map(str, [*cells, ", ".join(filter(None, words))])) + " |", flush=True)
 
-    def _keep(self, what: str, figure: Figure) -> str:
+    def _record(self, what: str, figure: Figure) -> str:
         if what in self.benchmark.figures:
-            raise ValueError(f"there are two figures {what!r}")
+            raise ValueError(f"two figures have the name {what!r}")
         self.benchmark.figures[what] = figure
         return self.benchmark.compare(what, figure)
 
@@ -234,38 +234,38 @@ class Table:
 def parse_options(
     description: str | None, *arguments: tuple[str, dict[str, Any]], words: Sequence[str] | None = None
 ) -> Any:
-    """Read the command line of a benchmark.
+    """Parse the command line of a benchmark.
 
     Args:
-        description: of the benchmark, its module docstring.
+        description: module docstring of the benchmark.
         *arguments: further arguments, each a name and the keywords of `add_argument`.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, keywords in arguments:
         parser.add_argument(name, **keywords)
-    parser.add_argument("--small", action="store_true", help="the smallest sizes, to see that it works")
+    parser.add_argument("--small", action="store_true", help="use the smallest sizes, only to check that it works")
     parser.add_argument("--check", action="store_true", help="exit with 1 if a target is missed or a figure is worse")
-    parser.add_argument("--tolerance", type=float, default=TOLERANCE, metavar="X", help="of --check (default %(default)s)")
+    parser.add_argument("--tolerance", type=float, default=TOLERANCE, metavar="X", help="for --check (default %(default)s)")
     parser.add_argument("--no-store", action="store_true", help="do not store the figures")
     return parser.parse_args()
 
 
 def start(name: str, description: str | None, *arguments: tuple[str, dict[str, Any]]) -> Benchmark:
-    """Return the benchmark that the command line asks for.
+    """Parse the command line and return the benchmark.
 
     Args:
-        name: of the benchmark.
-        description: its module docstring.
-        *arguments: see `parse_options`.
+        name: name of the benchmark.
+        description: module docstring of the benchmark.
+        *arguments: further arguments; see `parse_options`.
     """
     return Benchmark(name, parse_options(description, *arguments))
 
 
 def load_runs(name: str) -> list[dict[str, Any]]:
-    """Return the stored runs of a benchmark, the last one last.
+    """Return the stored runs of a benchmark, oldest first.
 
     Args:
-        name: of the benchmark.
+        name: name of the benchmark.
     """
     path = RESULTS / f"{name}.json"
     if not path.exists():
@@ -275,12 +275,12 @@ def load_runs(name: str) -> list[dict[str, Any]]:
 
 
 def store_run(name: str, runs: list[dict[str, Any]], figures: dict[str, Figure]) -> None:
-    """Store a run behind the earlier ones.
+    """Store a run after the earlier runs.
 
     Args:
-        name: of the benchmark.
-        runs: the earlier runs.
-        figures: of this one.
+        name: name of the benchmark.
+        runs: earlier runs.
+        figures: figures of this run.
     """
     run = {
         "date": datetime.now(UTC).date().isoformat(),
@@ -294,7 +294,7 @@ def store_run(name: str, runs: list[dict[str, Any]], figures: dict[str, Figure])
 
 
 def describe_machine() -> dict[str, Any]:
-    """Return what tells machines apart, without the name of the host."""
+    """Return a description that distinguishes machines, without the host name."""
     processor = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -311,68 +311,68 @@ def describe_machine() -> dict[str, Any]:
 
 
 def installed_versions() -> dict[str, str]:
-    """Return the versions of Python and of the libraries that matter."""
-    found = {"python": platform.python_version()}
+    """Return the versions of Python and the relevant libraries."""
+    versions = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def best_of(work: Callable[[], Any], times: int = 5) -> float:
-    """Return the shortest of several calls, in seconds.
+    """Return the shortest time of several calls, in seconds.
 
     Args:
-        work: called without arguments.
-        times: how often.
+        work: function without arguments.
+        times: number of calls.
     """
     return min(time_of(work)[0] for _ in range(times))
 
 
 def time_of(work: Callable[[], T]) -> tuple[float, T]:
-    """Return the seconds of one call, and its result.
+    """Return the time of one call in seconds, and its result.
 
     Args:
-        work: called without arguments.
+        work: function without arguments.
     """
-    begun = time.perf_counter()
+    start = time.perf_counter()
     result = work()
-    return time.perf_counter() - begun, result
+    return time.perf_counter() - start, result
 
 
 def use_one_core() -> None:
-    """Keep this process on one core, where the system can."""
+    """Restrict this process to one core, if the system supports that."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
 def peak_memory(children: bool = False) -> float:
-    """Return the most memory that this process has had, in GB.
+    """Return the peak memory of this process in GB.
 
     Args:
-        children: of the largest child process instead.
+        children: whether to return that of the largest child process instead.
     """
     status = Path("/proc/self/status")
-    if not children and status.exists():  # of this process alone; what getrusage tells begins with the parent's
+    if not children and status.exists():  # getrusage would include memory of the parent process
         return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM")) / 1e6
     who = resource.RUSAGE_CHILDREN if children else resource.RUSAGE_SELF
     return resource.getrusage(who).ru_maxrss / 1e6
 
 
 def run_command(*words: str, **environment: str) -> float:
-    """Return the seconds that a command takes as a user sees it; its output is dropped.
+    """Run a command without its output and return its wall time in seconds.
 
     Args:
-        *words: of the command.
-        **environment: variables that differ from those of this process.
+        *words: words of the command.
+        **environment: environment variables to change.
     """
-    begun = time.perf_counter()
+    start_time = time.perf_counter()
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | environment)
-    return time.perf_counter() - begun
+    return time.perf_counter() - start_time
 
 
 def dagneal_command() -> str:
-    """Return the path of the command `dagneal` beside this interpreter."""
+    """Return the path of the `dagneal` command next to this interpreter."""
     return os.path.join(os.path.dirname(sys.executable), "dagneal")

@@ -1,8 +1,8 @@
-"""All benchmarks that need no further files, each in a process of its own.
+"""Run all benchmarks that need no further files, each in a separate process.
 
-Use: python benchmarks/run.py [NAME ...] [--small] [--check] [--tolerance X] [--no-store]   see benchmarks/harness.py
+Usage: python benchmarks/run.py [NAME ...] [--small] [--check] [--tolerance X] [--no-store]   see benchmarks/harness.py
 
-With `--check` the exit status is 1 if one of them fails.
+With `--check` the exit status is 1 if a benchmark fails.
 """
 
 import subprocess

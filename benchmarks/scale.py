@@ -1,10 +1,10 @@
-"""Rows and columns in great number. Files are made on the way, in a temporary folder.
+"""Measure many rows and many columns. The data files are created in a temporary folder.
 
-Use: python benchmarks/scale.py rows              10^8 rows x 10 binary columns that merge, beside polars' own group-by
-     python benchmarks/scale.py unmerged          10^7 rows x 40 binary columns that do not merge
-     python benchmarks/scale.py columns [N...]    random networks of N variables, 10,000 rows; 50 to 1000 by default
-     python benchmarks/scale.py tall [N...]       the same with 100,000 rows; 50 and 100 by default
-Each case runs in a process of its own, so that peak memory is its own.
+Usage: python benchmarks/scale.py rows              10^8 rows x 10 binary columns, few distinct rows; also polars' group-by
+       python benchmarks/scale.py unmerged          10^7 rows x 40 binary columns, mostly distinct rows
+       python benchmarks/scale.py columns [N...]    random networks of N variables, 10,000 rows; 50 to 1000 by default
+       python benchmarks/scale.py tall [N...]       random networks of N variables, 100,000 rows; 50 and 100 by default
+Each case runs in a separate process, to measure its own peak memory.
 """
 
 import json
@@ -23,8 +23,8 @@ SCORE = dn.BDeu(1.0)
 TABLE_PARENTS, GLOBAL_PARENTS = 2, 4
 
 
-def write(path: Path, rows: int, columns: int, flip: float, reach: int) -> None:
-    """Binary columns, each a noisy copy of one of the few before it, a million rows at a time, then as one file."""
+def write_rows(path: Path, rows: int, columns: int, flip: float, reach: int) -> None:
+    """Write binary columns to one Parquet file. Each column is a noisy copy of one of the `reach` columns before it."""
     import polars as pl
 
     generator = np.random.default_rng(1)
@@ -32,24 +32,24 @@ def write(path: Path, rows: int, columns: int, flip: float, reach: int) -> None:
     parts.mkdir()
     step = min(rows, 1_000_000)
     for part in range(rows // step):
-        found = np.empty((columns, step), dtype=np.uint8)
-        found[0] = generator.integers(0, 2, step)
+        values = np.empty((columns, step), dtype=np.uint8)
+        values[0] = generator.integers(0, 2, step)
         for column in range(1, columns):
             noise = generator.random(step, dtype=np.float32) < flip
-            found[column] = found[generator.integers(max(0, column - reach), column)] ^ noise
-        pl.DataFrame({f"c{i}": line for i, line in enumerate(found)}).write_parquet(parts / f"{part:03}.parquet")
+            values[column] = values[generator.integers(max(0, column - reach), column)] ^ noise
+        pl.DataFrame({f"c{i}": line for i, line in enumerate(values)}).write_parquet(parts / f"{part:03}.parquet")
     pl.scan_parquet(parts / "*.parquet").sink_parquet(path)
 
 
-def network(n: int, seed: int = 1) -> dn.BayesianNetwork:
-    """A random sparse network: two or three states, up to three parents among the thirty variables before."""
+def random_network(n: int, seed: int = 1) -> dn.BayesianNetwork:
+    """Return a random sparse network: two or three states, up to three parents among the previous thirty variables."""
     generator = np.random.default_rng(seed)
     names = [f"v{i}" for i in range(n)]
     order = generator.permutation(n)
     states = {name: tuple(str(s) for s in range(generator.integers(2, 4))) for name in names}
     parents = {}
-    for place, variable in enumerate(order):
-        pool = order[max(0, place - 30) : place]
+    for position, variable in enumerate(order):
+        pool = order[max(0, position - 30) : position]
         count = min(len(pool), int(generator.choice([0, 1, 2, 3], p=[0.1, 0.4, 0.35, 0.15])))
         chosen = sorted(generator.choice(pool, count, replace=False)) if count else []
         parents[names[variable]] = tuple(names[v] for v in chosen)
@@ -60,34 +60,34 @@ def network(n: int, seed: int = 1) -> dn.BayesianNetwork:
     return dn.BayesianNetwork(states, parents, tables)
 
 
-def polars_merges(path: str) -> dict:
+def merge_with_polars(path: str) -> dict:
     import polars as pl
 
-    begun = time.perf_counter()
+    start = time.perf_counter()
     frame = pl.scan_parquet(path)
-    found = frame.group_by(*frame.collect_schema().names()).agg(pl.len()).collect(engine="streaming")
-    return {"seconds": time.perf_counter() - begun, "rows": found.height}
+    merged = frame.group_by(*frame.collect_schema().names()).agg(pl.len()).collect(engine="streaming")
+    return {"seconds": time.perf_counter() - start, "rows": merged.height}
 
 
-def we_read(path: str) -> dict:
-    begun = time.perf_counter()
+def read_rows(path: str) -> dict:
+    start = time.perf_counter()
     data = dn.read(path)
-    return {"seconds": time.perf_counter() - begun, "data": repr(data)}
+    return {"seconds": time.perf_counter() - start, "data": repr(data)}
 
 
-def we_score(path: str) -> dict:
-    begun = time.perf_counter()
+def score_rows(path: str) -> dict:
+    start = time.perf_counter()
     data = dn.read(path)
-    read = time.perf_counter() - begun
-    dn.scoring.Scorer(data, SCORE).table(TABLE_PARENTS)  # compiled
-    begun = time.perf_counter()
+    read = time.perf_counter() - start
+    dn.scoring.Scorer(data, SCORE).table(TABLE_PARENTS)  # compiles the kernels
+    start = time.perf_counter()
     dn.scoring.Scorer(data, SCORE).table(TABLE_PARENTS)
-    seconds = time.perf_counter() - begun
+    seconds = time.perf_counter() - start
     words = dn.scoring.Scorer(data, SCORE).counter.planes.words
-    begun = time.perf_counter()
+    start = time.perf_counter()
     for _ in range(5):
         words.max()
-    bandwidth = 5 * words.nbytes / (time.perf_counter() - begun)
+    bandwidth = 5 * words.nbytes / (time.perf_counter() - start)
     return {
         "read": read,
         "seconds": seconds,
@@ -98,88 +98,94 @@ def we_score(path: str) -> dict:
     }
 
 
-def we_learn(count: str, rows: str) -> dict:
-    truth = network(int(count))
+def learn_network(count: str, rows: str) -> dict:
+    truth = random_network(int(count))
     data = truth.sample(int(rows), 1)
     settings = {"score": SCORE, "max_parents": GLOBAL_PARENTS, "seed": 0}
-    dn.learn(network(80).sample(500, 1), dn.Auto(), **settings)  # compiled
-    begun = time.perf_counter()
-    found = dn.learn(data, dn.Auto(), **settings)
-    seconds = time.perf_counter() - begun
-    against = dn.compare(found.dag, truth.dag)
-    above = found.score - dn.scoring.Scorer(data, SCORE).score(truth.dag)
+    dn.learn(random_network(80).sample(500, 1), dn.Auto(), **settings)  # compiles the kernels
+    start = time.perf_counter()
+    result = dn.learn(data, dn.Auto(), **settings)
+    seconds = time.perf_counter() - start
+    comparison = dn.compare(result.dag, truth.dag)
+    above = result.score - dn.scoring.Scorer(data, SCORE).score(truth.dag)
     return {
         "seconds": seconds,
-        "score": repr(found.score),
+        "score": repr(result.score),
         "above": above,
-        "distance": against.cpdag_shd,
+        "distance": comparison.cpdag_shd,
         "edges": truth.dag.number_of_edges(),
     }
 
 
-def alone(case: str, *words: str) -> dict:
-    """Run a case in a process of its own."""
+def run_separately(case: str, *words: str) -> dict:
+    """Run a case in a separate process and return its figures."""
     done = subprocess.run([sys.executable, __file__, case, *words], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 def merged_rows(bench: harness.Benchmark) -> None:
-    """Rows that merge."""
+    """Measure reading of data with few distinct rows."""
     count = 10**6 if bench.small else 10**8
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
-        write(path, count, 10, 0.2, 3)
-        theirs, ours = alone("polars_merges", str(path)), alone("we_read", str(path))
+        write_rows(path, count, 10, 0.2, 3)
+        polars, ours = run_separately("merge_with_polars", str(path)), run_separately("read_rows", str(path))
         size = f"{count:,} x 10"
-        bench.info(f"polars' streaming group-by of {size}", theirs["seconds"], "s")
-        bench.info(f"polars' streaming group-by of {size}, memory", theirs["memory"], "GB")
-        most = None if bench.small else 3 * theirs["seconds"]
+        bench.info(f"polars' streaming group-by of {size}", polars["seconds"], "s")
+        bench.info(f"polars' streaming group-by of {size}, memory", polars["memory"], "GB")
+        most = None if bench.small else 3 * polars["seconds"]
         bench.seconds(f"dagneal reads and merges {size}", ours["seconds"], most)
         bench.memory(f"dagneal reads and merges {size}, memory", ours["memory"], 1.5)
-        bench.info("ratio of the times", ours["seconds"] / theirs["seconds"])
+        bench.info("ratio of the times", ours["seconds"] / polars["seconds"])
 
 
 def unmerged_rows(bench: harness.Benchmark) -> None:
-    """Rows that do not merge."""
+    """Measure scoring of data with mostly distinct rows."""
     count = 10**5 if bench.small else 10**7
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
-        write(path, count, 40, 0.3, 6)
-        found = alone("we_score", str(path))
-        n, work = found["n"], found["rows"] / found["seconds"]
+        write_rows(path, count, 40, 0.3, 6)
+        figures = run_separately("score_rows", str(path))
+        n, work = figures["n"], figures["rows"] / figures["seconds"]
         triples = n * (n - 1) * (n - 2) // 6
-        bench.seconds(f"dagneal reads {count:,} x 40 and packs them", found["read"], note=f"{found['bytes'] / 1e6:.0f} MB")
-        bench.seconds(f"score table, at most {TABLE_PARENTS} parents", found["seconds"])
-        bench.info("rows x triples a second", f"{triples * work:.3g}")
-        # A triple of binary variables is four conjunctions of two planes of N / 8 bytes, which stay in the cache; memory is
-        # read once for each of the sixteen pieces that the sets are cut into.
-        speed = found["bandwidth"]
-        cached, read = triples * work, 16 * found["bytes"] / found["seconds"]
-        note = f"{cached / speed:.1f} x memory bandwidth"
-        bench.info("bytes in conjunctions, a second, both cores", cached / 1e9, "GB", note=note)
-        note = f"{read / speed:.0%} of one core's {speed / 1e9:.0f} GB"
-        bench.info("bytes from memory, a second", read / 1e9, "GB", note=note)
-        bench.memory("peak memory", found["memory"])
+        note = f"{figures['bytes'] / 1e6:.0f} MB"
+        bench.seconds(f"dagneal reads {count:,} x 40 and packs them", figures["read"], note=note)
+        bench.seconds(f"score table, at most {TABLE_PARENTS} parents", figures["seconds"])
+        bench.info("rows x triples per second", f"{triples * work:.3g}")
+        # Counting a triple of binary variables takes four conjunctions of two bit planes of N / 8 bytes, which stay in the
+        # cache. The sets are split into sixteen tasks, and each task reads the planes from memory once.
+        bandwidth = figures["bandwidth"]
+        cached, read = triples * work, 16 * figures["bytes"] / figures["seconds"]
+        note = f"{cached / bandwidth:.1f} x memory bandwidth"
+        bench.info("bytes in conjunctions per second, both cores", cached / 1e9, "GB", note=note)
+        note = f"{read / bandwidth:.0%} of one core's {bandwidth / 1e9:.0f} GB"
+        bench.info("bytes from memory per second", read / 1e9, "GB", note=note)
+        bench.memory("peak memory", figures["memory"])
 
 
 def learn_columns(bench: harness.Benchmark, counts: list[str], rows: int) -> None:
-    """Random networks of many variables."""
-    heads = ("variables", "rows", "s", "peak memory, GB", "edges of the truth", "score above the truth's", "CPDAG distance")
+    """Learn random networks of many variables."""
+    heads = ("variables", "rows", "s", "peak memory, GB", "true edges", "score minus true score", "CPDAG distance")
     table = harness.Table(bench, heads)
     for count in counts:
-        found = alone("we_learn", count, str(rows))
-        figures = (found["edges"], f"{found['above']:.1f}", found["distance"])
-        cells = (count, f"{rows:,}", f"{found['seconds']:.1f}", f"{found['memory']:.2f}", *figures)
-        table.row(f"{count} variables, {rows:,} rows", cells, found["seconds"], exact=(found["score"], *figures))
+        result = run_separately("learn_network", count, str(rows))
+        figures = (result["edges"], f"{result['above']:.1f}", result["distance"])
+        cells = (count, f"{rows:,}", f"{result['seconds']:.1f}", f"{result['memory']:.2f}", *figures)
+        table.row(f"{count} variables, {rows:,} rows", cells, result["seconds"], exact=(result["score"], *figures))
 
 
-PARTS = {"polars_merges": polars_merges, "we_read": we_read, "we_score": we_score, "we_learn": we_learn}
+PARTS = {
+    "merge_with_polars": merge_with_polars,
+    "read_rows": read_rows,
+    "score_rows": score_rows,
+    "learn_network": learn_network,
+}
 CASES = ("rows", "unmerged", "columns", "tall")
 
 
 def main() -> None:
-    """Run what the command line asks for."""
+    """Run the case given on the command line."""
     if sys.argv[1:2] and sys.argv[1] in PARTS:
         print(json.dumps(PARTS[sys.argv[1]](*sys.argv[2:]) | {"memory": harness.peak_memory()}))
         return

@@ -1,4 +1,4 @@
-"""How long a user waits: for help, for the first run after installation, for the second."""
+"""Measure start-up times: the help, the first run after installation and the second run."""
 
 import os
 import tempfile
@@ -22,11 +22,11 @@ if __name__ == "__main__":
 
         first = learn()
         second = harness.best_of(learn, times)
-        bench.seconds("dagneal learn of a small file, nothing compiled yet", first)
-        bench.seconds("the same again", second, at_most=2)
+        bench.seconds("dagneal learn of a small file, first run (compiles)", first)
+        bench.seconds("dagneal learn of a small file, second run", second, at_most=2)
         parts = {"exact search": first - second}
         if not bench.small:
             parts |= {"annealing": compilation("sa"), "exhaustive search": compilation("exhaustive")}
         for name, seconds in parts.items():
             bench.info(f"compilation of {name}", seconds, "s")
-        bench.seconds("compilation together", sum(parts.values()), at_most=20)
+        bench.seconds("compilation, total", sum(parts.values()), at_most=20)

@@ -1,4 +1,4 @@
-"""All sub-QUBOs of alarm-15, from gathering the scores to models, beside the paper's times for k = 9 (its Table 8)."""
+"""Build the QUBOs of all subproblems of alarm-15 from its scores, and compare with the paper's time for k = 9 (Table 8)."""
 
 from itertools import combinations
 
@@ -17,7 +17,7 @@ if __name__ == "__main__":
             encoded = dn.qubo.qubos(subproblems, ENCODING)
             return len([encoded.model(line) for line in range(len(subproblems.members))])
 
-        build(3)  # compiled
+        build(3)  # compiles the kernels
         for size in (3,) if bench.small else (3, 4, 5, 6, 9, 12):
             seconds, count = harness.time_of(lambda size=size: build(size))
             at_most, note = (2.0, "the paper: 11,370 s") if size == 9 else (None, "")

@@ -1,4 +1,4 @@
-"""Many subproblems in a call: the client's time on Ocean's mock, and what one call for all does for simulated annealing."""
+"""Solve many subproblems in one call: client time on Ocean's mock, and the effect on simulated annealing."""
 
 import tempfile
 from itertools import combinations
@@ -17,7 +17,7 @@ UNPRUNED = dn.Encoding("tight", "complete", prune=False)
 
 
 class Instant(dimod.Sampler):
-    """Random spins at once: what is left is the client's time."""
+    """Return random spins immediately, so that only the time of the client remains."""
 
     parameters, properties = {"num_reads": [], "answer_mode": []}, {}
 
@@ -27,25 +27,25 @@ class Instant(dimod.Sampler):
 
 
 def client_time(bench: harness.Benchmark, table: dn.scoring.ScoreTable, size: int) -> None:
-    """Subproblems on a mock of the chip, with the paper's encoding."""
+    """Solve subproblems on a mock of the chip, with the paper's encoding."""
     mock = MockDWaveSampler(
         topology_type="pegasus", topology_shape=[16], substitute_sampler=Instant(), parameter_warnings=False
     )
     with tempfile.TemporaryDirectory() as cache:
         qpu = dn.qpu.QPU(LocalBackend(mock, "mock"), cache=Path(cache))
         subproblems = table.gather(list(combinations(range(15), size)))
-        for turn in ("embedding found", "embedding known"):
+        for state in ("new embedding", "stored embedding"):
             solver = qpu.subproblem_solver({"num_reads": 100}, False, 1, dn.PAPER)
             seconds, _ = harness.time_of(lambda solver=solver: solver.solve_many(subproblems))
             calls = f"{len(subproblems.members):,} subproblems of {size} in {solver.calls} calls"
-            bench.seconds(f"{calls}, client time, {turn}", seconds)
+            bench.seconds(f"{calls}, client time, {state}", seconds)
 
 
 def joint_model(encoded) -> dimod.BinaryQuadraticModel:
-    """All problems as one block-diagonal model."""
-    scale = np.abs(encoded.quadratic).max(axis=1, keepdims=True)  # one schedule for all needs problems of one scale
-    count, bits = encoded.linear.shape
-    begin = np.arange(count)[:, None] * bits
+    """Return all problems as one block-diagonal model."""
+    scale = np.abs(encoded.quadratic).max(axis=1, keepdims=True)  # one schedule needs problems of equal scale
+    count, variables = encoded.linear.shape
+    begin = np.arange(count)[:, None] * variables
     return dimod.BinaryQuadraticModel.from_numpy_vectors(
         (encoded.linear / scale).ravel(),
         ((begin + encoded.rows).ravel(), (begin + encoded.columns).ravel(), (encoded.quadratic / scale).ravel()),

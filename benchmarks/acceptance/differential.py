@@ -1,8 +1,8 @@
-"""Random cases against plain second implementations: scores, tables, exact search, knowledge and readers.
+"""Compare dagneal with plain second implementations on random cases: scores, tables, exact search, knowledge and readers.
 
-Use: python benchmarks/acceptance/differential.py [COUNT] [SEED]   100,000 cases by default, some minutes on two cores
+Usage: python benchmarks/acceptance/differential.py [COUNT] [SEED]   100,000 cases by default, a few minutes on two cores
 
-The second implementations count in dictionaries, enumerate all DAGs and read files with Python's csv module.
+The second implementations count with dictionaries, enumerate all DAGs and read files with Python's csv module.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ SCORES: dict[str, tuple[Any, Callable[[int], Callable[[int, int], float]]]] = {
 }
 
 
-class Plain:
-    """Rows as Python tuples, and scores by dictionaries.
+class PlainData:
+    """Rows as Python tuples, and scores computed with dictionaries.
 
     Args:
         rows: codes of each row.
-        weights: how often each row counts.
-        arities: the number of states of each column.
+        weights: weight of each row.
+        arities: number of states of each column.
     """
 
     def __init__(self, rows: list[tuple[int, ...]], weights: list[int], arities: list[int]) -> None:
@@ -53,7 +53,7 @@ class Plain:
         self.total = sum(weights)
 
     def local(self, child: int, parents: tuple[int, ...], name: str) -> float:
-        """The local score of a child with these parents."""
+        """Return the local score of a child with these parents."""
         counts: dict[tuple[int, ...], Counter[int]] = {}
         for row, weight in zip(self.rows, self.weights, strict=True):
             counts.setdefault(tuple(row[p] for p in parents), Counter())[row[child]] += weight
@@ -61,18 +61,18 @@ class Plain:
         for parent in parents:
             q *= self.arities[parent]
         if name == "bic":
-            fit = sum(n * log(n / sum(its.values())) for its in counts.values() for n in its.values() if n)
+            fit = sum(n * log(n / sum(states.values())) for states in counts.values() for n in states.values() if n)
             return fit - 0.5 * log(self.total) * q * (r - 1)
         a = SCORES[name][1](self.total)(r, q)
         total = 0.0
-        for its in counts.values():
-            total += lgamma(r * a) - lgamma(r * a + sum(its.values()))
-            total += sum(lgamma(a + n) - lgamma(a) for n in its.values())
+        for states in counts.values():
+            total += lgamma(r * a) - lgamma(r * a + sum(states.values()))
+            total += sum(lgamma(a + n) - lgamma(a) for n in states.values())
         return total
 
 
-def random_problem(generator: np.random.Generator, n: int) -> tuple[dn.Dataset, Plain, str]:
-    """A dataset, the same as plain rows, and the name of a score."""
+def random_problem(generator: np.random.Generator, n: int) -> tuple[dn.Dataset, PlainData, str]:
+    """Return a dataset, the same data as plain rows, and the name of a score."""
     arities = [int(a) for a in generator.integers(1, 6, n)]
     count = int(generator.choice([1, 2, 5, 20, 60]))
     rows = [tuple(int(generator.integers(a)) for a in arities) for _ in range(count)]
@@ -85,20 +85,20 @@ def random_problem(generator: np.random.Generator, n: int) -> tuple[dn.Dataset, 
     codes = np.array(rows).T
     names = [f"v{i}" for i in range(n)]
     states = [[f"s{k}" for k in range(a)] for a in arities]
-    if most == 1 and generator.random() < 0.5:  # kept one by one, as bits
+    if most == 1 and generator.random() < 0.5:  # do not merge rows, to test bitwise counting
         import polars as pl
 
         frame = pl.DataFrame(
-            [pl.Series(name, [its[c] for c in line]) for name, its, line in zip(names, states, codes, strict=True)]
+            [pl.Series(name, [labels[c] for c in line]) for name, labels, line in zip(names, states, codes, strict=True)]
         )
         data = dn.read(frame, merge="no", states=dict(zip(names, states, strict=True)))
     else:
         data = dn.Dataset.from_codes(names, states, codes, np.array(weights))
-    return data, Plain(rows, weights, arities), str(generator.choice(list(SCORES)))
+    return data, PlainData(rows, weights, arities), str(generator.choice(list(SCORES)))
 
 
-def close(first: float, second: float) -> bool:
-    """Equal up to the rounding of sums of lgamma; their terms are of the size of N ln N, whatever is left of them."""
+def is_close(first: float, second: float) -> bool:
+    """Return whether two scores agree up to the rounding of sums of lgamma, whose terms have the size of N ln N."""
     return abs(first - second) <= 1e-9 * max(1.0, abs(first), abs(second)) + _rounding
 
 
@@ -106,7 +106,7 @@ _rounding = 0.0
 
 
 def check_scores(generator: np.random.Generator) -> Iterator[str]:
-    """Local scores of random families; ten cases."""
+    """Compare local scores of random families; ten cases."""
     global _rounding
     n = int(generator.integers(2, 8))
     data, plain, name = random_problem(generator, n)
@@ -117,31 +117,31 @@ def check_scores(generator: np.random.Generator) -> Iterator[str]:
         parents = tuple(sorted(others[: generator.integers(0, min(4, n - 1) + 1)]))
         ours = scorer.local(f"v{child}", [f"v{p}" for p in parents])
         theirs = plain.local(child, parents, name)
-        yield "" if close(ours, theirs) else f"{name} of v{child} given {parents}: {ours} and {theirs}"
+        yield "" if is_close(ours, theirs) else f"{name} of v{child} given {parents}: {ours} and {theirs}"
 
 
 def check_table(generator: np.random.Generator) -> Iterator[str]:
-    """Every entry of a table; one case."""
+    """Compare every entry of a table; one case."""
     global _rounding
     n = int(generator.integers(2, 5))
     data, plain, name = random_problem(generator, n)
     _rounding = 1e-13 * plain.total * log(plain.total + 2)
     limit = int(generator.integers(0, n))
     table = dn.scoring.score_table(data, SCORES[name][0], limit)
-    wrong, entries = "", 0
+    message, entries = "", 0
     for child in range(n):
         for size in range(limit + 1):
             for parents in combinations([v for v in range(n) if v != child], size):
                 entries += 1
                 ours, theirs = table.local(f"v{child}", [f"v{p}" for p in parents]), plain.local(child, parents, name)
-                if not close(ours, theirs):
-                    wrong = f"{name} table of v{child} given {parents}: {ours} and {theirs}"
-    yield wrong or ("" if entries == len(table.scores) else f"{entries} sets and {len(table.scores)} entries")
+                if not is_close(ours, theirs):
+                    message = f"{name} table of v{child} given {parents}: {ours} and {theirs}"
+    yield message or ("" if entries == len(table.scores) else f"{entries} sets and {len(table.scores)} entries")
 
 
 @cache
 def all_dags(n: int) -> list[tuple[tuple[int, ...], ...]]:
-    """The parents of each node, for every DAG on n nodes."""
+    """Return the parents of each node, for every DAG on n nodes."""
     sets = [[s for k in range(n) for s in combinations([v for v in range(n) if v != child], k)] for child in range(n)]
     return [parents for parents in product(*sets) if _acyclic(parents)]
 
@@ -156,8 +156,10 @@ def _acyclic(parents: tuple[tuple[int, ...], ...]) -> bool:
     return True
 
 
-def best_score(plain: Plain, name: str, n: int, limit: int, obeys: Callable[[Any], bool] = lambda _: True) -> float | None:
-    """The highest score of a DAG within a limit that obeys a rule; None where no DAG does."""
+def best_score(
+    plain: PlainData, name: str, n: int, limit: int, obeys: Callable[[Any], bool] = lambda _: True
+) -> float | None:
+    """Return the highest score of a DAG within a parent limit that obeys a rule; None if there is none."""
     local: dict[tuple[int, tuple[int, ...]], float] = {}
     best = None
     for dag in all_dags(n):
@@ -173,21 +175,22 @@ def best_score(plain: Plain, name: str, n: int, limit: int, obeys: Callable[[Any
 
 
 def check_exact(generator: np.random.Generator) -> Iterator[str]:
-    """Exact search against all DAGs; one case."""
+    """Compare exact search with all DAGs; one case."""
     global _rounding
     n = int(generator.integers(2, 5))
     data, plain, name = random_problem(generator, n)
     _rounding = 1e-12 * plain.total * log(plain.total + 2)
     limit = int(generator.integers(0, n))
-    found = dn.solvers.exact(dn.scoring.score_table(data, SCORES[name][0], limit))
+    solution = dn.solvers.exact(dn.scoring.score_table(data, SCORES[name][0], limit))
     best = best_score(plain, name, n, limit)
-    own = sum(plain.local(c, tuple(sorted(int(p[1:]) for p in found.dag.predecessors(f"v{c}"))), name) for c in range(n))
-    right = best is not None and close(found.score, best) and close(own, best)
-    yield "" if right else f"{name}, limit {limit}: {found.score}, {own} and {best}"
+    parents = [tuple(sorted(int(p[1:]) for p in solution.dag.predecessors(f"v{child}"))) for child in range(n)]
+    rescored = sum(plain.local(child, parents[child], name) for child in range(n))
+    correct = best is not None and is_close(solution.score, best) and is_close(rescored, best)
+    yield "" if correct else f"{name}, limit {limit}: {solution.score}, {rescored} and {best}"
 
 
 def check_knowledge(generator: np.random.Generator) -> Iterator[str]:
-    """Constrained search against all DAGs that obey; one case."""
+    """Compare constrained search with all DAGs that obey the background knowledge; one case."""
     global _rounding
     n = int(generator.integers(2, 5))
     data, plain, name = random_problem(generator, n)
@@ -215,26 +218,26 @@ def check_knowledge(generator: np.random.Generator) -> Iterator[str]:
             and all(len(dag[v]) <= most for v, most in limits.items())
         )
 
-    def named(values: Any) -> Any:
+    def to_names(values: Any) -> Any:
         return [f"v{v}" for v in values]
 
-    known = dn.Knowledge(
+    knowledge = dn.Knowledge(
         required=[(f"v{a}", f"v{b}") for a, b in required],
         forbidden=[(f"v{a}", f"v{b}") for a, b in forbidden],
-        tiers=[named(group) for group in tiers],
-        roots=named(roots),
-        leaves=named(leaves),
+        tiers=[to_names(group) for group in tiers],
+        roots=to_names(roots),
+        leaves=to_names(leaves),
         limits={f"v{v}": most for v, most in limits.items()},
     )
     best = best_score(plain, name, n, limit, obeys)
     try:
-        found = dn.learn(data, dn.Exact(), score=SCORES[name][0], max_parents=limit, knowledge=known)
+        result = dn.learn(data, dn.Exact(), score=SCORES[name][0], max_parents=limit, knowledge=knowledge)
     except dn.InputError as error:
-        yield "" if best is None else f"refused ({error}), though {best} is possible"
+        yield "" if best is None else f"refused ({error}), but {best} is possible"
         return
-    dag = tuple(tuple(sorted(int(p[1:]) for p in found.dag.predecessors(f"v{c}"))) for c in range(n))
-    right = best is not None and close(found.score, best) and obeys(dag) and max(map(len, dag)) <= limit
-    yield "" if right else f"{name}, {known}: {found.score} of {dag} and {best}"
+    dag = tuple(tuple(sorted(int(p[1:]) for p in result.dag.predecessors(f"v{c}"))) for c in range(n))
+    correct = best is not None and is_close(result.score, best) and obeys(dag) and max(map(len, dag)) <= limit
+    yield "" if correct else f"{name}, {knowledge}: {result.score} of {dag} and {best}"
 
 
 VALUES = [
@@ -261,7 +264,7 @@ TRUTH = [("True", "False"), ("TRUE", "FALSE"), ("true", "false")]
 
 
 def check_reader(generator: np.random.Generator) -> Iterator[str]:
-    """The same table from one of several sources; one case."""
+    """Read the same table from one of several sources; one case."""
     import polars as pl
 
     n, count = int(generator.integers(2, 5)), int(generator.choice([1, 3, 12, 40]))
@@ -287,40 +290,42 @@ def check_reader(generator: np.random.Generator) -> Iterator[str]:
         body = [[*row, str(weight)] for row, weight in zip(body, weights, strict=True)]
     options: dict[str, Any] = {"missing": missing, "weights": None if weights is None else "weight of row"}
     with tempfile.TemporaryDirectory() as folder:
-        given: Any
+        source_data: Any
         frame = pl.DataFrame({name: [row[i] for row in body] for i, name in enumerate(header)})
         if source in ("csv", "semicolon", "tsv"):
-            given = Path(folder) / ("t.tsv" if source == "tsv" else "t.csv")
-            with given.open("w", newline="", encoding="utf-8") as file:
-                mark = {"csv": ",", "semicolon": ";", "tsv": "\t"}[source]
-                csv.writer(file, delimiter=mark, quoting=csv.QUOTE_ALL).writerows([header, *body])
+            source_data = Path(folder) / ("t.tsv" if source == "tsv" else "t.csv")
+            with source_data.open("w", newline="", encoding="utf-8") as file:
+                separator = {"csv": ",", "semicolon": ";", "tsv": "\t"}[source]
+                csv.writer(file, delimiter=separator, quoting=csv.QUOTE_ALL).writerows([header, *body])
         elif source == "parquet":
-            given = Path(folder) / "t.parquet"
-            frame.write_parquet(given)
+            source_data = Path(folder) / "t.parquet"
+            frame.write_parquet(source_data)
         else:
             import pandas as pd
 
-            given = frame if source == "polars" else pd.DataFrame(frame.to_dict(as_series=False))
+            source_data = frame if source == "polars" else pd.DataFrame(frame.to_dict(as_series=False))
         try:
-            data = dn.read(given, **options)
+            data = dn.read(source_data, **options)
         except dn.InputError as error:
             refused = expected is None
             yield "" if refused else f"{source}, {missing}: refused ({error}): {header} {body}"
             return
     if expected is None:
-        yield f"{source}, {missing}: nothing is left of {header} {body}, but it was read"
+        yield f"{source}, {missing}: {header} {body} has no complete row, but it was read"
         return
     ours: Counter[tuple[str, ...]] = Counter()
     for line, weight in zip(np.asarray(data.codes).T, data.weights, strict=True):
         ours[tuple(data.states[i][c] for i, c in enumerate(line))] += int(weight)
     same = list(data.names) == names and ours == expected
     states = [{row[i] for row in expected} for i in range(n)]
-    right = same and all(set(its) == seen and len(its) == len(seen) for its, seen in zip(data.states, states, strict=True))
-    yield "" if right else f"{source}, {missing}: {header} {body} {weights}: {data.states}, {ours} and {expected}"
+    correct = same and all(
+        set(labels) == seen and len(labels) == len(seen) for labels, seen in zip(data.states, states, strict=True)
+    )
+    yield "" if correct else f"{source}, {missing}: {header} {body} {weights}: {data.states}, {ours} and {expected}"
 
 
 def _plain_reading(rows: list[tuple[str, ...]], weights: list[int] | None, missing: str) -> Counter[tuple[str, ...]] | None:
-    """The rows that should be read, with their numbers; None where nothing is left."""
+    """Return the rows that should be read, with their counts; None if there are none."""
     kept = [
         ([value.strip() for value in row], 1 if weights is None else weights[i])
         for i, row in enumerate(rows)
@@ -328,18 +333,18 @@ def _plain_reading(rows: list[tuple[str, ...]], weights: list[int] | None, missi
     ]
     if missing == "drop":
         kept = [(row, weight) for row, weight in kept if not set(row) & set(MISSING)]
-    found: Counter[tuple[str, ...]] = Counter()
+    counts: Counter[tuple[str, ...]] = Counter()
     for i in range(len(rows[0])):
         seen = {row[i] for row, _ in kept} - set(MISSING)
-        truth = bool(seen) and {value.lower() for value in seen} <= {"true", "false"}
+        logical = bool(seen) and {value.lower() for value in seen} <= {"true", "false"}
         for row, _ in kept:
             if row[i] in MISSING:
                 row[i] = "(missing)"
-            elif truth:
+            elif logical:
                 row[i] = row[i].capitalize()
     for row, weight in kept:
-        found[tuple(row)] += weight
-    return found or None
+        counts[tuple(row)] += weight
+    return counts or None
 
 
 CHECKS = {
@@ -352,10 +357,10 @@ CHECKS = {
 
 
 def run_batch(kind: str, seed: int, count: int) -> tuple[str, int, list[str]]:
-    """Run some cases of a kind; return how many there were, and what differs."""
-    check, each = CHECKS[kind]
+    """Run cases of one kind; return their number and the differences."""
+    check, cases = CHECKS[kind]
     wrong, done = [], 0
-    for number in range(-(-count // each)):
+    for number in range(-(-count // cases)):
         generator = np.random.default_rng([seed, list(CHECKS).index(kind), number])
         try:
             for message in check(generator):

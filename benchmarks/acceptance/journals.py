@@ -1,10 +1,11 @@
-"""Damage journals at random: whatever is lost must be reported.
+"""Damage journals at random, and check that every loss is reported.
 
-Closed journals, copies of open ones and journals of killed processes are damaged in the file, in its log or in both: bits
-flipped, files truncated, pages zeroed or swapped, ranges overwritten, logs deleted, garbage appended. After that a journal
-returns everything that was committed, or reports a loss, or is refused with one line. It never returns a wrong value.
+The benchmark damages closed journals, copies of open journals and journals of killed processes: in the file, in its log or
+in both. It flips bits, truncates files, zeroes or swaps pages, overwrites ranges, deletes logs and appends garbage. A
+damaged journal must return everything that was committed, report a loss, or be refused with one line. It must never return a
+wrong value.
 
-Use: python journals.py [COUNT] [SEED]   2,000 journals and seed 0 by default
+Usage: python journals.py [COUNT] [SEED]   2,000 journals and seed 0 by default
 """
 
 import sys
@@ -17,10 +18,10 @@ from support.damage import attack, workspace
 
 def main(count: int, seed: int) -> int:
     """Run the benchmark; return the exit status."""
-    begun = time.perf_counter()
+    start = time.perf_counter()
     with workspace() as folder:
         tally = attack(folder, count, seed)
-    print(f"{count:,} damaged journals, seed {seed}, {time.perf_counter() - begun:.0f} s")
+    print(f"{count:,} damaged journals, seed {seed}, {time.perf_counter() - start:.0f} s")
     print("\ndamage")
     for kind, number in sorted(tally.kinds.items(), key=lambda item: (-item[1], item[0])):
         print(f"  {kind:50} {number:6,}")

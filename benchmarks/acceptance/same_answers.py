@@ -1,12 +1,12 @@
-"""An earlier version beside this one: the same scores and edges digit for digit, and no slower.
+"""Compare an earlier version with this version: the same scores and edges to the last digit, and no slower.
 
-Use: python benchmarks/acceptance/same_answers.py CHECKOUT [--times N] [--only TEXT] [--answers]
+Usage: python benchmarks/acceptance/same_answers.py CHECKOUT [--times N] [--only TEXT] [--answers]
 
-CHECKOUT is a clone of an earlier commit with its own virtual environment (`make .venv/installed`; cases with the emulated
-quantum annealer also need `.venv/bin/pip install -e '.[qpu]'`, and are skipped without). Cases run in processes that stay
-open: two of the earlier version and one of this one, in turns, so that all see the same load. The best of N rounds counts,
-seven by default. The two processes of the earlier version do the same; the difference of their times is the spread. A case
-is too slow if it takes more than 5% plus the spread of its times longer than before. `--answers` compares answers only.
+CHECKOUT is a clone of an earlier commit with its own virtual environment (`make .venv/installed`). Cases with the emulated
+quantum annealer also need `.venv/bin/pip install -e '.[qpu]'` there, and are skipped without it. Three processes run the
+cases in turn, so that all see the same load: two of the earlier version and one of this version. The best of N repetitions
+counts, seven by default. The two processes of the earlier version run the same code; the relative difference of their times
+is the spread. A case is too slow if its time grows by more than 5% plus the spread. `--answers` compares answers only.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from typing import Any
 
 HERE = Path(__file__).resolve()
 SLOWER = 0.05
-SHORTEST = 0.1  # seconds: shorter cases are repeated within a round
+SHORTEST = 0.1  # seconds: shorter cases run several times per repetition
 SMALL_SA = {"solver": "sa", "reads": 20}
 RULES = {"leaves": ["Dyspnoea"], "forbidden": [["Smoker", "Cancer"]]}
 
-# Network (bundled, or random:N for N variables), rows (0 for expected data), seed, and what differs from `learn(data)`.
+# Network (bundled, or random:N for N variables), rows (0 for expected data), seed, and differences from `learn(data)`.
 LEARN_CASES: dict[str, dict[str, Any]] = {
     "auto, lung-cancer": {"network": "lung-cancer", "rows": 0, "seed": 1},
     "auto, alarm-15": {"network": "alarm-15", "rows": 10_000, "seed": 1},
@@ -183,7 +183,7 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
-# The part that runs in both versions
+# Code that runs in both versions
 
 
 def is_new() -> bool:
@@ -203,12 +203,12 @@ def random_network(n: int, seed: int = 1) -> Any:
     names = [f"v{i}" for i in range(n)]
     states = {name: tuple(str(s) for s in range(generator.integers(2, 4))) for name in names}
     parents, tables = {}, {}
-    for place, name in enumerate(names):
-        pool = names[max(0, place - 20) : place]
+    for position, name in enumerate(names):
+        pool = names[max(0, position - 20) : position]
         count = min(len(pool), int(generator.integers(0, 4)))
-        parents[name] = tuple(sorted(str(each) for each in generator.choice(pool, count, replace=False))) if count else ()
+        parents[name] = tuple(sorted(str(v) for v in generator.choice(pool, count, replace=False))) if count else ()
     for name in names:
-        shape = [len(states[each]) for each in (*parents[name], name)]
+        shape = [len(states[v]) for v in (*parents[name], name)]
         tables[name] = generator.dirichlet([0.5] * shape[-1], size=shape[:-1])
     return dn.BayesianNetwork(states, parents, tables)
 
@@ -229,8 +229,8 @@ def make_sampler(name: str) -> Any:
     if name == "qpu-emulated":
         from importlib import import_module
 
-        places = (("dagneal.qpu.emulator", "emulated"), ("dagneal.qpu.emulate", "emulated"))
-        for module, function in (*places, ("dagneal.qpu.emulate", "emulated_qpu")):
+        candidates = (("dagneal.qpu.emulator", "emulated"), ("dagneal.qpu.emulate", "emulated"))
+        for module, function in (*candidates, ("dagneal.qpu.emulate", "emulated_qpu")):
             with contextlib.suppress(ModuleNotFoundError, AttributeError):
                 return getattr(import_module(module), function)()
         raise ImportError("the emulator is not installed")
@@ -244,7 +244,7 @@ def make_sampler(name: str) -> Any:
 
 
 def prepare_learn(case: dict[str, Any]) -> Callable[[], Any]:
-    """Return a call of `learn`."""
+    """Return a function that calls `learn`."""
     import dagneal as dn
 
     truth, data = truth_and_data(case)
@@ -257,16 +257,16 @@ def prepare_learn(case: dict[str, Any]) -> Callable[[], Any]:
     name = case.get("solver")
     if is_new():
         solver: Any = {"exact": dn.Exact, "order": dn.OrderSearch, "exhaustive": dn.Exhaustive, None: dn.Auto}.get(name)
-        own = {key: case[key] for key in ("direct", "repair") if key in case}
+        settings = {key: case[key] for key in ("direct", "repair") if key in case}
         solver = (
-            dn.Anneal(make_sampler(str(name)), **reads, encoding=encoding, parameters=parameters, **own)
+            dn.Anneal(make_sampler(str(name)), **reads, encoding=encoding, parameters=parameters, **settings)
             if solver is None
             else solver()
         )
         if "divide" in case:
-            how = {key: case[key] for key in ("combine", "acyclic") if key in case}
+            rule = {key: case[key] for key in ("combine", "acyclic") if key in case}
             inner = dn.Exact() if name is None else solver
-            solver = dn.Divide(inner, case["divide"], case.get("choice", "all"), **how)
+            solver = dn.Divide(inner, case["divide"], case.get("choice", "all"), **rule)
         more: dict[str, Any] = {"score": score, "max_parents": case.get("max_parents"), "knowledge": knowledge}
         return lambda: dn.learn(data, solver, **more, initial=initial, seed=case["seed"])
     old: Any = {"exact": dn.exact, "order": dn.order, "exhaustive": dn.exhaustive, None: None}.get(name, "sampler")
@@ -280,37 +280,38 @@ def prepare_learn(case: dict[str, Any]) -> Callable[[], Any]:
     return lambda: dn.learn(data, case.get("max_parents"), score, old, case["seed"], **options)
 
 
-def describe_result(found: Any) -> dict[str, Any]:
-    """Return all of a result that must not change, as text."""
-    reads = getattr(found, "reads", None) or getattr(found, "annealed", None)
+def describe_result(result: Any) -> dict[str, Any]:
+    """Return all values of a result that must not change, as text."""
+    reads = getattr(result, "reads", None) or getattr(result, "annealed", None)
     plain: dict[str, Any] = {
-        "score": repr(float(found.score)),
-        "edges": [list(edge) for edge in found.edges],
-        "optimal": bool(found.optimal),
-        "max_parents": found.max_parents,
-        "bound": None if found.bound is None else repr(float(found.bound.score)),
+        "score": repr(float(result.score)),
+        "edges": [list(edge) for edge in result.edges],
+        "optimal": bool(result.optimal),
+        "max_parents": result.max_parents,
+        "bound": None if result.bound is None else repr(float(result.bound.score)),
     }
     if reads is not None:
-        sizes = (reads.bits, reads.interactions, reads.reads)
+        variables = reads.qubo_variables if hasattr(reads, "qubo_variables") else reads.bits  # the earlier version
+        sizes = (variables, reads.interactions, reads.reads)
         values = (reads.lowest_energy, reads.feasible, reads.baseline, reads.repaired.score)
         plain["reads"] = [*map(int, sizes), *(repr(float(value)) for value in values)]
-    if found.division is not None and found.division.votes is not None:
-        plain["votes"] = [found.division.votes.tolist(), found.division.against.tolist()]
+    if result.division is not None and result.division.votes is not None:
+        plain["votes"] = [result.division.votes.tolist(), result.division.against.tolist()]
     return plain
 
 
 def digest(*arrays: Any) -> str:
-    """Return a text that changes with any digit of the arrays."""
+    """Return a hash that changes with any digit of the arrays."""
     import numpy as np
 
-    whole = hashlib.sha256()
+    sha = hashlib.sha256()
     for array in arrays:
-        whole.update(np.ascontiguousarray(array).tobytes())
-    return whole.hexdigest()
+        sha.update(np.ascontiguousarray(array).tobytes())
+    return sha.hexdigest()
 
 
 def prepare(case: dict[str, Any]) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
-    """Return what is timed, and what makes plain values of its result."""
+    """Return the function to time, and a function that converts its result to plain values."""
     import dagneal as dn
 
     kind, new = case["kind"], is_new()
@@ -323,7 +324,7 @@ def prepare(case: dict[str, Any]) -> tuple[Callable[[], Any], Callable[[Any], An
     table = scoring.score_table
     limit = case.get("max_parents", 2)
     if kind == "table":
-        return lambda: table(data, dn.BDeu(1.0), limit), lambda found: digest(found.masks, found.scores)
+        return lambda: table(data, dn.BDeu(1.0), limit), lambda result: digest(result.masks, result.scores)
     if kind == "encode":
         scores, encoding = table(data, dn.BDeu(1.0), limit), getattr(dn, case["encoding"])
         encode = dn.qubo.encode if new else dn.encode
@@ -331,25 +332,25 @@ def prepare(case: dict[str, Any]) -> tuple[Callable[[], Any], Callable[[Any], An
     if kind == "bound":
         scores = table(data, dn.BDeu(1.0), limit)
         bound = dn.proofs.upper_bound if new else dn.upper_bound
-        return lambda: bound(scores), lambda found: repr(found)
+        return lambda: bound(scores), repr
     if kind == "strengths":
-        found = dn.learn(data, max_parents=3, seed=case["seed"])
+        result = dn.learn(data, max_parents=3, seed=case["seed"])
         if new:
-            return lambda: dn.strengths(found.dag, data, dn.BDeu(1.0)), numbers_of
-        return lambda: dn.strengths(found, dn.BDeu(1.0)), numbers_of
+            return lambda: dn.strengths(result.dag, data, dn.BDeu(1.0)), list_numbers
+        return lambda: dn.strengths(result, dn.BDeu(1.0)), list_numbers
     samples, seed = case["samples"], case["seed"]
     if new:
-        return lambda: dn.bootstrap(data, samples, run=dn.Run(seed)), lambda found: digest(found.edges, found.directions)
-    return lambda: dn.bootstrap(data, samples, seed), lambda found: digest(found.edges, found.directions)
+        return lambda: dn.bootstrap(data, samples, run=dn.Run(seed)), lambda result: digest(result.edges, result.directions)
+    return lambda: dn.bootstrap(data, samples, seed), lambda result: digest(result.edges, result.directions)
 
 
-def numbers_of(strengths: Any) -> list[str]:
-    """Return the numbers of strengths, whatever the fields are named."""
-    return [repr([value for value in vars(each).values() if not isinstance(value, str)]) for each in strengths]
+def list_numbers(strengths: Any) -> list[str]:
+    """Return the numbers of strengths, independent of field names."""
+    return [repr([value for value in vars(strength).values() if not isinstance(value, str)]) for strength in strengths]
 
 
 def prepare_command(case: dict[str, Any], data: Any, new: bool) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
-    """Return a call of the command line in this process, and what reads its output."""
+    """Return a function that runs the command line in this process, and a function that reads its output."""
     from dagneal.cli import main
 
     folder = tempfile.mkdtemp(dir=case["folder"])
@@ -366,29 +367,29 @@ def prepare_command(case: dict[str, Any], data: Any, new: bool) -> tuple[Callabl
         return printed.getvalue()
 
     def plain(printed: str) -> Any:
-        found = json.loads(printed)
-        return [repr(found["score"]), found["edges"], found["optimal"], found["variables"], found["data"]["rows"]]
+        result = json.loads(printed)
+        return [repr(result["score"]), result["edges"], result["optimal"], result["variables"], result["data"]["rows"]]
 
     return run, plain
 
 
 def work() -> None:
-    """Answer one case a line: {"case": ..., "times": N} gives {"answer": ..., "seconds": ...}."""
+    """Run one case per input line: {"case": ..., "times": N} gives {"answer": ..., "seconds": ...}."""
     output = sys.stdout
     sys.stdout = sys.stderr
-    known: dict[str, Any] = {}
+    prepared: dict[str, Any] = {}
     for line in sys.stdin:
-        asked = json.loads(line)
-        name = asked["name"]
+        request = json.loads(line)
+        name = request["name"]
         try:
-            if name not in known:
-                known = {name: prepare(asked["case"])}
-            run, plain = known[name]
+            if name not in prepared:
+                prepared = {name: prepare(request["case"])}
+            run, plain = prepared[name]
             gc.collect()
-            begun = time.perf_counter()
-            for _ in range(asked["times"]):
+            start = time.perf_counter()
+            for _ in range(request["times"]):
                 result = run()
-            seconds = (time.perf_counter() - begun) / asked["times"]
+            seconds = (time.perf_counter() - start) / request["times"]
             answer = {"answer": json.loads(json.dumps(plain(result))), "seconds": seconds}
         except ImportError as error:
             answer = {"skipped": str(error)}
@@ -397,15 +398,15 @@ def work() -> None:
         print(json.dumps(answer), file=output, flush=True)
 
 
-# The part that compares
+# Code that compares the versions
 
 
 class Worker:
-    """A process of one version that answers cases.
+    """A process of one version that runs cases.
 
     Args:
-        python: the interpreter of its virtual environment.
-        folder: where it may write.
+        python: interpreter of the virtual environment.
+        folder: writable folder.
     """
 
     def __init__(self, python: Path, folder: str) -> None:
@@ -420,7 +421,7 @@ class Worker:
         )
 
     def ask(self, name: str, times: int = 1) -> dict[str, Any]:
-        """Return the answer to a case and the seconds it took."""
+        """Return the answer of a case and its time in seconds."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         case = CASES[name] | {"folder": self.folder}
@@ -437,10 +438,10 @@ class Worker:
 
 @contextlib.contextmanager
 def open_workers(checkout: Path) -> Iterator[dict[str, Worker]]:
-    """Yield two processes of the earlier version and one of this one."""
+    """Yield two processes of the earlier version and one of this version."""
     python = checkout / ".venv" / "bin" / "python"
     if not python.exists():
-        raise SystemExit(f"there is no virtual environment in {checkout}; run `make .venv/installed` there")
+        raise SystemExit(f"no virtual environment in {checkout}; run `make .venv/installed` there")
     with tempfile.TemporaryDirectory() as folder:
         workers = {
             "old": Worker(python, folder),
@@ -455,7 +456,7 @@ def open_workers(checkout: Path) -> Iterator[dict[str, Worker]]:
 
 
 def compare_answers(workers: dict[str, Worker], name: str, verdicts: Any) -> float | None:
-    """Compare the answers to a case; return the seconds of a run, or None if there is nothing to time."""
+    """Compare the answers of a case; return the seconds of a run, or None if there is nothing to time."""
     first = {key: worker.ask(name) for key, worker in workers.items()}
     old, new = first["old"], first["new"]
     if "skipped" in old or "skipped" in new:
@@ -464,18 +465,18 @@ def compare_answers(workers: dict[str, Worker], name: str, verdicts: Any) -> flo
     same = "answer" in old and "answer" in new and old["answer"] == new["answer"] == first["same"]["answer"]
     verdicts.add(f"{name}: answer", "same" if same else "differs", "same", same)
     if not same:
-        for version, found in (("old", old), ("new", new)):
-            print(f"      {version}: {json.dumps(found.get('answer') or found)[:600]}")
+        for version, answer in (("old", old), ("new", new)):
+            print(f"      {version}: {json.dumps(answer.get('answer') or answer)[:600]}")
         return None
-    return float(workers["old"].ask(name)["seconds"])  # compiled by now
+    return float(workers["old"].ask(name)["seconds"])  # the first run compiled the kernels
 
 
-def compare_times(workers: dict[str, Worker], name: str, rounds: int, seconds: float, verdicts: Any) -> float:
-    """Time a case in turns; return the ratio of the new time to the old one."""
+def compare_times(workers: dict[str, Worker], name: str, repetitions: int, seconds: float, verdicts: Any) -> float:
+    """Time a case in all processes in turn; return the ratio of the new time to the old time."""
     times = max(1, min(200, round(SHORTEST / max(seconds, 1e-6))))
     best = dict.fromkeys(workers, float("inf"))
     order = list(workers)
-    for turn in range(rounds):
+    for turn in range(repetitions):
         for key in order[turn % 3 :] + order[: turn % 3]:
             best[key] = min(best[key], workers[key].ask(name, times)["seconds"])
     ratio = best["new"] / best["old"]
@@ -492,8 +493,8 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkout", type=Path, help="a clone of an earlier commit with its own virtual environment")
-    parser.add_argument("--times", type=int, default=7, metavar="N", help="rounds (default 7)")
-    parser.add_argument("--only", default="", metavar="TEXT", help="only cases whose name has this text")
+    parser.add_argument("--times", type=int, default=7, metavar="N", help="repetitions (default 7)")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only cases whose name contains this text")
     parser.add_argument("--answers", action="store_true", help="compare answers, not times")
     options = parser.parse_args()
     verdicts = Verdicts()

@@ -1,6 +1,6 @@
-"""Every command with closed, broken and full streams, full disks and a read-only home: right status, nothing lost.
+"""Run every command with closed, broken and full streams, full disks and a read-only home. Check the status and the files.
 
-Use: python benchmarks/acceptance/streams.py [COMMAND ...]   about five minutes; full disks need the right to mount a tmpfs
+Usage: python benchmarks/acceptance/streams.py [COMMAND ...]   about five minutes; full disks need the right to mount tmpfs
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from verdict import Verdicts
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 import dagneal
-from support.streams import COMMANDS, CONDITIONS, attempt, complain, prepare
+from support.streams import COMMANDS, CONDITIONS, find_problem, prepare, run_command
 
-NOWHERE = "/proc/1/nowhere"  # not even root can write there
+NOWHERE = "/proc/1/nowhere"  # unwritable even for root
 
 
 @contextmanager
 def small_disk(folder: Path, size: str) -> Iterator[Path | None]:
-    """A tmpfs of a few kilobytes; None where none can be mounted."""
+    """Yield a small tmpfs, or None if it cannot be mounted."""
     folder.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], capture_output=True).returncode:
         yield None
@@ -37,10 +37,10 @@ def small_disk(folder: Path, size: str) -> Iterator[Path | None]:
 
 
 def fill(disk: Path) -> None:
-    """Leave no room on a disk."""
+    """Fill a disk completely."""
     try:
         handle = os.open(disk / "filler", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    except OSError:  # not even room for a name
+    except OSError:  # no room even for a file name
         return
     with suppress(OSError):
         while os.write(handle, b"x" * 4096):
@@ -49,22 +49,22 @@ def fill(disk: Path) -> None:
 
 
 def check_streams(folder: Path, names: list[str], verdicts: Verdicts) -> None:
-    """All commands under all conditions of their streams."""
+    """Run all commands under all conditions of their streams."""
     for condition in CONDITIONS:
         wrong = [
             f"{name}: {why}"
             for name in names
-            if (why := complain(name, condition, attempt(name, condition, folder, folder)))
+            if (why := find_problem(name, condition, run_command(name, condition, folder, folder)))
         ]
-        verdicts.add(f"{condition}: commands that end wrongly, of {len(names)}", len(wrong), "0", not wrong)
+        verdicts.add(f"{condition}: commands that fail, of {len(names)}", len(wrong), "0", not wrong)
         print(*(f"      {text}\n" for text in wrong), sep="", end="")
 
 
 def check_read_only(folder: Path, names: list[str], verdicts: Verdicts) -> None:
-    """A home that cannot be written, and a package that cannot be written either."""
+    """Run all commands with an unwritable home, and also with an unwritable installation."""
     package = folder / "site" / "dagneal"
     shutil.copytree(Path(dagneal.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-    (package / "__pycache__").write_text("a file, so that no folder can be made here, not even by root")
+    (package / "__pycache__").write_text("a file instead of a folder, so that even root cannot create the folder")
     home = {"HOME": NOWHERE, "XDG_CACHE_HOME": NOWHERE, "XDG_CONFIG_HOME": NOWHERE, "PYTHONDONTWRITEBYTECODE": "1"}
     for what, more in (
         ("read-only home", {}),
@@ -74,21 +74,21 @@ def check_read_only(folder: Path, names: list[str], verdicts: Verdicts) -> None:
         wrong = [
             f"{name}: {why}"
             for name in names
-            if (why := complain(name, "plain", attempt(name, "plain", folder, folder, **home, **more)))
+            if (why := find_problem(name, "plain", run_command(name, "plain", folder, folder, **home, **more)))
         ]
-        verdicts.add(f"{what}: commands that end wrongly, of {len(names)}", len(wrong), "0", not wrong)
+        verdicts.add(f"{what}: commands that fail, of {len(names)}", len(wrong), "0", not wrong)
         print(*(f"      {text}\n" for text in wrong), sep="", end="")
 
 
 def check_full_disk(folder: Path, names: list[str], verdicts: Verdicts) -> None:
-    """Commands that write files, to a disk without room: status 2, no traceback, no file that is half written."""
+    """Run commands that write files on a full disk: status 2, no traceback, no partial file."""
     writers = [name for name in names if COMMANDS[name][1]]
     with small_disk(folder / "disk", "8m") as disk:
         if disk is None:
-            print("SKIPPED: full disks, since no tmpfs can be mounted here")
+            print("SKIPPED: full disks, because no tmpfs can be mounted here")
             return
         prepare(folder, disk)
-        kept = {path.name: path.read_bytes() for path in disk.iterdir() if path.is_file()}
+        before = {path.name for path in disk.iterdir() if path.is_file()}
         fill(disk)
         wrong = []
         for name in writers:
@@ -97,23 +97,23 @@ def check_full_disk(folder: Path, names: list[str], verdicts: Verdicts) -> None:
                 for output in COMMANDS[name][1]:
                     (disk / output).unlink(missing_ok=True)
                 fill(disk)
-                ended = attempt(name, "plain", folder, disk, **environment)
-                half = [path.name for path in disk.rglob("*.tmp")]
-                if ended.crashed or half or (ended.missing and ended.status != 2):
-                    wrong.append(f"{name}: status {ended.status}, half-written {half}, {ended.error[-300:]}")
-        lost = [name for name in kept if name not in ("i.json",) and not (disk / name).exists()]
-        verdicts.add(f"full disk: commands that end wrongly, of {len(writers)}", len(wrong), "0", not wrong)
-        verdicts.add("full disk: files that were there before and are gone", len(lost), "0", not lost)
+                ended = run_command(name, "plain", folder, disk, **environment)
+                partial = [path.name for path in disk.rglob("*.tmp")]
+                if ended.crashed or partial or (ended.missing and ended.status != 2):
+                    wrong.append(f"{name}: status {ended.status}, partial files {partial}, {ended.error[-300:]}")
+        lost = [name for name in before if name not in ("i.json",) and not (disk / name).exists()]
+        verdicts.add(f"full disk: commands that fail, of {len(writers)}", len(wrong), "0", not wrong)
+        verdicts.add("full disk: earlier files that are lost", len(lost), "0", not lost)
         print(*(f"      {text}\n" for text in wrong), sep="", end="")
 
 
 if __name__ == "__main__":
     chosen = sys.argv[1:] or list(COMMANDS)
-    found = Verdicts()
+    all_verdicts = Verdicts()
     with tempfile.TemporaryDirectory() as where:
         os.chdir(where)
         prepare(Path(where), Path(where))
-        check_streams(Path(where), chosen, found)
-        check_read_only(Path(where), chosen, found)
-        check_full_disk(Path(where), chosen, found)
-    found.exit()
+        check_streams(Path(where), chosen, all_verdicts)
+        check_read_only(Path(where), chosen, all_verdicts)
+        check_full_disk(Path(where), chosen, all_verdicts)
+    all_verdicts.exit()

@@ -1,11 +1,11 @@
-"""The structure of the code beside its limits, and what `dagneal learn` goes through.
+"""Compare the structure of the code with its limits, and trace `dagneal learn`.
 
-Use: python benchmarks/acceptance/structure.py [--before CHECKOUT]
+Usage: python benchmarks/acceptance/structure.py [--before CHECKOUT]
 
-Figures of the tree come from tools/structure.py. For three commands it counts the modules of the package whose functions are
-entered, and the greatest depth of nested calls in the package, from `dagneal.cli.main` on. Bodies of modules and classes and
-comprehensions do not count. These two have no limit; they stand beside those of the earlier version. CHECKOUT is a clone of
-an earlier commit with its own virtual environment; the same code measures it.
+tools/structure.py measures the source tree. For three commands this script counts the modules of the package whose functions
+are called, and the maximum depth of nested calls in the package, starting at `dagneal.cli.main`. Bodies of modules and
+classes and comprehensions do not count. These two figures have no limit; they are printed next to those of an earlier
+version. CHECKOUT is a clone of an earlier commit with its own virtual environment; the same code measures it.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ ROOT = HERE.parents[2]
 COMMANDS = {
     name: [*name.split(), *(() if name.endswith("data.csv") else ("data.csv", "--reads", "10")), "--quiet"]
     for name in ("learn data.csv", "learn --solver sa --divide 4 --rule penalty", "learn --solver qpu-emulated")
-}  # fewer reads take the same way through the code
+}  # fewer reads use the same code
 COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
-EARLIER = {  # modules entered and depth that the issue states for the earlier version
+EARLIER = {  # modules called and depth that the issue states for the earlier version
     "learn data.csv": (68, 15),
     "learn --solver sa --divide 4 --rule penalty": (69, 17),
 }
 
 
 class Trace:
-    """Counts modules of a package that are entered, and the depth of nested calls in the package.
+    """Count the modules of a package that are called, and the depth of nested calls in the package.
 
     Args:
-        package: its folder.
+        package: folder of the package.
     """
 
     def __init__(self, package: Path) -> None:
@@ -57,7 +57,7 @@ class Trace:
         code = frame.f_code
         if event not in ("call", "return") or not code.co_filename.startswith(self.package):
             return
-        if not code.co_flags & CO_OPTIMIZED or code.co_name in COMPREHENSIONS:  # bodies of modules and classes are no calls
+        if not code.co_flags & CO_OPTIMIZED or code.co_name in COMPREHENSIONS:  # skip bodies of modules and classes
             return
         depth = getattr(self._local, "depth", 0)
         if event == "call":
@@ -69,7 +69,7 @@ class Trace:
             self._local.depth = depth - 1
 
     def _stack(self, frame: FrameType | None) -> list[str]:
-        """Return the calls of the package that lead to a frame."""
+        """Return the calls of the package on the stack of a frame, outermost first."""
         names = []
         while frame is not None:
             if frame.f_code.co_filename.startswith(self.package) and frame.f_code.co_name not in COMPREHENSIONS:
@@ -79,7 +79,7 @@ class Trace:
 
     @contextlib.contextmanager
     def watch(self) -> Any:
-        """Count in all threads that begin now."""
+        """Trace this thread and all threads that start from now on."""
         threading.setprofile(self)
         sys.setprofile(self)
         try:
@@ -90,26 +90,26 @@ class Trace:
 
 
 def trace_command(words: list[str]) -> dict[str, Any]:
-    """Run a command in this process; return the modules entered and the depth."""
+    """Run a command in this process; return the modules called and the depth."""
     import dagneal
     from dagneal.cli import main
 
     trace = Trace(Path(dagneal.__file__).resolve().parent)
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as said, trace.watch():
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as errors, trace.watch():
         status = main(words)
     if status:
-        raise SystemExit(f"{' '.join(words)} ended with {status}: {said.getvalue()}")
+        raise SystemExit(f"{' '.join(words)} ended with {status}: {errors.getvalue()}")
     names = sorted(name.removeprefix(trace.package) for name in trace.modules)
     return {"modules": len(names), "depth": trace.depth, "names": names, "deepest": trace.deepest}
 
 
 def trace_in(python: Path, words: list[str]) -> dict[str, Any] | str:
-    """Run a command in a process of one version; return its figures, or why there are none."""
+    """Trace a command in a process of one version; return its figures or an error message."""
     with tempfile.TemporaryDirectory() as folder:
         sample = "import dagneal as dn; dn.load('lung-cancer').sample(2_000, 1).frame().write_csv('data.csv')"
         subprocess.run([python, "-c", sample], cwd=folder, check=True)
         command = [python, "-W", "ignore", HERE, "--trace", json.dumps(words)]
-        subprocess.run(command, cwd=folder, capture_output=True)  # compiles kernels
+        subprocess.run(command, cwd=folder, capture_output=True)  # compiles the kernels
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if done.returncode:
         return (done.stderr.strip().splitlines() or ["no figures"])[-1]
@@ -137,8 +137,8 @@ def check_tree(verdicts: Verdicts, before: Path | None) -> None:
         "packages in cycles": (len(now["cycles"]), 0, then and len(then["cycles"])),
         "most parameters of a public function": (now["parameters"][0][0], 10, then and then["parameters"][0][0]),
         "highest complexity without kernels": (now["complexity"][0][0], 20, then and then["complexity"][0][0]),
-        "module names that occur twice": (len(now["module_names"]), 0, then and len(then["module_names"])),
-        "public class names that occur twice": (len(now["class_names"]), 0, then and len(then["class_names"])),
+        "repeated module names": (len(now["module_names"]), 0, then and len(then["module_names"])),
+        "repeated names of public classes": (len(now["class_names"]), 0, then and len(then["class_names"])),
         "modules below the public API that import it": (len(now["root_importers"]), 0, then and len(then["root_importers"])),
     }
     for what, (figure, most, earlier) in counts.items():
@@ -148,7 +148,7 @@ def check_tree(verdicts: Verdicts, before: Path | None) -> None:
 
 
 def check_commands(verdicts: Verdicts, before: Path | None) -> None:
-    """Print the way through the code beside that of the earlier version; a command has to end with a network."""
+    """Trace the commands in both versions, and check that each command ends with a network."""
     for name, words in COMMANDS.items():
         now = trace_in(Path(sys.executable), words)
         verdicts.add(
@@ -159,7 +159,7 @@ def check_commands(verdicts: Verdicts, before: Path | None) -> None:
             if isinstance(figures, str):
                 print(f"      {version}: {figures}", flush=True)
             elif figures is not None:
-                print(f"      {version}: {figures['modules']} modules entered, depth {figures['depth']}", flush=True)
+                print(f"      {version}: {figures['modules']} modules called, depth {figures['depth']}", flush=True)
                 print(f"      {version}, deepest: {' > '.join(figures['deepest'][-6:])}", flush=True)
         if name in EARLIER:
             print("      the issue states {} modules, depth {}".format(*EARLIER[name]), flush=True)

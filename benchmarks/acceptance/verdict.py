@@ -1,4 +1,4 @@
-"""Verdicts of acceptance checks: each figure with its target, and an exit status that says whether all are met."""
+"""Verdicts of acceptance checks: print each figure with its target, and exit with 1 if a target is missed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 
 class Verdicts:
-    """Prints figures beside their targets, and remembers whether all targets are met.
+    """Print figures with their targets, and count the missed targets.
 
     >>> verdicts = Verdicts()
     >>> verdicts.add("differences", 0, "0", met=True)
@@ -20,15 +20,15 @@ class Verdicts:
         """Print one figure.
 
         Args:
-            what: it is.
-            figure: as it was seen.
-            target: what it has to be, in words.
-            met: whether it is.
+            what: name of the figure.
+            figure: measured value.
+            target: description of the target.
+            met: whether the target is met.
         """
         self.failed += not met
         print(f"{'PASS' if met else 'FAIL'}  {what:64} {figure!s:>12}   target {target}", flush=True)
 
     def exit(self) -> None:
-        """End the process, with status 1 if a target is not met."""
+        """Exit, with status 1 if a target is missed."""
         print("FAIL" if self.failed else "PASS", flush=True)
         sys.exit(bool(self.failed))

@@ -1,4 +1,4 @@
-"""The page and the plot of the peers, from the records of their runs."""
+"""Write the page and the plot of the comparison with other tools, from the records of the runs."""
 
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -6,55 +6,56 @@ from statistics import mean
 from typing import Any
 
 FIGURES = ("seconds", "memory", "below", "right", "wrong", "shd", "cpdag")
-HEAD = ("", "seconds", "GB", "nats below the best", "right", "wrong", "SHD", "CPDAG distance")
+HEAD = ("", "seconds", "GB", "nats below the best", "true positives", "false positives", "SHD", "CPDAG distance")
 BETTER = {
-    "below": "a better score",
-    "cpdag": "nearer the true class",
-    "shd": "a lower SHD",
-    "seconds": "quicker",
+    "below": "higher score",
+    "cpdag": "lower CPDAG distance",
+    "shd": "lower SHD",
+    "seconds": "faster",
     "memory": "less memory",
 }
 PACKAGES = ("dagneal", "dwave-samplers", "pybnesian", "pyagrum", "pgmpy", "causal-learn", "pygobnilp")
 
 _INTRODUCTION = """
-Every tool on the same 10,000 rows of each network, seeds 1 to 3, means; one core and one process each, BDeu with an
-equivalent sample size of 1 and the states that occur, otherwise the tool's own defaults, and dagneal's. Seconds are those of
-the search, without imports, compilation and reading; memory is the peak of the whole process. All graphs are scored by
-dagneal; equivalence classes are extended to a DAG first. **Nats below the best** is against the best score that any tool
-found on the same rows, so 0.0 for whoever found it. dagneal has at most four parents a variable, SA alone two, the others no
-limit. SHD counts edges that are missing, too many or turned; within a class it is a matter of luck how they are turned.
-`make peers` measures all of it again.
+Every tool learns from the same 10,000 rows of each network. All numbers are means over seeds 1 to 3. Each search runs in its
+own process on one core. All tools use BDeu with an equivalent sample size of 1 and the states that occur in the data; other
+settings are the defaults. "Seconds" is the time of the search, without imports, compilation and reading. "GB" is the peak
+memory of the process. dagneal scores all graphs; an equivalence class (CPDAG) is first extended to a DAG. **Nats below the
+best** is the distance to the best log score that any tool found on the same rows, in natural-log units (nats). dagneal
+allows at most four parents per variable, "SA alone" two; the other tools have no limit. SHD counts missing, extra and
+reversed edges. Within an equivalence class the data cannot decide the direction of an edge, so SHD is partly chance.
+`make peers` repeats all measurements.
 """
 
 _TOOLS = """
-"SA alone" is D-Wave's simulated annealing on the QUBO of the whole, 200 reads, the best read that is a network as it stands:
-what an annealer does without the rest of dagneal. pgmpy runs with a fixed PYTHONHASHSEED, since its answer changes with it.
-pyAgrum's BDeu is an approximation, and causal-learn's has a prior on the number of parents; their graphs are judged by the
-exact one. PC tests with chi² at 0.01; it has no score, and what stands for its answer here is the nearest DAG: edges that it
-leaves with two heads are dropped, and so is one of each cycle. "Tabu as bnlearn documents it" is written by us after the
-documentation of R's, with a list of 100, where R's default is 10 and pyAgrum's 100. BLIP, where it is installed, has four
-parents and 40 s. Columns are in the order of the files, in which all edges of hailfinder lead forward: searches that settle
-ties by that order gain from it.
+"SA alone" is an annealer without the rest of dagneal: D-Wave's simulated annealing on the QUBO of the global problem, with
+200 reads. Its result is the best read that is a valid network. pgmpy runs with a fixed PYTHONHASHSEED, because its result
+depends on it. pyAgrum approximates BDeu, and causal-learn adds a prior on the number of parents; the exact BDeu judges their
+graphs. PC uses chi² tests at 0.01. It has no score and may return no valid equivalence class. Its result here is the nearest
+DAG: edges with two arrowheads are dropped, and so is one edge of each cycle. "Tabu as bnlearn documents it" is our
+implementation, based on the documentation of the R package. Its tabu list has 100 entries, like that of pyAgrum; the default
+of R is 10. BLIP, if installed, has a limit of four parents and 40 s. The columns are in the order of the network files. In
+hailfinder all edges point forward in this order, which helps searches that break ties by column order.
 """
 
 _RATES = """
-All sets of parents, on one core, after reading, compiling and what a tool does once with the rows. The peers score one set a
-call and are asked in random order for at most ten seconds; dagneal gives all at once. "Apart" is the largest difference from
-dagneal, in nats.
+The table shows how many parent sets each tool scores per second on one core, after reading, compilation and one-time
+preparation. The other tools score one set per call, in random order, for at most ten seconds. dagneal computes all sets at
+once. "Difference" is the largest difference from dagneal's scores, in nats.
 """
 
 
-def page(found: list[dict[str, Any]], rates: list[dict[str, Any]]) -> str:
-    """The page, as Markdown.
+def page(records: list[dict[str, Any]], rates: list[dict[str, Any]]) -> str:
+    """Return the page as Markdown.
 
     Args:
-        found: the records of the searches.
-        rates: the records of the local scores.
+        records: records of the searches.
+        rates: records of the local scores.
     """
-    table = means(found)
+    table = means(records)
     networks = list(dict.fromkeys(network for _, network in table))
     lines = [
-        "# Side by side",
+        "# Comparison with other tools",
         "",
         _INTRODUCTION.strip(),
         "",
@@ -64,68 +65,68 @@ def page(found: list[dict[str, Any]], rates: list[dict[str, Any]]) -> str:
         "",
         *versions(),
     ]
-    missing = sorted({each["tool"] for each in found if "missing" in each})
-    lines += ["", "Not installed where this was measured, so skipped: " + "; ".join(missing) + "."] if missing else []
+    missing = sorted({record["tool"] for record in records if "missing" in record})
+    lines += ["", "Not installed for this measurement: " + "; ".join(missing) + "."] if missing else []
     for network in networks:
         lines += ["", f"## {network}", "", *row(HEAD), "|---" + "|--:" * len(FIGURES) + "|"]
-        for (tool, where), own in table.items():
+        for (tool, where), figures in table.items():
             if where == network:
-                lines += row((tool, *cells(own)))
-    lines += ["", "## Where dagneal loses", "", *losses(table, networks)]
+                lines += row((tool, *cells(figures)))
+    lines += ["", "## Where other tools are better", "", *losses(table, networks)]
     return "\n".join([*lines, "", "## Local scores", "", *local_scores(rates), ""])
 
 
-def means(found: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
-    """The mean figures of each tool on each network, or why there are none."""
+def means(records: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the mean figures of each tool on each network, or the reason why there are none."""
     best: dict[Any, float] = {}
-    for each in found:
-        if "score" in each:
-            key = each["network"], each["seed"]
-            best[key] = max(best.get(key, each["score"]), each["score"])
+    for record in records:
+        if "score" in record:
+            key = record["network"], record["seed"]
+            best[key] = max(best.get(key, record["score"]), record["score"])
     table: dict[tuple[str, str], dict[str, Any]] = {}
-    for tool, network in dict.fromkeys((each["tool"], each["network"]) for each in found if "missing" not in each):
-        own = [each for each in found if (each["tool"], each["network"]) == (tool, network)]
-        fine = [each | {"below": best[network, each["seed"]] - each["score"]} for each in own if "score" in each]
-        if fine:
-            table[tool, network] = {name: mean(each[name] for each in fine) for name in FIGURES}
-            if len(fine) < len(own):
-                table[tool, network]["of"] = f"{len(fine)} of {len(own)} seeds"
+    for tool, network in dict.fromkeys((record["tool"], record["network"]) for record in records if "missing" not in record):
+        own = [record for record in records if (record["tool"], record["network"]) == (tool, network)]
+        scored = [record | {"below": best[network, record["seed"]] - record["score"]} for record in own if "score" in record]
+        if scored:
+            table[tool, network] = {name: mean(record[name] for record in scored) for name in FIGURES}
+            if len(scored) < len(own):
+                table[tool, network]["of"] = f"{len(scored)} of {len(own)} seeds"
         else:
             table[tool, network] = {"why": own[0].get("late") or own[0]["failed"]}
     return table
 
 
-def cells(own: dict[str, Any]) -> list[str]:
-    """The figures of one line."""
-    if "why" in own:
-        return [own["why"], *[""] * (len(FIGURES) - 1)]
-    formats = ("{:.2g}" if own["seconds"] < 1 else "{:.1f}", "{:.2f}", *["{:.1f}"] * 5)
-    figures = [style.format(own[name]) for name, style in zip(FIGURES, formats, strict=True)]
-    return [f"{figures[0]} ({own['of']})" if "of" in own else figures[0], *figures[1:]]
+def cells(figures: dict[str, Any]) -> list[str]:
+    """Return the cells of one row."""
+    if "why" in figures:
+        return [figures["why"], *[""] * (len(FIGURES) - 1)]
+    formats = ("{:.2g}" if figures["seconds"] < 1 else "{:.1f}", "{:.2f}", *["{:.1f}"] * 5)
+    texts = [style.format(figures[name]) for name, style in zip(FIGURES, formats, strict=True)]
+    return [f"{texts[0]} ({figures['of']})" if "of" in figures else texts[0], *texts[1:]]
 
 
 def losses(table: dict[tuple[str, str], dict[str, Any]], networks: list[str]) -> list[str]:
-    """For each network who is better than dagneal at what, in the mean."""
+    """List for each network which tools are better than dagneal on average, and in what."""
     lines = []
     for network in networks:
         ours = table["dagneal", network]
         parts = []
         for name, words in BETTER.items():
-            ahead = sorted(
-                (own[name], tool)
-                for (tool, where), own in table.items()
-                if where == network and tool != "dagneal" and name in own and own[name] < ours[name] - 1e-6
+            better = sorted(
+                (figures[name], tool)
+                for (tool, where), figures in table.items()
+                if where == network and tool != "dagneal" and name in figures and figures[name] < ours[name] - 1e-6
             )
-            if ahead:
-                value, tool = ahead[0]
-                others = f" and {len(ahead) - 1} more" if len(ahead) > 1 else ""
-                parts.append(f"{words}: {tool}{others} ({value:.2g} against {ours[name]:.2g})")
-        lines.append(f"- **{network}**: " + ("; ".join(parts) or "nowhere") + ".")
+            if better:
+                value, tool = better[0]
+                others = f" and {len(better) - 1} more" if len(better) > 1 else ""
+                parts.append(f"{words}: {tool}{others} ({value:.2g}, dagneal {ours[name]:.2g})")
+        lines.append(f"- **{network}**: " + ("; ".join(parts) or "none") + ".")
     return lines
 
 
 def local_scores(rates: list[dict[str, Any]]) -> list[str]:
-    """The table of local scores."""
+    """Return the table of local scores."""
     heads = {"alarm": "alarm, 10,000 rows, at most 2 parents", "million": "9 variables x 10^6 rows, at most 3 parents"}
     lines = [
         _RATES.strip(),
@@ -133,42 +134,42 @@ def local_scores(rates: list[dict[str, Any]]) -> list[str]:
         *row(("", *heads.values())),
         "|---|---|---|",
     ]
-    for tool in dict.fromkeys(each["tool"] for each in rates):
+    for tool in dict.fromkeys(record["tool"] for record in rates):
         words = []
         for name in heads:
-            own = next(each for each in rates if each["tool"] == tool and each["table"] == name)
-            if "missing" in own:
+            record = next(record for record in rates if record["tool"] == tool and record["table"] == name)
+            if "missing" in record:
                 words.append("not installed")
                 continue
-            pace = (
-                f"{own['sets'] / own['seconds']:,.0f} a second ({own['sets']:,} of {own['all']:,} in {own['seconds']:.3f} s)"
-            )
-            words.append(pace if tool == "dagneal" else f"{pace}, apart {own['apart']:.2g}")
+            count, seconds = record["sets"], record["seconds"]
+            rate = f"{count / seconds:,.0f} per second ({count:,} of {record['all']:,} in {seconds:.3f} s)"
+            words.append(rate if tool == "dagneal" else f"{rate}, difference {record['apart']:.2g}")
         lines += row((tool, *words))
     return lines
 
 
 def versions() -> list[str]:
-    """What was measured."""
-    known = []
+    """Return a line with the versions of the tools."""
+    installed = []
     for name in PACKAGES:
         try:
-            known.append(f"{name} {version(name)}")
+            installed.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             continue
-    return ["Measured: " + ", ".join(known) + "."]
+    return ["Versions: " + ", ".join(installed) + "."]
 
 
 def row(words: tuple[str, ...]) -> list[str]:
+    """Return one row of a Markdown table."""
     return ["| " + " | ".join(words) + " |"]
 
 
-def plot(found: list[dict[str, Any]], path: Path) -> None:
-    """Nats below the best against seconds, a panel for each network.
+def plot(records: list[dict[str, Any]], path: Path) -> None:
+    """Plot nats below the best score against seconds, with a panel for each network.
 
     Args:
-        found: the records of the searches.
-        path: the drawing.
+        records: records of the searches.
+        path: file to write.
     """
     import matplotlib
 
@@ -176,7 +177,7 @@ def plot(found: list[dict[str, Any]], path: Path) -> None:
     from matplotlib import pyplot
 
     matplotlib.rcParams["svg.hashsalt"] = "dagneal"
-    table = {key: own for key, own in means(found).items() if "below" in own}
+    table = {key: figures for key, figures in means(records).items() if "below" in figures}
     networks = list(dict.fromkeys(network for _, network in table))
     tools = list(dict.fromkeys(tool for tool, _ in table))
     figure, panels = pyplot.subplots(2, -(-len(networks) // 2), figsize=(12, 7), squeeze=False)

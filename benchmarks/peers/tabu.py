@@ -1,10 +1,10 @@
-"""Tabu search over directed acyclic graphs, as R's bnlearn documents it: what stands for it where R is not installed.
+"""Tabu search over DAGs as documented by R's bnlearn, for machines without R.
 
-Written from the documentation of `bnlearn::tabu`, not from its source. It begins with the empty graph. Every step takes
-the legal addition, deletion or reversal of an arc that changes the BDeu(1) score most for the better (or least for the
-worse) and does not lead to one of the last `length` networks visited. It ends after `patience` steps in a row without a
-new best network, and returns the best. Ties (equal to six decimals) go to additions, then deletions, then reversals, and
-among those to the arc that comes first in the order of the columns. The number of parents is not limited.
+The code follows the documentation of `bnlearn::tabu`, not its source. The search starts from the empty graph. Each step
+adds, deletes or reverses one arc. It takes the move with the best change of the BDeu(1) score, even if negative, that keeps
+the graph acyclic and does not lead to one of the last `length` networks. The search ends after `patience` consecutive steps
+without a new best network, and returns the best network. Ties (equal to six decimals) prefer additions, then deletions, then
+reversals, and then the first arc in the order of the columns. The number of parents is not limited.
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ from numpy.typing import NDArray
 
 import dagneal
 
-DIGITS = 6  # scores that agree to so many decimals are equal
-MOST_BITS = 64  # of a mask of candidate parents
+DIGITS = 6  # scores that agree to this many decimals are equal
+MOST_BITS = 64  # bits in a mask of candidate parents
 
 
 class Changes:
-    """What it does to a child's score to add a parent that it lacks, or to remove one that it has."""
+    """Score changes from adding a parent to a child or removing a parent."""
 
     def __init__(self, data: dagneal.Dataset) -> None:
         self.scorer = dagneal.scoring.Scorer(data, dagneal.BDeu(1.0))
         self.names = data.names
-        self._known: dict[tuple[int, tuple[int, ...]], NDArray[np.float64]] = {}
+        self._cache: dict[tuple[int, tuple[int, ...]], NDArray[np.float64]] = {}
 
     def column(self, child: int, parents: tuple[int, ...]) -> NDArray[np.float64]:
-        """The change for each variable as the one that is added or removed; zero for the child itself."""
-        if (child, parents) not in self._known:
-            self._known[child, parents] = self._scored(child, parents)
-        return self._known[child, parents]
+        """Return the score change if each variable is added to or removed from the parents; zero for the child itself."""
+        if (child, parents) not in self._cache:
+            self._cache[child, parents] = self._score_changes(child, parents)
+        return self._cache[child, parents]
 
-    def _scored(self, child: int, parents: tuple[int, ...]) -> NDArray[np.float64]:
+    def _score_changes(self, child: int, parents: tuple[int, ...]) -> NDArray[np.float64]:
         others = [v for v in range(len(self.names)) if v != child]
         step = MOST_BITS - len(parents)
         changes = np.zeros(len(self.names))
         for begin in range(0, len(others), step):
-            some = others[begin : begin + step]
-            candidates = sorted({*parents, *some})
-            bit = {v: 1 << place for place, v in enumerate(candidates)}
-            now = sum(bit[p] for p in parents)
-            masks = np.array([now, *(now ^ bit[v] for v in some)], dtype=np.uint64)
-            scores = self.scorer.scores_of([child], [np.array(candidates, dtype=np.int64)], [masks])
-            changes[some] = scores[1:] - scores[0]
+            chunk = others[begin : begin + step]
+            candidates = sorted({*parents, *chunk})
+            bit = {v: 1 << position for position, v in enumerate(candidates)}
+            current = sum(bit[p] for p in parents)
+            masks = np.array([current, *(current ^ bit[v] for v in chunk)], dtype=np.uint64)
+            scores = self.scorer.score_sets([child], [np.array(candidates, dtype=np.int64)], [masks])
+            changes[chunk] = scores[1:] - scores[0]
         return changes
 
 
@@ -55,8 +55,8 @@ def tabu_search(data: dagneal.Dataset, length: int = 10, patience: int | None = 
 
     Args:
         data: the data.
-        length: how many of the networks visited last are forbidden; 0 makes it a plain hill climb.
-        patience: how many steps in a row may fail to give a new best network; as many as `length` by default.
+        length: number of recently visited networks that are forbidden; 0 gives a plain hill climb.
+        patience: number of consecutive steps without a new best network before the search ends; `length` by default.
     """
     allowed = max(length if patience is None else patience, 1)
     changes = Changes(data)
@@ -89,27 +89,27 @@ def tabu_search(data: dagneal.Dataset, length: int = 10, patience: int | None = 
 def _best_move(
     arcs: NDArray[np.bool_], toggled: NDArray[np.float64], forbidden: deque[bytes]
 ) -> tuple[NDArray[np.bool_], float] | None:
-    """The network after the best move that is legal and not forbidden, and what the move gains."""
+    """Return the network after the best allowed move, and the score change."""
     reach = reachability(arcs)
     add = np.argwhere(~arcs & ~reach.T & ~np.eye(len(arcs), dtype=bool))
     remove = np.argwhere(arcs)
-    detour = (arcs.astype(np.int64) @ reach.astype(np.int64)) > 0  # a way of two arcs or more
-    turn = np.argwhere(arcs & ~detour)
-    moves = np.concatenate([add, remove, turn])
+    detour = (arcs.astype(np.int64) @ reach.astype(np.int64)) > 0  # a directed path of at least two arcs
+    reverse = np.argwhere(arcs & ~detour)
+    moves = np.concatenate([add, remove, reverse])
     gains = toggled[moves[:, 0], moves[:, 1]]
-    gains[len(moves) - len(turn) :] += toggled[turn[:, 1], turn[:, 0]]
+    gains[len(moves) - len(reverse) :] += toggled[reverse[:, 1], reverse[:, 0]]
     for which in np.argsort(-np.round(gains, DIGITS), kind="stable"):
         parent, child = moves[which]
         after = arcs.copy()
         after[parent, child] = not arcs[parent, child]
-        after[child, parent] = which >= len(moves) - len(turn)
+        after[child, parent] = which >= len(moves) - len(reverse)
         if after.tobytes() not in forbidden:
             return after, float(gains[which])
     return None
 
 
 def reachability(arcs: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which variable leads to which, by one arc or more."""
+    """Return whether a directed path of at least one arc leads from each variable to each other."""
     reach = arcs
     while True:
         further = reach | ((reach.astype(np.int64) @ reach.astype(np.int64)) > 0)
