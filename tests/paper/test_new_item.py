@@ -1,4 +1,4 @@
-"""A new item of the paper: this file is the module that a contributor writes, and ITEMS gets one line."""
+"""Add an item to the evaluation. `cases`, `section` and `ITEM` below are what a contributor writes."""
 
 import json
 
@@ -18,22 +18,24 @@ def cases(setting):
 
 
 def section(records, setting):
-    found = records.of(cases(setting))
-    rows = [(record.case.inputs["network"], f"{record.result['score']:.3f}") for record in found]
-    against = [record.case.key for record in found if not record.result["truth_is_best"]]
-    return Section(*verdict(against, []), [Table("Scores of the optimum", ("problem", "log score"), rows)])
+    finished = records.select(cases(setting))
+    rows = [(record.case.inputs["network"], f"{record.result['score']:.3f}") for record in finished]
+    failed = [record.case.key for record in finished if not record.result["truth_is_best"]]
+    return Section(*verdict(failed, []), [Table("Scores of the optimum", ("problem", "log score"), rows)])
 
 
 ITEM = Item("optima", "Table 99", "Optima of small problems", "Reproduced: the truth is optimal.", cases, section)
 
 
 @pytest.fixture
-def added(monkeypatch):
+def new_item(monkeypatch):
+    """Add the item to the list of items."""
     monkeypatch.setattr(evaluation, "ITEMS", (*evaluation.ITEMS, ITEM))
 
 
-@pytest.mark.usefixtures("added")
+@pytest.mark.usefixtures("new_item")
 def test_a_new_item_is_run_and_reported(tmp_path, monkeypatch, capsys):
+    """A new item is listed, run and written to the report without other changes."""
     monkeypatch.chdir(tmp_path)
     assert main(["reproduce", "optima", "--list", "--json"]) == 0
     assert [(item["name"], item["runs"]) for item in json.loads(capsys.readouterr().out)["items"]] == [("optima", 2)]

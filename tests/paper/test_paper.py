@@ -1,4 +1,4 @@
-"""The paper's evaluation: published figures, runs, records, reports."""
+"""Test the paper's evaluation: published values, runs, records and reports."""
 
 import json
 import re
@@ -16,10 +16,10 @@ from dagneal.cli import main
 from dagneal.networks import Discrete, Gaussian, discretise_network
 from dagneal.paper import discretisation, evaluation, experiments, priors, published, runner, timing
 from dagneal.paper.annealers import Annealers
-from dagneal.paper.direct_runs import DirectRuns, unlike
+from dagneal.paper.direct_runs import DirectRuns, shares_differ
 from dagneal.paper.division_report import judge
 from dagneal.paper.division_runs import DivisionRuns, cases_of_run, means_differ, tally
-from dagneal.paper.document import parts_of, write_report
+from dagneal.paper.document import make_parts, write_report
 from dagneal.paper.items import IN_SHAPE, REPRODUCED, Figure, Item, Section, Setting, Table
 from dagneal.paper.problems import make_data
 from dagneal.paper.records import Case, Record, Records
@@ -30,17 +30,18 @@ QUICK = Setting()
 
 
 @pytest.fixture(autouse=True)
-def embeddings(tmp_path_factory, monkeypatch):
+def embedding_cache(tmp_path_factory, monkeypatch):
+    """Share one cache of embeddings between the tests."""
     monkeypatch.setenv("DAGNEAL_CACHE", str(tmp_path_factory.getbasetemp() / "paper-embeddings"))
 
 
 @pytest.fixture
 def records(tmp_path):
-    with Records(tmp_path / "records.jsonl", writing=True) as found:
-        yield found
+    with Records(tmp_path / "records.jsonl", writing=True) as opened:
+        yield opened
 
 
-# What was published
+# Published values
 
 
 @pytest.mark.parametrize(
@@ -48,32 +49,35 @@ def records(tmp_path):
     [(published.TABLE_9, "lung-cancer"), (published.TABLE_10, "waste"), (published.TABLE_11, "alarm-15")],
 )
 def test_published_counts_agree_with_published_shares(table, network):
+    """The published edge counts give the published sensitivity and specificity."""
     truth = dn.load(network).dag
     n, edges = len(truth), truth.number_of_edges()
     for row in table.values():
-        assert len(row.right) == len(row.wrong) == 5
-        right, wrong = row.means
-        assert isclose(right / edges, row.sensitivity, abs_tol=0.0051)
+        assert len(row.correct) == len(row.wrong) == 5
+        correct, wrong = row.means
+        assert isclose(correct / edges, row.sensitivity, abs_tol=0.0051)
         assert isclose(1 - wrong / (n * (n - 1) - edges), row.specificity, abs_tol=0.0051)
-        assert max(row.right) <= row.unique_right <= edges
+        assert max(row.correct) <= row.unique_correct <= edges
         assert max(row.wrong) <= row.unique_wrong
 
 
-def test_items_are_named_by_name_and_number():
+def test_items_are_selected_by_name_and_number():
+    """Names, table numbers and section numbers select items; an unknown name is an error."""
     names = [item.name for item in evaluation.ITEMS]
     assert len(set(names)) == len(names)
-    assert [item.name for item in evaluation.items_named(["11", "Table-9", "section-5.1"])] == [
+    assert [item.name for item in evaluation.select_items(["11", "Table-9", "section-5.1"])] == [
         "lung-cancer",
         "alarm",
         "discretisation",
     ]
-    assert evaluation.items_named(["all"]) == list(evaluation.ITEMS)
+    assert evaluation.select_items(["all"]) == list(evaluation.ITEMS)
     with pytest.raises(dn.InputError, match="there is no item 'table-99'"):
-        evaluation.items_named(["table-99"])
+        evaluation.select_items(["table-99"])
 
 
 @pytest.mark.parametrize("scale", ["quick", "paper"])
-def test_every_item_declares_runs_that_exist(scale):
+def test_every_item_lists_valid_runs(scale):
+    """The runs of each item have a known kind, a cost and inputs that JSON can store."""
     setting = Setting(scale)
     for item in evaluation.ITEMS:
         cases = item.cases(setting)
@@ -85,32 +89,36 @@ def test_every_item_declares_runs_that_exist(scale):
         assert "Reproduced:" in item.rule
 
 
-def test_a_kind_without_a_known_cost_is_an_error():
-    with pytest.raises(ValueError, match="a run of the kind 'new' costs"):
+def test_a_kind_without_a_cost_is_an_error():
+    """A kind that `cost` does not know raises an error."""
+    with pytest.raises(ValueError, match="kind 'new' has no cost"):
         evaluation.cost(Case("new", {"network": "waste"}))
 
 
-def test_every_kind_has_a_cost():
+def test_every_kind_is_used_and_has_a_cost():
+    """The items use every kind of run, so sorting them looks up the cost of every kind."""
     settings = [Setting(scale, quantum) for scale in ("quick", "paper") for quantum in ("qa", "qpu")]
     cases = [case for setting in settings for case in evaluation.all_cases(evaluation.ITEMS, setting)]
-    assert {case.kind for case in cases} == set(runner.KINDS)  # so that the costs of all kinds are looked up
+    assert {case.kind for case in cases} == set(runner.KINDS)
 
 
 def test_every_item_is_in_the_stored_report():
+    """The report in docs/reproduction/quick contains every item."""
     path = Path(__file__).parents[2] / "docs/reproduction/quick/report.md"
     text = path.read_text(encoding="utf-8")
     missing = [item.name for item in evaluation.ITEMS if f"(`{item.name}`)" not in text]
     assert not missing, (
-        f"run dagneal reproduce {' '.join(missing)} -o docs/reproduction/quick, then add its records and report"
+        f"run dagneal reproduce {' '.join(missing)} -o docs/reproduction/quick, then commit the records and the report"
     )
 
 
-def test_the_papers_scale_is_the_papers():
-    found = {item.name: item.cases(Setting("paper")) for item in evaluation.ITEMS}
-    quantum = [case.inputs for case in found["annealing-time"]]
+def test_paper_scale_has_the_runs_and_reads_of_the_paper():
+    """The paper's scale uses the paper's numbers of runs and reads."""
+    cases = {item.name: item.cases(Setting("paper")) for item in evaluation.ITEMS}
+    quantum = [case.inputs for case in cases["annealing-time"]]
     assert len(quantum) == 6 * 2 * 10
     assert {case["reads"] for case in quantum} == {10_000}
-    alarm = {(c.inputs["k"], c.inputs["seed"]) for c in found["alarm"] if c.kind == "blocks" and c.inputs["solver"] == "sa"}
+    alarm = {(c.inputs["k"], c.inputs["seed"]) for c in cases["alarm"] if c.kind == "blocks" and c.inputs["solver"] == "sa"}
     assert alarm == {(k, seed) for k in range(3, 16) for seed in range(1, 6)}
 
 
@@ -118,58 +126,61 @@ def test_the_papers_scale_is_the_papers():
 
 
 @pytest.mark.slow
-def test_blocks_are_those_of_divide_and_parts_add_up():
+def test_subproblem_votes_match_divide_and_parts_add_up():
+    """A run gives the votes of `dn.Divide`, and its parts add up to the full run."""
     truth = dn.load("waste")
     table = dn.scoring.score_table(truth.expected(10_000))
     names = truth.names
     run = SubproblemRun("waste", "expected 10000", 4, "sa", seed=3, reads=10)
-    whole = run.votes(Annealers()).result
-    parts = [replace(run, part=part, parts=3).votes(Annealers()).result for part in range(3)]
+    full = run.solve(Annealers()).result
+    parts = [replace(run, part=part, parts=3).solve(Annealers()).result for part in range(3)]
     assert sum(part["blocks"] for part in parts) == comb(9, 4)
     for kind, repair in (("raw", False), ("repaired", True)):
-        assert np.array_equal(sum(np.array(part["votes"][kind]) for part in parts), whole["votes"][kind])
+        assert np.array_equal(sum(np.array(part["votes"][kind]) for part in parts), full["votes"][kind])
         solver = dn.Anneal(SimulatedAnnealingSampler(), num_reads=10, encoding=dn.PAPER, repair=repair)
-        found = dn.Divide(solver, 4, combine="penalty").solve(dn.Problem(table), dn.Run(seed=3))
-        assert np.array_equal(found.division.votes, whole["votes"][kind])
-        assert np.array_equal(found.division.against, np.array(whole["together"]) - whole["votes"][kind])
-        assert list(found.dag) == list(names)
+        solution = dn.Divide(solver, 4, combine="penalty").solve(dn.Problem(table), dn.Run(seed=3))
+        assert np.array_equal(solution.division.votes, full["votes"][kind])
+        assert np.array_equal(solution.division.against, np.array(full["together"]) - full["votes"][kind])
+        assert list(solution.dag) == list(names)
 
 
-def test_runs_are_tallied_once_they_are_complete(records):
+def test_only_complete_runs_are_tallied(records):
+    """`graphs` returns only complete runs, and `judge` compares five runs with the paper."""
     runs = DivisionRuns("expected 10000", 4, "sa", (1, 2))
     assert runs.graphs("lung-cancer", records) == []
     run_cases(runs.cases("lung-cancer")[:1], records, Annealers())
     assert len(runs.graphs("lung-cancer", records)) == 1
     run_cases(runs.cases("lung-cancer"), records, Annealers())
-    found = tally(runs.graphs("lung-cancer", records), dn.load("lung-cancer").dag)
-    assert found.right == (4, 4)
-    assert found.wrong == (0, 0)
-    assert (found.unique_right, found.unique_wrong) == (4, 0)
-    assert found.cpdag == (0, 0)
-    five = found._replace(right=(4,) * 5, wrong=(0,) * 5)
-    assert judge(found, published.TABLE_9[4, "sa"]) == "only 2 runs"
+    row = tally(runs.graphs("lung-cancer", records), dn.load("lung-cancer").dag)
+    assert row.correct == (4, 4)
+    assert row.wrong == (0, 0)
+    assert (row.unique_correct, row.unique_wrong) == (4, 0)
+    assert row.cpdag_distances == (0, 0)
+    five = row._replace(correct=(4,) * 5, wrong=(0,) * 5)
+    assert judge(row, published.TABLE_9[4, "sa"]) == "only 2 runs"
     assert judge(five, published.TABLE_9[4, "sa"]) == "no"
     assert judge(five, published.TABLE_9[5, "qa"]) == "yes"
     assert judge(None, published.TABLE_9[5, "qa"]) == ""
     assert tally([], dn.load("lung-cancer").dag) is None
 
 
-def test_long_runs_are_cut_into_parts():
+def test_long_runs_are_split_into_parts():
+    """A long run becomes many cases with different keys."""
     parts = cases_of_run("alarm-15", "expected 10000", 8, "sa", 1)
     assert len(parts) > 10
     assert {case.inputs["parts"] for case in parts} == {len(parts)}
     assert len({case.key for case in parts}) == len(parts)
 
 
-def test_direct_runs_tell_the_expected_solution_from_the_minimum(records):
-    """Against the exhaustive search of the QUBO, on data whose optimum is not the truth."""
+def test_direct_runs_distinguish_the_expected_solution_from_the_minimum(records):
+    """Values of the expected solution and of the optimum are correct, also if the optimum is not the truth."""
     same = DirectRuns("monty-hall", "sa", 200, (1, 2))
     run_cases(same.cases(), records, Annealers())
-    found = same.summary(records)
-    assert found.expected == found.optimum == 2
-    assert found.ratio == pytest.approx(1.0) == found.best_ratio
-    assert found.repaired_gap == pytest.approx(0.0)
-    other = experiments.direct(Annealers(), "waste", "expected 10000", "sa", 50, 1).result
+    summary = same.summary(records)
+    assert summary.expected_runs == summary.optimum_runs == 2
+    assert summary.ratio == pytest.approx(1.0) == summary.best_ratio
+    assert summary.repaired_gap == pytest.approx(0.0)
+    other = experiments.sample_directly(Annealers(), "waste", "expected 10000", "sa", 50, 1).result
     truth = dn.load("waste")
     table = dn.scoring.score_table(truth.expected(10_000))
     bqm = dn.qubo.encode(table, dn.PAPER)
@@ -177,29 +188,32 @@ def test_direct_runs_tell_the_expected_solution_from_the_minimum(records):
         dn.qubo.result_value(bqm, dn.qubo.qubo_vector(table, truth.dag, dn.PAPER))
     )
     assert other["optimum_value"] == pytest.approx(-dn.solvers.exact(table).score - bqm.offset)
-    assert other["optimum_value"] < other["expected_value"]  # a child of the truth has three parents
+    assert other["optimum_value"] < other["expected_value"]  # in the truth one variable has three parents
     assert other["expected_hits"] == 0
 
 
-def test_the_plain_baseline_computes_the_same_scores():
+def test_plain_python_computes_the_same_scores():
+    """The plain-Python scores equal those of the score table."""
     data = dn.load("lung-cancer").sample(300, 1)
     table = dn.scoring.score_table(data)
     rows = np.repeat(data.codes, data.weights, axis=1).T.tolist()
-    plain = timing.scores(data.arities.tolist(), rows)
+    plain = timing.plain_scores(data.arities.tolist(), rows)
     for child, name in enumerate(data.names):
         for size in range(3):
             for parents in combinations([v for v in range(5) if v != child], size):
                 assert plain[child][parents] == pytest.approx(-table.local(name, [data.names[p] for p in parents]))
 
 
-def test_timed_runs_report_what_they_made():
-    assert timing.construction("waste", "sampled 2000 1", 3).result == {"rows": 2000, "problems": 84}
-    both = timing.plain_python("monty-hall", "expected 500")
+def test_timed_runs_report_rows_and_problems():
+    """Timed runs report the number of rows and of QUBOs, and plain Python is slower."""
+    assert timing.time_construction("waste", "sampled 2000 1", 3).result == {"rows": 2000, "problems": 84}
+    both = timing.time_plain_python("monty-hall", "expected 500")
     assert both.result["problems"] == 1
     assert both.seconds["plain"] > both.seconds["ours"] > 0
 
 
-def test_padded_data_have_one_number_of_states():
+def test_padded_data_have_equal_arities():
+    """Padding changes only the arities, and `make_data` understands each kind of data."""
     data = dn.load("alarm-15").expected(1_000)
     padded = data.with_equal_arities()
     assert set(padded.arities) == {data.arities.max()}
@@ -213,7 +227,8 @@ def test_padded_data_have_one_number_of_states():
 # The conditional-Gaussian original of the Waste network
 
 
-def test_gaussian_cells_against_draws():
+def test_discretised_probabilities_match_random_draws():
+    """The probabilities and thresholds of a small conditional-Gaussian network match random draws."""
     variables = {
         "a": Discrete({"x": 0.5, "y": 0.5}),
         "b": Gaussian(("a",), {("x",): (0.0, 1.0), ("y",): (3.0, 2.0)}),
@@ -230,14 +245,15 @@ def test_gaussian_cells_against_draws():
     assert cuts["c"].highest == max(means.values()) + 0.5
     assert network.parents["c"] == ("a", "b")
     assert network.states["c"] == ("up", "down")
-    with pytest.raises(dn.InputError, match="does not come before it"):
+    with pytest.raises(dn.InputError, match="comes before its parent a"):
         discretise_network({"b": variables["b"]})
 
 
-def test_the_waste_network_comes_from_lauritzens():
-    found = discretisation.discretise().result
-    cells = {name: (theirs, ours) for name, theirs, ours in found["cells"]}
-    assert ["WasteType", "FilterEfficiency"] in found["lost"]
+def test_discretising_lauritzens_network_gives_the_waste_network():
+    """The procedure loses the edge that the paper names, and gives published probabilities."""
+    result = discretisation.discretise().result
+    cells = {name: (paper, ours) for name, paper, ours in result["cells"]}
+    assert ["WasteType", "FilterEfficiency"] in result["lost"]
     for name, value in (
         ("P(CO2Concentration High | BurningRegimen Stable)", 0.03),
         ("P(CO2Concentration High | BurningRegimen Unstable)", 0.77),
@@ -251,49 +267,53 @@ def test_the_waste_network_comes_from_lauritzens():
 # Rules
 
 
-def test_shares_are_compared_by_fishers_test():
-    assert unlike(0, 10, 1.0)
-    assert not unlike(0, 10, 0.5)  # p = 0.033
-    assert unlike(0, 20, 0.6)  # p = 0.0003
-    assert not unlike(1, 1, 1.0)
+def test_shares_are_compared_by_fishers_exact_test():
+    """Shares differ if the p-value is below 1%."""
+    assert shares_differ(0, 10, 1.0)
+    assert not shares_differ(0, 10, 0.5)  # p = 0.033
+    assert shares_differ(0, 20, 0.6)  # p = 0.0003
+    assert not shares_differ(1, 1, 1.0)
 
 
-def test_the_tail_of_a_draw_of_unequal_coins():
+def test_tail_probability_matches_simulation():
+    """The tail probability of events with unequal probabilities matches random draws."""
     generator = np.random.default_rng(0)
     shares = [0.0, 1.0, 0.3, 0.7, 0.5]
     draws = (generator.random((200_000, 5)) < shares).sum(axis=1)
     for hits in range(6):
         wanted = min((draws >= hits).mean(), (draws <= hits).mean())
-        assert priors.tail(shares, hits) == pytest.approx(wanted, abs=0.005)
+        assert priors.tail_probability(shares, hits) == pytest.approx(wanted, abs=0.005)
 
 
-def test_runs_are_told_apart_as_a_permutation_test_does():
+def test_means_differ_matches_a_random_permutation_test():
+    """The exact permutation test agrees with random permutations."""
     generator = np.random.default_rng(1)
     for _ in range(20):
-        ours, theirs = generator.integers(0, 6, (2, 5))
-        pooled = np.concatenate([ours, theirs])
+        ours, published_runs = generator.integers(0, 6, (2, 5))
+        pooled = np.concatenate([ours, published_runs])
         draws = np.array([generator.permutation(pooled)[:5].sum() for _ in range(4000)])
         share = (np.abs(draws - pooled.sum() / 2) >= abs(ours.sum() - pooled.sum() / 2)).mean()
         if abs(share - 0.01) > 0.005:
-            assert means_differ(ours.tolist(), theirs.tolist()) == (share < 0.01)
+            assert means_differ(ours.tolist(), published_runs.tolist()) == (share < 0.01)
 
 
-def test_only_the_sizes_that_were_asked_for_are_run():
+def test_only_requested_sizes_are_run():
+    """`Setting.sizes` restricts the subproblem sizes."""
     setting = Setting("paper", sizes=(3, 15))
-    (item,) = evaluation.items_named(["alarm"])
+    (item,) = evaluation.select_items(["alarm"])
     sizes = {case.inputs["k"] for case in item.cases(setting) if case.kind == "blocks" and case.inputs["solver"] == "sa"}
     assert sizes == {3, 15}
 
 
-def test_nothing_is_judged_before_all_runs_are_there(records, tmp_path):
-    """At the paper's scale a single run is no reproduction, and what was not run is no failure."""
+def test_items_with_missing_runs_get_no_verdict(records, tmp_path):
+    """An item with one finished run is incomplete: neither reproduced nor failed."""
     for name in ("annealing-time", "priors", "lung-cancer"):
-        (item,) = evaluation.items_named([name])
+        (item,) = evaluation.select_items([name])
         setting = Setting("paper")
         case = next(case for case in item.cases(setting) if case.kind in ("direct", "optimum"))
         small = replace(case, inputs=dict(case.inputs) | ({"reads": 20, "microseconds": 1} if case.kind == "direct" else {}))
         records.add(Record(case, runner.CaseTask(Annealers())(None, small).result, {"sample": 0.1}))
-        (part,) = parts_of([item], records, setting)
+        (part,) = make_parts([item], records, setting)
         assert part.verdict == "incomplete"
         assert part.why == ""
 
@@ -302,52 +322,56 @@ def test_nothing_is_judged_before_all_runs_are_there(records, tmp_path):
 
 
 def record(seed, **more):
+    """Return a made-up record."""
     return Record(Case("direct", {"network": "waste", "seed": seed}), {"value": 1.0}, {"sample": 0.1}, **more)
 
 
-def test_records_survive_a_cut_line_and_name_a_bad_one(tmp_path):
+def test_incomplete_last_lines_are_dropped_and_invalid_lines_reported(tmp_path):
+    """An incomplete last line is dropped. Another invalid line is an error with its number."""
     path = tmp_path / "records.jsonl"
     records = Records(path, writing=True)
     records.add(record(1))
     records.add(record(2))
     records.close()
-    whole = path.read_bytes()
-    path.write_bytes(whole + b'{"kind": "dir')
+    complete = path.read_bytes()
+    path.write_bytes(complete + b'{"kind": "dir')
     again = Records(path, writing=True)
     assert len(again) == 2
     assert again.get(record(1).case).result == {"value": 1.0}
     again.add(record(3))
     again.close()
     assert len(Records(path)) == 3
-    path.write_bytes(whole.replace(b'"kind"', b'"kin"', 1))  # neither cut nor whole
-    with pytest.raises(dn.InputError, match="line 1, is no record"):
+    path.write_bytes(complete.replace(b'"kind"', b'"kin"', 1))
+    with pytest.raises(dn.InputError, match="line 1 is not a valid record"):
         Records(path)
 
 
 def test_two_runs_cannot_write_the_same_records(tmp_path):
+    """A second writer gets an error until the first has closed the file."""
     path = tmp_path / "records.jsonl"
     first = Records(path, writing=True)
-    with pytest.raises(dn.InputError, match="being written by another run"):
+    with pytest.raises(dn.InputError, match="another run is writing"):
         Records(path, writing=True)
-    assert len(Records(path)) == 0  # reading is possible
+    assert len(Records(path)) == 0  # reading needs no lock
     first.close()
     Records(path, writing=True).close()
 
 
-def timeless(path, target):
-    """The records of a file with all times made equal, in the order of their names."""
+def remove_times(path, target):
+    """Copy records sorted by key, with all times set to the same value."""
     source = Records(path)
     records = Records(target, writing=True)
-    for key in sorted(source._found):
-        found = source._found[key]
-        records.add(replace(found, seconds=dict.fromkeys(found.seconds, 1.0), finished=0.0))
+    for key in sorted(source._records):
+        finished = source._records[key]
+        records.add(replace(finished, seconds=dict.fromkeys(finished.seconds, 1.0), finished=0.0))
     records.close()
     return records
 
 
 @pytest.mark.slow
-def test_interrupted_twice_and_resumed_the_report_is_the_same_but_for_times(tmp_path, monkeypatch):
-    items = evaluation.items_named(["lung-cancer", "networks", "discretisation"])
+def test_interrupted_runs_give_the_same_report_except_times(tmp_path, monkeypatch):
+    """After two interruptions the report equals that of an uninterrupted run, except for times."""
+    items = evaluation.select_items(["lung-cancer", "networks", "discretisation"])
     cases = evaluation.all_cases(items, QUICK)
     steady = Records(tmp_path / "steady.jsonl", writing=True)
     run_cases(cases, steady, Annealers())
@@ -356,12 +380,12 @@ def test_interrupted_twice_and_resumed_the_report_is_the_same_but_for_times(tmp_
     for stop in (20, 45, None):
         broken = Records(tmp_path / "broken.jsonl", writing=True)
 
-        def counted(self, found, stop=stop):
+        def add_until_stop(self, new_record, stop=stop):
             if stop is not None and len(self) >= stop:
                 raise KeyboardInterrupt
-            add(self, found)
+            add(self, new_record)
 
-        monkeypatch.setattr(Records, "add", counted)
+        monkeypatch.setattr(Records, "add", add_until_stop)
         if stop is None:
             run_cases(cases[::-1], broken, Annealers(), jobs=1)
         else:
@@ -373,13 +397,14 @@ def test_interrupted_twice_and_resumed_the_report_is_the_same_but_for_times(tmp_
     written = []
     for name in ("steady", "broken"):
         folder = tmp_path / name
-        write_report(items, timeless(tmp_path / f"{name}.jsonl", tmp_path / f"{name}-timeless.jsonl"), QUICK, folder)
+        write_report(items, remove_times(tmp_path / f"{name}.jsonl", tmp_path / f"{name}-timeless.jsonl"), QUICK, folder)
         written.append({path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()})
     assert written[0] == written[1]
     assert len(written[0]) == 2 + 2 * 8
 
 
-def test_a_run_that_fails_ends_the_others_and_keeps_what_is_done(records):
+def test_a_failed_run_stops_the_others_and_keeps_finished_runs(records):
+    """A failed run raises its error; finished runs stay recorded."""
     good = [Case("optimum", {"network": "lung-cancer", "data": f"expected {rows}"}) for rows in (1000, 2000)]
     bad = Case("optimum", {"network": "nowhere", "data": "expected 1000"})
     with pytest.raises(dn.InputError, match="nowhere"):
@@ -390,7 +415,9 @@ def test_a_run_that_fails_ends_the_others_and_keeps_what_is_done(records):
 # Reports
 
 
-def test_reports_escape_what_they_are_given(tmp_path, records):
+def test_reports_escape_special_characters(tmp_path, records):
+    """HTML and Markdown reports escape titles, cells and captions."""
+
     def section(records, setting):
         table = Table("a < b & c|d", ("the paper", "<script>"), [("1|2", '"><img src=x>')])
         return Section(IN_SHAPE, "it's <odd>", [table], [Figure("plot", 'of "x" <y>', lambda canvas: canvas.subplots())])
@@ -408,7 +435,8 @@ def test_reports_escape_what_they_are_given(tmp_path, records):
     assert "reproduced in shape" in text
 
 
-def test_sections_without_records_say_so(tmp_path):
+def test_items_without_records_are_reported_as_not_run(tmp_path):
+    """A report without records marks every item as not run."""
     write_report(evaluation.ITEMS, Records(tmp_path / "none.jsonl"), QUICK, tmp_path)
     text = (tmp_path / "report.md").read_text()
     assert text.count("not run") >= 2 * len(evaluation.ITEMS)
@@ -416,25 +444,29 @@ def test_sections_without_records_say_so(tmp_path):
 
 @pytest.mark.slow
 def test_reproduce_on_the_command_line(tmp_path, monkeypatch, capsys):
+    """The command lists, runs and reports items, and rejects invalid options."""
     monkeypatch.chdir(tmp_path)
     assert main(["reproduce", "--list", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
     assert [item["name"] for item in listed["items"]] == [item.name for item in evaluation.ITEMS]
     assert not (tmp_path / "reproduction").exists()
     assert main(["reproduce", "networks", "section-5.1", "--quiet", "--json", "-o", "out"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert {item["name"]: item["verdict"] for item in found["items"]} == {"networks": REPRODUCED, "discretisation": IN_SHAPE}
+    report = json.loads(capsys.readouterr().out)
+    assert {item["name"]: item["verdict"] for item in report["items"]} == {
+        "networks": REPRODUCED,
+        "discretisation": IN_SHAPE,
+    }
     before = (tmp_path / "out" / "report.md").read_text()
     assert re.search(r"\| MHP \| monty-hall \| 3, 2 \| 3, 2 \| 2 / 0 \| 0 \|", before)
     assert (tmp_path / "out" / "figures" / "network-waste.png").exists()
     assert main(["reproduce", "networks", "section-5.1", "--report", "-o", "out"]) == 0
     assert (tmp_path / "out" / "report.md").read_text() == before
     assert "reproduced" in capsys.readouterr().out
-    assert main(["reproduce", "section-5.1", "--report", "-o", "out"]) == 0  # what is there of others stays
+    assert main(["reproduce", "section-5.1", "--report", "-o", "out"]) == 0  # the other items stay in the report
     assert (tmp_path / "out" / "report.md").read_text() == before
     capsys.readouterr()
     assert main(["reproduce", "--report", "-o", "nothing"]) == 2
-    assert "there are no records in nothing" in capsys.readouterr().err
+    assert "nothing has no stored runs" in capsys.readouterr().err
     assert main(["reproduce", "table-99"]) == 2
     assert main(["reproduce", "networks", "--jobs", "0"]) == 2
     assert "jobs is 0" in capsys.readouterr().err

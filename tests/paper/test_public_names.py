@@ -1,4 +1,4 @@
-"""The evaluation is built on public names only."""
+"""Check that the evaluation uses only public names of dagneal."""
 
 import ast
 from importlib import import_module
@@ -13,39 +13,41 @@ PUBLIC = ("base", "data", "divide", "networks", "proofs", "qpu", "qubo", "runtim
 MODULES = sorted(Path(dagneal.paper.__file__).parent.glob("*.py"))
 
 
-def exported(package):
-    """Return the names that a package offers: its `__all__`, or what its `__init__` imports under the same name again."""
+def exported_names(package):
+    """Return the public names of a package: its `__all__`, or the names that its `__init__` imports as themselves."""
     if package == "dagneal":
         return {*dn.__all__, "__version__"}
     module = import_module(package)
     if hasattr(module, "__all__"):
         return set(module.__all__)
     nodes = ast.walk(ast.parse(Path(module.__file__).read_text()))
-    return {each.asname for node in nodes if isinstance(node, ast.ImportFrom) for each in node.names if each.asname}
+    return {alias.asname for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names if alias.asname}
 
 
 def private_names(text):
-    """Return the names of dagneal outside its paper package that a text uses and that are not public."""
+    """Return the non-public names of dagneal that some source code uses, except those of the paper package."""
     public = {"dagneal", *(f"dagneal.{name}" for name in PUBLIC)}
     used = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
-            used += [(each.name, "") for each in node.names if each.name.split(".")[0] == "dagneal"]
+            used += [(alias.name, "") for alias in node.names if alias.name.split(".")[0] == "dagneal"]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "relative imports are not used"
             if (node.module or "").split(".")[0] == "dagneal" and node.module.split(".")[1:2] != ["paper"]:
-                used += [(node.module, each.name) for each in node.names if (node.module, each.name) != ("dagneal", "paper")]
+                names = [alias.name for alias in node.names]
+                used += [(node.module, name) for name in names if (node.module, name) != ("dagneal", "paper")]
         elif isinstance(node, ast.Attribute):
             dotted = ast.unparse(node).split(".")
             if dotted[0] == "dn" and len(dotted) == 2:
                 used.append(("dagneal", dotted[1]))
             elif dotted[0] == "dn" and f"dagneal.{dotted[1]}" in public and len(dotted) == 3:
                 used.append((f"dagneal.{dotted[1]}", dotted[2]))
-    return [f"{place} {name}" for place, name in used if place not in public or (name and name not in exported(place))]
+    return [f"{place} {name}" for place, name in used if place not in public or (name and name not in exported_names(place))]
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem)
-def test_the_evaluation_uses_public_names_only(module):
+def test_the_evaluation_uses_only_public_names(module):
+    """A module of the paper package uses no private names of dagneal."""
     assert private_names(module.read_text()) == []
 
 
@@ -61,11 +63,13 @@ def test_the_evaluation_uses_public_names_only(module):
         "def late():\n    from dagneal.runtime.run import Run",
     ],
 )
-def test_other_names_are_noticed(text):
+def test_private_names_are_detected(text):
+    """The check above detects private names in imports and attributes."""
     assert private_names(text)
 
 
 def test_every_exported_name_exists():
+    """Each name in an `__all__` exists, and other names raise AttributeError."""
     for package in PUBLIC:
         module = import_module(f"dagneal.{package}")
         for name in getattr(module, "__all__", ()):

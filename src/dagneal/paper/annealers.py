@@ -1,4 +1,4 @@
-"""The annealers of the evaluation; one connection to a quantum annealer, or one emulated chip, for all runs."""
+"""The annealers of the evaluation. All runs share one connection to a quantum annealer, or one emulated chip."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ import dagneal as dn
 
 @dataclass(frozen=True, eq=False)
 class Annealers:
-    """The samplers of an evaluation, each made when it is first needed.
+    """The samplers of an evaluation. Each is made when it is first needed.
 
     Args:
-        journal: keeps the ids of problems that are sent to a quantum annealer, so that nobody pays twice.
+        journal: stores the ids of problems sent to a quantum annealer, so that no problem is paid for twice.
     """
 
     journal: dn.Journal | None = None
-    _made: dict[str, Any] = field(default_factory=dict)
-    _making: Any = field(default_factory=Lock)
+    _samplers: dict[str, Any] = field(default_factory=dict)
+    _lock: Any = field(default_factory=Lock)
 
     def sampler(self, solver: str) -> Any:
         """Return a sampler.
 
         Args:
-            solver: `sa` (simulated annealing), `qa` (the emulator), `qpu` (D-Wave's), `tiled` or `tiled-qpu` (the same for
-                many subproblems in a call).
+            solver: `sa` (simulated annealing), `qa` (emulated quantum annealer), `qpu` (D-Wave's quantum annealer), or
+                `tiled` and `tiled-qpu` (emulator and quantum annealer with many subproblems per call).
         """
         if solver == "sa":
             from dwave.samplers import SimulatedAnnealingSampler
 
             return SimulatedAnnealingSampler()
-        with self._making:
-            if solver not in self._made:
-                self._made[solver] = _make(solver)
-        made = self._made[solver]
-        return made.with_journal(self.journal) if "qpu" in solver else made
+        with self._lock:
+            if solver not in self._samplers:
+                self._samplers[solver] = _make_quantum(solver)
+        sampler = self._samplers[solver]
+        return sampler.with_journal(self.journal) if "qpu" in solver else sampler
 
     def cancel(self) -> None:
-        """Let runs on a quantum annealer, emulated or not, end at once."""
-        for sampler in self._made.values():
+        """Cancel all calls to quantum annealers, real or emulated."""
+        for sampler in self._samplers.values():
             sampler.cancel()
 
 
-def _make(solver: str) -> Any:
-    """Make a quantum annealer; with gauges only where subproblems are tiled, since the paper had none."""
-    gauges = solver.startswith("tiled")
+def _make_quantum(solver: str) -> Any:
+    """Make a quantum annealer. Only tiled runs use spin-reversal transforms, since the paper used none."""
+    spin_reversal = solver.startswith("tiled")
     if "qpu" in solver:
-        return dn.qpu.connect(gauges=gauges)
-    return dn.qpu.emulated("Advantage_system4", gauges=gauges)
+        return dn.qpu.connect(spin_reversal=spin_reversal)
+    return dn.qpu.emulated("Advantage_system4", spin_reversal=spin_reversal)

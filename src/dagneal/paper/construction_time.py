@@ -1,11 +1,11 @@
-"""Table 2: seconds to construct the QUBO, by rows."""
+"""Table 2: seconds to construct the QUBO, by number of rows."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dagneal.paper.items import NOTHING, Figure, Item, Section, Setting, Table, format_number, mean, verdict
-from dagneal.paper.published import CALLED, LARGE, SMALL, TABLE_2
+from dagneal.paper.items import DASH, Figure, Item, Section, Setting, Table, format_number, mean, verdict
+from dagneal.paper.published import LARGE, SMALL, TABLE_2, TITLES
 from dagneal.paper.records import Case, Records
 
 if TYPE_CHECKING:
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 ROWS = (10_000, 100_000, 1_000_000)
 SEEDS = (1, 2, 3, 4)
-LINEAR, NEARLY = (7.0, 13.0), (5.0, 20.0)  # how much longer ten times the rows may take, to count as linear
+LINEAR, NEARLY = (7.0, 13.0), (5.0, 20.0)  # ratio of times for ten times the rows that counts as (nearly) linear
 
 
 def _ours(network: str, rows: int) -> list[Case]:
     data = [f"expected {rows}", *(f"sampled {rows} {seed}" for seed in SEEDS)]
-    return [Case("construction", {"network": network, "data": each}) for each in data]
+    return [Case("construction", {"network": network, "data": text}) for text in data]
 
 
 def _plain(setting: Setting) -> list[Case]:
-    """Plain Python takes seconds to minutes, so it gets fewer rows."""
+    """Return the runs in plain Python, two sizes per problem. They use fewer rows, since they take seconds to minutes."""
     sizes = dict.fromkeys(SMALL, (1000, 10000)) | {
         network: setting.choose((100, 1_000), (1_000, 10_000)) for network in LARGE
     }
@@ -32,14 +32,14 @@ def _plain(setting: Setting) -> list[Case]:
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Five datasets for each problem and size, one of them expected; and the baseline in plain Python."""
+    """Return five datasets for each problem and size (one expected, four sampled), and the runs in plain Python."""
     return [case for network in TABLE_2 for rows in ROWS for case in _ours(network, rows)] + _plain(setting)
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Our seconds, the paper's and those of plain Python."""
+    """Report our seconds, the paper's and those of plain Python."""
     means = {
-        (network, rows): mean([r.seconds["ours"] for r in records.of(_ours(network, rows))])
+        (network, rows): mean([r.seconds["ours"] for r in records.select(_ours(network, rows))])
         for network in TABLE_2
         for rows in ROWS
     }
@@ -47,7 +47,7 @@ def section(records: Records, setting: Setting) -> Section:
     for network, published in TABLE_2.items():
         cells = [f"{paper:g} / {format_number(means[network, n], '.4f')}" for n, paper in zip(ROWS, published, strict=True)]
         million = means[network, ROWS[-1]]
-        rows.append((CALLED[network], *cells, NOTHING if not million else f"{published[-1] / million:,.0f}"))
+        rows.append((TITLES[network], *cells, DASH if not million else f"{published[-1] / million:,.0f}"))
     compared: list[tuple[str, ...]] = []
     reasons: list[str] = []
     shape: list[str] = []
@@ -55,60 +55,61 @@ def section(records: Records, setting: Setting) -> Section:
         first, second = records.get(small), records.get(large)
         if first is None or second is None:
             continue
-        name = CALLED[large.inputs["network"]]
+        name = TITLES[large.inputs["network"]]
         n, spent, ours = second.result["rows"], second.seconds["plain"], second.seconds["ours"]
         paper = TABLE_2[large.inputs["network"]][0] * n / 10_000
-        grown = spent / first.seconds["plain"]
+        growth = spent / first.seconds["plain"]
         compared.append(
-            (name, f"{n:,}", f"{paper:.2f}", f"{spent:.2f}", f"{ours:.4f}", f"{spent / ours:,.0f}", f"{grown:.1f}")
+            (name, f"{n:,}", f"{paper:.2f}", f"{spent:.2f}", f"{ours:.4f}", f"{spent / ours:,.0f}", f"{growth:.1f}")
         )
-        if not LINEAR[0] <= grown <= LINEAR[1]:
-            far = not NEARLY[0] <= grown <= NEARLY[1]
-            (shape if far else reasons).append(f"{name}: ten times the rows take plain Python {grown:.1f} times as long")
-    for (network, n), mean_of in means.items():
-        if mean_of is not None and mean_of > TABLE_2[network][ROWS.index(n)]:
-            reasons.append(f"{CALLED[network]}, {n:,} rows: slower than the paper")
+        if not LINEAR[0] <= growth <= LINEAR[1]:
+            far = not NEARLY[0] <= growth <= NEARLY[1]
+            (shape if far else reasons).append(
+                f"{name}: with ten times the rows, plain Python takes {growth:.1f} times as long"
+            )
+    for (network, n), seconds in means.items():
+        if seconds is not None and seconds > TABLE_2[network][ROWS.index(n)]:
+            reasons.append(f"{TITLES[network]}, {n:,} rows: slower than the paper")
     tables = [
         Table(
-            "Seconds from rows in memory to the QUBO, means of five datasets: the paper / ours; its time by ours at 10^6 "
-            "rows",
-            ("problem", *(f"{n:,} rows" for n in ROWS), "the paper by ours"),
+            "Seconds from rows in memory to the QUBO, means of five datasets: the paper / ours. The last column is the "
+            "paper's time divided by ours at 10^6 rows",
+            ("problem", *(f"{n:,} rows" for n in ROWS), "times faster than the paper"),
             rows,
         ),
         Table(
-            "Plain Python, as the paper's pseudocode is written, and ours on the same rows in the same run; the paper's "
-            "own time scaled to these rows",
+            "Seconds of plain Python, which follows the paper's pseudocode, and of our code, on the same rows in the same "
+            "run. The paper's time is scaled to the number of rows",
             (
                 "problem",
                 "rows",
                 "the paper",
                 "plain Python",
                 "ours",
-                "plain by ours",
-                "ten times the rows take plain Python",
+                "plain Python / ours",
+                "plain Python: time ratio for ten times the rows",
             ),
             compared,
         ),
     ]
-    found = verdict(shape, reasons)
     figure = Figure(
         "construction-time",
-        "Seconds to construct the QUBO of Waste against rows: the paper, plain Python here, ours",
+        "Seconds to construct the QUBO of Waste and LC, by number of rows: the paper, plain Python on our machine, ours",
         lambda canvas: _draw(canvas, means, records, setting),
     )
     notes = [
-        "Equal rows are merged first, and each local score is computed once from the counts; so our time hardly grows "
-        "with the rows."
+        "We merge equal rows first and compute each local score once, from counts. Our time therefore hardly grows with the "
+        "number of rows."
     ]
-    return Section(*found, tables, [figure], notes)
+    return Section(*verdict(shape, reasons), tables, [figure], notes)
 
 
 def _draw(canvas: Canvas, means: dict[tuple[str, int], float | None], records: Records, setting: Setting) -> None:
-    """Time against rows on logarithmic scales."""
+    """Draw time against rows on logarithmic scales."""
     axes = canvas.subplots()
     axes.loglog(ROWS, TABLE_2["waste"], "o--", color="#7f7f7f", label="the paper, Waste")
     axes.loglog(ROWS, TABLE_2["lung-cancer"], "s--", color="#bbbbbb", label="the paper, LC")
-    plain = [r for r in records.of(_plain(setting)) if r.case.inputs["network"] == "waste"]
+    plain = [r for r in records.select(_plain(setting)) if r.case.inputs["network"] == "waste"]
     if plain:
         axes.loglog(
             [r.result["rows"] for r in plain],
@@ -118,9 +119,9 @@ def _draw(canvas: Canvas, means: dict[tuple[str, int], float | None], records: R
             label="plain Python, Waste",
         )
     for network, colour, marker in (("waste", "#1f77b4", "o"), ("lung-cancer", "#17becf", "s")):
-        known = [(n, means[network, n]) for n in ROWS if means[network, n] is not None]
-        if known:
-            axes.loglog(*zip(*known, strict=True), f"{marker}-", color=colour, label=f"ours, {CALLED[network]}")
+        points = [(n, means[network, n]) for n in ROWS if means[network, n] is not None]
+        if points:
+            axes.loglog(*zip(*points, strict=True), f"{marker}-", color=colour, label=f"ours, {TITLES[network]}")
     axes.set_xlabel("rows")
     axes.set_ylabel("seconds")
     axes.grid(visible=True, which="major", alpha=0.3)
@@ -131,8 +132,8 @@ ITEM = Item(
     "construction-time",
     "Table 2",
     "Seconds to construct the QUBO",
-    "Reproduced: ten times the rows take the plain-Python baseline between 7 and 13 times as long for every problem, as the "
-    "paper's linear growth has it, and ours is quicker than the paper in every cell. In shape: between 5 and 20 times.",
+    "Reproduced: (1) with ten times the rows, plain Python takes 7 to 13 times as long for every problem, so the time grows "
+    "linearly as in the paper; (2) ours is faster than the paper in every cell. In shape: condition 1 with 5 to 20 times.",
     cases,
     section,
 )

@@ -7,23 +7,23 @@ from dagneal.paper.items import Item, Section, Setting, Table, format_number, fo
 from dagneal.paper.published import TABLE_3
 from dagneal.paper.records import Case, Records
 
-NEAR = 0.02  # in result values
+NEAR = 0.02  # largest difference of result values that counts as equal
 
 
 def runs(setting: Setting) -> dict[int, DirectRuns]:
-    """QA on waste-2p-dep for three sizes of expected data."""
+    """Return the QA runs on waste-2p-dep for three sizes of expected data."""
     reads, seeds = setting.choose((500, (1, 2, 3)), (10_000, tuple(range(1, 11))))
     return {rows: DirectRuns("waste-2p-dep", setting.quantum, reads, seeds, 20, f"expected {rows}") for rows in TABLE_3}
 
 
 def cases(setting: Setting) -> list[Case]:
-    """All of these."""
-    return [case for each in runs(setting).values() for case in each.cases()]
+    """Return the cases of all runs."""
+    return [case for direct in runs(setting).values() for case in direct.cases()]
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Result values by rows."""
-    found = {rows: each.summary(records) for rows, each in runs(setting).items()}
+    """Report the result values by number of rows."""
+    summaries = {rows: direct.summary(records) for rows, direct in runs(setting).items()}
     rows = [
         (
             f"{n:,}",
@@ -32,37 +32,37 @@ def section(records: Records, setting: Setting) -> Section:
             format_number(s.best_ratio if s else None, ".4f"),
             format_number(s.repaired_gap if s else None, ".1f"),
             format_number(s.baseline_gap if s else None, ".1f"),
-            format_numbers(s.cpdag) if s else format_numbers(()),
+            format_numbers(s.cpdag_distances) if s else format_numbers(()),
             f"{s.runs} of {s.reads:,} reads" if s else "0",
         )
-        for n, s in found.items()
+        for n, s in summaries.items()
     ]
     table = Table(
-        "Waste2PDep: result value of QA, 20 microseconds; that of the optimum; nats below it of the worst run, repaired, "
-        "and of random orders",
+        "Waste2PDep: result values of QA with 20 microseconds and of the optimum. Gaps are nats below the optimum, in the "
+        "worst run",
         (
             "rows",
             "the paper",
             setting.annealer,
             "the optimum",
-            "repaired, below it",
-            "random orders, below it",
-            "CPDAG distance of the lowest reads",
+            "gap, repaired",
+            "gap, random orders",
+            "CPDAG distance of the lowest-energy read, by run",
             "runs",
         ),
         rows,
     )
-    few, many = found[10_000], found[1_000_000]
+    few, many = summaries[10_000], summaries[1_000_000]
     shape = []
     if few and many and many.ratio > few.ratio + NEAR:
         shape.append(f"10^6 rows give {many.ratio:.3f}, 10^4 rows {few.ratio:.3f}: more rows helped")
     far = [
         f"{n:,} rows: the paper {TABLE_3[n]:.3f}, ours {s.ratio:.3f}"
-        for n, s in found.items()
+        for n, s in summaries.items()
         if s and abs(s.ratio - TABLE_3[n]) > NEAR
     ]
     if setting.scale == "quick":
-        far.append("fewer reads than the paper's 10,000, which lowers the best of them")
+        far.append("fewer reads than the paper's 10,000, which lowers the best result value")
     return Section(*verdict(shape, far), [table])
 
 
@@ -70,8 +70,8 @@ ITEM = Item(
     "dataset-size",
     "Table 3",
     "Rows and the quantum annealer's result",
-    "Reproduced: with the paper's reads each mean lies within 0.02 of the paper's, and 10^6 rows do not give more than 0.02 "
-    "above 10^4. In shape: the second of these, that is, more rows do not help.",
+    "Reproduced: (1) with the paper's reads, each mean result value is within 0.02 of the paper's; (2) more rows do not "
+    "help: 10^6 rows give at most 0.02 more than 10^4 rows. In shape: condition 2.",
     cases,
     section,
 )

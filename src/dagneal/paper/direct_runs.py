@@ -1,4 +1,4 @@
-"""What the direct runs on a quantum annealer share: the cases of Tables 3 to 6, and how they are summed up."""
+"""Direct runs, which solve a problem without dividing it: the cases of Tables 3 to 6 and their summary."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from dagneal.paper.records import Case, Records
 
 @dataclass(frozen=True)
 class DirectRuns:
-    """Runs of one solver on one problem, undivided.
+    """Runs of one solver on one problem that is not divided.
 
     Attributes:
-        network: the problem.
+        network: name of a bundled network.
         solver: `sa`, `qa` or `qpu`.
-        reads: of a run.
-        seeds: of the runs.
-        microseconds: of a read.
+        reads: reads per run.
+        seeds: one seed per run.
+        microseconds: annealing time per read.
         data: see `problems.make_data`.
     """
 
@@ -33,71 +33,72 @@ class DirectRuns:
     data: str = "expected 10000"
 
     def cases(self) -> list[Case]:
-        """The runs."""
+        """Return the runs."""
         inputs = {"network": self.network, "data": self.data, "solver": self.solver, "reads": self.reads}
         time = {} if self.microseconds is None else {"microseconds": self.microseconds}
         return [Case("direct", inputs | time | {"seed": seed}) for seed in self.seeds]
 
     def summary(self, records: Records) -> DirectSummary | None:
-        """What they come to; nothing where none is finished.
+        """Summarise the finished runs, or return None if there are none.
 
         Args:
-            records: what was run.
+            records: finished runs.
         """
-        found = records.of(self.cases())
-        if not found:
+        finished = records.select(self.cases())
+        if not finished:
             return None
-        results = [record.result for record in found]
+        results = [record.result for record in finished]
         access = [r["access_seconds"] for r in results if "access_seconds" in r]
         return DirectSummary(
-            runs=len(found),
+            runs=len(finished),
             reads=self.reads,
-            expected=sum(r["expected_hits"] > 0 for r in results),
-            optimum=sum(r["optimum_hits"] > 0 for r in results),
-            solutions=sum(r["expected_hits"] for r in results) / len(results),
-            optima=sum(r["optimum_hits"] for r in results) / len(results),
+            expected_runs=sum(r["expected_hits"] > 0 for r in results),
+            optimum_runs=sum(r["optimum_hits"] > 0 for r in results),
+            expected_reads=sum(r["expected_hits"] for r in results) / len(results),
+            optimum_reads=sum(r["optimum_hits"] for r in results) / len(results),
             ratio=sum(r["value"] / r["expected_value"] for r in results) / len(results),
             best_ratio=results[0]["optimum_value"] / results[0]["expected_value"],
-            raw_gap=_least(r["raw_gap"] for r in results),
+            raw_gap=_smallest(r["raw_gap"] for r in results),
             repaired_gap=max(r["repaired_gap"] for r in results),
             baseline_gap=max(r["baseline_gap"] for r in results),
-            cpdag=tuple(_distance(self.network, r["edges"]) for r in results),
-            seconds=mean(access) if access else mean([record.seconds["sample"] for record in found]),
+            cpdag_distances=tuple(_distance(self.network, r["edges"]) for r in results),
+            seconds=mean(access) if access else mean([record.seconds["sample"] for record in finished]),
         )
 
 
 @dataclass(frozen=True)
 class DirectSummary:
-    """What direct runs come to.
+    """Summary of direct runs. Gaps are score differences from the optimum.
 
     Attributes:
-        runs: how many there are.
-        reads: of a run.
-        expected: runs that found the expected solution, edge by edge, as the paper's Tables 5 and 6 count success.
-        optimum: runs that found the global minimum, as its Table 4 counts.
-        solutions: reads of a run that are the expected solution, in the mean.
-        optima: reads of a run that are the global minimum, in the mean.
-        ratio: the result value: x^T Q x by that of the expected solution, without offset, in the mean.
-        best_ratio: the same of the optimum.
-        raw_gap: how far the best raw read of all runs lies below the optimum; nothing where no read is a network.
-        repaired_gap: how far the best repaired read of the worst run lies below it.
-        baseline_gap: likewise the best of as many random orders.
-        cpdag: the distance of equivalence classes from the truth, of the lowest read of each run; None where it has a cycle.
-        seconds: of a run: of access time for a quantum annealer, otherwise on this machine.
+        runs: number of runs.
+        reads: reads per run.
+        expected_runs: runs that found the expected solution, edge by edge, as counted in the paper's Tables 5 and 6.
+        optimum_runs: runs that found the global minimum, as counted in the paper's Table 4.
+        expected_reads: mean number of reads per run that equal the expected solution.
+        optimum_reads: mean number of reads per run with the energy of the global minimum.
+        ratio: mean result value: x^T Q x divided by that of the expected solution, both without offset.
+        best_ratio: result value of the optimum.
+        raw_gap: gap of the best raw read of all runs; None if no read is a network.
+        repaired_gap: gap of the best repaired read, in the worst run.
+        baseline_gap: gap of the best of as many random orders as reads, in the worst run.
+        cpdag_distances: distance from the equivalence class of the truth, for the read with the lowest energy of each run;
+            None if this read has a cycle.
+        seconds: mean time per run: access time of a quantum annealer, otherwise time on this machine.
     """
 
     runs: int
     reads: int
-    expected: int
-    optimum: int
-    solutions: float
-    optima: float
+    expected_runs: int
+    optimum_runs: int
+    expected_reads: float
+    optimum_reads: float
     ratio: float
     best_ratio: float
     raw_gap: float | None
     repaired_gap: float
     baseline_gap: float
-    cpdag: tuple[int | None, ...]
+    cpdag_distances: tuple[int | None, ...]
     seconds: float | None
 
 
@@ -105,24 +106,25 @@ def _distance(network: str, edges: list[list[str]]) -> int | None:
     return dn.compare(recorded_graph(network, edges), true_network(network).dag).cpdag_shd
 
 
-def _least(gaps: Iterable[float | None]) -> float | None:
+def _smallest(gaps: Iterable[float | None]) -> float | None:
     return min((gap for gap in gaps if gap is not None), default=None)
 
 
-def unlike(hits: int, runs: int, published: float, of: int = 10) -> bool:
-    """Whether two shares of runs are told apart at 1% by Fisher's exact test.
+def shares_differ(hits: int, runs: int, published: float, paper_runs: int = 10) -> bool:
+    """Return whether Fisher's exact test at 1% finds a difference between our share of runs and the paper's.
 
     Args:
-        hits: ours.
-        runs: how many ours are.
-        published: the paper's share.
-        of: how many its runs are.
+        hits: number of our runs that succeeded.
+        runs: number of our runs.
+        published: share of the paper's runs that succeeded.
+        paper_runs: number of the paper's runs.
 
-    >>> unlike(0, 10, 1.0), unlike(0, 10, 0.3)
+    >>> shares_differ(0, 10, 1.0), shares_differ(0, 10, 0.3)
     (True, False)
     """
-    theirs = round(published * of)
-    together = hits + theirs
-    ways = [comb(runs, ours) * comb(of, together - ours) for ours in range(max(0, together - of), min(runs, together) + 1)]
-    seen = comb(runs, hits) * comb(of, theirs)
-    return sum(way for way in ways if way <= seen) < 0.01 * sum(ways)
+    paper_hits = round(published * paper_runs)
+    total = hits + paper_hits
+    ours = range(max(0, total - paper_runs), min(runs, total) + 1)
+    weights = [comb(runs, count) * comb(paper_runs, total - count) for count in ours]
+    observed = comb(runs, hits) * comb(paper_runs, paper_hits)
+    return sum(weight for weight in weights if weight <= observed) < 0.01 * sum(weights)

@@ -1,4 +1,4 @@
-"""Section 5.1: the Waste network from the conditional-Gaussian one of Lauritzen (1992)."""
+"""Section 5.1: derive the Waste network from the conditional-Gaussian network of Lauritzen (1992)."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from time import perf_counter
 import dagneal as dn
 from dagneal.networks import Discrete, Gaussian, discretise_network
 from dagneal.paper.experiments import Outcome
-from dagneal.paper.items import NOTHING, Item, Section, Setting, Table, verdict
+from dagneal.paper.items import DASH, Item, Section, Setting, Table, verdict
 from dagneal.paper.problems import true_network
 from dagneal.paper.records import Case, Records
 
-LOST = "WasteType -> FilterEfficiency"
-NEAR, MOST = 0.02, 0.75
+LOST_EDGE = "WasteType -> FilterEfficiency"
+NEAR, MOST = 0.02, 0.75  # largest difference of cells, and share of cells within it, for "in shape"
 S, U, IND, HOUSE, OK, DEF = "Stable", "Unstable", "Industrial", "Household", "Intact", "Defective"
 LAURITZEN: dict[str, Discrete | Gaussian] = {
     "BurningRegimen": Discrete({S: 0.85, U: 0.15}),
     "FilterState": Discrete({OK: 0.95, DEF: 0.05}),
     "WasteType": Discrete({IND: 2 / 7, HOUSE: 5 / 7}),
-    # The logarithm of what the filter lets through: a high efficiency is a low value.
+    # The value is the logarithm of the fraction that passes the filter, so a high efficiency is a low value.
     "FilterEfficiency": Gaussian(
         ("FilterState", "WasteType"),
         {(OK, IND): (-3.9, 2e-5), (OK, HOUSE): (-3.2, 2e-5), (DEF, IND): (-0.4, 1e-4), (DEF, HOUSE): (-0.5, 1e-4)},
@@ -39,13 +39,13 @@ LAURITZEN: dict[str, Discrete | Gaussian] = {
 
 
 def discretise() -> Outcome:
-    """Follow the procedure on Lauritzen's network, beside the published tables.
+    """Apply the paper's procedure to Lauritzen's network, and compare the result with the published tables.
 
     Returns:
-        - `cells`: for each probability its name, the published value and ours.
-        - `lost`: edges of the original that the procedure does not keep.
-        - `edges`, `published_edges`: of our network and of the published one.
-        - `cuts`: by variable its lowest and its highest value; the cut is in the middle.
+        - `cells`: name, published value and our value of each probability.
+        - `lost`: edges of the original network that the procedure drops.
+        - `edges`, `published_edges`: edges of our network and of the published network.
+        - `cuts`: lowest and highest value of each variable. The threshold is in the middle.
 
         Seconds: `discretise`.
     """
@@ -54,19 +54,19 @@ def discretise() -> Outcome:
     published = true_network("waste")
     cells = []
     for name in published.names:
-        own, theirs = network.parents[name], published.parents[name]
-        union = [*theirs, *(parent for parent in own if parent not in theirs)]
+        own_parents, published_parents = network.parents[name], published.parents[name]
+        union = [*published_parents, *(parent for parent in own_parents if parent not in published_parents)]
         for setting in product(*(published.states[parent] for parent in union)):
             given = dict(zip(union, setting, strict=True))
             state = published.states[name][0]
-            both = [_cell(each, name, state, given) for each in (published, network)]
-            words = ", ".join(f"{parent} {value}" for parent, value in given.items())
-            cells.append([f"P({name} {state}{' | ' + words if words else ''})", *both])
+            values = [_probability(source, name, state, given) for source in (published, network)]
+            condition = ", ".join(f"{parent} {value}" for parent, value in given.items())
+            cells.append([f"P({name} {state}{' | ' + condition if condition else ''})", *values])
     lost = sorted(
         [parent, child]
-        for child, about in LAURITZEN.items()
-        if isinstance(about, Gaussian)
-        for parent in (*about.parents, *about.slopes)
+        for child, variable in LAURITZEN.items()
+        if isinstance(variable, Gaussian)
+        for parent in (*variable.parents, *variable.slopes)
         if parent not in network.parents[child]
     )
     result = {
@@ -79,67 +79,72 @@ def discretise() -> Outcome:
     return Outcome(result, {"discretise": perf_counter() - begun})
 
 
-def _cell(network: dn.BayesianNetwork, name: str, state: str, given: dict[str, str]) -> float:
-    line = tuple(network.states[parent].index(given[parent]) for parent in network.parents[name])
-    return float(network.cpts[name][line][network.states[name].index(state)])
+def _probability(network: dn.BayesianNetwork, name: str, state: str, given: dict[str, str]) -> float:
+    row = tuple(network.states[parent].index(given[parent]) for parent in network.parents[name])
+    return float(network.cpts[name][row][network.states[name].index(state)])
 
 
 def cases(setting: Setting) -> list[Case]:
-    """One."""
+    """Return the only run."""
     return [Case("discretisation", {})]
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Cell by cell, where they agree and where they do not."""
+    """Compare the probabilities cell by cell."""
     r = records.get(Case("discretisation", {}))
     if r is None:
-        return Section(NOTHING)
+        return Section(DASH)
     rows = [
-        (name, f"{theirs:g}", f"{ours:.5g}", f"{round(ours - theirs, 4) + 0.0:+.4f}", "yes" if same(theirs, ours) else "no")
-        for name, theirs, ours in r.result["cells"]
+        (
+            name,
+            f"{paper:g}",
+            f"{ours:.5g}",
+            f"{round(ours - paper, 4) + 0.0:+.4f}",
+            "yes" if rounds_to(paper, ours) else "no",
+        )
+        for name, paper, ours in r.result["cells"]
     ]
     differ = [row[0] for row in rows if row[-1] == "no"]
-    far = [name for name, theirs, ours in r.result["cells"] if abs(theirs - ours) > NEAR]
+    far = [name for name, paper, ours in r.result["cells"] if abs(paper - ours) > NEAR]
     lost = [" -> ".join(edge) for edge in r.result["lost"]]
-    where = [
+    thresholds = [
         (name, f"{low:.5g}", f"{high:.5g}", f"{(low + high) / 2:.5g}") for name, (low, high) in r.result["cuts"].items()
     ]
     tables = [
         Table(
-            "Cells of the published tables and of the procedure; the same if ours, rounded to the decimals of the "
-            "published cell, is that cell",
-            ("cell", "the paper", "ours", "difference", "the same"),
+            "Probabilities in the published tables and by the procedure. They count as equal if our value, rounded to the "
+            "decimals of the published value, equals it",
+            ("cell", "the paper", "ours", "difference", "equal"),
             rows,
         ),
-        Table("Where variables are cut", ("variable", "lowest", "highest", "threshold"), where),
+        Table("Thresholds of the variables", ("variable", "lowest", "highest", "threshold"), thresholds),
     ]
-    reasons = [f"{len(differ)} of {len(rows)} cells do not round to the published ones"] if differ else []
+    reasons = [f"{len(differ)} of {len(rows)} cells do not round to the published values"] if differ else []
     if far:
-        reasons.append("cells that contradict the paper: " + ", ".join(far))
-    if more := [edge for edge in lost if edge != LOST]:
-        reasons.append(f"{', '.join(more)} is lost too, which the published network has")
-    shape = [] if LOST in lost else [f"{LOST} is not lost"]
+        reasons.append(f"cells that differ by more than {NEAR}: " + ", ".join(far))
+    if other := [edge for edge in lost if edge != LOST_EDGE]:
+        reasons.append(f"our network also loses {', '.join(other)}, which the published network has")
+    shape = [] if LOST_EDGE in lost else [f"{LOST_EDGE} is not lost"]
     if len(far) > (1 - MOST) * len(rows):
         shape.append(f"{len(far)} of {len(rows)} cells differ by more than {NEAR}")
     notes = [
-        f"Edges that are lost because they make no difference any more: {', '.join(lost) or 'none'}. The paper names "
-        f"WasteType -> "
-        "FilterEfficiency.",
-        "Metals in emission are dust plus metals in waste, and dust varies ten times as much: by the procedure they "
-        "follow the dust alone. "
-        "The published table has them follow the metals in waste alone.",
+        f"Edges that are lost because they make no difference after discretisation: {', '.join(lost) or 'none'}. The paper "
+        "names WasteType -> FilterEfficiency.",
+        "In Lauritzen's network, metals in the emission are the sum of dust and metals in the waste, and dust varies ten "
+        "times as much. By the procedure they depend on the dust only. In the published table they depend on the metals "
+        "in the waste only.",
     ]
     return Section(*verdict(shape, reasons), tables, notes=notes)
 
 
-def same(published: float, ours: float) -> bool:
-    """Whether a number rounds to a published one, in as many decimals as that has.
+def rounds_to(published: float, ours: float) -> bool:
+    """Return whether our number equals a published number after rounding to its decimals, at least two.
 
     Args:
-        published: the number in print.
-        ours: the other.
+        published: the published number.
+        ours: our number.
 
-    >>> same(0.03, 0.0289), same(0.99, 0.9999)
+    >>> rounds_to(0.03, 0.0289), rounds_to(0.99, 0.9999)
     (True, False)
     """
     decimals = max(2, -int(Decimal(repr(published)).as_tuple().exponent))
@@ -150,8 +155,9 @@ ITEM = Item(
     "discretisation",
     "Section 5.1",
     "The Waste network from its conditional-Gaussian original",
-    "Reproduced: WasteType -> FilterEfficiency is lost as the paper says, the edges are the published network's, and every "
-    "cell rounds to the published one. In shape: that edge is lost, and three quarters of the cells differ by at most 0.02.",
+    "Reproduced: (1) the edge WasteType -> FilterEfficiency is lost, as the paper states; (2) the other edges equal those "
+    "of the published network; (3) every cell rounds to the published value. In shape: condition 1, and three quarters of "
+    "the cells differ by at most 0.02.",
     cases,
     section,
 )

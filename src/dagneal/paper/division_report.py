@@ -1,4 +1,4 @@
-"""The sections of Tables 9 to 11: the paper's counts beside ours, what stands beside them, and the figure."""
+"""The sections of Tables 9 to 11: the paper's counts next to ours, further methods, and the figure."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ import networkx as nx
 
 import dagneal as dn
 from dagneal.paper.division_runs import DivisionRuns, division_cases, means_differ, tally
-from dagneal.paper.items import NOTHING, Figure, Item, Section, Setting, Table, format_number, format_numbers, mean, verdict
+from dagneal.paper.items import DASH, Figure, Item, Section, Setting, Table, format_number, format_numbers, mean, verdict
 from dagneal.paper.problems import recorded_graph, true_network
-from dagneal.paper.published import CALLED, DivisionRow
+from dagneal.paper.published import TITLES, DivisionRow
 from dagneal.paper.records import Case, Records
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 SEEDS = (1, 2, 3, 4, 5)
-WAYS = {
+REFERENCES = {
     "optimum": "exact, at most 2 parents",
     "learn": "dagneal learn, at most 4 parents",
-    "conquer": "conquest from exact triples, at most 4 parents",
+    "conquer": "candidate search from exact triples, at most 4 parents",
 }
 RULE = (
-    "A row is told apart from the paper's if an exact permutation test on the two sets of five runs does so at 1%, for "
-    "right or for wrong edges. Reproduced: every row of the paper's table was run five times, none is told apart, and "
-    "dividing helps: for SA some k below n has a higher sensitivity plus specificity than the whole at once. In shape: at "
-    "least half of the rows that were run five times are not told apart, and dividing helps."
+    "A row differs from the paper if an exact permutation test at 1% finds a difference between the paper's five runs and "
+    "our five runs, in correct or in wrong edges. Reproduced: (1) every row of the paper's table was run five times; (2) "
+    "no row differs; (3) dividing helps: with SA, some k gives a higher sum of sensitivity and specificity than the "
+    "direct run. In shape: at least half of the rows with five runs do not differ, and condition 3."
 )
 
 
 @dataclass(frozen=True)
 class DivisionTable:
-    """One of the paper's tables on dividing.
+    """One of the paper's tables about divide et impera.
 
     Attributes:
-        name: of the item.
-        number: of the paper's table.
-        figure: of the paper's figure.
-        network: the problem.
-        published: its rows, by k and method.
-        runs: ours.
-        exact: for each kind of data the sizes of blocks that are also solved exactly.
-        main: the data that the verdict is about.
-        notes: what else is to be said.
+        name: name of the item.
+        number: number of the paper's table.
+        figure: number of the paper's figure.
+        network: name of a bundled network.
+        published: rows of the paper's table, by k and method.
+        runs: function that lists our runs.
+        exact_sizes: sizes k of subproblems that are also solved exactly, by kind of data.
+        main_data: data that the verdict uses.
+        notes: further remarks, one paragraph each.
     """
 
     name: str
@@ -54,91 +54,101 @@ class DivisionTable:
     network: str
     published: Mapping[tuple[int, str], DivisionRow]
     runs: Callable[[Setting], list[DivisionRuns]]
-    exact: Mapping[str, tuple[int, ...]]
-    main: str
+    exact_sizes: Mapping[str, tuple[int, ...]]
+    main_data: str
     notes: tuple[str, ...] = ()
 
     def item(self) -> Item:
-        """The item that it makes."""
-        title = f"Divide et impera on {CALLED[self.network]}"
+        """Return the item for this table."""
+        title = f"Divide et impera on {TITLES[self.network]}"
         return Item(self.name, f"Table {self.number}, Figure {self.figure}", title, RULE, self.cases, self.section)
 
     def cases(self, setting: Setting) -> list[Case]:
-        """All runs, and what stands beside them."""
-        return division_cases(self.network, self.chosen(setting), self.exact)
+        """Return all runs, including those for reference."""
+        return division_cases(self.network, self.select_runs(setting), self.exact_sizes)
 
-    def chosen(self, setting: Setting) -> list[DivisionRuns]:
-        """The runs of the sizes that were asked for."""
-        return [each for each in self.runs(setting) if not setting.sizes or each.k in setting.sizes]
+    def select_runs(self, setting: Setting) -> list[DivisionRuns]:
+        """Return the runs with the requested sizes."""
+        return [runs for runs in self.runs(setting) if not setting.sizes or runs.k in setting.sizes]
 
     def section(self, records: Records, setting: Setting) -> Section:
-        """The table, what stands beside it, and the figure."""
+        """Report the paper's table, further methods, reference methods and the figure."""
         truth = true_network(self.network).dag
-        found = [(each, tally(each.graphs(self.network, records), truth)) for each in self.chosen(setting)]
-        counted = [(each, t) for each, t in found if not each.solver.startswith("tiled")]
+        rows = [
+            (runs, tally(runs.graphs(self.network, records), truth))
+            for runs in self.select_runs(setting)
+            if not runs.solver.startswith("tiled")
+        ]
         tables = [
-            self._main(counted, setting),
-            self._beside(records, truth, setting),
-            self._whole(records, truth),
+            self._paper_table(rows, setting),
+            self._further_table(records, truth, setting),
+            self._reference_table(records, truth),
         ]
         figure = Figure(
             f"{self.name}-roc",
-            f"Figure {self.figure}: sensitivity against 1 - specificity for {CALLED[self.network]}; the paper's points "
-            "hollow, ours filled (crosses: other arities), the number is k",
-            lambda canvas: self._draw(canvas, counted, setting),
+            f"Figure {self.figure}: sensitivity against 1 - specificity for {TITLES[self.network]}. Circles are the paper's "
+            "values, dots ours (crosses: other arities). Numbers are k",
+            lambda canvas: self._draw(canvas, rows, setting),
         )
-        return Section(*self._verdict(counted, setting), tables, [figure], list(self.notes))
+        return Section(*self._verdict(rows), tables, [figure], list(self.notes))
 
-    def _main(self, found: list[tuple[DivisionRuns, DivisionRow | None]], setting: Setting) -> Table:
-        rows = []
-        for each, t in found:
-            paper = self.published.get((each.k, "sa" if each.solver == "sa" else "qa"))
-            rows.append(
+    def _paper_table(self, rows: list[tuple[DivisionRuns, DivisionRow | None]], setting: Setting) -> Table:
+        cells = []
+        for runs, ours in rows:
+            paper = self.published.get((runs.k, _method(runs)))
+            sensitivities = (row.sensitivity if row else None for row in (paper, ours))
+            specificities = (row.specificity if row else None for row in (paper, ours))
+            cells.append(
                 (
-                    self._size(each.k),
-                    "SA" if each.solver == "sa" else setting.annealer,
-                    arities(each.data),
-                    _runs(paper.right, paper.unique_right) if paper else NOTHING,
-                    _runs(t.right, t.unique_right) if t else NOTHING,
-                    _runs(paper.wrong, paper.unique_wrong) if paper else NOTHING,
-                    _runs(t.wrong, t.unique_wrong) if t else NOTHING,
-                    f"{format_number(paper.sensitivity if paper else None)} / {format_number(t.sensitivity if t else None)}",
-                    f"{format_number(paper.specificity if paper else None)} / {format_number(t.specificity if t else None)}",
-                    judge(t, paper),
+                    self._size(runs.k),
+                    "SA" if runs.solver == "sa" else setting.annealer,
+                    arity_label(runs.data),
+                    _format_runs(paper.correct, paper.unique_correct) if paper else DASH,
+                    _format_runs(ours.correct, ours.unique_correct) if ours else DASH,
+                    _format_runs(paper.wrong, paper.unique_wrong) if paper else DASH,
+                    _format_runs(ours.wrong, ours.unique_wrong) if ours else DASH,
+                    " / ".join(map(format_number, sensitivities)),
+                    " / ".join(map(format_number, specificities)),
+                    judge(ours, paper),
                 )
             )
-        head = ("k", "method", "arities", "right, the paper", "right, ours", "wrong, the paper", "wrong, ours")
-        caption = "Edges in each run, their mean, and how many different ones all runs have; rule 2 (C - P > 0), raw reads"
-        return Table(caption, (*head, "sensitivity, the paper / ours", "specificity", "told apart from the paper's"), rows)
+        head = ("k", "method", "arities", "correct, the paper", "correct, ours", "wrong, the paper", "wrong, ours")
+        caption = (
+            "Number of edges in each run, their mean, and in parentheses the number of distinct edges of all runs. Raw "
+            "reads, combined by rule 2: keep an edge if C - P > 0, where C counts the subproblems with the edge, and P "
+            "those that contain both variables but not the edge"
+        )
+        shares = ("sensitivity, the paper / ours", "specificity, the paper / ours")
+        return Table(caption, (*head, *shares, "differs from the paper"), cells)
 
-    def _beside(self, records: Records, truth: nx.DiGraph, setting: Setting) -> Table:
+    def _further_table(self, records: Records, truth: nx.DiGraph, setting: Setting) -> Table:
         rows = []
-        tiled = {(r.data, r.k): r for r in self.chosen(setting) if r.solver.startswith("tiled")}
-        for each in self.chosen(setting):
-            if each.solver.startswith("tiled"):
+        all_tiled = {(r.data, r.k): r for r in self.select_runs(setting) if r.solver.startswith("tiled")}
+        for runs in self.select_runs(setting):
+            if runs.solver.startswith("tiled"):
                 continue
-            graphs = {kind: each.graphs(self.network, records, kind) for kind in ("raw", "repaired", "baseline")}
-            graphs["count"] = each.graphs(self.network, records, combine="count")
-            exactly = DivisionRuns(each.data, each.k, "exact", (0,))
-            graphs["exact"] = exactly.graphs(self.network, records, "exact")
-            other = tiled.get((each.data, each.k)) if each.solver != "sa" else None
-            graphs["tiled"] = other.graphs(self.network, records) if other else []
-            tallies = {kind: tally(some, truth) for kind, some in graphs.items()}
+            graphs = {kind: runs.graphs(self.network, records, kind) for kind in ("raw", "repaired", "baseline")}
+            graphs["count"] = runs.graphs(self.network, records, combine="count")
+            exact = DivisionRuns(runs.data, runs.k, "exact", (0,))
+            graphs["exact"] = exact.graphs(self.network, records, "exact")
+            tiled = all_tiled.get((runs.data, runs.k)) if runs.solver != "sa" else None
+            graphs["tiled"] = tiled.graphs(self.network, records) if tiled else []
+            tallies = {kind: tally(networks, truth) for kind, networks in graphs.items()}
             order = ("raw", "repaired", "baseline", "exact", "count", "tiled")
-            raw = tallies["raw"]
-            calls = [r.result["calls"] for r in records.of(other.cases(self.network))] if other else []
+            raw, repaired = tallies["raw"], tallies["repaired"]
+            calls = [r.result["calls"] for r in records.select(tiled.cases(self.network))] if tiled else []
             rows.append(
                 (
-                    self._size(each.k),
-                    "SA" if each.solver == "sa" else setting.annealer,
-                    arities(each.data),
-                    *(_means(tallies[kind]) for kind in order),
+                    self._size(runs.k),
+                    "SA" if runs.solver == "sa" else setting.annealer,
+                    arity_label(runs.data),
+                    *(_format_means(tallies[kind]) for kind in order),
                     format_number(mean(calls), "g"),
-                    format_numbers(raw.cpdag) if raw else NOTHING,
-                    format_numbers(tallies["repaired"].cpdag) if tallies["repaired"] else NOTHING,
+                    format_numbers(raw.cpdag_distances) if raw else DASH,
+                    format_numbers(repaired.cpdag_distances) if repaired else DASH,
                 )
             )
-        label = "tiled, with gauges" + (", emulated" if setting.quantum == "qa" else "")
+        label = "tiled" + (", emulated" if setting.quantum == "qa" else "")
         head = (
             "k",
             "method",
@@ -146,89 +156,87 @@ class DivisionTable:
             "raw",
             "repaired",
             "random orders",
-            "exact blocks",
+            "exact subproblems",
             "raw, rule 1",
             label,
-            "calls, tiled",
+            "calls per run, tiled",
         )
         caption = (
-            "Right / wrong edges in the mean, in ways that the paper did not try: blocks repaired, by the best of 100 "
-            "random orders, solved exactly, put together by rule 1 (an edge that occurs, and more often than its reverse), "
-            "and on the quantum annealer many in a call, with the calls of a run; distance of equivalence classes from the "
-            "truth by run, a dash where a cycle is left"
+            "Mean numbers of correct / wrong edges, also for methods that the paper did not try: repaired reads, the best "
+            "of 100 random orders per subproblem, exactly solved subproblems, rule 1 (keep an edge that occurs more often "
+            "than its reverse), and tiling (many subproblems in one call of the quantum annealer, with spin-reversal "
+            "transforms)"
         )
-        return Table(caption, (*head, "CPDAG distance, raw", "CPDAG distance, repaired"), rows)
+        return Table(caption, (*head, "CPDAG distance by run, raw", "CPDAG distance by run, repaired"), rows)
 
-    def _whole(self, records: Records, truth: nx.DiGraph) -> Table:
+    def _reference_table(self, records: Records, truth: nx.DiGraph) -> Table:
         rows = []
-        for data in self.exact:
-            for kind, label in WAYS.items():
+        for data in self.exact_sizes:
+            for kind, label in REFERENCES.items():
                 r = records.get(Case(kind, {"network": self.network, "data": data}))
                 if r is None:
                     continue
-                against = dn.compare(recorded_graph(self.network, r.result["edges"]), truth)
+                comparison = dn.compare(recorded_graph(self.network, r.result["edges"]), truth)
                 gap = r.result["score"] - r.result["truth_score"]
                 proved = kind == "optimum" or r.result["optimal"]
                 rows.append(
                     (
                         label,
-                        arities(data),
-                        f"{against.right} / {against.wrong}",
-                        f"{against.sensitivity:.2f}",
-                        f"{against.specificity:.2f}",
-                        str(against.cpdag_shd),
+                        arity_label(data),
+                        f"{comparison.true_positives} / {comparison.false_positives}",
+                        f"{comparison.sensitivity:.2f}",
+                        f"{comparison.specificity:.2f}",
+                        str(comparison.cpdag_shd),
                         f"{gap:+.2f}",
                         "yes" if proved else "no",
                     )
                 )
-        caption = (
-            "The same data, undivided, without an annealer: right / wrong edges, and the log score above that of the truth"
-        )
         return Table(
-            caption,
+            "The same data without an annealer",
             (
-                "way",
+                "method",
                 "arities",
-                "right / wrong",
+                "correct / wrong",
                 "sensitivity",
                 "specificity",
                 "CPDAG distance",
-                "score above the truth",
+                "log score minus that of the truth",
                 "proved optimal",
             ),
             rows,
         )
 
-    def _verdict(self, found: list[tuple[DivisionRuns, DivisionRow | None]], setting: Setting) -> tuple[str, str]:
-        rows = {(each.k, "sa" if each.solver == "sa" else "qa"): t for each, t in found if each.data == self.main}
-        known = {key: t for key, t in rows.items() if t is not None and key in self.published}
-        full = {key: t for key, t in known.items() if len(t.right) == len(SEEDS)}
-        apart = [
-            f"k = {k} {method.upper()} ({_means(t)}, the paper {_means(self.published[k, method])})"
-            for (k, method), t in full.items()
-            if judge(t, self.published[k, method]) == "yes"
+    def _verdict(self, rows: list[tuple[DivisionRuns, DivisionRow | None]]) -> tuple[str, str]:
+        ours = {(runs.k, _method(runs)): row for runs, row in rows if runs.data == self.main_data}
+        finished = {key: row for key, row in ours.items() if row is not None and key in self.published}
+        complete = {key: row for key, row in finished.items() if len(row.correct) == len(SEEDS)}
+        different = [
+            f"k = {k} {method.upper()} ({_format_means(row)}, the paper {_format_means(self.published[k, method])})"
+            for (k, method), row in complete.items()
+            if judge(row, self.published[k, method]) == "yes"
         ]
         n = len(true_network(self.network).names)
-        direct = known.get((n, "sa"))
-        divided = [t.sensitivity + t.specificity for (k, method), t in known.items() if k < n and method == "sa"]
+        direct = finished.get((n, "sa"))
+        divided = [row.sensitivity + row.specificity for (k, method), row in finished.items() if k < n and method == "sa"]
         shape: list[str] = []
         rest: list[str] = []
         if direct is None or not any(value > direct.sensitivity + direct.specificity for value in divided):
-            shape.append("no k below n does better than the whole at once")
-        if apart:
-            (shape if 2 * len(apart) > len(full) else rest).append(
-                f"{len(apart)} of {len(full)} told apart: " + ", ".join(apart)
+            shape.append("no k gives a higher sum of sensitivity and specificity than the direct run")
+        if different:
+            (shape if 2 * len(different) > len(complete) else rest).append(
+                f"{len(different)} of {len(complete)} rows differ (correct / wrong edges): " + ", ".join(different)
             )
-        if few := [key for key in known if key not in full]:
+        if few := [key for key in finished if key not in complete]:
             rest.append("fewer than five runs: " + ", ".join(f"k = {k} {method.upper()}" for k, method in few))
-        if missing := [f"k = {k} {method.upper()}" for k, method in self.published if (k, method) not in known]:
+        if missing := [f"k = {k} {method.upper()}" for k, method in self.published if (k, method) not in finished]:
             rest.append("not run: " + ", ".join(missing))
         return verdict(shape, rest)
 
     def _size(self, k: int) -> str:
         return f"{k} (direct)" if k == len(true_network(self.network).names) else str(k)
 
-    def _draw(self, canvas: Canvas, found: list[tuple[DivisionRuns, DivisionRow | None]], setting: Setting) -> None:
+    def _draw(self, canvas: Canvas, rows: list[tuple[DivisionRuns, DivisionRow | None]], setting: Setting) -> None:
+        """Draw sensitivity against 1 - specificity."""
         axes = canvas.subplots()
         colours = {"sa": "#1f77b4", "qa": "#d62728"}
         for (k, method), row in self.published.items():
@@ -241,16 +249,16 @@ class DivisionTable:
                 fontsize=7,
                 color="#777777",
             )
-        for each, t in found:
-            if t is None:
+        for runs, ours in rows:
+            if ours is None:
                 continue
-            method = "sa" if each.solver == "sa" else "qa"
-            point = (1 - t.specificity, t.sensitivity)
-            if each.data != self.main:
+            method = _method(runs)
+            point = (1 - ours.specificity, ours.sensitivity)
+            if runs.data != self.main_data:
                 axes.plot(*point, "x", color=colours[method], ms=5, alpha=0.7)
                 continue
             axes.plot(*point, "o", color=colours[method], ms=5)
-            axes.annotate(str(each.k), point, xytext=(-9, -9), textcoords="offset points", fontsize=7, color=colours[method])
+            axes.annotate(str(runs.k), point, xytext=(-9, -9), textcoords="offset points", fontsize=7, color=colours[method])
         for method, label in (("sa", "SA"), ("qa", setting.annealer)):
             axes.plot([], [], "o", mfc="none", mec=colours[method], label=f"{method.upper()}, the paper")
             axes.plot([], [], "o", color=colours[method], label=f"{label}, ours")
@@ -262,28 +270,37 @@ class DivisionTable:
         axes.legend(fontsize=8)
 
 
-def arities(data: str) -> str:
-    """How states are counted in data."""
+def arity_label(data: str) -> str:
+    """Return whether data have padded or true arities.
+
+    Args:
+        data: see `problems.make_data`.
+    """
     return "padded" if data.endswith("padded") else "true"
 
 
 def judge(ours: DivisionRow | None, paper: DivisionRow | None) -> str:
-    """Whether our runs are told apart from the paper's, where there are five of them.
+    """Return `yes` or `no` for whether our runs differ from the paper's, or a note if there are fewer runs than the paper's.
 
     Args:
-        ours: our runs.
-        paper: its row.
+        ours: row of our runs.
+        paper: row of the paper.
     """
     if ours is None or paper is None:
         return ""
-    if len(ours.right) < len(paper.right):
-        return f"only {len(ours.right)} runs" if len(ours.right) > 1 else "only 1 run"
-    return "yes" if means_differ(ours.right, paper.right) or means_differ(ours.wrong, paper.wrong) else "no"
+    if len(ours.correct) < len(paper.correct):
+        return f"only {len(ours.correct)} runs" if len(ours.correct) > 1 else "only 1 run"
+    return "yes" if means_differ(ours.correct, paper.correct) or means_differ(ours.wrong, paper.wrong) else "no"
 
 
-def _runs(values: tuple[int, ...], unique: int) -> str:
+def _method(runs: DivisionRuns) -> str:
+    """Return the method of the paper's table that the solver of some runs stands for."""
+    return "sa" if runs.solver == "sa" else "qa"
+
+
+def _format_runs(values: tuple[int, ...], unique: int) -> str:
     return f"{format_numbers(values)}: {sum(values) / len(values):.1f} ({unique})"
 
 
-def _means(t: DivisionRow | None) -> str:
-    return NOTHING if t is None else "{:.1f} / {:.1f}".format(*t.means)
+def _format_means(row: DivisionRow | None) -> str:
+    return DASH if row is None else "{:.1f} / {:.1f}".format(*row.means)

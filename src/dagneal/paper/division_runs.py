@@ -1,4 +1,4 @@
-"""What the paper's Tables 9 to 11 share: the runs of a division, and what their votes come to."""
+"""The runs of divide et impera for Tables 9 to 11, and the networks that their votes give."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from dagneal.paper.problems import true_network
 from dagneal.paper.published import DivisionRow
 from dagneal.paper.records import Case, Records
 
-_PART = 30.0  # seconds that a part of a run takes at most, about
+_PART_SECONDS = 30.0  # approximate time of a part of a run
 READS, MICROSECONDS = 100, 1
 
 
-def block_cost(k: int, reads: int = READS) -> float:
-    """About how many seconds simulated annealing takes for one block: it grows with the bits of the paper's encoding.
+def subproblem_cost(k: int, reads: int = READS) -> float:
+    """Estimate the seconds of simulated annealing for one subproblem, from the QUBO variables of the paper's encoding.
 
     Args:
-        k: variables in a block.
-        reads: of the block.
+        k: variables per subproblem.
+        reads: reads per subproblem.
     """
     return 1.65e-5 * reads * (3 * k * k + k) / 2
 
 
 def cases_of_run(network: str, data: str, k: int, solver: str, seed: int) -> list[Case]:
-    """One run of a division, in parts that take some 30 seconds each.
+    """Return the cases of one run of divide et impera. A long run is split into parts of about 30 seconds.
 
     Args:
-        network: the name of a bundled one.
+        network: name of a bundled network.
         data: see `problems.make_data`.
-        k: variables in a block.
+        k: variables per subproblem.
         solver: see `subproblem_votes.SubproblemRun`.
-        seed: of the run.
+        seed: seed of the run.
     """
     inputs: dict[str, Any] = {"network": network, "data": data, "k": k, "solver": solver}
     if solver == "exact":
@@ -46,19 +46,19 @@ def cases_of_run(network: str, data: str, k: int, solver: str, seed: int) -> lis
     inputs |= {"seed": seed, "reads": READS}
     if solver != "sa":
         return [Case("blocks", inputs | {"microseconds": MICROSECONDS})]
-    parts = max(1, round(comb(len(true_network(network).names), k) * block_cost(k) / _PART))
+    parts = max(1, round(comb(len(true_network(network).names), k) * subproblem_cost(k) / _PART_SECONDS))
     return [Case("blocks", inputs | {"part": part, "parts": parts}) for part in range(parts)]
 
 
 @dataclass(frozen=True)
 class DivisionRuns:
-    """Runs of a division under one heading.
+    """Runs of divide et impera that differ only in their seeds.
 
     Attributes:
         data: see `problems.make_data`.
-        k: variables in a block.
+        k: variables per subproblem.
         solver: see `subproblem_votes.SubproblemRun`.
-        seeds: of the runs.
+        seeds: one seed per run.
     """
 
     data: str
@@ -67,40 +67,40 @@ class DivisionRuns:
     seeds: tuple[int, ...]
 
     def cases(self, network: str) -> list[Case]:
-        """All their parts.
+        """Return the cases of all runs.
 
         Args:
-            network: the name of a bundled one.
+            network: name of a bundled network.
         """
         return [case for seed in self.seeds for case in cases_of_run(network, self.data, self.k, self.solver, seed)]
 
     def graphs(self, network: str, records: Records, kind: str = "raw", combine: str = "penalty") -> list[nx.DiGraph]:
-        """The network that each run comes to, as far as the run is complete.
+        """Return the network of each complete run.
 
         Args:
-            network: the name of a bundled one.
-            records: what was run.
-            kind: which votes: `raw`, `repaired`, `baseline` or `exact`.
-            combine: how the votes are counted: `penalty` or `count`.
+            network: name of a bundled network.
+            records: finished runs.
+            kind: kind of votes: `raw`, `repaired`, `baseline` or `exact`.
+            combine: rule that combines the votes: `penalty` or `count`.
         """
         names = true_network(network).names
-        found = []
+        graphs = []
         for seed in self.seeds:
             cases = cases_of_run(network, self.data, self.k, self.solver, seed)
-            parts = records.of(cases)
+            parts = records.select(cases)
             if len(parts) < len(cases) or kind not in parts[0].result["votes"]:
                 continue
             votes = np.sum([part.result["votes"][kind] for part in parts], axis=0)
             together = np.sum([part.result["together"] for part in parts], axis=0)
-            found.append(dn.divide.combine_votes(names, votes, together - votes, combine)[0])
-        return found
+            graphs.append(dn.divide.combine_votes(names, votes, together - votes, combine)[0])
+        return graphs
 
 
 def tally(graphs: Sequence[nx.DiGraph], truth: nx.DiGraph) -> DivisionRow | None:
-    """Compare runs with the truth; nothing where there are none.
+    """Compare the networks of runs with the truth. Return None if there are no runs.
 
     Args:
-        graphs: one for each run.
+        graphs: one network per run.
         truth: the true network.
 
     >>> truth = true_network("lung-cancer").dag
@@ -109,46 +109,46 @@ def tally(graphs: Sequence[nx.DiGraph], truth: nx.DiGraph) -> DivisionRow | None
     """
     if not graphs:
         return None
-    each = [dn.compare(graph, truth) for graph in graphs]
+    comparisons = [dn.compare(graph, truth) for graph in graphs]
     edges = set().union(*(graph.edges for graph in graphs))
     return DivisionRow(
-        right=tuple(one.right for one in each),
-        wrong=tuple(one.wrong for one in each),
-        unique_right=len(edges & set(truth.edges)),
+        correct=tuple(comparison.true_positives for comparison in comparisons),
+        wrong=tuple(comparison.false_positives for comparison in comparisons),
+        unique_correct=len(edges & set(truth.edges)),
         unique_wrong=len(edges - set(truth.edges)),
-        sensitivity=float(np.mean([one.sensitivity for one in each])),
-        specificity=float(np.mean([one.specificity for one in each])),
-        cpdag=tuple(one.cpdag_shd for one in each),
+        sensitivity=float(np.mean([comparison.sensitivity for comparison in comparisons])),
+        specificity=float(np.mean([comparison.specificity for comparison in comparisons])),
+        cpdag_distances=tuple(comparison.cpdag_shd for comparison in comparisons),
     )
 
 
-def means_differ(ours: Sequence[int], theirs: Sequence[int]) -> bool:
-    """Whether an exact permutation test tells the means of two sets of runs apart at 1%.
+def means_differ(ours: Sequence[int], published: Sequence[int]) -> bool:
+    """Return whether an exact permutation test at 1% finds a difference between the means of two sets of runs.
 
     Args:
-        ours: one figure for each run.
-        theirs: likewise.
+        ours: one number for each of our runs.
+        published: one number for each of the paper's runs.
 
     >>> means_differ((21, 22, 22, 23, 23), (16, 16, 17, 17, 16)), means_differ((4, 2, 4, 1, 3), (1, 4, 4, 1, 2))
     (True, False)
     """
-    together = (*ours, *theirs)
-    middle = sum(together) * len(ours) / len(together)
-    seen = abs(sum(ours) - middle)
-    splits = list(combinations(together, len(ours)))
-    return sum(abs(sum(split) - middle) >= seen - 1e-9 for split in splits) < 0.01 * len(splits)
+    pooled = (*ours, *published)
+    expected = sum(pooled) * len(ours) / len(pooled)
+    observed = abs(sum(ours) - expected)
+    splits = list(combinations(pooled, len(ours)))
+    return sum(abs(sum(split) - expected) >= observed - 1e-9 for split in splits) < 0.01 * len(splits)
 
 
-def division_cases(network: str, runs: Iterable[DivisionRuns], beside: Mapping[str, Sequence[int]]) -> list[Case]:
-    """All runs, and what stands beside them: exact blocks, the optimum, and what `learn` finds.
+def division_cases(network: str, runs: Iterable[DivisionRuns], exact_sizes: Mapping[str, Sequence[int]]) -> list[Case]:
+    """Return all runs, and for reference: exactly solved subproblems, the optimum, `learn` and the candidate search.
 
     Args:
-        network: the name of a bundled one.
+        network: name of a bundled network.
         runs: the runs.
-        beside: for each kind of data the sizes of blocks that are solved exactly.
+        exact_sizes: sizes k of subproblems to solve exactly, by kind of data.
     """
-    found = [case for each in runs for case in each.cases(network)]
-    for data, sizes in beside.items():
-        found += [case for k in sizes for case in cases_of_run(network, data, k, "exact", 0)]
-        found += [Case(kind, {"network": network, "data": data}) for kind in ("optimum", "learn", "conquer")]
-    return found
+    cases = [case for run in runs for case in run.cases(network)]
+    for data, sizes in exact_sizes.items():
+        cases += [case for k in sizes for case in cases_of_run(network, data, k, "exact", 0)]
+        cases += [Case(kind, {"network": network, "data": data}) for kind in ("optimum", "learn", "conquer")]
+    return cases

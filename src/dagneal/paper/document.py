@@ -1,4 +1,4 @@
-"""The report: Markdown and HTML, made from records alone."""
+"""Write the report as Markdown and HTML, from records only."""
 
 from __future__ import annotations
 
@@ -10,29 +10,56 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dagneal.base import replacing
+from dagneal.base import atomic_write
 from dagneal.paper.figures import render_figure
-from dagneal.paper.items import NOT_REPRODUCED, NOTHING, Figure, Item, Section, Setting, Table
+from dagneal.paper.items import DASH, NOT_REPRODUCED, Figure, Item, Section, Setting, Table
+from dagneal.paper.published import TITLES
 from dagneal.paper.records import Record, Records
 
 PAPER = 'Zardini, Rizzoli, Dissegna, Blanzieri, Pastorello (2022), "Reconstructing Bayesian Networks on a Quantum Annealer"'
-
-
-_READ = (
-    "The first table of each item has the paper's figures beside ours; tables after it show what the paper did not measure."
+_TITLE = "Reproduction of the paper"
+_INTRODUCTION = (
+    "The first table of each item compares the paper's values with ours. Further tables show values that the paper does not "
+    "have."
+)
+_TERMS = (
+    "Verdicts: each item states its rule. Reproduced: our values meet all conditions of the rule. Reproduced in shape: they "
+    'meet only the conditions after "In shape", which describe a trend or a coarser agreement. Not reproduced: they fail '
+    "these too. An item gets a verdict only when all its runs are finished.",
+    "Methods: ES is exhaustive search, SA simulated annealing, QA quantum annealing.",
+    "Problems have the paper's names: " + ", ".join(f"{title} ({name})" for name, title in TITLES.items()) + ".",
+    "Truth, or expected solution: the network that generated the data.",
+    "Expected data: each combination of states occurs as often as the truth predicts, rounded to whole rows. Sampled data: "
+    "random draws from the truth.",
+    "Optimum: the network with the highest log score and at most two parents per variable, unless stated otherwise, found "
+    "by exact search. Log scores and their differences are in nats (natural-log units).",
+    "Prior alpha_ijk: pseudo-count for each state of a variable and each combination of states of its parents. r is the "
+    "number of states, q the number of combinations, N the number of rows.",
+    "Read: one sample from an annealer. Raw reads are used unchanged, as in the paper. Repaired reads keep only the order "
+    "of the variables; each variable then gets its best parents among the variables before it. Random orders: the same "
+    "repair applied to as many random orders as there are reads.",
+    "Result value: x^T Q x of the best read, divided by that of the expected solution, both without offset. 1 means that "
+    "both are equal.",
+    "CPDAG distance: number of pairs of variables that are connected differently in the equivalence classes (CPDAGs) of the "
+    "result and the truth. A dash marks a result with a cycle.",
+    "k: number of variables per subproblem of divide et impera. Direct: the problem is not divided.",
+    "Correct edges are edges of the truth, with the same direction. Wrong edges are all other edges of a result, "
+    "including reversed edges. Sensitivity: share of the true edges that are found. Specificity: share of the other "
+    "possible edges that are left out.",
+    "us: microseconds. Access time: time on the quantum annealer. A dash in a table means that there is no value.",
 )
 
 
 @dataclass(frozen=True)
 class Part:
-    """One item in a report.
+    """One item of a report.
 
     Attributes:
-        item: what it is.
-        section: what is said about it.
-        finished: how many of its runs are on record.
-        runs: how many it has.
-        seconds: what those on record took, all stages together.
+        item: table or figure of the paper.
+        section: tables, figures and notes about the item.
+        finished: number of recorded runs.
+        runs: number of runs.
+        seconds: total time of the recorded runs.
     """
 
     item: Item
@@ -43,50 +70,50 @@ class Part:
 
     @property
     def verdict(self) -> str:
-        """As the rule has it, once all runs are on record."""
+        """The verdict of the section, or `not run` or `incomplete` if runs are missing."""
         if self.finished < self.runs:
             return "incomplete" if self.finished else "not run"
         return self.section.verdict
 
     @property
     def why(self) -> str:
-        """What speaks against more."""
+        """Reasons against a better verdict; empty if runs are missing."""
         return self.section.why if self.finished == self.runs else ""
 
 
-def parts_of(items: Sequence[Item], records: Records, setting: Setting) -> list[Part]:
-    """The parts of a report.
+def make_parts(items: Sequence[Item], records: Records, setting: Setting) -> list[Part]:
+    """Return the parts of a report.
 
     Args:
-        items: which.
-        records: what was run.
-        setting: how.
+        items: items to report.
+        records: finished runs.
+        setting: options of the evaluation.
     """
-    found = []
+    parts = []
     for item in items:
         cases = list({case.key: case for case in item.cases(setting)}.values())
-        done = records.of(cases)
+        done = records.select(cases)
         section = item.section(records, setting) if done else Section(NOT_REPRODUCED)
-        found.append(Part(item, section, len(done), len(cases), sum(sum(r.seconds.values()) for r in done)))
-    return found
+        parts.append(Part(item, section, len(done), len(cases), sum(sum(r.seconds.values()) for r in done)))
+    return parts
 
 
 def write_report(items: Sequence[Item], records: Records, setting: Setting, folder: Path) -> list[Part]:
-    """Write report.md, report.html and the figures, and return what they tell.
+    """Write report.md, report.html and the figures, and return the parts of the report.
 
     Args:
-        items: which.
-        records: what was run.
-        setting: how.
-        folder: where; it is made if it is not there.
+        items: items to report.
+        records: finished runs.
+        setting: options of the evaluation.
+        folder: output folder. It is created if needed.
     """
-    parts = parts_of(items, records, setting)
+    parts = make_parts(items, records, setting)
     drawn = {f.name: render_figure(f) for part in parts if part.finished for f in part.section.figures}
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     for name, files in drawn.items():
         for ending, content in files.items():
             _write(folder / "figures" / f"{name}.{ending}", content)
-    used = [r for item in items for r in records.of(item.cases(setting))]
+    used = [r for item in items for r in records.select(item.cases(setting))]
     about = _about(items, used, setting)
     _write(folder / "report.md", _markdown(parts, about).encode())
     _write(folder / "report.html", _html(parts, about, drawn).encode())
@@ -94,12 +121,12 @@ def write_report(items: Sequence[Item], records: Records, setting: Setting, fold
 
 
 def _write(path: Path, content: bytes) -> None:
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write(content)
 
 
 def _about(items: Sequence[Item], used: Sequence[Record], setting: Setting) -> list[str]:
-    """What a reader must know to repeat it."""
+    """Return command, annealer, date, machine and versions of the runs."""
     from dagneal.paper.evaluation import ITEMS
 
     names = "all" if len(items) == len(ITEMS) else " ".join(item.name for item in items)
@@ -107,18 +134,18 @@ def _about(items: Sequence[Item], used: Sequence[Record], setting: Setting) -> l
     if setting.sizes:
         command += f" --k {','.join(map(str, setting.sizes))}"
     quantum = (
-        "emulated on this machine, nothing ran on hardware; see docs/qpu.md"
+        "emulated on this machine, not run on hardware; docs/results/emulator.md shows the accuracy of the emulator"
         if setting.quantum == "qa"
         else "a D-Wave system"
     )
     days = sorted({datetime.fromtimestamp(r.finished, UTC).strftime("%Y-%m-%d") for r in used})
-    kinds = sorted({", ".join(f"{name} {number}" for name, number in sorted(r.versions.items())) for r in used})
+    versions = sorted({", ".join(f"{name} {number}" for name, number in sorted(r.versions.items())) for r in used})
     return [
         f"Command: {command}{' --qpu' if setting.quantum == 'qpu' else ''}",
         f"Quantum annealing (QA): {quantum}",
-        f"Date: {' to '.join(dict.fromkeys((days[0], days[-1]))) if days else NOTHING}",
-        f"Machine: {'; '.join(sorted({r.machine for r in used})) or NOTHING}",
-        f"Versions: {'; '.join(kinds) or NOTHING}",
+        f"Date: {' to '.join(dict.fromkeys((days[0], days[-1]))) if days else DASH}",
+        f"Machine: {'; '.join(sorted({r.machine for r in used})) or DASH}",
+        f"Versions: {'; '.join(versions) or DASH}",
     ]
 
 
@@ -127,28 +154,29 @@ def _summary(parts: Sequence[Part]) -> Table:
         (p.item.number, p.item.name, p.item.title, p.verdict, f"{p.finished:,} of {p.runs:,}", f"{p.seconds:,.0f}")
         for p in parts
     ]
-    return Table("All items", ("the paper", "item", "what", "verdict", "runs", "seconds of all runs"), rows)
+    return Table("All items", ("in the paper", "item", "topic", "verdict", "finished runs", "seconds of all runs"), rows)
 
 
-def _words(part: Part) -> list[str]:
-    """The paragraphs that open a section."""
-    found = [f"Verdict: {part.verdict}."]
+def _opening(part: Part) -> list[str]:
+    """Return the paragraphs that open a section: verdict and rule."""
+    verdict = f"Verdict: {part.verdict}."
     if part.why:
-        found[0] = f"Verdict: {part.verdict}. Why not more: {part.why}."
+        verdict = f"Verdict: {part.verdict}. Reasons: {part.why}."
     elif 0 < part.finished < part.runs:
-        found[0] = f"Verdict: incomplete, {part.finished:,} of {part.runs:,} runs; nothing is judged before all are there."
-    return [*found, f"Rule: {part.item.rule}"]
+        verdict = f"Verdict: incomplete, {part.finished:,} of {part.runs:,} runs are finished."
+    return [verdict, f"Rule: {part.item.rule}"]
 
 
 def _markdown(parts: Sequence[Part], about: Sequence[str]) -> str:
-    lines = ["# The paper, reproduced", "", f"{PAPER}. {_READ}", ""]
+    lines = [f"# {_TITLE}", "", f"{PAPER}. {_INTRODUCTION}", ""]
     lines += [f"- {_escape(line)}" for line in about]
+    lines += ["", "Terms:", "", *(f"- {_escape(term)}" for term in _TERMS)]
     lines += ["", *_table_lines(_summary(parts))]
     for part in parts:
         lines += ["", f"## {part.item.number}: {part.item.title} (`{part.item.name}`)"]
-        for words in _words(part):
-            kind, _, rest = words.partition(": ")
-            lines += ["", f"**{kind}:** {_escape(rest)}"]
+        for paragraph in _opening(part):
+            label, _, text = paragraph.partition(": ")
+            lines += ["", f"**{label}:** {_escape(text)}"]
         if not part.finished:
             continue
         for table in part.section.tables:
@@ -187,16 +215,18 @@ def _html(parts: Sequence[Part], about: Sequence[str], drawn: dict[str, dict[str
     text = html.escape
     lines = [
         '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><title>The paper, reproduced</title>',
-        f"<style>{_STYLE}</style></head><body><main><h1>The paper, reproduced</h1>",
-        f"<p>{text(PAPER)}. {text(_READ)}</p><ul>",
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><title>' + _TITLE + "</title>",
+        f"<style>{_STYLE}</style></head><body><main><h1>{_TITLE}</h1>",
+        f"<p>{text(PAPER)}. {text(_INTRODUCTION)}</p><ul>",
         *(f"<li>{text(line)}</li>" for line in about),
+        "</ul><p>Terms:</p><ul>",
+        *(f"<li>{text(term)}</li>" for term in _TERMS),
         "</ul>",
         _html_table(_summary(parts)),
     ]
     for part in parts:
         lines.append(f'<h2 id="{part.item.name}">{text(f"{part.item.number}: {part.item.title}")}</h2>')
-        verdict, rule = _words(part)
+        verdict, rule = _opening(part)
         lines.append(f'<p><strong>{text(verdict)}</strong></p><p class="rule">{text(rule)}</p>')
         if not part.finished:
             continue
@@ -215,5 +245,5 @@ def _html_table(table: Table) -> str:
 
 def _html_figure(figure: Figure, svg: bytes) -> str:
     data = base64.b64encode(svg).decode()
-    words = html.escape(figure.caption)
-    return f'<figure><img src="data:image/svg+xml;base64,{data}" alt="{words}"><figcaption>{words}</figcaption></figure>'
+    caption = html.escape(figure.caption)
+    return f'<figure><img src="data:image/svg+xml;base64,{data}" alt="{caption}"><figcaption>{caption}</figcaption></figure>'

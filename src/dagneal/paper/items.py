@@ -1,4 +1,4 @@
-"""Items: a table or figure of the paper, as the runs it needs and the section that is made of their records."""
+"""Items: tables and figures of the paper. An item lists the runs to do and turns their records into a section."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Scale = Literal["quick", "paper"]
 REPRODUCED, IN_SHAPE, NOT_REPRODUCED = "reproduced", "reproduced in shape", "not reproduced"
-NOTHING = "—"
+DASH = "—"
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class Table:
     """A table of a report.
 
     Attributes:
-        caption: what it shows.
-        head: the names of its columns.
-        rows: its cells, as text.
+        caption: description of the table.
+        head: column names.
+        rows: cells, as text.
     """
 
     caption: str
@@ -37,10 +37,10 @@ class Figure:
     """A figure of a report.
 
     Attributes:
-        name: of its files.
-        caption: what it shows.
-        draw: draws it on an empty canvas.
-        size: in inches.
+        name: file name without ending.
+        caption: description of the figure.
+        draw: function that draws the figure on an empty canvas.
+        size: width and height in inches.
     """
 
     name: str
@@ -51,14 +51,14 @@ class Figure:
 
 @dataclass
 class Section:
-    """What is reported about an item.
+    """The part of a report about one item.
 
     Attributes:
-        verdict: whether the paper's figures were reproduced, by the item's rule.
-        why: what speaks against it, where something does.
-        tables: with the paper's figures beside ours.
-        figures: likewise.
-        notes: what else is to be known.
+        verdict: result of the item's rule: reproduced, reproduced in shape or not reproduced.
+        why: reasons against a better verdict; empty if there are none.
+        tables: tables that compare the paper's values with ours.
+        figures: figures that compare the paper's values with ours.
+        notes: further remarks, one paragraph each.
     """
 
     verdict: str
@@ -70,12 +70,12 @@ class Section:
 
 @dataclass(frozen=True)
 class Setting:
-    """How an evaluation is run.
+    """The options of an evaluation.
 
     Attributes:
-        scale: `quick`, or `paper` for its own sizes, runs and reads.
-        quantum: what stands for the quantum annealer: `qa`, the emulator, or `qpu`.
-        sizes: the sizes of blocks that Tables 9 to 11 are run for; all of them by default.
+        scale: `quick`, or `paper` for the paper's sizes, runs and reads.
+        quantum: quantum annealer to use: `qa` (emulator) or `qpu` (D-Wave's).
+        sizes: subproblem sizes k to run for Tables 9 to 11; empty for all.
     """
 
     scale: Scale = "quick"
@@ -83,22 +83,22 @@ class Setting:
     sizes: tuple[int, ...] = ()
 
     def choose(self, quick: Any, paper: Any) -> Any:
-        """One of two values, by the scale.
+        """Return one of two values, depending on the scale.
 
         Args:
-            quick: for the quick scale.
-            paper: for the paper's.
+            quick: value for the quick scale.
+            paper: value for the paper's scale.
         """
         return quick if self.scale == "quick" else paper
 
     @property
     def tiled(self) -> str:
-        """The same with many blocks in a call."""
+        """Name of the same quantum annealer with many subproblems per call."""
         return "tiled" if self.quantum == "qa" else "tiled-qpu"
 
     @property
     def annealer(self) -> str:
-        """What to call the quantum annealer in a report."""
+        """Name of the quantum annealer in reports."""
         return "QA, emulated" if self.quantum == "qa" else "QA"
 
 
@@ -107,12 +107,12 @@ class Item:
     """A table or figure of the paper.
 
     Attributes:
-        name: on the command line.
-        number: of the paper's table or section.
-        title: what it is about.
-        rule: when it counts as reproduced, for a reader to check.
-        cases: the runs that it needs.
-        section: what is reported about them.
+        name: name on the command line.
+        number: the paper's number, such as `Table 5`.
+        title: topic in a few words.
+        rule: conditions of each verdict, in words.
+        cases: function that lists the runs to do.
+        section: function that turns records into a section of the report.
     """
 
     name: str
@@ -124,11 +124,11 @@ class Item:
 
 
 def verdict(against_shape: Iterable[str], against_rest: Iterable[str]) -> tuple[str, str]:
-    """The verdict by an item's rule, and why it is not better.
+    """Return the verdict, and the reasons against a better verdict.
 
     Args:
-        against_shape: what speaks against the part of the rule about the shape.
-        against_rest: what speaks against the rest of it.
+        against_shape: failed conditions of "in shape".
+        against_rest: failed conditions of "reproduced" that "in shape" does not need.
     """
     shape, rest = list(against_shape), list(against_rest)
     if not shape and not rest:
@@ -136,15 +136,15 @@ def verdict(against_shape: Iterable[str], against_rest: Iterable[str]) -> tuple[
     return (NOT_REPRODUCED if shape else IN_SHAPE), "; ".join(shape + rest)
 
 
-def wilson(hits: float, runs: int, z: float = 1.96) -> tuple[float, float]:
-    """Wilson's 95% interval of a share.
+def wilson_interval(hits: float, runs: int, z: float = 1.96) -> tuple[float, float]:
+    """Return Wilson's confidence interval of a share.
 
     Args:
-        hits: how often it happened.
-        runs: of how many.
-        z: how wide.
+        hits: number of successes.
+        runs: number of trials.
+        z: normal quantile; 1.96 gives a 95% interval.
 
-    >>> [round(end, 2) for end in wilson(5, 10)]
+    >>> [round(end, 2) for end in wilson_interval(5, 10)]
     [0.24, 0.76]
     """
     share = hits / runs
@@ -154,49 +154,49 @@ def wilson(hits: float, runs: int, z: float = 1.96) -> tuple[float, float]:
     return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
 
 
-def share(hits: float, runs: int) -> str:
-    """A share with its interval, as text.
+def format_share(hits: float, runs: int) -> str:
+    """Return a share with its 95% interval as text, or a dash if there are no runs.
 
     Args:
-        hits: how often it happened.
-        runs: of how many.
+        hits: number of successes.
+        runs: number of trials.
 
-    >>> share(5, 10)
+    >>> format_share(5, 10)
     '0.50 (0.24-0.76)'
     """
     if not runs:
-        return NOTHING
-    low, high = wilson(hits, runs)
+        return DASH
+    low, high = wilson_interval(hits, runs)
     return f"{hits / runs:.2f} ({low:.2f}-{high:.2f})"
 
 
 def mean(values: Sequence[float]) -> float | None:
-    """The mean, or nothing of nothing.
+    """Return the mean, or None if there are no values.
 
     Args:
-        values: numbers.
+        values: the numbers.
     """
     return sum(values) / len(values) if values else None
 
 
 def format_number(value: float | None, form: str = ".2f") -> str:
-    """A number as text, or a dash where there is none.
+    """Return a number as text, or a dash for None.
 
     Args:
         value: the number.
-        form: how it is written.
+        form: format specification.
 
     >>> format_number(1.5), format_number(None)
     ('1.50', '—')
     """
-    return NOTHING if value is None else format(value, form)
+    return DASH if value is None else format(value, form)
 
 
 def format_numbers(values: Sequence[float | None], form: str = "") -> str:
-    """Numbers as text, one after the other.
+    """Return numbers as text, separated by spaces.
 
     Args:
         values: the numbers.
-        form: how each is written.
+        form: format specification of each number.
     """
-    return " ".join(format_number(value, form) for value in values) if values else NOTHING
+    return " ".join(format_number(value, form) for value in values) if values else DASH

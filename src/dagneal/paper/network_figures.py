@@ -1,4 +1,4 @@
-"""The paper's figures of its networks, drawn with what is learned from their data."""
+"""Figures 1 to 3: the paper's networks, and the networks learned from their data."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from functools import partial
 
 import dagneal as dn
 from dagneal.paper.figures import draw_network
-from dagneal.paper.items import NOTHING, Figure, Item, Section, Setting, Table, verdict
+from dagneal.paper.items import DASH, Figure, Item, Section, Setting, Table, verdict
 from dagneal.paper.problems import recorded_graph, true_network
-from dagneal.paper.published import CALLED
+from dagneal.paper.published import TITLES
 from dagneal.paper.records import Case, Records
 
-# Variables and edges, as the paper gives or draws them.
+# Numbers of variables and edges in the paper's text or figures.
 SIZES = {
     "monty-hall": (3, 2),
     "lung-cancer-4": (4, 3),
@@ -28,56 +28,58 @@ def _case(network: str) -> Case:
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Each network learned from its expected data."""
+    """Return the runs, which learn each network from its expected data."""
     return [_case(network) for network in SIZES]
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Sizes, what is learned, and drawings."""
+    """Report the sizes, and draw the learned networks."""
     rows, figures, reasons = [], [], []
     for network, (variables, edges) in SIZES.items():
         truth = true_network(network).dag
         if (len(truth), truth.number_of_edges()) != (variables, edges):
-            reasons.append(f"{CALLED[network]} has {len(truth)} variables and {truth.number_of_edges()} edges")
+            reasons.append(f"{TITLES[network]} has {len(truth)} variables and {truth.number_of_edges()} edges")
         r = records.get(_case(network))
         if r is None:
             rows.append(
                 (
-                    CALLED[network],
+                    TITLES[network],
                     network,
                     f"{variables}, {edges}",
                     f"{len(truth)}, {truth.number_of_edges()}",
-                    *[NOTHING] * 4,
+                    *[DASH] * 4,
                 )
             )
             continue
         graph = recorded_graph(network, r.result["edges"])
-        against = dn.compare(graph, truth)
+        comparison = dn.compare(graph, truth)
         rows.append(
             (
-                CALLED[network],
+                TITLES[network],
                 network,
                 f"{variables}, {edges}",
                 f"{len(truth)}, {truth.number_of_edges()}",
-                f"{against.right} / {against.wrong}",
-                str(against.cpdag_shd),
+                f"{comparison.true_positives} / {comparison.false_positives}",
+                str(comparison.cpdag_shd),
                 f"{r.result['score'] - r.result['truth_score']:+.2f}",
                 "yes" if r.result["optimal"] else "no",
             )
         )
-        caption = f"{CALLED[network]}: learned edges right (black), turned round (orange), wrong (red), missing (dashed)"
+        caption = f"{TITLES[network]}: correct (black), reversed (orange), other wrong (red) and missing edges (dashed)"
         figures.append(Figure(f"network-{network}", caption, partial(draw_network, graph=graph, truth=truth), (8.0, 5.0)))
     head = (
         "problem",
-        "here",
-        "the paper: variables, edges",
-        "ours",
-        "learned: right / wrong",
+        "name in dagneal",
+        "variables, edges: the paper",
+        "variables, edges: ours",
+        "learned edges: correct / wrong",
         "CPDAG distance",
-        "score above the truth",
+        "log score minus that of the truth",
         "proved optimal",
     )
-    table = Table("The networks, and what `dagneal learn` finds in 10,000 expected rows (at most four parents)", head, rows)
+    table = Table(
+        "The networks, and the results of `dagneal learn` on 10,000 expected rows (at most four parents)", head, rows
+    )
     return Section(*verdict(reasons, []), [table], figures)
 
 
@@ -85,7 +87,7 @@ ITEM = Item(
     "networks",
     "Figures 1 to 3",
     "The networks",
-    "Reproduced: every network has as many variables and edges as the paper says or draws.",
+    "Reproduced: every network has as many variables and edges as in the paper.",
     cases,
     section,
 )

@@ -1,151 +1,153 @@
-"""Table 5: exhaustive search, simulated and quantum annealing side by side."""
+"""Table 5: comparison of exhaustive search, simulated annealing and quantum annealing."""
 
 from __future__ import annotations
 
 from dagneal.paper import annealing_time
 from dagneal.paper.direct_runs import DirectRuns, DirectSummary
-from dagneal.paper.items import NOTHING, Item, Section, Setting, Table, format_number, verdict
-from dagneal.paper.published import CALLED, LARGE, SMALL, TABLE_5_ES, TABLE_5_SA, TABLE_6
+from dagneal.paper.items import DASH, Item, Section, Setting, Table, format_number, verdict
+from dagneal.paper.published import LARGE, SMALL, TABLE_5_ES, TABLE_5_SA, TABLE_6, TITLES
 from dagneal.paper.records import Case, Records
 
 READS = 10_000
-NEAR = 0.005  # in result values of simulated annealing
-EXTRA = "waste-2p-dep"  # which the paper also ran with 10^5 and 10^6 reads
+NEAR = 0.005  # largest difference of result values of simulated annealing that counts as equal
+EXTRA = "waste-2p-dep"  # the paper also ran this problem with 10^5 and 10^6 reads
 
 
 def simulated_runs(setting: Setting) -> dict[str, DirectRuns]:
-    """Simulated annealing on all problems."""
-    found = {}
+    """Return the runs of simulated annealing on all problems."""
+    runs = {}
     for network in TABLE_5_SA:
         count = setting.choose(2 if network in LARGE else 3, 10)
-        found[network] = DirectRuns(network, "sa", READS, tuple(range(1, count + 1)))
-    return found
+        runs[network] = DirectRuns(network, "sa", READS, tuple(range(1, count + 1)))
+    return runs
 
 
 def pooled_runs(setting: Setting) -> dict[str, DirectRuns]:
-    """Further runs, which together have 10^5 reads, and at the paper's scale also 10^6."""
-    found = {"10^5": DirectRuns(EXTRA, "sa", READS, tuple(range(11, 21)))}
-    return found if setting.scale == "quick" else found | {"10^6": DirectRuns(EXTRA, "sa", READS, tuple(range(11, 111)))}
+    """Return runs whose reads are pooled: together 10^5 reads, and at the paper's scale also 10^6."""
+    runs = {"10^5": DirectRuns(EXTRA, "sa", READS, tuple(range(11, 21)))}
+    return runs if setting.scale == "quick" else runs | {"10^6": DirectRuns(EXTRA, "sa", READS, tuple(range(11, 111)))}
 
 
 def sampled_data_runs(setting: Setting) -> DirectRuns:
-    """Simulated annealing on sampled data."""
+    """Return the runs of simulated annealing on sampled data."""
     return DirectRuns(EXTRA, "sa", READS, tuple(range(1, setting.choose(3, 11))), data="sampled 10000 1")
 
 
-def _optimum(network: str, data: str) -> Case:
+def _optimum_case(network: str, data: str) -> Case:
     return Case("optimum", {"network": network, "data": data})
 
 
-def _exhaustive(network: str) -> Case:
+def _exhaustive_case(network: str) -> Case:
     return Case("exhaustive", {"network": network, "data": "expected 10000"})
 
 
 def cases(setting: Setting) -> list[Case]:
-    """All of these, the quantum runs of Table 6, and the optima."""
+    """Return all runs: simulated annealing, QA of Table 6, exhaustive search and the optima."""
     runs = [
         *simulated_runs(setting).values(),
         *pooled_runs(setting).values(),
         sampled_data_runs(setting),
         *annealing_time.runs(setting)[99].values(),
     ]
-    found = [case for each in runs for case in each.cases()] + [_exhaustive(network) for network in SMALL]
-    return found + [_optimum(n, data) for n in TABLE_5_SA for data in ("expected 10000", "expected 10000 floor")]
+    sampled = [case for direct in runs for case in direct.cases()]
+    exhaustive = [_exhaustive_case(network) for network in SMALL]
+    return (
+        sampled
+        + exhaustive
+        + [_optimum_case(n, data) for n in TABLE_5_SA for data in ("expected 10000", "expected 10000 floor")]
+    )
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """The table, counts of the expected solution and of the global minimum, more reads, and other data."""
-    simulated = {network: each.summary(records) for network, each in simulated_runs(setting).items()}
-    quantum = {network: each.summary(records) for network, each in annealing_time.runs(setting)[99].items()}
+    """Report the paper's table, counts of the expected solution and of the global minimum, more reads, and other data."""
+    simulated = {network: direct.summary(records) for network, direct in simulated_runs(setting).items()}
+    quantum = {network: direct.summary(records) for network, direct in annealing_time.runs(setting)[99].items()}
     reasons: list[str] = []
     rows = [_row(network, records, simulated[network], quantum[network], reasons) for network in TABLE_5_SA]
     tables = [
         Table(
-            "The paper / ours. Success: share of runs that find the expected solution; result: x^T Q x by that of the "
-            "expected solution, "
-            "without offset; seconds of QA are access time",
+            "The paper / ours. Success is the share of runs that find the expected solution. Seconds of QA are access time",
             (
                 "problem",
                 "ES success",
-                "ES s",
+                "ES, s",
                 "SA success",
-                "SA result",
-                "SA s",
+                "SA result value",
+                "SA, s",
                 f"{setting.annealer} success",
-                "QA result",
-                "QA s",
-                "QA expected solutions in a run",
-                "runs SA, QA",
+                "QA result value",
+                "QA, s",
+                "QA expected solutions per run",
+                "runs of SA, of QA",
             ),
             rows,
         ),
         _count_solutions(simulated),
-        _more(records, setting),
+        _more_reads(records, setting),
         _roundings(records),
     ]
     shape = [
-        f"{CALLED[n]}: SA finds the expected solution in {s.expected} of {s.runs} runs"
+        f"{TITLES[n]}: SA finds the expected solution in {s.expected_runs} of {s.runs} runs"
         for n, s in simulated.items()
-        if s and n in SMALL and s.expected < s.runs
+        if s and n in SMALL and s.expected_runs < s.runs
     ]
     shape += [
-        f"{CALLED[n]}: ES does not find the expected solution"
+        f"{TITLES[n]}: ES does not find the expected solution"
         for n in SMALL
-        if (r := records.get(_exhaustive(n))) is not None and not r.result["truth_is_best"]
+        if (r := records.get(_exhaustive_case(n))) is not None and not r.result["truth_is_best"]
     ]
     far = [
-        f"{CALLED[n]}: SA result {s.ratio:.4f}, the paper {TABLE_5_SA[n].result}"
+        f"{TITLES[n]}: SA result value {s.ratio:.4f}, the paper {TABLE_5_SA[n].result}"
         for n, s in simulated.items()
         if s and abs(s.ratio - (TABLE_5_SA[n].result or 0.0)) > NEAR
     ]
     if setting.scale == "quick":
         reasons.append("fewer runs than the paper's ten")
     notes = [
-        "Waste: the result above 1 is the optimum with at most two parents. The truth has a child with three, which H_max "
-        "penalises, so "
-        "the expected solution is not the minimum; the last column of the second table is the value that the optimum has.",
-        "The two rules that put blocks together are compared under Tables 9 to 11. An equivalent network has the same "
-        "energy as the expected solution; success counts the expected one alone, edge by edge.",
+        "Waste: SA's result value above 1 is close to that of the optimum with at most two parents. The truth has a "
+        "variable with three parents. The term H_max of the QUBO penalises this, so the expected solution is not the "
+        "minimum. The last column of the second table is the result value of the optimum.",
+        "Networks equivalent to the expected solution have the same energy. Success counts only the expected solution "
+        "itself, edge by edge. Tables 9 to 11 compare the two rules that combine subproblems.",
     ]
-    found = verdict(shape + far, reasons)
-    return Section(*found, tables, notes=notes)
+    return Section(*verdict(shape + far, reasons), tables, notes=notes)
 
 
 def _row(
     network: str, records: Records, sa: DirectSummary | None, qa: DirectSummary | None, reasons: list[str]
 ) -> tuple[str, ...]:
     paper_sa, paper_qa, paper_es = TABLE_5_SA[network], TABLE_6[99][network], TABLE_5_ES.get(network)
-    es = records.get(_exhaustive(network)) if paper_es else None
-    if sa and network in LARGE and sa.expected / sa.runs != paper_sa.success:
-        reasons.append(f"{CALLED[network]}: SA finds the expected solution in {sa.expected} of {sa.runs} runs")
+    es = records.get(_exhaustive_case(network)) if paper_es else None
+    if sa and network in LARGE and sa.expected_runs / sa.runs != paper_sa.success:
+        reasons.append(f"{TITLES[network]}: SA finds the expected solution in {sa.expected_runs} of {sa.runs} runs")
 
     def both(paper: float | None, ours: float | None, form: str) -> str:
         return f"{format_number(paper, form)} / {format_number(ours, form)}"
 
     return (
-        CALLED[network],
-        both(1.0, float(es.result["truth_is_best"]) if es else None, ".2f") if paper_es else NOTHING,
-        both(paper_es.seconds, es.seconds["exhaustive"] if es else None, ".2f") if paper_es else NOTHING,
-        both(paper_sa.success, sa.expected / sa.runs if sa else None, ".2f"),
+        TITLES[network],
+        both(1.0, float(es.result["truth_is_best"]) if es else None, ".2f") if paper_es else DASH,
+        both(paper_es.seconds, es.seconds["exhaustive"] if es else None, ".2f") if paper_es else DASH,
+        both(paper_sa.success, sa.expected_runs / sa.runs if sa else None, ".2f"),
         both(paper_sa.result, sa.ratio if sa else None, ".4f"),
         both(paper_sa.seconds, sa.seconds if sa else None, ".2f"),
-        both(paper_qa.success, qa.expected / qa.runs if qa else None, ".2f"),
+        both(paper_qa.success, qa.expected_runs / qa.runs if qa else None, ".2f"),
         both(paper_qa.result, qa.ratio if qa else None, ".4f"),
         both(paper_qa.seconds, qa.seconds if qa else None, ".2f"),
-        both(paper_qa.solutions, qa.solutions if qa else None, ".2f"),
+        both(paper_qa.solutions, qa.expected_reads if qa else None, ".2f"),
         f"{sa.runs if sa else 0}, {f'{qa.runs} of {qa.reads:,} reads' if qa else 0}",
     )
 
 
 def _count_solutions(simulated: dict[str, DirectSummary | None]) -> Table:
-    """The expected solution and the global minimum told apart, with what the reads come to once repaired."""
+    """Count the expected solution and the global minimum separately, and report the gaps of raw and repaired reads."""
     rows = [
         (
-            CALLED[network],
-            f"{s.expected} of {s.runs}",
-            f"{s.optimum} of {s.runs}",
-            f"{s.solutions:g}",
-            f"{s.optima:g}",
+            TITLES[network],
+            f"{s.expected_runs} of {s.runs}",
+            f"{s.optimum_runs} of {s.runs}",
+            f"{s.expected_reads:g}",
+            f"{s.optimum_reads:g}",
             format_number(s.raw_gap, ".2f"),
             f"{s.repaired_gap:.2f}",
             f"{s.baseline_gap:.2f}",
@@ -156,27 +158,27 @@ def _count_solutions(simulated: dict[str, DirectSummary | None]) -> Table:
         if s
     ]
     return Table(
-        "SA, 10,000 reads: the expected solution and the global minimum told apart; nats below the optimum of the best "
-        "raw read of all runs, "
-        "of the best repaired read and of the best of as many random orders in the worst run",
+        "SA with 10,000 reads: counts of the expected solution and of the global minimum. Gaps are nats below the "
+        "optimum: of the best raw read of all runs, and in the worst run of the best repaired read and the best random "
+        "order",
         (
             "problem",
             "runs with the expected solution",
             "runs with the minimum",
-            "expected solutions in a run",
-            "minima in a run",
-            "raw, below the optimum",
-            "repaired",
-            "random orders",
-            "result",
-            "result of the optimum",
+            "expected solutions per run",
+            "minima per run",
+            "gap, raw",
+            "gap, repaired",
+            "gap, random orders",
+            "result value",
+            "result value of the optimum",
         ),
         rows,
     )
 
 
-def _more(records: Records, setting: Setting) -> Table:
-    """More reads, and other data, for waste-2p-dep."""
+def _more_reads(records: Records, setting: Setting) -> Table:
+    """Report runs with more reads, and with sampled data, on waste-2p-dep."""
     rows = []
     for label, runs in (
         ("10^4, expected data", simulated_runs(setting)[EXTRA]),
@@ -186,33 +188,32 @@ def _more(records: Records, setting: Setting) -> Table:
         s = runs.summary(records)
         if s is None:
             continue
-        together = "pooled" in label
-        results = [r.result for r in records.of(runs.cases())]
+        pooled = "pooled" in label
+        results = [r.result for r in records.select(runs.cases())]
         best = max(r["value"] / r["expected_value"] for r in results)
         rows.append(
             (
                 label,
-                f"{best if together else s.ratio:.4f}",
+                f"{best if pooled else s.ratio:.4f}",
                 f"{s.best_ratio:.4f}",
                 str(sum(r["expected_hits"] for r in results)),
                 str(sum(r["optimum_hits"] for r in results)),
                 format_number(s.raw_gap, ".2f"),
-                f"{min(r['repaired_gap'] for r in results) if together else s.repaired_gap:.2f}",
+                f"{min(r['repaired_gap'] for r in results) if pooled else s.repaired_gap:.2f}",
                 str(s.runs),
             )
         )
     return Table(
-        "Waste2PDep, more reads and sampled data; the paper saw no substantial improvement with 10^5 and 10^6 reads, and "
-        "no difference between "
-        "expected and sampled data, without figures",
+        "Waste2PDep with more reads and with sampled data. The paper reports, without values, no substantial improvement "
+        "with 10^5 and 10^6 reads, and no difference between expected and sampled data. Gaps are nats below the optimum",
         (
             "SA reads, data",
-            "result",
-            "of the optimum",
+            "result value",
+            "result value of the optimum",
             "expected solutions",
             "minima",
-            "raw, below the optimum",
-            "repaired",
+            "gap, raw",
+            "gap, repaired",
             "runs",
         ),
         rows,
@@ -220,30 +221,30 @@ def _more(records: Records, setting: Setting) -> Table:
 
 
 def _roundings(records: Records) -> Table:
-    """Whether the expected solution is the optimum, by how the expected data are rounded."""
+    """Report whether the expected solution is the optimum, for two roundings of the expected data."""
     rows = []
     for network in TABLE_5_SA:
         cells = []
         for data in ("expected 10000", "expected 10000 floor"):
-            r = records.get(_optimum(network, data))
+            r = records.get(_optimum_case(network, data))
             if r is None:
-                cells += [NOTHING] * 3
+                cells += [DASH] * 3
                 continue
             gap = r.result["score"] - r.result["truth_score"]
             cells += [f"{r.result['rows']:,}", "yes" if r.result["truth_is_best"] else "no", f"{gap:.2f}"]
-        rows.append((CALLED[network], *cells))
+        rows.append((TITLES[network], *cells))
     return Table(
-        "Whether the expected solution is the optimum (exact search, at most two parents), and how many nats the optimum "
-        "lies above it; "
-        "expected data rounded to nearest, which gives the paper's sizes, and down, as its text says",
+        "Whether the expected solution is the optimum (exact search, at most two parents), and the score difference in "
+        "nats, for expected data rounded to nearest, which gives the paper's sizes, and rounded down, as the paper's text "
+        "states",
         (
             "problem",
             "rows, nearest",
             "is the optimum",
-            "optimum above it",
+            "score of the optimum minus that of the expected solution",
             "rows, down",
             "is the optimum",
-            "optimum above it",
+            "score of the optimum minus that of the expected solution",
         ),
         rows,
     )
@@ -253,9 +254,9 @@ ITEM = Item(
     "performance",
     "Table 5",
     "Exhaustive search, simulated and quantum annealing",
-    "Reproduced: ES and SA find the expected solution of the three small problems in every run, SA's results lie within "
-    "0.005 of the paper's, its success on the large problems is the paper's, and there are ten runs. In shape: the first "
-    "two of these. QA is judged under Table 6.",
+    "Reproduced: (1) ES and SA find the expected solution of the three small problems in every run; (2) SA's result "
+    "values are within 0.005 of the paper's; (3) SA's success rates on the large problems equal the paper's; (4) there "
+    "are ten runs. In shape: conditions 1 and 2. QA is judged under Table 6.",
     cases,
     section,
 )

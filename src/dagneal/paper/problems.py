@@ -1,4 +1,4 @@
-"""The problems of the evaluation: the paper's networks, data from them, and their scores."""
+"""The problems of the evaluation: the paper's networks, data generated from them, and their scores."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import dagneal as dn
 
 @cache
 def true_network(name: str) -> dn.BayesianNetwork:
-    """Return a bundled network, parsed once: cases are listed by the thousand. Nothing in this package changes it.
+    """Return a bundled network. It is parsed once and shared, so callers must not change it.
 
     Args:
-        name: of the network.
+        name: name of a bundled network.
 
     >>> true_network("waste") is true_network("waste")
     True
@@ -24,11 +24,11 @@ def true_network(name: str) -> dn.BayesianNetwork:
 
 
 def make_data(network: dn.BayesianNetwork, data: str) -> dn.Dataset:
-    """Make the data that a few words name.
+    """Make the data that a short text specifies.
 
     Args:
-        network: where they come from.
-        data: `expected ROWS`, `expected ROWS floor`, or `sampled ROWS SEED`; then perhaps `padded`.
+        network: network that generates the data.
+        data: `expected ROWS`, `expected ROWS floor` or `sampled ROWS SEED`, optionally followed by `padded`.
 
     >>> make_data(true_network("lung-cancer"), "expected 1000").rows
     1000
@@ -37,22 +37,22 @@ def make_data(network: dn.BayesianNetwork, data: str) -> dn.Dataset:
     padded = rest[-1:] == ["padded"]
     rest = rest[:-1] if padded else rest
     if kind == "expected":
-        made = network.expected(int(rows), "floor" if rest == ["floor"] else "nearest")
+        dataset = network.expected(int(rows), "floor" if rest == ["floor"] else "nearest")
     else:
-        made = network.sample(int(rows), int(rest[0]))
-    return made.with_equal_arities() if padded else made
+        dataset = network.sample(int(rows), int(rest[0]))
+    return dataset.with_equal_arities() if padded else dataset
 
 
 @lru_cache(maxsize=64)
 def scored_problem(
     network: str, data: str, score: str = "bdeu:1"
 ) -> tuple[dn.BayesianNetwork, dn.scoring.Scorer, dn.scoring.ScoreTable]:
-    """Return a network, the scorer of data from it, and their scores with at most two parents.
+    """Return a network, a scorer for data from it, and the score table with at most two parents.
 
     Args:
-        network: the name of a bundled one.
+        network: name of a bundled network.
         data: see `make_data`.
-        score: the name of a score.
+        score: name of a score.
     """
     truth = true_network(network)
     scorer = dn.scoring.Scorer(make_data(truth, data), dn.scoring.as_score(score))
@@ -60,7 +60,7 @@ def scored_problem(
 
 
 def sort_edges(dag: nx.DiGraph) -> list[list[str]]:
-    """Return the edges of a graph as plain values, sorted.
+    """Return the edges of a graph as a sorted list of pairs.
 
     Args:
         dag: the graph.
@@ -69,11 +69,11 @@ def sort_edges(dag: nx.DiGraph) -> list[list[str]]:
 
 
 def recorded_graph(network: str, edges: Iterable[Iterable[str]]) -> nx.DiGraph:
-    """Return the graph of a record.
+    """Return the graph with the edges of a record.
 
     Args:
-        network: the name of a bundled one, which has the variables.
-        edges: parent first.
+        network: name of the bundled network with the same variables.
+        edges: pairs of parent and child.
 
     >>> recorded_graph("monty-hall", [["Player", "Host"]]).number_of_edges()
     1

@@ -1,4 +1,4 @@
-"""The figures of the paper's Tables 1 to 11, as they are printed.
+"""The values of the paper's Tables 1 to 11, as published.
 
 Zardini, Rizzoli, Dissegna, Blanzieri, Pastorello (2022), "Reconstructing Bayesian Networks on a Quantum Annealer".
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-# The paper's names of the networks.
-CALLED = {
+# The paper's names for the networks.
+TITLES = {
     "monty-hall": "MHP",
     "lung-cancer-4": "LC4Vars",
     "lung-cancer": "LC",
@@ -20,7 +20,7 @@ CALLED = {
 SMALL = ("monty-hall", "lung-cancer-4", "lung-cancer")
 LARGE = ("waste", "waste-2p", "waste-2p-dep")
 
-# Table 1: in which share of 8 datasets the best and the expected solution coincide, by prior (alpha_ijk).
+# Table 1: share of 8 datasets whose best solution is the expected one, by prior (alpha_ijk).
 PRIORS = {"N/(r q)": "bdeu-rows", "1": "k2", "1/(r q)": "bdeu:1", "1/r": "perks"}
 TABLE_1 = {
     "monty-hall": (0.75, 0.00, 1.00, 1.00),
@@ -38,10 +38,10 @@ TABLE_2 = {
     "waste-2p-dep": (9.77, 100.26, 1007.61),
 }
 
-# Table 3: the result value of QA on waste-2p-dep by rows, 10^4 reads of 20 microseconds.
+# Table 3: result value of QA on waste-2p-dep by rows, 10^4 reads of 20 microseconds.
 TABLE_3 = {10_000: 0.963, 100_000: 0.960, 1_000_000: 0.965}
 
-# Table 4: the share of 10 runs of QA on lung-cancer that find the global minimum, by reads and microseconds.
+# Table 4: share of 10 runs of QA on lung-cancer that find the global minimum, by reads and microseconds.
 TABLE_4 = {
     (1_000, 10): 0.00,
     (1_000, 999): 0.10,
@@ -53,8 +53,8 @@ TABLE_4 = {
 }
 
 
-class Direct(NamedTuple):
-    """A cell of Tables 5 and 6: success rate, result value, seconds, and how often a run finds the expected solution."""
+class DirectCell(NamedTuple):
+    """An entry of Tables 5 and 6: success rate, result value, seconds, and expected solutions per run."""
 
     success: float
     result: float | None
@@ -62,41 +62,41 @@ class Direct(NamedTuple):
     solutions: float | None = None
 
 
-# Table 5: exhaustive search and simulated annealing; its QA columns are those of Table 6 at 99 microseconds.
+# Table 5: exhaustive search and simulated annealing. Its QA columns equal Table 6 at 99 microseconds.
 TABLE_5_ES = {
-    "monty-hall": Direct(1.00, None, 0.04),
-    "lung-cancer-4": Direct(1.00, None, 0.42),
-    "lung-cancer": Direct(1.00, None, 137.53),
+    "monty-hall": DirectCell(1.00, None, 0.04),
+    "lung-cancer-4": DirectCell(1.00, None, 0.42),
+    "lung-cancer": DirectCell(1.00, None, 137.53),
 }
 TABLE_5_SA = {
-    "monty-hall": Direct(1.00, 1.0000, 3.40),
-    "lung-cancer-4": Direct(1.00, 1.0000, 5.52),
-    "lung-cancer": Direct(1.00, 1.0000, 8.93),
-    "waste": Direct(0.00, 1.0145, 12.85),
-    "waste-2p": Direct(0.00, 0.9999, 13.15),
-    "waste-2p-dep": Direct(0.00, 0.9998, 12.39),
+    "monty-hall": DirectCell(1.00, 1.0000, 3.40),
+    "lung-cancer-4": DirectCell(1.00, 1.0000, 5.52),
+    "lung-cancer": DirectCell(1.00, 1.0000, 8.93),
+    "waste": DirectCell(0.00, 1.0145, 12.85),
+    "waste-2p": DirectCell(0.00, 0.9999, 13.15),
+    "waste-2p-dep": DirectCell(0.00, 0.9998, 12.39),
 }
 # Table 6: quantum annealing at 1 and at 99 microseconds.
 TABLE_6 = {
     1: {
-        "monty-hall": Direct(1.00, 1.0000, 0.78, 304.70),
-        "lung-cancer-4": Direct(0.90, 0.9997, 0.81, 5.20),
-        "lung-cancer": Direct(0.40, 0.9980, 0.87, 0.50),
-        "waste": Direct(0.00, 0.9619, 1.15, 0.00),
-        "waste-2p": Direct(0.00, 0.9473, 1.15, 0.00),
-        "waste-2p-dep": Direct(0.00, 0.9633, 1.33, 0.00),
+        "monty-hall": DirectCell(1.00, 1.0000, 0.78, 304.70),
+        "lung-cancer-4": DirectCell(0.90, 0.9997, 0.81, 5.20),
+        "lung-cancer": DirectCell(0.40, 0.9980, 0.87, 0.50),
+        "waste": DirectCell(0.00, 0.9619, 1.15, 0.00),
+        "waste-2p": DirectCell(0.00, 0.9473, 1.15, 0.00),
+        "waste-2p-dep": DirectCell(0.00, 0.9633, 1.33, 0.00),
     },
     99: {
-        "monty-hall": Direct(1.00, 1.0000, 1.76, 215.90),
-        "lung-cancer-4": Direct(1.00, 1.0000, 1.77, 11.40),
-        "lung-cancer": Direct(0.50, 0.9987, 1.80, 0.60),
-        "waste": Direct(0.00, 0.9898, 2.09, 0.00),
-        "waste-2p": Direct(0.00, 0.9754, 2.17, 0.00),
-        "waste-2p-dep": Direct(0.00, 0.9780, 2.10, 0.00),
+        "monty-hall": DirectCell(1.00, 1.0000, 1.76, 215.90),
+        "lung-cancer-4": DirectCell(1.00, 1.0000, 1.77, 11.40),
+        "lung-cancer": DirectCell(0.50, 0.9987, 1.80, 0.60),
+        "waste": DirectCell(0.00, 0.9898, 2.09, 0.00),
+        "waste-2p": DirectCell(0.00, 0.9754, 2.17, 0.00),
+        "waste-2p-dep": DirectCell(0.00, 0.9780, 2.10, 0.00),
     },
 }
 
-# Table 7: seconds to make all sub-problems, without and with the paper's speedup, by k.
+# Table 7: seconds to construct all subproblems, without and with the paper's speedup, by k.
 TABLE_7 = {
     "lung-cancer": {3: (27.66, 4.54), 4: (54.4, 4.55), 5: (21.41, 3.84)},
     "waste": {
@@ -110,7 +110,8 @@ TABLE_7 = {
     },
 }
 
-# Table 8: seconds to make all sub-problems over four sampled datasets, by k: mean, standard deviation, variation.
+# Table 8: seconds to construct all subproblems of four sampled datasets, by k: mean, standard deviation, coefficient of
+# variation.
 TABLE_8 = {
     "lung-cancer": {3: (1.32, 0.02, 0.014), 4: (1.28, 0.03, 0.022)},
     "waste": {
@@ -134,30 +135,31 @@ TABLE_8 = {
 
 
 class DivisionRow(NamedTuple):
-    """A row of Tables 9 to 11, the paper's or ours.
+    """A row of Tables 9 to 11, from the paper or from our runs.
 
     Attributes:
-        right: edges of the truth in each run.
-        wrong: other edges in each run.
-        unique_right: edges of the truth in any run.
-        unique_wrong: other edges in any run.
-        sensitivity: in the mean.
-        specificity: in the mean.
-        cpdag: the distance between equivalence classes in each run, None where a run leaves a cycle; not published.
+        correct: number of correct edges in each run.
+        wrong: number of wrong edges in each run.
+        unique_correct: number of correct edges in the union of all runs.
+        unique_wrong: number of wrong edges in the union of all runs.
+        sensitivity: mean over the runs.
+        specificity: mean over the runs.
+        cpdag_distances: distance between the equivalence classes of the result and the truth in each run; None if the result
+            has a cycle. Empty for the paper's rows.
     """
 
-    right: tuple[int, ...]
+    correct: tuple[int, ...]
     wrong: tuple[int, ...]
-    unique_right: int
+    unique_correct: int
     unique_wrong: int
     sensitivity: float
     specificity: float
-    cpdag: tuple[int | None, ...] = ()
+    cpdag_distances: tuple[int | None, ...] = ()
 
     @property
     def means(self) -> tuple[float, float]:
-        """Edges right and wrong in the mean."""
-        return sum(self.right) / len(self.right), sum(self.wrong) / len(self.wrong)
+        """Mean numbers of correct and of wrong edges."""
+        return sum(self.correct) / len(self.correct), sum(self.wrong) / len(self.wrong)
 
 
 TABLE_9 = {

@@ -1,4 +1,4 @@
-"""Records: one line for each run, in a file that only grows; a report is made from them alone."""
+"""Records: a file with one line per finished run. Runs are only appended, and reports use only this file."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import dagneal as dn
-from dagneal.runtime import NOT_OURS
+from dagneal.runtime import FOREIGN_JOURNAL
 
 _PACKAGES = ("numpy", "numba", "dimod", "dwave-samplers", "dwave-system", "minorminer")
 
 
 @dataclass(frozen=True)
 class Case:
-    """One run: what kind of experiment, and its inputs.
+    """One run: its kind and its inputs.
 
     Args:
         kind: a name in `runner.KINDS`.
-        inputs: plain values, seeds among them.
+        inputs: plain values, including seeds.
 
-    >>> Case("exact", {"network": "waste", "data": "expected 10000"}).key
-    'exact {"data": "expected 10000", "network": "waste"}'
+    >>> Case("optimum", {"network": "waste", "data": "expected 10000"}).key
+    'optimum {"data": "expected 10000", "network": "waste"}'
     """
 
     kind: str
@@ -34,21 +34,21 @@ class Case:
 
     @property
     def key(self) -> str:
-        """What tells it from other runs."""
+        """Text that identifies the run."""
         return f"{self.kind} {json.dumps(self.inputs, sort_keys=True)}"
 
 
 @dataclass(frozen=True)
 class Record:
-    """A run that is finished.
+    """A finished run.
 
     Attributes:
-        case: what was run.
-        result: what came of it, as plain values.
-        seconds: what it took, by stage.
-        versions: of the programs that ran it.
-        machine: that ran it.
-        finished: when, in seconds since 1970.
+        case: kind and inputs of the run.
+        result: plain values, by name.
+        seconds: duration of each stage.
+        versions: versions of Python and the packages.
+        machine: processor, cores and operating system.
+        finished: end of the run, in seconds since 1970.
     """
 
     case: Case
@@ -59,38 +59,38 @@ class Record:
     finished: float = 0.0
 
     @classmethod
-    def of(cls, line: bytes) -> Record:
-        """The record that a line tells.
+    def from_line(cls, line: bytes) -> Record:
+        """Parse a record.
 
         Args:
-            line: what `line` gave.
+            line: output of `to_line`.
         """
-        read = json.loads(line)
-        return cls(Case(read.pop("kind"), read.pop("inputs")), **read)
+        fields = json.loads(line)
+        return cls(Case(fields.pop("kind"), fields.pop("inputs")), **fields)
 
-    def line(self) -> str:
-        """The record as one line of JSON."""
+    def to_line(self) -> str:
+        """Return the record as one line of JSON."""
         plain = {"kind": self.case.kind, "inputs": dict(self.case.inputs)} | {
             name: getattr(self, name) for name in ("result", "seconds", "versions", "machine", "finished")
         }
         return json.dumps(plain) + "\n"
 
 
-def versions() -> dict[str, str]:
-    """The versions of all that a result depends on."""
-    found = {"dagneal": dn.__version__, "python": platform.python_version()}
+def package_versions() -> dict[str, str]:
+    """Return the versions of Python, dagneal and the packages that affect results."""
+    versions = {"dagneal": dn.__version__, "python": platform.python_version()}
     for name in _PACKAGES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
-def machine() -> str:
-    """What this machine is, in a few words.
+def describe_machine() -> str:
+    """Return processor, number of cores and operating system of this machine.
 
-    >>> "core" in machine()
+    >>> "core" in describe_machine()
     True
     """
     model = platform.processor() or platform.machine()
@@ -103,32 +103,32 @@ def machine() -> str:
 
 
 class Records:
-    """The records of a file, and the way to add to it.
+    """The records of a file.
 
     Args:
-        path: the file. A last line that was cut off is dropped.
-        writing: whether records will be added; then the file is made, and nobody else can add to it.
-        journal: keeps what is added too, so that it survives the loss of the file.
+        path: the file. An incomplete last line is dropped.
+        writing: whether records will be added. If so, the file is created and locked.
+        journal: stores a second copy of each added record, in case the file is lost.
     """
 
     def __init__(self, path: Path, writing: bool = False, journal: dn.Journal | None = None) -> None:
         self.path, self.journal = path, journal
-        self._found: dict[str, Record] = {}
+        self._records: dict[str, Record] = {}
         try:
             self._file = _open_locked(path) if writing else None
             content = path.read_bytes() if path.exists() else b""
-            whole = content.rfind(b"\n") + 1
-            if self._file is not None and whole < len(content):
-                self._file.truncate(whole)
+            end = content.rfind(b"\n") + 1
+            if self._file is not None and end < len(content):
+                self._file.truncate(end)
         except OSError as error:
-            raise dn.InputError(f"{path} cannot be used: {error.strerror or error}") from error
-        for number, line in enumerate(content[:whole].splitlines(), 1):
+            raise dn.InputError(f"cannot use {path}: {error.strerror or error}") from error
+        for number, line in enumerate(content[:end].splitlines(), 1):
             try:
-                record = Record.of(line)
-                self._found[record.case.key] = record
+                record = Record.from_line(line)
+                self._records[record.case.key] = record
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 raise dn.InputError(
-                    f"{path}, line {number}, is no record; delete the line, or choose another folder"
+                    f"{path}, line {number} is not a valid record; delete this line or choose another folder"
                 ) from error
 
     def __enter__(self) -> Records:
@@ -138,47 +138,47 @@ class Records:
         self.close()
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._records)
 
     def __contains__(self, case: Case) -> bool:
-        return case.key in self._found
+        return case.key in self._records
 
     def get(self, case: Case) -> Record | None:
-        """The record of a run, if it is finished.
+        """Return the record of a run, or None if the run is not finished.
 
         Args:
             case: the run.
         """
-        return self._found.get(case.key)
+        return self._records.get(case.key)
 
-    def of(self, cases: Iterable[Case]) -> list[Record]:
-        """The records of those runs that are finished.
+    def select(self, cases: Iterable[Case]) -> list[Record]:
+        """Return the records of the runs that are finished.
 
         Args:
             cases: the runs.
         """
-        return [self._found[case.key] for case in cases if case in self]
+        return [self._records[case.key] for case in cases if case in self]
 
     def add(self, record: Record) -> None:
-        """Write a record; once this returns it survives a crash.
+        """Write a record to disk. It survives a crash once this method has returned.
 
         Args:
-            record: a run that is finished.
+            record: a finished run.
         """
         if self._file is None:
-            raise AssertionError("these records are only read")
+            raise AssertionError("these records are read-only")
         try:
-            self._file.write(record.line().encode())
+            self._file.write(record.to_line().encode())
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:
-            raise dn.InputError(f"{self.path} cannot be written: {error.strerror or error}") from error
-        self._found[record.case.key] = record
+            raise dn.InputError(f"cannot write {self.path}: {error.strerror or error}") from error
+        self._records[record.case.key] = record
         if self.journal is not None:
-            self.journal.put({f"record:{record.case.key}": record.line().encode()})
+            self.journal.put({f"record:{record.case.key}": record.to_line().encode()})
 
     def restore(self, cases: Iterable[Case]) -> None:
-        """Add what the journal has of these runs and the file has not.
+        """Add records that are in the journal but not in the file.
 
         Args:
             cases: the runs.
@@ -188,12 +188,12 @@ class Records:
         missing = {f"record:{case.key}": case for case in cases if case not in self}
         for key, line in self.journal.get(missing).items():
             try:
-                record = Record.of(line)
+                record = Record.from_line(line)
                 valid = record.case.key == missing[key].key and isinstance(record.result, dict)
             except (ValueError, TypeError, KeyError, AttributeError):
                 valid = False
             if not valid:
-                raise dn.InputError(f"the journal holds no valid record of {missing[key].key}; {NOT_OURS}")
+                raise dn.InputError(f"the journal holds no valid record of {missing[key].key}; {FOREIGN_JOURNAL}")
             self.add(record)
 
     def close(self) -> None:
@@ -204,15 +204,15 @@ class Records:
 
 
 def _open_locked(path: Path) -> BinaryIO:
-    """A file to add to, which no other run can add to."""
+    """Open a file for appending, and lock it against other runs."""
     file = path.open("ab")
     try:
         import fcntl
-    except ImportError:  # not on Windows
+    except ImportError:  # Windows has no fcntl
         return file
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         file.close()
-        raise dn.InputError(f"{path} is being written by another run; wait for it, or choose another folder") from error
+        raise dn.InputError(f"another run is writing {path}; wait until it ends or choose another folder") from error
     return file

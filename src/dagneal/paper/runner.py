@@ -1,4 +1,4 @@
-"""Running cases: those that are not on record, on several cores, one record for each as it ends."""
+"""Run cases that have no record yet, on several cores. Each case is recorded when it ends."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ import dagneal as dn
 from dagneal.paper import discretisation, experiments, subproblem_votes, timing
 from dagneal.paper.annealers import Annealers
 from dagneal.paper.experiments import Outcome
-from dagneal.paper.records import Case, Record, Records, machine, versions
+from dagneal.paper.records import Case, Record, Records, describe_machine, package_versions
 
-KINDS: dict[str, Callable[..., Outcome]] = {  # `evaluation.cost` knows how long each takes
-    "direct": experiments.direct,
-    "optimum": experiments.optimum,
+KINDS: dict[str, Callable[..., Outcome]] = {  # records store these names, so they must not change
+    "direct": experiments.sample_directly,
+    "optimum": experiments.find_optimum,
     "exhaustive": experiments.search_exhaustively,
-    "priors": experiments.priors,
+    "priors": experiments.compare_priors,
     "blocks": subproblem_votes.collect_votes,
     "learn": experiments.learn_network,
-    "conquer": experiments.conquer_triples,
-    "construction": timing.construction,
-    "plain": timing.plain_python,
+    "conquer": experiments.search_candidates,
+    "construction": timing.time_construction,
+    "plain": timing.time_plain_python,
     "discretisation": discretisation.discretise,
 }
-SAMPLED = ("direct", "blocks")  # get the annealers besides their inputs
-TIMED = ("construction", "plain")  # run alone, since others would disturb their clocks
+SAMPLED = ("direct", "blocks")  # kinds that need the annealers
+TIMED = ("construction", "plain")  # kinds that run alone, since other runs would distort their times
 
 
 @dataclass(frozen=True)
 class CaseTask:
-    """The task function of cases; see `dagneal.Run.each`.
+    """The task function that runs a case; see `dagneal.Run.each`.
 
     Args:
-        annealers: what sampled cases run on.
+        annealers: samplers for the kinds in `SAMPLED`.
     """
 
     annealers: Annealers
@@ -42,14 +42,14 @@ class CaseTask:
         """Run a case.
 
         Args:
-            shared: nothing.
-            case: what to run.
+            shared: not used.
+            case: the case to run.
         """
-        more = {"annealers": self.annealers} if case.kind in SAMPLED else {}
-        return KINDS[case.kind](**more, **case.inputs)
+        samplers = {"annealers": self.annealers} if case.kind in SAMPLED else {}
+        return KINDS[case.kind](**samplers, **case.inputs)
 
     def cancel(self) -> None:
-        """Let runs on a quantum annealer end at once."""
+        """Cancel all calls to quantum annealers."""
         self.annealers.cancel()
 
 
@@ -61,29 +61,29 @@ def run_cases(
     jobs: int | None = None,
     cost: Callable[[Case], float] = lambda _: 1.0,
 ) -> None:
-    """Run all cases that have no record yet; on Ctrl-C those that have begun are finished and recorded.
+    """Run all cases that have no record yet. After Ctrl-C, cases that have started are finished and recorded.
 
     Args:
-        cases: what to run; the same case twice is run once.
-        records: where they are recorded.
-        annealers: what sampled cases run on.
-        run: its progress is told how far it is, by the cost of the cases.
-        jobs: how many cases run at a time; by default as many as there are cores.
-        cost: of a case, in any unit.
+        cases: cases to run. Duplicates are run once.
+        records: file that receives the records.
+        annealers: samplers for the kinds in `SAMPLED`.
+        run: run context. Its progress advances by the cost of each finished case.
+        jobs: number of cases that run at a time (default: number of cores).
+        cost: function that estimates the cost of a case, in any unit.
     """
     run = dn.Run() if run is None else run
-    left = list({case.key: case for case in cases if case not in records}.values())
-    total, done = sum(map(cost, left)), 0.0
-    about = (versions(), machine())
+    remaining = list({case.key: case for case in cases if case not in records}.values())
+    total, done = sum(map(cost, remaining)), 0.0
+    environment = (package_versions(), describe_machine())
 
     def record(case: Case, outcome: Outcome) -> None:
         nonlocal done
-        records.add(Record(case, outcome.result, outcome.seconds, *about, time.time()))
+        records.add(Record(case, outcome.result, outcome.seconds, *environment, time.time()))
         done += cost(case)
         run.progress("seconds of work", max(1, round(done)), max(1, round(total)))
 
     task = CaseTask(annealers)
-    for case in left:
+    for case in remaining:
         if case.kind in TIMED:
             record(case, task(None, case))
-    run.each(task, [case for case in left if case.kind not in TIMED], record, workers=jobs)
+    run.each(task, [case for case in remaining if case.kind not in TIMED], record, workers=jobs)

@@ -1,4 +1,4 @@
-"""Runs of subproblems: the votes of raw and of repaired reads, of random orders and of exact search."""
+"""Solve subproblems and count votes, from raw and repaired reads, random orders and exact search."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from dagneal.paper.annealers import Annealers
 from dagneal.paper.experiments import Outcome, Plain
 from dagneal.paper.problems import scored_problem
 
-Adjacency = dict[str, NDArray[np.bool_]]  # of all subproblems, by kind of votes
+Adjacency = dict[str, NDArray[np.bool_]]  # adjacency matrices of all subproblems, by kind of votes
 
 
 @dataclass(frozen=True)
 class SubproblemRun:
-    """A run of subproblems, or of a part of them.
+    """A run that solves all subproblems, or one part of them.
 
     Args:
-        network: the name of a bundled one.
+        network: name of a bundled network.
         data: see `problems.make_data`.
-        k: variables in a subproblem.
-        solver: `exact`, `sa`, `qa`, `qpu`, or with many subproblems in a call `tiled` (emulated) or `tiled-qpu`.
-        seed: of the sampler.
-        reads: of a subproblem.
-        microseconds: of a read of a quantum annealer.
-        part: which part of the subproblems.
-        parts: into how many they are cut.
+        k: variables per subproblem.
+        solver: `exact`, `sa`, `qa` or `qpu`; with many subproblems per call `tiled` (emulated) or `tiled-qpu`.
+        seed: seed of the sampler.
+        reads: reads per subproblem.
+        microseconds: annealing time per read on a quantum annealer.
+        part: index of the part.
+        parts: number of parts of the run.
     """
 
     network: str
@@ -44,8 +44,8 @@ class SubproblemRun:
     part: int = 0
     parts: int = 1
 
-    def votes(self, annealers: Annealers) -> Outcome:
-        """Solve the subproblems and count their votes: raw as in the paper, repaired, and of random orders.
+    def solve(self, annealers: Annealers) -> Outcome:
+        """Solve the subproblems and count their votes.
 
         Args:
             annealers: the samplers.
@@ -55,16 +55,16 @@ class SubproblemRun:
         chosen = dn.divide.choose_subproblems(n, self.k)[self.part :: self.parts]
         gathered = table.gather(chosen)
         begun = perf_counter()
-        more: Plain = {}
+        calls: Plain = {}
         if self.solver == "exact":
             solved = {"exact": dn.divide.ExactSubproblems().solve_many(gathered).adjacency}
         elif self.solver.startswith("tiled"):
-            solved, more = self._tile(gathered, annealers)
+            solved, calls = self._solve_tiled(gathered, annealers)
         else:
             solved = self._sample(gathered, annealers)
         votes = {kind: dn.divide.count_votes(n, chosen, adjacency)[0].tolist() for kind, adjacency in solved.items()}
         together = dn.divide.count_votes(n, chosen, np.zeros((len(chosen), self.k, self.k), dtype=bool))[1].tolist()
-        result = {"votes": votes, "together": together, "blocks": len(chosen)} | more
+        result = {"votes": votes, "together": together, "blocks": len(chosen)} | calls
         return Outcome(result, {"blocks": perf_counter() - begun})
 
     @property
@@ -72,8 +72,8 @@ class SubproblemRun:
         time = {} if self.microseconds is None else {"annealing_time": float(self.microseconds)}
         return {"num_reads": self.reads} | time
 
-    def _tile(self, gathered: dn.scoring.Subproblems, annealers: Annealers) -> tuple[Adjacency, Plain]:
-        """Solve many subproblems in a call, and return the calls too."""
+    def _solve_tiled(self, gathered: dn.scoring.Subproblems, annealers: Annealers) -> tuple[Adjacency, Plain]:
+        """Solve many subproblems per call. Return also the number of calls and their access time."""
         sampler = annealers.sampler(self.solver)
         tiles = sampler.subproblem_solver(self._parameters, False, self.seed, dn.PAPER)
         solved = {"raw": tiles.solve_many(gathered).adjacency}
@@ -88,7 +88,7 @@ class SubproblemRun:
         for line, reads in enumerate(annealing.reads(gathered)):
             names = gathered.names(line)
             if isinstance(reads, str):
-                raise dn.InputError(f"block {', '.join(names)} failed: {reads}")
+                raise dn.InputError(f"subproblem {', '.join(names)} failed: {reads}")
             solved["raw"][line] = dn.divide.best_edges(reads, repair=False)[0]
             solved["repaired"][line] = dn.divide.best_edges(reads, repair=True)[0]
             seed = dn.Run(seed=self.seed).child(*names).seed
@@ -104,19 +104,20 @@ def collect_votes(annealers: Annealers, **inputs: Any) -> Outcome:
         **inputs: see `SubproblemRun`.
 
     Returns:
-        - `votes`: matrices by kind: `exact`, or `raw`, `repaired` and `baseline` (random orders); of `tiled` only `raw`. An
-          entry is the number of subproblems that have the edge from its row to its column.
-        - `together`: the number of subproblems that hold both variables.
-        - `blocks`: the number of subproblems.
-        - `calls`, `access_seconds`: of `tiled` only.
+        - `votes`: matrix of votes for each kind. An entry is the number of subproblems with the edge from its row to its
+          column. The kinds are `raw`, `repaired` and `baseline` (random orders), only `raw` if tiled, and only `exact` if
+          solved exactly.
+        - `together`: matrix with the number of subproblems that contain both variables.
+        - `blocks`: number of subproblems.
+        - `calls`, `access_seconds`: number of calls and their access time, if tiled.
 
         Seconds: `blocks`.
     """
-    return SubproblemRun(**inputs).votes(annealers)
+    return SubproblemRun(**inputs).solve(annealers)
 
 
 def _best_order(table: dn.scoring.ScoreTable, count: int, seed: int) -> NDArray[np.bool_]:
-    """Return the network of the best of some random orders, as an adjacency matrix."""
+    """Return the adjacency matrix of the best network among some random orders."""
     orders = next(dn.scoring.random_orders(len(table.names), count, seed))
     best = orders[int(np.argmax(dn.scoring.score_orders(table, orders)))]
     adjacency: NDArray[np.bool_] = nx.to_numpy_array(dn.scoring.dag_of_order(table, best), nodelist=table.names) > 0

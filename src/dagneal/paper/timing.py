@@ -1,4 +1,4 @@
-"""Runs that are timed: from rows to QUBOs, ours and in plain Python as the paper's pseudocode is written."""
+"""Timed runs from rows to QUBOs, with our code and with plain Python that follows the paper's pseudocode."""
 
 from __future__ import annotations
 
@@ -15,73 +15,73 @@ from dagneal.paper.experiments import Outcome
 from dagneal.paper.problems import make_data, true_network
 
 Examples = Sequence[Sequence[int]]
-_TIMES = 7  # of which the quickest counts
+_REPEATS = 7  # the fastest counts
 
 
-def construction(network: str, data: str, k: int | None = None) -> Outcome:
-    """The seconds from rows in memory to the QUBOs of all sub-problems, or of the whole.
+def time_construction(network: str, data: str, k: int | None = None) -> Outcome:
+    """Measure the seconds from rows in memory to the QUBOs of all subproblems, or of the global problem.
 
     Args:
-        network: the name of a bundled one.
+        network: name of a bundled network.
         data: see `problems.make_data`.
-        k: variables in a sub-problem; nothing for the whole.
+        k: variables per subproblem; None for the global problem.
 
     Returns:
-        - `rows`, `problems`: their numbers.
+        - `rows`, `problems`: number of rows and of QUBOs.
 
-        Seconds: `ours`, of the quickest of several times.
+        Seconds: `ours`, the fastest of several repeats.
     """
-    found = make_data(true_network(network), data)
-    rows = np.repeat(found.codes, found.weights, axis=1)
+    dataset = make_data(true_network(network), data)
+    rows = np.repeat(dataset.codes, dataset.weights, axis=1)
     rows = rows[:, np.random.default_rng(0).permutation(rows.shape[1])]
     spent, problems = [], 0
-    for _ in range(_TIMES + 1):  # the first may compile
+    for _ in range(_REPEATS + 1):  # the first may compile
         begun = perf_counter()
-        problems = _ours(found, rows, k)
+        problems = _construct(dataset, rows, k)
         spent.append(perf_counter() - begun)
-    return Outcome({"rows": found.rows, "problems": problems}, {"ours": min(spent[1:])})
+    return Outcome({"rows": dataset.rows, "problems": problems}, {"ours": min(spent[1:])})
 
 
-def _ours(data: dn.Dataset, rows: NDArray[np.uint8], k: int | None) -> int:
-    """Merge equal rows, score each set of parents once, encode all sub-problems."""
+def _construct(data: dn.Dataset, rows: NDArray[np.uint8], k: int | None) -> int:
+    """Merge equal rows, score each parent set once, encode all subproblems, and return their number."""
     table = dn.scoring.Scorer(dn.Dataset.from_codes(data.names, data.states, rows)).table(2)
     size = len(data.names) if k is None else k
     return len(dn.qubo.qubos(table.gather(dn.divide.choose_subproblems(len(data.names), size)), dn.PAPER).linear)
 
 
-def plain_python(network: str, data: str, k: int | None = None) -> Outcome:
-    """The same in plain Python, and ours beside it on the same rows.
+def time_plain_python(network: str, data: str, k: int | None = None) -> Outcome:
+    """Measure the seconds of plain Python, and of our code on the same rows.
 
     Args:
-        network: the name of a bundled one.
+        network: name of a bundled network.
         data: see `problems.make_data`.
-        k: variables in a sub-problem; nothing for the whole.
+        k: variables per subproblem; None for the global problem.
 
     Returns:
-        The same keys as `construction`.
+        The same keys as `time_construction`.
 
-        Seconds: `plain`, and `ours` as in `construction`.
+        Seconds: `plain`, and `ours` as in `time_construction`.
     """
-    found = make_data(true_network(network), data)
-    examples = np.repeat(found.codes, found.weights, axis=1).T.tolist()
-    arities = found.arities.tolist()
+    dataset = make_data(true_network(network), data)
+    examples = np.repeat(dataset.codes, dataset.weights, axis=1).T.tolist()
+    arities = dataset.arities.tolist()
     n = len(arities)
     begun = perf_counter()
     for members in combinations(range(n), n if k is None else k):
-        scores([arities[v] for v in members], [[row[v] for v in members] for row in examples])
+        plain_scores([arities[v] for v in members], [[row[v] for v in members] for row in examples])
     spent = perf_counter() - begun
-    ours = construction(network, data, k)
+    ours = time_construction(network, data, k)
     return Outcome(ours.result, {"plain": spent, "ours": ours.seconds["ours"]})
 
 
-def scores(arities: Sequence[int], examples: Examples) -> list[dict[tuple[int, ...], float]]:
-    """The paper's calcS (its Algorithm 2), which takes nearly all the time of its construction of Q.
+def plain_scores(arities: Sequence[int], examples: Examples) -> list[dict[tuple[int, ...], float]]:
+    """Compute all local scores with the paper's calcS (Algorithm 2), the slowest part of its construction of Q.
 
     Args:
-        arities: the number of states of each variable.
-        examples: the rows.
+        arities: number of states of each variable.
+        examples: rows of states.
 
-    >>> scores([2, 2], [[0, 0], [1, 1], [0, 0]])[0][()] < 3
+    >>> plain_scores([2, 2], [[0, 0], [1, 1], [0, 0]])[0][()] < 3
     True
     """
     n = len(arities)
@@ -90,7 +90,7 @@ def scores(arities: Sequence[int], examples: Examples) -> list[dict[tuple[int, .
 
 
 def _local(i: int, parents: tuple[int, ...], arities: Sequence[int], examples: Examples) -> float:
-    """calcSi with alpha = 1 / (r q): one pass over the rows for each count."""
+    """Compute one local score with calcSi and alpha = 1 / (r q), with one pass over the rows per count."""
     alpha = 1.0 / (arities[i] * prod(arities[p] for p in parents))
     total = 0.0
     for states in product(*(range(arities[p]) for p in parents)):
@@ -102,13 +102,13 @@ def _local(i: int, parents: tuple[int, ...], arities: Sequence[int], examples: E
 
 
 def _count(examples: Examples, parents: tuple[int, ...], i: int, states: tuple[int, ...], k: int) -> int:
-    """Rows with variable i in state k and its parents in these states."""
+    """Count the rows with variable i in state k and its parents in the given states."""
     wanted = [(i, k), *zip(parents, states, strict=True)]
-    found = 0
+    count = 0
     for row in examples:
         for variable, state in wanted:
             if row[variable] != state:
                 break
         else:
-            found += 1
-    return found
+            count += 1
+    return count
