@@ -110,10 +110,10 @@ def test_strengths_use_the_score_and_the_background_knowledge(data):
     result = dn.learn(data, score=dn.BIC())
     assert result.strengths() == strengths(result.dag, data, dn.BIC()) == strengths(result.dag, data, "bic")
     assert result.strengths() != strengths(result.dag, data)
-    known = dn.Knowledge(required=[("Xray", "Cancer")])
-    result = dn.learn(data, knowledge=known)
+    knowledge = dn.Knowledge(required=[("Xray", "Cancer")])
+    result = dn.learn(data, knowledge=knowledge)
     assert next(each for each in result.strengths() if each.parent == "Xray").compelled
-    assert bootstrap(data, 10, knowledge=known).frequency("Xray", "Cancer") == (1.0, 1.0)
+    assert bootstrap(data, 10, knowledge=knowledge).frequency("Xray", "Cancer") == (1.0, 1.0)
 
 
 def test_bootstrap_stops_at_the_deadline(data):
@@ -179,8 +179,8 @@ def test_sensitivity_learns_with_each_prior(data):
 def test_compare_classes_compares_equivalence_classes():
     chain, flipped = nx.DiGraph([("a", "b"), ("b", "c")]), nx.DiGraph([("c", "b"), ("b", "a")])
     assert compare_classes([chain, flipped]) == {("a", "b"): ["reversible"] * 2, ("b", "c"): ["reversible"] * 2}
-    known = dn.Knowledge(roots=["a"])
-    assert compare_classes([chain], known)["a", "b"] == ["->"]
+    knowledge = dn.Knowledge(roots=["a"])
+    assert compare_classes([chain], knowledge)["a", "b"] == ["->"]
 
 
 def test_edge_with_frequency_zero_is_weak(tmp_path):
@@ -194,10 +194,10 @@ def test_edge_with_frequency_zero_is_weak(tmp_path):
 def test_holdout_of_very_many_rows(total):
     small = dn.load("lung-cancer").expected(1000)
     data = dn.Dataset(small.names, small.states, small.codes, small.weights * (total // small.rows))
-    held = dn.holdout(data, 0.25)
-    assert held.rows == pytest.approx(0.25 * data.rows, rel=1e-3)
-    assert held.log_likelihood > held.without_edges
-    assert dn.holdout(data, 0.25) == held
+    split = dn.holdout(data, 0.25)
+    assert split.rows == pytest.approx(0.25 * data.rows, rel=1e-3)
+    assert split.log_likelihood > split.without_edges
+    assert dn.holdout(data, 0.25) == split
 
 
 def test_drop_if_reversed_is_none_if_reversal_creates_a_cycle():

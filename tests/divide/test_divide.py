@@ -79,11 +79,11 @@ def test_larger_subproblems_are_solved_exactly(size):
     table = dn.scoring.score_table(random_data(9, 100, seed=size))
     subproblems = table.gather(list(combinations(range(9), size))[:20])
     adjacency, values = solve_exactly(subproblems.scores, subproblems.masks)
-    for line in range(len(subproblems.members)):
-        small = subproblems.table(line)
-        assert values[line] == pytest.approx(dn.solvers.exact(small).score, rel=1e-12)
-        graph = nx.relabel_nodes(nx.from_numpy_array(adjacency[line], create_using=nx.DiGraph), dict(enumerate(small.names)))
-        assert small.score(graph) == pytest.approx(values[line], rel=1e-12)
+    for row in range(len(subproblems.members)):
+        small = subproblems.table(row)
+        assert values[row] == pytest.approx(dn.solvers.exact(small).score, rel=1e-12)
+        graph = nx.relabel_nodes(nx.from_numpy_array(adjacency[row], create_using=nx.DiGraph), dict(enumerate(small.names)))
+        assert small.score(graph) == pytest.approx(values[row], rel=1e-12)
 
 
 def test_ties_make_earlier_variables_parents():
@@ -100,9 +100,9 @@ def test_batch_encoding_equals_single_encoding(encoding):
     table = dn.scoring.score_table(dn.load("waste").expected(10_000))
     subproblems = table.gather(list(combinations(range(9), 4)))
     qubos = encoded(subproblems, encoding)
-    for line in (0, 17, 125):
-        assert qubos.model(line, subproblems.names(line)).is_almost_equal(
-            dn.qubo.encode(subproblems.table(line), encoding), places=6
+    for row in (0, 17, 125):
+        assert qubos.model(row, subproblems.names(row)).is_almost_equal(
+            dn.qubo.encode(subproblems.table(row), encoding), places=6
         )
 
 
@@ -116,9 +116,9 @@ def test_beta_ranges_equal_those_of_the_sampler():
     table = dn.scoring.score_table(dn.load("waste").expected(10_000))
     qubos = encoded(table.gather(list(combinations(range(9), 4))), dn.PAPER)
     ranges = qubos.beta_ranges
-    for line in (0, 50, 125):
-        chosen = SimulatedAnnealingSampler().sample(qubos.model(line), num_reads=1, num_sweeps=1).info["beta_range"]
-        assert ranges[line] == pytest.approx(chosen, rel=1e-9)
+    for row in (0, 50, 125):
+        chosen = SimulatedAnnealingSampler().sample(qubos.model(row), num_reads=1, num_sweeps=1).info["beta_range"]
+        assert ranges[row] == pytest.approx(chosen, rel=1e-9)
 
 
 def reference_votes(table, size):
@@ -157,8 +157,10 @@ def test_votes_add_up_to_the_subproblems_with_the_pair(seed, n, data):
     table = dn.scoring.score_table(random_data(n, 40, seed), max_parents=2)
     division = solve(table, dn.Divide(size=size, subproblems=scheme, combine="penalty")).division
     chosen = dn.divide.choose_subproblems(n, size, scheme, 0)
-    held = np.array([[sum(a in b and c in b for b in chosen.tolist()) if a != c else 0 for c in range(n)] for a in range(n)])
-    assert np.array_equal(division.votes + division.against, held)
+    expected = np.array(
+        [[sum(a in b and c in b for b in chosen.tolist()) if a != c else 0 for c in range(n)] for a in range(n)]
+    )
+    assert np.array_equal(division.votes + division.against, expected)
     assert division.subproblems == division.finished == len(chosen)
 
 
@@ -170,10 +172,10 @@ class Circular:
     def solve_many(self, subproblems):
         count, size = subproblems.members.shape
         adjacency = np.zeros((count, size, size), dtype=bool)
-        for line, members in enumerate(subproblems.members.tolist()):
+        for row, members in enumerate(subproblems.members.tolist()):
             for a, b in ((0, 1), (1, 2), (2, 0)):
                 if a in members and b in members and ((a, b) != (2, 0) or 3 not in members):
-                    adjacency[line, members.index(a), members.index(b)] = True
+                    adjacency[row, members.index(a), members.index(b)] = True
         return Solutions(adjacency, np.zeros(count))
 
     def fingerprint(self):
@@ -263,12 +265,12 @@ def test_sampler_solves_subproblems_raw_and_repaired():
     raw = AnnealedSubproblems(SimulatedAnnealingSampler(), {"num_reads": 20}, False, 1).solve_many(subproblems)
     assert repaired.scores == pytest.approx(exact.scores, rel=1e-9)
     assert (raw.scores <= repaired.scores + 1e-9).all()
-    for line in range(10):
-        assert subproblems.table(line).score(
+    for row in range(10):
+        assert subproblems.table(row).score(
             nx.relabel_nodes(
-                nx.from_numpy_array(raw.adjacency[line], create_using=nx.DiGraph), dict(enumerate(subproblems.names(line)))
+                nx.from_numpy_array(raw.adjacency[row], create_using=nx.DiGraph), dict(enumerate(subproblems.names(row)))
             )
-        ) == pytest.approx(raw.scores[line])
+        ) == pytest.approx(raw.scores[row])
 
 
 def test_any_solver_solves_subproblems_and_failures_are_reported():
@@ -335,9 +337,9 @@ def test_interrupted_division_returns_votes_and_resumes(tmp_path, monkeypatch):
 
 def test_invalid_journal_is_rejected(tmp_path):
     (tmp_path / "text.db").write_text("this is not a database, but it is long enough to be read as one" * 20)
-    for bad in (tmp_path, tmp_path / "text.db", tmp_path / "nowhere" / "run.db"):
+    for path in (tmp_path, tmp_path / "text.db", tmp_path / "nowhere" / "run.db"):
         with pytest.raises(dn.InputError, match="cannot be used as a journal"):
-            dn.SqliteJournal(bad)
+            dn.SqliteJournal(path)
 
 
 @pytest.mark.parametrize(
@@ -554,8 +556,8 @@ def test_subproblem_solver_is_recognised_by_its_method():
     exact = dn.learn(data, dn.Divide(dn.Exact(), size=3, combine="penalty"))
     result = dn.learn(data, dn.Divide(Labelled(), size=3, combine="penalty"))
     assert (result.division.solver, result.division.failed) == ("Labelled", {})
-    ours, exacts = (each.division.votes + each.division.votes.T for each in (result, exact))
-    assert np.array_equal(ours, exacts)
+    adjacent, expected = (each.division.votes + each.division.votes.T for each in (result, exact))
+    assert np.array_equal(adjacent, expected)
     assert dn.learn(data, dn.Divide(ExactSubproblems(), size=3, combine="penalty")).edges == exact.edges
     with pytest.raises(
         dn.InputError, match=r"ExactSubproblems, which solves only subproblems; .* dn.Divide\(ExactSubproblems"

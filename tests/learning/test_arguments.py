@@ -143,16 +143,16 @@ def test_sources_scores_and_solvers_by_name(data, table, tmp_path):
 
 def test_background_knowledge_as_dict_or_file(data, tmp_path):
     plain = {"required": ["Xray -> Cancer", ("Smoker", "Dyspnoea")], "leaves": ["Dyspnoea"], "limits": {"Cancer": 2}}
-    known = dn.Knowledge(required=[("Xray", "Cancer"), ("Smoker", "Dyspnoea")], leaves=["Dyspnoea"], limits={"Cancer": 2})
+    expected = dn.Knowledge(required=[("Xray", "Cancer"), ("Smoker", "Dyspnoea")], leaves=["Dyspnoea"], limits={"Cancer": 2})
     (tmp_path / "k.toml").write_text(
         'required = ["Xray -> Cancer", ["Smoker", "Dyspnoea"]]\nleaves = ["Dyspnoea"]\n[limits]\nCancer = 2\n'
     )
-    expected = dn.learn(data, knowledge=known)
+    reference = dn.learn(data, knowledge=expected)
     for given in (plain, tmp_path / "k.toml", str(tmp_path / "k.toml")):
         result = dn.learn(data, knowledge=given)
-        assert (result.edges, result.score, result.knowledge) == (expected.edges, expected.score, expected.knowledge)
-    assert dn.scoring.Scorer(data, knowledge=plain).knowledge == known
-    assert expected.knowledge == known
+        assert (result.edges, result.score, result.knowledge) == (reference.edges, reference.score, reference.knowledge)
+    assert dn.scoring.Scorer(data, knowledge=plain).knowledge == expected
+    assert reference.knowledge == expected
     assert dn.learn(data, knowledge={}).knowledge is None
     assert (
         dn.StructureLearner(knowledge=plain, solver="exact", criterion=dn.BIC())

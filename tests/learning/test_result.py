@@ -129,8 +129,8 @@ def test_bootstrap(result, data):
     assert np.array_equal(default.directions, dn.bootstrap(data, 5, run=dn.Run(3)).directions)
     exact = result.bootstrap(5, dn.Exact(), dn.Run(3))
     assert np.array_equal(default.directions, exact.directions)  # Auto uses exact search for five variables
-    known = dn.learn(data, knowledge={"required": ["Xray -> Cancer"]}, max_parents=1)
-    assert known.bootstrap(3).frequency("Xray", "Cancer") == (1.0, 1.0)
+    constrained = dn.learn(data, knowledge={"required": ["Xray -> Cancer"]}, max_parents=1)
+    assert constrained.bootstrap(3).frequency("Xray", "Cancer") == (1.0, 1.0)
     divided = dn.learn(data, dn.Divide(combine="penalty", acyclic=True))
     assert divided.search_limit is None  # the rules of the paper have no parent limit
     assert divided.bootstrap(2).samples == 2
@@ -179,15 +179,15 @@ def test_search_limit_is_the_requested_parent_limit(data, tmp_path):
 def test_new_measures_keep_old_measures(result, data):
     frequencies = result.bootstrap(3)
     first = result.with_confidence(dn.Confidence(bootstrap=frequencies, threshold=0.8))
-    held = dn.holdout(data)
-    second = first.with_confidence(dn.Confidence(holdout=held)).with_confidence(dn.Confidence(sensitivity={1.0: []}))
+    holdout = dn.holdout(data)
+    second = first.with_confidence(dn.Confidence(holdout=holdout)).with_confidence(dn.Confidence(sensitivity={1.0: []}))
     assert second.confidence.bootstrap is frequencies
     assert second.confidence.threshold == 0.8
-    assert second.confidence.holdout is held
+    assert second.confidence.holdout is holdout
     assert second.confidence.sensitivity == {1.0: []}
     third = second.with_confidence(dn.Confidence(bootstrap=result.bootstrap(2)))
     assert (third.confidence.bootstrap.samples, third.confidence.threshold) == (2, 0.5)
-    assert third.confidence.holdout is held
+    assert third.confidence.holdout is holdout
 
 
 # Adding the data
@@ -249,10 +249,10 @@ def test_user_defined_score_is_not_stored(data, truth, tmp_path):
         dn.InputError, match=r"the score of this result is .*, but K2 of these data is .*; give the training data"
     ):
         read.with_data(data, "k2")
-    known = dn.learn(data, score="bic")
-    assert known.with_data(data, "bic").criterion == dn.BIC()
+    by_bic = dn.learn(data, score="bic")
+    assert by_bic.with_data(data, "bic").criterion == dn.BIC()
     with pytest.raises(dn.InputError, match="score is 'k2', but the result was learned with BIC; remove score"):
-        known.with_data(data, "k2")
+        by_bic.with_data(data, "k2")
     read.with_data(data).save(tmp_path / "page.html")  # without score drops
 
 

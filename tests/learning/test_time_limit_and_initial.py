@@ -116,8 +116,8 @@ def strict(monkeypatch):
 def test_very_short_time_limit_still_gives_a_network(strict, monkeypatch, solver):
     data = random_data(14, 300, 2)
     required = [("v0", "v5"), ("v1", "v5"), ("v5", "v2")]
-    known = Knowledge(required=required, forbidden=[("v3", "v4")], roots=["v7"])
-    result = dn.learn(data, solver, knowledge=known, time_limit=1e-9)
+    knowledge = Knowledge(required=required, forbidden=[("v3", "v4")], roots=["v7"])
+    result = dn.learn(data, solver, knowledge=knowledge, time_limit=1e-9)
     assert set(required) <= set(result.edges)
     assert "time limit" in result.division.skipped
     assert not result.optimal
@@ -132,7 +132,7 @@ def test_very_short_time_limit_still_gives_a_network(strict, monkeypatch, solver
         return counted(self, members, *rest)
 
     monkeypatch.setattr(Counter, "sums", sums)
-    result = dn.learn(data, solver, knowledge=known, time_limit=1e6)
+    result = dn.learn(data, solver, knowledge=knowledge, time_limit=1e6)
     assert set(required) < set(result.edges)
     assert not set(result.dag.predecessors("v7"))
     assert "larger parent sets" in result.division.skipped

@@ -81,15 +81,15 @@ def test_same_seed_gives_the_same_result(solver, data):
 
 @every_solver
 def test_background_knowledge_is_obeyed(solver, data):
-    known = dn.Knowledge(
+    knowledge = dn.Knowledge(
         required=[("Xray", "Dyspnoea")], forbidden=[("Smoker", "Cancer"), ("Cancer", "Smoker")], roots=["Pollution"]
     )
-    result = dn.learn(data, solver, knowledge=known)
+    result = dn.learn(data, solver, knowledge=knowledge)
     assert ("Xray", "Dyspnoea") in result.edges
     assert not {("Smoker", "Cancer"), ("Cancer", "Smoker")} & set(result.edges)
     assert not list(result.dag.predecessors("Pollution"))
     assert result.is_dag
-    assert result.knowledge == known
+    assert result.knowledge == knowledge
 
 
 @pytest.mark.parametrize("solver", [*(solver for solver in SOLVERS if solver not in VOTES), *SLOW], ids=repr)

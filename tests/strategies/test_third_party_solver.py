@@ -73,8 +73,8 @@ def test_third_party_solver_in_a_division(data, combine):
     assert (result.division.finished, result.division.failed) == (10, {})
     assert result.division.global_solver == ("exact" if combine == "conquer" else None)
     exact = dn.learn(data, dn.Divide(dn.Exact(), size=3, combine=combine), seed=3)
-    ours, exacts = (each.division.votes + each.division.votes.T for each in (result, exact))
-    assert np.array_equal(ours, exacts)  # 100 random orders include all 6 orders of three variables
+    adjacent, expected = (each.division.votes + each.division.votes.T for each in (result, exact))
+    assert np.array_equal(adjacent, expected)  # 100 random orders include all 6 orders of three variables
     if combine == "conquer":
         assert result.score == pytest.approx(exact.score)
 
@@ -121,8 +121,8 @@ def test_third_party_solver_with_a_journal(data, tmp_path):
 
 
 def test_table_includes_the_background_knowledge(data):
-    known = {"required": ["Xray -> Cancer"], "forbidden": ["Smoker -> Cancer"], "roots": ["Smoker"]}
-    result = dn.learn(data, RandomOrders(), knowledge=known)
+    knowledge = {"required": ["Xray -> Cancer"], "forbidden": ["Smoker -> Cancer"], "roots": ["Smoker"]}
+    result = dn.learn(data, RandomOrders(), knowledge=knowledge)
     assert ("Xray", "Cancer") in result.edges
     assert ("Smoker", "Cancer") not in result.edges
     assert not list(result.dag.predecessors("Smoker"))
@@ -205,7 +205,7 @@ def test_invalid_solution_is_rejected_with_the_name_of_the_solver(answer, messag
 
 
 @pytest.mark.parametrize(
-    ("known", "edges", "message"),
+    ("knowledge", "edges", "message"),
     [
         ({"required": ["Smoker -> Cancer"]}, [], "no edge Smoker -> Cancer, which the background knowledge requires"),
         ({"leaves": ["Xray"]}, [("Xray", "Cancer")], "the edge Xray -> Cancer, which the background knowledge forbids"),
@@ -216,10 +216,10 @@ def test_invalid_solution_is_rejected_with_the_name_of_the_solver(answer, messag
         ),
     ],
 )
-def test_solution_must_obey_the_background_knowledge(known, edges, message, data):
+def test_solution_must_obey_the_background_knowledge(knowledge, edges, message, data):
     solver = Returning(dn.Solution(graph(*edges), 0.0, 2, "s"), scored=True)
     with pytest.raises(dn.InputError, match=message):
-        dn.learn(data, solver, knowledge=known)
+        dn.learn(data, solver, knowledge=knowledge)
     assert dn.learn(data, solver).edges == sorted(edges, key=lambda edge: NAMES.index(edge[0]))
 
 
