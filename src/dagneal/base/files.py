@@ -30,10 +30,10 @@ def check_format(path: str | os.PathLike[str], endings: Sequence[str]) -> None:
 
     >>> check_format("network.doc", (".bif", ".json"))
     Traceback (most recent call last):
-    dagneal.base.errors.InputError: network.doc has no known format; use a file name that ends in .bif, .json
+    dagneal.base.errors.InputError: network.doc has an unknown format; end the name in .bif, .json
     """
     if Path(path).suffix.lower() not in endings:
-        raise InputError(f"{path} has no known format; use a file name that ends in {', '.join(endings)}")
+        raise InputError(f"{path} has an unknown format; end the name in {', '.join(endings)}")
     check_writable(path)
 
 
