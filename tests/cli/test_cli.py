@@ -54,14 +54,14 @@ def test_learn_as_json_prints_one_object_and_nothing_else(run, lc):
     )
     assert status == 0
     assert all(line.startswith("note: ") for line in err.splitlines())  # kernels may have to be compiled
-    found = json.loads(out)
-    assert found["variables"] == ["Pollution", "Smoker", "Cancer", "Xray", "Dyspnoea"]
-    assert sorted(map(tuple, found["edges"])) == sorted(dn.load("lung-cancer").dag.edges)
-    assert found["score"] == pytest.approx(-21036.861963, abs=1e-5)
-    assert (found["score_name"], found["max_parents"], found["seed"], found["optimal"]) == ("BDeu(1)", 4, 7, True)
-    assert set(found["seconds"]) >= {"score", "subproblems", "conquer", "compare"}
-    assert found["annealed"]["reads"] == 100
-    assert found["comparison"]["true_positives"] == 4
+    result = json.loads(out)
+    assert result["variables"] == ["Pollution", "Smoker", "Cancer", "Xray", "Dyspnoea"]
+    assert sorted(map(tuple, result["edges"])) == sorted(dn.load("lung-cancer").dag.edges)
+    assert result["score"] == pytest.approx(-21036.861963, abs=1e-5)
+    assert (result["score_name"], result["max_parents"], result["seed"], result["optimal"]) == ("BDeu(1)", 4, 7, True)
+    assert set(result["seconds"]) >= {"score", "subproblems", "conquer", "compare"}
+    assert result["annealed"]["reads"] == 100
+    assert result["comparison"]["true_positives"] == 4
 
 
 def test_divide_et_impera(run, lc):
@@ -71,11 +71,11 @@ def test_divide_et_impera(run, lc):
     assert "5 subproblems of 4 variables (all) solved by SimulatedAnnealingSampler, combined by penalty" in out
     words += ["--set", "subproblems=cover:2", "--json", "--journal", "run.db"]
     status, out, _ = run(*words)
-    found = json.loads(out)
+    result = json.loads(out)
     assert status == 0
-    assert found["acyclic"]
-    assert (found["division"]["scheme"], found["division"]["global_solver"]) == ("cover:2", "SimulatedAnnealingSampler")
-    assert json.loads(run(*words)[1])["votes"] == found["votes"]
+    assert result["acyclic"]
+    assert (result["division"]["scheme"], result["division"]["global_solver"]) == ("cover:2", "SimulatedAnnealingSampler")
+    assert json.loads(run(*words)[1])["votes"] == result["votes"]
     status, out, _ = run("learn", lc, "--divide", "3", "--set", "subproblems=sample:0.5")
     assert status == 0
     assert re.search("global problem solved [0-9]+ times? by exact", out)
@@ -131,11 +131,11 @@ def test_compilation_is_reported_only_once(lc, tmp_path):
 
 def test_a_result_is_printed_if_it_cannot_be_saved(run):
     run("sample", "waste", "--expected", "-o", "waste.csv")
-    words = ["learn", "waste.csv", "--solver", "random", "--reads", "2", "--set", "repair=false", "-o", "found.bif"]
+    words = ["learn", "waste.csv", "--solver", "random", "--reads", "2", "--set", "repair=false", "-o", "learned.bif"]
     status, out, err = run(*words)
     assert status == 2
     assert "not a network" in out
-    assert "has no probabilities" in err
+    assert "so there is no fitted network" in err
 
 
 def test_names_that_bif_cannot_store_are_reported_before_the_work(run, tmp_path):
@@ -164,10 +164,10 @@ def test_the_same_seed_gives_the_same_result(run, lc):
 def test_raw_reads(run):
     run("sample", "waste", "--expected", "-o", "waste.csv")
     status, out, _ = run("learn", "waste.csv", "--solver", "sa", "--reads", "20", "--set", "repair=false", "--json")
-    found = json.loads(out)
+    result = json.loads(out)
     assert status == 0
-    assert found["score"] == found["annealed"]["raw"]["score"] < found["annealed"]["optimum"]
-    assert not found["optimal"]
+    assert result["score"] == result["annealed"]["raw"]["score"] < result["annealed"]["optimum"]
+    assert not result["optimal"]
     status, out, _ = run("learn", "waste.csv", "--solver", "random", "--reads", "3", "--set", "repair=false")
     assert status == 0
     assert "not a network" in out
@@ -175,12 +175,12 @@ def test_raw_reads(run):
 
 @pytest.mark.parametrize("ending", ["bif", "json"])
 def test_saved_results_are_compared(run, lc, ending):
-    assert run("learn", lc, "-o", f"found.{ending}")[0] == 0
-    status, out, _ = run("compare", f"found.{ending}", "lung-cancer", "--data", lc, "--json")
+    assert run("learn", lc, "-o", f"learned.{ending}")[0] == 0
+    status, out, _ = run("compare", f"learned.{ending}", "lung-cancer", "--data", lc, "--json")
     assert status == 0
-    found = json.loads(out)
-    assert (found["true_positives"], found["cpdag_shd"], found["score_gap"]) == (4, 0, 0)
-    assert "SHD 0" in run("compare", f"found.{ending}", "lung-cancer")[1]
+    result = json.loads(out)
+    assert (result["true_positives"], result["cpdag_shd"], result["score_gap"]) == (4, 0, 0)
+    assert "SHD 0" in run("compare", f"learned.{ending}", "lung-cancer")[1]
 
 
 def test_samples_are_saved(run, lc, tmp_path):
@@ -219,9 +219,9 @@ def test_encode(run, lc, tmp_path, ending):
     assert status == 0
     assert "40 variables (20 edges, 10 slack, 10 order), 125 interactions, offset 22793.67770" in out
     assert (tmp_path / f"lc.{ending}").stat().st_size > 0
-    found = json.loads(run("encode", lc, "--json", "--ising", "--encoding", "paper")[1])
-    assert (found["qubo_variables"], found["vartype"]) == (40, "SPIN")
-    assert found["delta_consist"] == pytest.approx(393.244599)
+    result = json.loads(run("encode", lc, "--json", "--ising", "--encoding", "paper")[1])
+    assert (result["qubo_variables"], result["vartype"]) == (40, "SPIN")
+    assert result["delta_consist"] == pytest.approx(393.244599)
 
 
 def test_encodings_are_compared(run, lc):
@@ -231,9 +231,9 @@ def test_encodings_are_compared(run, lc):
         "40",
         "14",
     ]
-    found = json.loads(run("encode", lc, "--compare", "--json", "--max-parents", "3")[1])
-    assert "refused" in found["encodings"][0]  # the paper's
-    tight = next(e for e in found["encodings"] if e["encoding"] == dn.TIGHT.name)
+    result = json.loads(run("encode", lc, "--compare", "--json", "--max-parents", "3")[1])
+    assert "refused" in result["encodings"][0]  # the paper's
+    tight = next(e for e in result["encodings"] if e["encoding"] == dn.TIGHT.name)
     assert tight["qubo_variables"] == sum(tight["variables_by_kind"].values())
     assert tight["largest"] / tight["smallest"] == pytest.approx(2 ** tight["range_bits"])
 
@@ -311,10 +311,16 @@ BAD = [
     ("learn good.csv --max-parents -1", "--max-parents is -1"),
     ("learn good.csv --max-parents 3", "at most 2 parents"),
     ("learn good.csv --max-parents x", "invalid int value"),
-    ("learn six.csv --solver exhaustive", "at most 5 variables, not 6; leave the solver out"),
-    ("learn ten.csv --solver tree --set direct=true --set encoding=paper", "treewidth at most 25, and this one has about"),
-    ("learn thirty.csv --solver exact", "at most 28 variables, not 30; leave the solver out"),
-    ("learn six.csv --solver sa --max-parents 3 --set encoding=paper", "the paper's penalties allow 2"),
+    ("learn six.csv --solver exhaustive", "at most 5 variables, not 6; use the default solver"),
+    (
+        "learn ten.csv --solver tree --set direct=true --set encoding=paper",
+        "treewidth of at most 25, but this QUBO",
+    ),
+    ("learn thirty.csv --solver exact", "at most 28 variables, not 30; use the default solver"),
+    (
+        "learn six.csv --solver sa --max-parents 3 --set encoding=paper",
+        "the paper's penalties are defined for at most 2 parents",
+    ),
     ("learn six.csv --set encoding=gap", "for parameters of a sampler choose one, such as --solver sa"),
     ("learn six.csv --solver sa --set encoding=loose", "has the unknown word 'loose'"),
     ("learn six.csv --solver sa --set encoding=gap,tight", "sets penalties twice"),
@@ -332,7 +338,7 @@ BAD = [
         "--set chain_strength is 'strong'",
     ),
     ("plan", "a data file or --variables"),
-    ("plan --variables 5 --divide 6", "--divide is 6; subproblems have at most 5 variables"),
+    ("plan --variables 5 --divide 6", "--divide is 6; give at most 5, the number of variables"),
     ("plan --variables 5 --divide 3,4 -o x.svg", "-o draws one plan"),
     ("plan --variables 5 -o x.txt", "end the name in .png, .svg"),
     ("learn negative.csv --weights n", "row 1 of column 'n' is negative"),
@@ -346,7 +352,7 @@ BAD = [
     ("learn good.csv --sampler builtins:dict", "is not a dimod.Sampler"),
     ("learn good.csv --solver sa --set num_swepes=7", "does not accept the parameter 'num_swepes'; it accepts"),
     ("learn good.csv --solver sa --set num_sweeps", "write NAME=VALUE"),
-    ("learn good.csv --solver sa --set num_sweeps=many", "SimulatedAnnealingSampler refused"),
+    ("learn good.csv --solver sa --set num_sweeps=many", "SimulatedAnnealingSampler failed with"),
     ("learn good.csv --solver sa --seed -5", "seed is -5"),
     ("learn good.csv --solver sa --set direct=true --seed -5", "--seed is -5"),
     ("learn good.csv --solver sa --reads 0", "--reads is 0"),
@@ -357,17 +363,17 @@ BAD = [
     ("learn good.csv --reads 10", "--reads needs a sampler, such as --solver sa"),
     ("learn good.csv --score magic", "there is no score 'magic'"),
     ("learn good.csv --score bdeu:-1", "give a number from 1e-12 to 1e12"),
-    ("learn good.csv -o nowhere/found.json", "there is no folder nowhere"),
-    ("learn good.csv -o found.xyz", "end the name in .json"),
+    ("learn good.csv -o nowhere/learned.json", "there is no folder nowhere"),
+    ("learn good.csv -o learned.xyz", "end the name in .json"),
     ("learn good.csv --samples reads.json", "--samples needs a sampler for the global problem"),
     ("learn good.csv --divide 2", "--divide is 2; give 3 to 3"),
     ("learn good.csv --divide 4", "--divide is 4; give 3 to 3"),
     ("learn six.csv --divide 3 --rule vote", "--rule is 'vote'; give one of conquer, penalty, count"),
     ("learn six.csv --divide 3 --set subproblems=some", "--set subproblems is 'some'; give all"),
     ("learn six.csv --divide 3 --set subproblems=cover:4", "--set subproblems is 'cover:4'; give all"),
-    ("learn six.csv --divide 3 --set subproblems=sample:0", "above 0 and up to 1"),
-    ("learn six.csv --divide 3 --set subproblems=sample:1.5", "above 0 and up to 1"),
-    ("learn six.csv --divide 3 --set subproblems=sample:x", "above 0 and up to 1"),
+    ("learn six.csv --divide 3 --set subproblems=sample:0", "above 0 and at most 1"),
+    ("learn six.csv --divide 3 --set subproblems=sample:1.5", "above 0 and at most 1"),
+    ("learn six.csv --divide 3 --set subproblems=sample:x", "above 0 and at most 1"),
     ("learn six.csv --rule penalty", "--rule and settings of subproblems need --divide K"),
     ("learn six.csv --set direct=true", "for parameters of a sampler choose one, such as --solver sa"),
     ("learn six.csv --solver sa --set direct=true --divide 3", "give only one of them"),
@@ -382,10 +388,10 @@ BAD = [
     ("learn good.csv --sampler dwave.samplers:PlanarGraphSolver", "PlanarGraphSolver failed with "),
     ("learn good.csv --sampler dimod:StructureComposite", "cannot be called without arguments"),
     ("learn good.csv --sampler sys:exit", "is not a dimod.Sampler"),
-    ("learn good.csv --states waste", "none of the columns is a variable of the network"),
-    ("learn quote.csv", "quote.csv, line 3: a quote that is not closed"),
-    ("learn one.tsv", "the header has one, with tabs as separators"),
-    ("learn book.xlsx", ".xlsx files are not read; save it as CSV or Parquet"),
+    ("learn good.csv --states waste", "no column is a variable of the network given with --states"),
+    ("learn quote.csv", "quote.csv, line 3: a quote is not closed"),
+    ("learn one.tsv", "the header has 1 (separator: tab)"),
+    ("learn book.xlsx", ".xlsx files are not supported; save the table as CSV or Parquet"),
     ("compare loop.json waste", "is not a network"),
     ("learn good.csv --truth nothing", "there is no network 'nothing'"),
     ("learn good.csv --truth waste", "have different variables"),
@@ -398,11 +404,11 @@ BAD = [
     ("sample waste --rows 0", "rows is 0"),
     ("sample waste -o nowhere/waste.csv", "there is no folder nowhere"),
     ("sample waste -o waste.xls", "end the name in .csv"),
-    ("sample waste --weights WasteType -o waste.csv", "a column 'WasteType' already"),
+    ("sample waste --weights WasteType -o waste.csv", "already have a column 'WasteType'"),
     ("sample waste --seed -1 -o waste.csv", "seed is -1"),
     ("encode good.csv -o nowhere/good.bqm", "there is no folder nowhere"),
     ("encode good.csv -o good.txt", "end the name in .bqm"),
-    ("encode six.csv --max-parents 3 --encoding paper", "the paper's penalties allow 2"),
+    ("encode six.csv --max-parents 3 --encoding paper", "the paper's penalties are defined for at most 2 parents"),
     ("compare good.csv waste", "there is no network 'good.csv'"),
     ("compare list.json waste", "is not a network"),
     ("compare no.json waste", "No such file"),
@@ -541,9 +547,9 @@ def test_ctrl_c_gives_exit_status_130(tmp_path):
         "        pathlib.Path('started').touch()\n"
         "        time.sleep(300)\n"
     )
-    words = ["learn", "waste.csv", "--sampler", "slow:Slow", "--set", "direct=true", "-o", "found.json"]
+    words = ["learn", "waste.csv", "--sampler", "slow:Slow", "--set", "direct=true", "-o", "learned.json"]
     interrupted(words, tmp_path)
-    assert not (tmp_path / "found.json").exists()
+    assert not (tmp_path / "learned.json").exists()
 
 
 @pytest.mark.slow

@@ -30,13 +30,13 @@ def test_confidence_on_the_command_line(tmp_path, capsys):
     assert "equivalent sample size" in text
     assert "600 rows held out" in text
     assert main([*words, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["bootstrap"]["samples"] == 10
-    assert set(found["sensitivity"]) == {"0.1", "1"}
-    assert found["holdout"]["rows"] == 600
+    result = json.loads(capsys.readouterr().out)
+    assert result["bootstrap"]["samples"] == 10
+    assert set(result["sensitivity"]) == {"0.1", "1"}
+    assert result["holdout"]["rows"] == 600
     saved = json.loads((tmp_path / "a.json").read_text())
-    assert [[each["parent"], each["child"]] for each in found["strengths"]] == saved["edges"]
-    assert found["strengths"] == saved["strengths"]
+    assert [[each["parent"], each["child"]] for each in result["strengths"]] == saved["edges"]
+    assert result["strengths"] == saved["strengths"]
     for more, message in (
         (["--bootstrap", "0"], "--bootstrap is 0"),
         (["--threshold", "2", "--bootstrap", "3"], "--threshold is 2.0"),
@@ -134,7 +134,7 @@ def test_a_failed_measure_does_not_lose_earlier_measures(tmp_path, capsys):
     assert main(words) == 2
     captured = capsys.readouterr()
     assert "bootstrap frequency" in captured.out
-    assert "cannot be split" in captured.err
+    assert "leaves one part empty" in captured.err
     assert json.loads((tmp_path / "a.json").read_text())["bootstrap"]["samples"] == 3
 
 

@@ -15,13 +15,13 @@ def test_background_knowledge_on_the_command_line(tmp_path, monkeypatch, capsys)
     words = ["learn", "lc.csv", "--require", "Xray:Dyspnoea", "--json"]
     capsys.readouterr()
     assert main(words) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert ["Xray", "Dyspnoea"] in found["edges"]
-    assert found["knowledge"] == {"required": [["Xray", "Dyspnoea"]]}
+    result = json.loads(capsys.readouterr().out)
+    assert ["Xray", "Dyspnoea"] in result["edges"]
+    assert result["knowledge"] == {"required": [["Xray", "Dyspnoea"]]}
     more = ["--tiers", "Cancer:Smoker,Pollution", "--knowledge", "more.toml"]
     assert main(["learn", "lc.csv", "--forbid", "Smoker:Cancer", *more, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert not {("Smoker", "Cancer"), ("Pollution", "Cancer")} & set(map(tuple, found["edges"]))
+    result = json.loads(capsys.readouterr().out)
+    assert not {("Smoker", "Cancer"), ("Pollution", "Cancer")} & set(map(tuple, result["edges"]))
     assert main([*words[:4], "--knowledge", "more.toml"]) == 2
     assert "required, but 'Xray' is a leaf" in capsys.readouterr().err
     for text, message in (("Xray", "is not an edge"), ("Xray:Nose", "the data have no column 'Nose'")):
@@ -31,10 +31,10 @@ def test_background_knowledge_on_the_command_line(tmp_path, monkeypatch, capsys)
         assert main(["learn", "lc.csv", "--tiers", text]) == 2
         assert message in capsys.readouterr().err
     assert main(["learn", "lc.csv", "--roots", "Cancer,Xray", "--leaves", "Dyspnoea,Smoker", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert not {"Cancer", "Xray"} & {child for _, child in found["edges"]}
-    assert not {"Dyspnoea", "Smoker"} & {parent for parent, _ in found["edges"]}
-    assert found["knowledge"] == {"roots": ["Cancer", "Xray"], "leaves": ["Dyspnoea", "Smoker"]}
+    result = json.loads(capsys.readouterr().out)
+    assert not {"Cancer", "Xray"} & {child for _, child in result["edges"]}
+    assert not {"Dyspnoea", "Smoker"} & {parent for parent, _ in result["edges"]}
+    assert result["knowledge"] == {"roots": ["Cancer", "Xray"], "leaves": ["Dyspnoea", "Smoker"]}
     assert main(["learn", "lc.csv", "--knowledge", '{"roots": ["Cancer"]}', "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["knowledge"] == {"roots": ["Cancer"]}
     assert main(["learn", "lc.csv", "--knowledge", '{"roots": ']) == 2

@@ -52,7 +52,7 @@ def test_the_number_of_jobs_does_not_change_the_result(tmp_path, capsys):
     [
         (["--jobs", "0"], "jobs is 0"),
         (["--memory", "much"], "'much' is not an amount of memory"),
-        (["--memory", "0GB"], "no memory at all"),
+        (["--memory", "0GB"], "less than 1 byte of memory"),
     ],
 )
 def test_invalid_machine_limits_are_reported(options, words, tmp_path, capsys):

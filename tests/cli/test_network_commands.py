@@ -40,13 +40,13 @@ def test_score_fit_and_convert(tmp_path, monkeypatch, capsys):
     capsys.readouterr()
     words = ["--states", "lung-cancer"]
     assert main(["score", "lung-cancer", "lc.csv", "--json", *words]) == 0
-    found = json.loads(capsys.readouterr().out)
+    result = json.loads(capsys.readouterr().out)
     truth = dn.load("lung-cancer")
-    assert found["score"] == pytest.approx(dn.scoring.Scorer(data).score(truth.dag)) == sum(found["local"].values())
-    assert found["log_likelihood"] == pytest.approx(dn.log_likelihood(truth, data))
-    assert main(["learn", "lc.csv", "-o", "found.json", *words]) == 0
-    assert "strengths" in json.loads((tmp_path / "found.json").read_text())
-    assert main(["fit", "found.json", "lc.csv", "-o", "fitted.bif", *words]) == 0
+    assert result["score"] == pytest.approx(dn.scoring.Scorer(data).score(truth.dag)) == sum(result["local"].values())
+    assert result["log_likelihood"] == pytest.approx(dn.log_likelihood(truth, data))
+    assert main(["learn", "lc.csv", "-o", "learned.json", *words]) == 0
+    assert "strengths" in json.loads((tmp_path / "learned.json").read_text())
+    assert main(["fit", "learned.json", "lc.csv", "-o", "fitted.bif", *words]) == 0
     learned = dn.learn(data)
     assert equal_networks(dn.read_bif("fitted.bif"), dn.fit(learned.dag, data))
     assert main(["convert", "fitted.bif", "fitted.json"]) == 0
@@ -57,10 +57,10 @@ def test_score_fit_and_convert(tmp_path, monkeypatch, capsys):
     capsys.readouterr()
     Path("bare.json").write_text('{"variables": ["a", "b"], "edges": [["a", "b"]]}')
     for line, message in (
-        ("convert bare.json found.bif", "has no probabilities"),
+        ("convert bare.json learned.bif", "has no probabilities"),
         ("convert nowhere.bif a.json", "nowhere.bif"),
-        ("convert found.json found.doc", "has no known format"),
-        ("fit found.json lc.csv -o a.bif --score bic", "has no prior for the fit"),
+        ("convert learned.json learned.doc", "has an unknown format"),
+        ("fit learned.json lc.csv -o a.bif --score bic", "has no prior for the fit"),
         ("score waste lc.csv", "there is no column"),
     ):
         assert main(line.split()) == 2

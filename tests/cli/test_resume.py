@@ -236,7 +236,9 @@ def test_journal_values_are_never_executed(rows, tmp_path, monkeypatch, capsys):
         file.close()
         with dn.SqliteJournal(path) as journal:
             journal.put(dict.fromkeys(keys, pickle.dumps(Trap())))
-        assert "the journal holds no valid" in error_of(capsys, "resume", str(path), silent="--bootstrap" not in words)
+        assert "dagneal did not write this journal" in error_of(
+            capsys, "resume", str(path), silent="--bootstrap" not in words
+        )
     assert main(["reproduce", "networks", "--journal", "three.db", "-o", "there", "--quiet"]) == 0
     for value in (pickle.dumps(Trap()), b'{"kind": "x", "inputs": {}, "result": {}, "seconds": {}}'):
         with sqlite3.connect("three.db") as file:
@@ -245,7 +247,7 @@ def test_journal_values_are_never_executed(rows, tmp_path, monkeypatch, capsys):
         with dn.SqliteJournal("three.db") as journal:
             journal.put(dict.fromkeys(keys, value))
         (tmp_path / "there" / "records.jsonl").unlink(missing_ok=True)
-        assert "the journal holds no valid record" in error_of(capsys, "resume", "three.db")
+        assert "dagneal did not write this journal" in error_of(capsys, "resume", "three.db")
     assert not (tmp_path / "executed").exists()
 
 

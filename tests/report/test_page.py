@@ -76,9 +76,9 @@ def bare(dag, **more):
 
 def test_a_reversed_edge_is_equivalent_if_it_is_reversible_in_both_graphs():
     truth = nx.DiGraph([("a", "b"), ("b", "c"), ("d", "e"), ("f", "e"), ("g", "h")])
-    found = nx.DiGraph([("c", "b"), ("b", "a"), ("e", "d"), ("f", "e"), ("g", "h"), ("a", "i")])
+    learned = nx.DiGraph([("c", "b"), ("b", "a"), ("e", "d"), ("f", "e"), ("g", "h"), ("a", "i")])
     truth.add_node("i")
-    kinds = {(edge["from"], edge["to"]): edge["kind"] for edge in describe_edges(bare(found), truth)}
+    kinds = {(edge["from"], edge["to"]): edge["kind"] for edge in describe_edges(bare(learned), truth)}
     assert kinds == {
         ("c", "b"): "equivalent",
         ("b", "a"): "equivalent",
@@ -87,11 +87,11 @@ def test_a_reversed_edge_is_equivalent_if_it_is_reversible_in_both_graphs():
         ("g", "h"): "true-positive",
         ("a", "i"): "false-positive",
     }
-    text = page(bare(found), truth)
+    text = page(bare(learned), truth)
     assert text.count('class="edge equivalent"') == 2
     assert text.count("<td>reversed but equivalent</td>") == 2
     # Background knowledge makes the edges of the chain compelled, so they are not equivalent.
-    constrained = bare(found, knowledge=dn.Knowledge(required=[("c", "b")]))
+    constrained = bare(learned, knowledge=dn.Knowledge(required=[("c", "b")]))
     assert [edge["kind"] for edge in describe_edges(constrained, truth)].count("equivalent") == 0
 
 
@@ -107,7 +107,7 @@ def test_equivalent_edges_agree_with_an_enumeration_of_the_equivalence_class():
                 ("abcd"[order[i]], "abcd"[order[j]]) for i in range(4) for j in range(i + 1, 4) if generator.random() < 0.5
             )
             graphs.append(graph)
-        found, truth = graphs
+        learned, truth = graphs
         reversible = []
         for graph in graphs:  # enumerate all networks of the equivalence class
             pairs = list(graph.edges)
@@ -119,7 +119,7 @@ def test_equivalent_edges_agree_with_an_enumeration_of_the_equivalence_class():
                     members.append(set(other.edges))
             reversible.append({(a, b) for a, b in pairs if any((b, a) in edges for edges in members)})
         expected = {(a, b) for a, b in reversible[0] if (b, a) in reversible[1]}
-        edges = describe_edges(bare(found), truth)
+        edges = describe_edges(bare(learned), truth)
         assert {(edge["from"], edge["to"]) for edge in edges if edge["kind"] == "equivalent"} == expected
 
 
@@ -139,7 +139,7 @@ def test_the_page_explains_why_there_are_no_edges():
     assert (
         reason(data, knowledge=dn.Knowledge(roots=["a"])) == "no edge allowed by the background knowledge raises the score"
     )
-    assert "no edge was found that raises the score" in page(replace(dn.learn(data), optimal=False))
+    assert "no edge was found to raise the score" in page(replace(dn.learn(data), optimal=False))
     divided = dn.learn(data, dn.Divide(size=3, combine="count"))
     assert not divided.edges
     assert "no edge has enough votes of the subproblems" in page(divided)

@@ -94,9 +94,9 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 def _report_unknown(command: str, unknown: Sequence[str], top: Parser) -> NoReturn:
     """Report unknown arguments and suggest the closest option."""
-    known = [text for action in _actions(command, top) for text in action.option_strings]
+    options = [text for action in _actions(command, top) for text in action.option_strings]
     first = unknown[0].partition("=")[0]
-    close = hint(first, known) if first.startswith("-") else ""
+    close = hint(first, options) if first.startswith("-") else ""
     _subparser(command, top).error(f"unrecognized arguments: {' '.join(unknown)}{close}")
 
 

@@ -65,15 +65,15 @@ def _file_or_json(text: str) -> Any:
 
 def _edge(option: str, text: str, names: Sequence[str]) -> Edge:
     """Return the edge A:B; the names may contain colons."""
-    known = set(names)
+    columns = set(names)
     ends = [(text[:at].strip(), text[at + 1 :].strip()) for at, letter in enumerate(text) if letter == ":"]
-    fitting = [(parent, child) for parent, child in ends if parent in known and child in known]
+    fitting = [(parent, child) for parent, child in ends if parent in columns and child in columns]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
         raise InputError(f"{option} {text} is ambiguous ({len(fitting)} possible edges); use --knowledge FILE instead")
     for parent, child in ends[:1] if len(ends) == 1 else ():
-        missing = parent if parent not in known else child
+        missing = parent if parent not in columns else child
         raise InputError(f"{option} {text}: the data have no column {missing!r}")
     raise InputError(f"{option} {text} is not an edge; write PARENT:CHILD with the names of two columns")
 
@@ -83,10 +83,10 @@ def _tiers(text: str, names: Sequence[str]) -> Any:
     if text.lower().endswith(".toml"):
         raise InputError(f"--tiers {text} is a file; give groups such as a,b:c,d, or use --knowledge {text}")
     groups = [split_names(part) for part in text.split(":")]
-    known = set(names)
+    columns = set(names)
     for group in groups:
         for name in group:
-            if name not in known:
-                more = "; for names with colons use --knowledge FILE" if any(":" in each for each in names) else ""
+            if name not in columns:
+                more = "; for names with colons use --knowledge FILE" if any(":" in column for column in names) else ""
                 raise InputError(f"--tiers {text}: the data have no column {name!r}{more}")
     return groups

@@ -184,12 +184,12 @@ def _explain_no_edges(solution: AnnotatedSolution) -> str:
     elif not allowed:
         reason = "the background knowledge allows none"
     elif allowed < pairs:
-        raises = "raises the score" if solution.optimal else "was found that raises the score"
-        reason = f"no edge allowed by the background knowledge {raises}"
+        limit = "allowed by the background knowledge"
+        reason = f"no edge {limit} raises the score" if solution.optimal else f"no edge {limit} was found to raise the score"
     elif solution.optimal:
         reason = "no edge raises the score"
     else:
-        reason = "no edge was found that raises the score"
+        reason = "no edge was found to raise the score"
     return f"<p>There are no edges: {reason}.</p>"
 
 
