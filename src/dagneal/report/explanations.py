@@ -19,7 +19,7 @@ COLUMNS = {
     ),
     "drop_if_reversed": (
         "score drop if reversed",
-        "Decrease of the log score if this edge is reversed, in nats; “cycle” if the reversal makes a cycle.",
+        "Decrease of the log score if only this edge is reversed, in nats; “cycle” if the reversal makes a cycle.",
     ),
     "frequency": (
         "bootstrap frequency",
