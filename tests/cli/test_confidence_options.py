@@ -28,7 +28,7 @@ def test_confidence_on_the_command_line(tmp_path, capsys):
     text = capsys.readouterr().out
     assert "bootstrap frequency" in text
     assert "equivalent sample size" in text
-    assert "600 rows held out" in text
+    assert "600 held-out rows" in text
     assert main([*words, "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["bootstrap"]["samples"] == 10

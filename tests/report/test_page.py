@@ -449,5 +449,5 @@ def test_the_command_writes_a_page(tmp_path, monkeypatch, capsys):
     assert main(["learn", "lc.csv", "-o", "lc.json"]) == 0
     assert main(["confidence", "lc.json", "lc.csv", "--holdout", "0.2", "--ess", "0.1,1", "-o", "lc.html"]) == 0
     text = (tmp_path / "lc.html").read_text()
-    assert "200 rows held out" in text
+    assert "200 held-out rows" in text
     assert "equivalent sample size 0.1" in text

@@ -175,7 +175,7 @@ def _show(learned: Learned, data: Dataset, truth: Any, solver: Any, options: arg
     report = learned.to_dict()
     if comparison is not None:
         report["comparison"] = comparison.to_dict()
-    lines = [f"{options.data}: {len(data.names)} variables, {data.rows:,} rows ({data.distinct_rows})", ""]
+    lines = [f"{options.data}: {len(data.names)} variables, {data.describe_rows()}", ""]
     for line in summary_lines(learned, comparison, options.truth or ""):
         lines.append(line if learned.is_dag else translate(line))  # advice about Python arguments if there is no network
     if options.bootstrap is not None and isinstance(solver, Anneal | Divide):

@@ -142,23 +142,25 @@ def _show(plans: Sequence[Plan], global_plans: Sequence[GlobalPlan], options: ar
     """Print the plans of the subproblems as a table, then the plans of the global problem."""
     first = plans[0]
     lines = [
-        f"{first.variables} variables, subproblems {options.subproblems}, {first.encoding}, {first.reads:,} reads of "
-        f"{first.annealing_time:g} microseconds; assumes chips without defects",
+        f"{first.variables} columns of data; subproblems: {options.subproblems}; encoding: {first.encoding}; "
+        f"{first.reads:,} reads of {first.annealing_time:g} microseconds; chips without defects",
         "",
-        f"{'system':20} {'k':>3} {'problems':>10} {'variables':>9} {'interactions':>12} {'qubits':>7} {'chains':>13} "
-        f"{'copies':>7} {'calls':>9} {'QPU time':>11} {'one by one':>11} {'fits':>5}",
+        f"{'system':20} {'k':>3} {'subproblems':>11} {'variables':>9} {'interactions':>12} {'qubits':>7} {'chains':>13} "
+        f"{'per call':>8} {'calls':>9} {'QPU time':>11} {'one by one':>11} {'fits':>5}",
     ]
     for row in plans:
         chains = f"{row.mean_chain:.2f}, max {row.longest_chain}"
         lines.append(
-            f"{row.system:20} {row.size:3} {row.subproblems:10,} {row.qubo_variables:9} {row.interactions:12} "
-            f"{row.qubits:7g} {chains:>13} {row.copies:7} {row.calls:9,} {row.seconds:9.2f} s "
+            f"{row.system:20} {row.size:3} {row.subproblems:11,} {row.qubo_variables:9} {row.interactions:12} "
+            f"{row.qubits:7g} {chains:>13} {row.copies:8} {row.calls:9,} {row.seconds:9.2f} s "
             f"{row.seconds_one_by_one:9.2f} s {row.fits_directly:5}"
         )
     lines += [
         "",
-        "k: columns of the data in a subproblem; variables, interactions: size of its QUBO; copies: subproblems in one call",
-        "one by one: QPU time with one subproblem in each call; fits: number of columns that surely fit without division",
+        "k: columns of data in a subproblem; variables, interactions: size of its QUBO; qubits: mean for a subproblem",
+        "chains: mean and largest number of qubits for a QUBO variable; per call: subproblems that one call solves",
+        "QPU time: access time with programming and readout; one by one: the same with one subproblem in each call",
+        "fits: largest number of columns whose QUBO is guaranteed to fit on the chip without division",
     ]
     for entry in global_plans:
         lines.append(
@@ -167,6 +169,8 @@ def _show(plans: Sequence[Plan], global_plans: Sequence[GlobalPlan], options: ar
             f"{entry.reads:,} reads in {entry.calls:,} call{'s' * (entry.calls != 1)}, {entry.seconds:.2f} s"
         )
     if options.divide and not global_plans and options.rule == "conquer":
-        lines.append("the rule conquer also solves the global problem, usually 2 to 5 times; give a data file to plan this")
+        lines.append(
+            "the rule conquer also solves the global problem, usually 2 to 5 times; plan it with `dagneal plan DATA`"
+        )
     report = {"plans": [row.to_dict() for row in plans], "global": [row.to_dict() for row in global_plans]}
     show.result(report | {"file": options.output}, "\n".join(lines), options)

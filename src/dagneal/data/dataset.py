@@ -125,12 +125,17 @@ class Dataset:
         return cls(tuple(names), tuple(map(tuple, states)), compact, counts)
 
     def __repr__(self) -> str:
-        return f"Dataset({len(self.names)} columns, {self.rows:,} rows, {self.distinct_rows})"
+        return f"Dataset({len(self.names)} columns, {self.describe_rows()})"
 
     @property
-    def distinct_rows(self) -> str:
-        """The number of distinct rows as text, such as `12 distinct`, or `not merged` for packed rows."""
-        return f"{self.codes.shape[1]:,} distinct" if isinstance(self.codes, np.ndarray) else "not merged"
+    def distinct_rows(self) -> int | None:
+        """The number of distinct rows; None if equal rows were not merged."""
+        return self.codes.shape[1] if isinstance(self.codes, np.ndarray) else None
+
+    def describe_rows(self) -> str:
+        """Return the number of rows as text, such as `10,000 rows (28 distinct)`."""
+        distinct = "not merged" if self.distinct_rows is None else f"{self.distinct_rows:,} distinct"
+        return f"{self.rows:,} row{'s' * (self.rows != 1)} ({distinct})"
 
     @cached_property
     def rows(self) -> int:

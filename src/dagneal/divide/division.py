@@ -129,9 +129,7 @@ def _gather(problem: Problem, settings: DivisionSettings, chosen: Ints, solver: 
             interrupted=solved.interrupted,
         )
         if solved.late:
-            division = replace(
-                division, skipped=f"{total - division.finished:,} subproblems, because of the time limit"
-            )
+            division = replace(division, skipped=f"{total - division.finished:,} subproblems, because of the time limit")
     if len(division.failed) == total:
         raise InputError(f"all subproblems failed; error of the first: {next(iter(division.failed.values()))}")
     return Evidence(division, margins, {"score": scored - begun, "subproblems": perf_counter() - scored})

@@ -23,7 +23,7 @@ from dagneal.networks.comparison import compare
 from dagneal.report.drawing import energies_svg, lay_out, network_svg
 from dagneal.report.edges import KINDS, describe_edges
 from dagneal.report.explanations import explain_score
-from dagneal.report.summary import bootstrap_line, optimality_text, plural
+from dagneal.report.summary import bootstrap_line, holdout_line, optimality_text, plural
 from dagneal.report.tables import definition_list, edge_table, explain_edge_table, region, table, vote_table
 
 _COLOURS = {
@@ -201,11 +201,7 @@ def _confidence(solution: AnnotatedSolution) -> list[str]:
         text = bootstrap_line(confidence.bootstrap)
         parts.append(f"<p>{escape(text[0].upper() + text[1:])}.</p>")
     if holdout := confidence.holdout:
-        text = (
-            f"{holdout.rows:,} rows held out: log-likelihood per row {holdout.log_likelihood:.4f}, "
-            f"{holdout.without_edges:.4f} for a network without edges."
-        )
-        parts.append(f"<p>{escape(text)}</p>")
+        parts.append(f"<p>{escape(holdout_line(holdout))}.</p>")
     if edges_by_size := confidence.sensitivity:
         graphs = [graph_from_edges(solution.dag, edges) for edges in edges_by_size.values()]
         directions = compare_classes(graphs, solution.knowledge)
@@ -221,15 +217,15 @@ def _data(solution: AnnotatedSolution) -> list[str]:
     data = solution.data or solution.stored_data
     if data is None:
         return []
-    distinct, variables = "", []
+    rows_text, variables = plural(data.rows, "row"), []
     if solution.data is not None:
         rows = []
         for name, states in zip(solution.data.names, solution.data.states, strict=True):
             rows.append([name, len(states), [*states[:_STATES], *(["…"] if len(states) > _STATES else [])]])
-        distinct = f" ({solution.data.distinct_rows})"
+        rows_text = solution.data.describe_rows()
         head = [("variable", False), ("number of states", True), ("states", False)]
         variables = [table(head, rows, "variables", "variables")]
-    text = f"{plural(len(solution.dag), 'variable')}, {plural(data.rows, 'row')}{distinct}."
+    text = f"{plural(len(solution.dag), 'variable')}, {rows_text}."
     steps = "".join(f"<li>{escape(step)}</li>" for step in data.prepared)
     changes = f" Changes during reading:</p><ul>{steps}</ul>" if steps else " The data were not changed during reading.</p>"
     return ["<h2>Data</h2>", f"<p>{escape(text)}{changes}", *variables]

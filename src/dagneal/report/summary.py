@@ -11,7 +11,7 @@ from dagneal.base.errors import warn_on_failure
 from dagneal.base.text import display_width, fit_text, pad_text
 from dagneal.confidence.annotated import AnnotatedSolution, Confidence, Edges
 from dagneal.confidence.bootstrap import Bootstrap
-from dagneal.confidence.measures import Strength, compare_classes
+from dagneal.confidence.measures import HoldoutResult, Strength, compare_classes
 from dagneal.graphs.dags import graph_from_edges, ordered_parents
 from dagneal.graphs.knowledge import Knowledge
 from dagneal.networks.comparison import Comparison
@@ -19,6 +19,16 @@ from dagneal.report.terminal import draw_text
 from dagneal.solvers.solution import Division, Hardware, ReadSummary
 
 _LONGEST = 60  # longest printed name, in columns
+_STAGES = {  # names of the stages in `Solution.seconds`, as printed
+    "score": "scoring",
+    "pairs": "scoring pairs",
+    "solve": "search",
+    "encode": "encoding",
+    "sample": "sampling",
+    "decode": "decoding",
+    "conquer": "global problem",
+    "compare": "comparison",
+}
 
 
 def summary_lines(solution: AnnotatedSolution, comparison: Comparison | None = None, truth: str = "the truth") -> list[str]:
@@ -47,8 +57,8 @@ def summary_lines(solution: AnnotatedSolution, comparison: Comparison | None = N
         lines.append("background knowledge: " + ", ".join(f"{name} ({len(value)})" for name, value in rules.items()))
     if solution.hardware is not None:
         lines.append(hardware_line(solution.hardware))
-    seconds = ", ".join(f"{stage} {value:.2f} s" for stage, value in solution.seconds.items())
-    lines.append(f"solver {solution.solver}: {seconds}")
+    times = ", ".join(f"{_STAGES.get(stage, stage)} {value:.2f} s" for stage, value in solution.seconds.items())
+    lines.append(f"solver: {solution.solver}; time: {times}")
     if comparison is not None:
         lines.append(f"compared with {truth}: {comparison_line(comparison)}")
     return lines
@@ -223,12 +233,20 @@ def confidence_lines(solution: AnnotatedSolution) -> list[str]:
         lines += ["", *_sensitivity_lines(list(solution.dag), measures.sensitivity, solution.knowledge)]
     if measures.holdout is not None:
         holdout = measures.holdout
-        lines += [
-            "",
-            f"{holdout.rows:,} rows held out: log-likelihood per row {holdout.log_likelihood:.4f}, "
-            f"{holdout.without_edges:.4f} for a network without edges",
-        ]
+        lines += ["", holdout_line(holdout)]
     return lines
+
+
+def holdout_line(holdout: HoldoutResult) -> str:
+    """Return the log-likelihood of held-out rows as text.
+
+    Args:
+        holdout: the measure.
+    """
+    return (
+        f"{holdout.rows:,} held-out rows: log-likelihood per row {holdout.log_likelihood:.4f}; "
+        f"of a network without edges {holdout.without_edges:.4f}"
+    )
 
 
 def bootstrap_line(bootstrap: Bootstrap) -> str:
@@ -253,7 +271,7 @@ def _edge_lines(strengths: Sequence[Strength], bootstrap: Bootstrap | None, thre
     second = f"  {'edge':{width}}  {'removed':>9}  {'reversed':>8}  direction"
     if bootstrap is not None:
         first += f"{'bootstrap frequency':>32}"
-        second += f"{'edge':>8}  {'direction':>9}"
+        second += f"{'edge':>8}   {'this way':>8}"
     lines = [first, second]
     for name, strength in zip(names, strengths, strict=True):
         drop = "cycle" if strength.drop_if_reversed is None else f"{strength.drop_if_reversed:.2f}"
