@@ -76,7 +76,7 @@ def test_confidence_saves_the_result_with_its_measures(tmp_path, capsys):
     words = ["--bootstrap", "3", "--holdout", "0.2", "-o", str(page), "-o", str(more)]
     assert main(["confidence", *both, *words]) == 0
     assert "saved to" in capsys.readouterr().out
-    assert "held out" in page.read_text()
+    assert "held-out rows" in page.read_text()
     result = dn.load_result(more)
     assert result.confidence.bootstrap.samples == 3
     assert result.edges == dn.load_result(both[0]).edges

@@ -44,7 +44,7 @@ class Dataset:
     >>> import numpy as np
     >>> data = Dataset.from_codes(["a", "b"], [["no", "yes"], ["0", "1", "2"]], np.array([[0, 0, 1], [2, 2, 0]]))
     >>> data
-    Dataset(2 columns, 3 rows, 2 distinct)
+    Dataset(2 columns, 3 rows (2 distinct))
     >>> data.weights
     array([2, 1])
     """

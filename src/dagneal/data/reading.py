@@ -71,7 +71,7 @@ def read(
 
     >>> import numpy as np
     >>> read(np.array([[0, 1], [0, 1], [1, 0]]), names=["rain", "wet"])
-    Dataset(2 columns, 3 rows, 2 distinct)
+    Dataset(2 columns, 3 rows (2 distinct))
     """
     _check_choices(source, names, missing, merge)
     _check_types(weights, columns, drop, states, rare)

@@ -43,7 +43,7 @@ class BayesianNetwork:
     ...     {"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.0, 1.0]]},
     ... )
     >>> rain.expected(100)
-    Dataset(2 columns, 100 rows, 3 distinct)
+    Dataset(2 columns, 100 rows (3 distinct))
     """
 
     states: Mapping[str, tuple[str, ...]]
