@@ -46,7 +46,7 @@ def paper(bench: harness.Benchmark, folder: str | None) -> None:
     table = harness.Table(bench, (*heads, "correct / wrong", "paper", "acyclic", "s"))
     for name, kind, reads, sizes, seeds in SMALL_PLAN if bench.small else PLAN:
         truth = dn.load(name)
-        data = truth.expected(10_000)
+        data = truth.expected_data(10_000)
         scores = dn.scoring.score_table(data.with_equal_arities() if kind == "padded" else data, SCORE, SUBPROBLEM_PARENTS)
         for size in sizes:
             correct, wrong, acyclic, spent = [], [], [], []

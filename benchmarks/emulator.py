@@ -27,7 +27,7 @@ class Case:
 
     def __init__(self, name: str) -> None:
         self.truth = dn.load(name)
-        self.table = dn.scoring.score_table(self.truth.expected(10_000), SCORE, MAX_PARENTS)
+        self.table = dn.scoring.score_table(self.truth.expected_data(10_000), SCORE, MAX_PARENTS)
         self.bqm = dn.qubo.encode(self.table, ENCODING)
         x = dn.qubo.qubo_vector(self.table, self.truth.dag, ENCODING)
         self.value = dn.qubo.result_value(self.bqm, x)
@@ -133,7 +133,7 @@ def division(bench: harness.Benchmark) -> None:
     for name, rows in list(published_tables.items())[: 1 if bench.small else None]:
         sizes = {k: row.means for (k, method), row in rows.items() if method == "qa"}
         truth = dn.load(name)
-        table = dn.scoring.score_table(truth.expected(10_000), SCORE, MAX_PARENTS)
+        table = dn.scoring.score_table(truth.expected_data(10_000), SCORE, MAX_PARENTS)
         for size, published in list(sizes.items())[: 1 if bench.small else None]:
             ours = []
             for tiled in (False, True):

@@ -46,12 +46,14 @@ def sampling(bench: harness.Benchmark, folder: str | None) -> None:
     """Compare the reads of all encodings of the same scores."""
     harness.use_one_core()
     bundled = ("monty-hall",) if bench.small else ("waste", "waste-2p-dep", "alarm-15")
-    tables = {name: dn.scoring.score_table(dn.load(name).expected(10_000), SCORE, 2) for name in bundled}
+    tables = {name: dn.scoring.score_table(dn.load(name).expected_data(10_000), SCORE, 2) for name in bundled}
     if folder:
         standard = {name: read_network(folder, name).sample(10_000, 1) for name in ("asia", "sachs")}
         tables |= {name: dn.scoring.score_table(data, SCORE, 2) for name, data in standard.items()}
     if not bench.small:
-        tables["alarm-15, candidates"] = with_candidates(dn.scoring.Scorer(dn.load("alarm-15").expected(10_000), SCORE), 2)
+        tables["alarm-15, candidates"] = with_candidates(
+            dn.scoring.Scorer(dn.load("alarm-15").expected_data(10_000), SCORE), 2
+        )
     heads = ("network", "encoding", "variables", "h / J", "reads", "raw gap", "hits", "repaired gap", "hits", "baseline gap")
     printed = harness.Table(bench, (*heads, "raw", "repaired"))
     for name, table in tables.items():

@@ -21,7 +21,7 @@ def chain(n: int, rows: int = 1000) -> dn.Dataset:
 
 def cases(small: bool) -> Iterator[tuple[str, dn.Dataset, int, int, float]]:
     """Yield the name, the data, the parent limit, the number of repetitions and the target in seconds."""
-    yield "alarm-15", dn.load("alarm-15").expected(10_000), 2, 5, 0.2
+    yield "alarm-15", dn.load("alarm-15").expected_data(10_000), 2, 5, 0.2
     if not small:
         yield "20 variables", chain(20), 3, 3, 10
         yield "25 variables", chain(25), 2, 2, 180
@@ -29,7 +29,7 @@ def cases(small: bool) -> Iterator[tuple[str, dn.Dataset, int, int, float]]:
 
 if __name__ == "__main__":
     with harness.start("exact", __doc__) as bench:
-        dn.solvers.exact(dn.scoring.score_table(dn.load("monty-hall").expected(10), SCORE, 1))  # compiles the kernels
+        dn.solvers.exact(dn.scoring.score_table(dn.load("monty-hall").expected_data(10), SCORE, 1))  # compiles the kernels
         for name, data, limit, times, most in cases(bench.small):
             table = dn.scoring.score_table(data, SCORE, limit)
             scores = []

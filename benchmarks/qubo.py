@@ -11,7 +11,7 @@ WASTE = dn.load("waste")
 
 
 def rows(count: int) -> np.ndarray:
-    data = WASTE.expected(count)
+    data = WASTE.expected_data(count)
     array = np.ascontiguousarray(np.repeat(data.codes, data.weights, axis=1).T)
     return np.random.default_rng(0).permutation(array).astype(np.int64)
 

@@ -10,7 +10,7 @@ ENCODING = dn.PAPER
 
 if __name__ == "__main__":
     with harness.start("subqubos", __doc__) as bench:
-        table = dn.scoring.score_table(dn.load("alarm-15").expected(10_000), dn.BDeu(1.0), 2)
+        table = dn.scoring.score_table(dn.load("alarm-15").expected_data(10_000), dn.BDeu(1.0), 2)
 
         def build(size: int) -> int:
             subproblems = table.gather(list(combinations(range(15), size)))

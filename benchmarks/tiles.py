@@ -57,7 +57,7 @@ def joint_model(encoded) -> dimod.BinaryQuadraticModel:
 if __name__ == "__main__":
     with harness.start("tiles", __doc__) as bench:
         harness.use_one_core()
-        table = dn.scoring.score_table(dn.load("alarm-15").expected(10_000), dn.BDeu(1.0), 2)
+        table = dn.scoring.score_table(dn.load("alarm-15").expected_data(10_000), dn.BDeu(1.0), 2)
         for size in (3,) if bench.small else (3, 4):
             client_time(bench, table, size)
         triples = table.gather(list(combinations(range(15), 3)))

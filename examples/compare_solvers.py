@@ -6,7 +6,7 @@ import dagneal as dn
 
 print(f"{'network':14} {'sampler':10} {'raw gap':>9} {'repaired gap':>13} {'random orders':>14} {'feasible':>9}")
 for name in ("monty-hall", "lung-cancer-4", "lung-cancer", "waste", "waste-2p-dep"):
-    table = dn.scoring.score_table(dn.load(name).expected(10_000), max_parents=2)
+    table = dn.scoring.score_table(dn.load(name).expected_data(10_000), max_parents=2)
     for label, sampler in (("SA", SimulatedAnnealingSampler()), ("tabu", TabuSampler())):
         reads = dn.solvers.anneal(table, sampler, num_reads=100, seed=1).reads
         raw = f"{reads.optimum - reads.raw.score:.3f}" if reads.raw else "none"

@@ -27,7 +27,19 @@ OLD = """
     as they stand, in the mean, be known about, what came of, how sure, came to
 """
 PHRASES = re.compile(rf"\b({'|'.join(phrase.strip() for phrase in OLD.split(','))})\b", re.IGNORECASE)
-NOT_PARTICIPLES = {"add", "embed", "seed", "read", "annealing", "drawing", "encoding", "opening", "ordering", "timing"}
+NOT_PARTICIPLES = {
+    "add",
+    "embed",
+    "seed",
+    "read",
+    "annealing",
+    "drawing",
+    "embedding",
+    "encoding",
+    "opening",
+    "ordering",
+    "timing",
+}
 ALLOWED = {"emulated"}  # dn.qpu.emulated() is part of the public design
 
 

@@ -64,7 +64,7 @@ def sa_alone(path: str, seed: int) -> tuple[Edges, float]:
 
     data = dn.read(path)
     score, sampler = dn.BDeu(1.0), SimulatedAnnealingSampler()
-    small = dn.scoring.score_table(dn.load("lung-cancer").expected(100), score, 2)
+    small = dn.scoring.score_table(dn.load("lung-cancer").expected_data(100), score, 2)
     dn.solvers.anneal(small, sampler, encoding=dn.TIGHT, num_reads=1)  # compiles the kernels
     start = time.perf_counter()
     table = dn.scoring.score_table(data, score, 2)

@@ -61,7 +61,7 @@ def learn(
 
     >>> from dagneal.networks.bundled import load
     >>> truth = load("lung-cancer")
-    >>> learn(truth.expected(10_000))
+    >>> learn(truth.expected_data(10_000))
     Learned(5 variables, 4 edges, BDeu(1) = -21036.862, optimal)
     """
     refuse_unknown(learn, unknown)

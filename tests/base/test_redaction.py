@@ -160,7 +160,7 @@ def test_the_token_is_removed_from_error_messages_of_samplers():
         def sample(self, bqm, **_):
             raise ValueError(f"bad request, headers {{'X-Auth-Token': '{TOKENS[0]}'}}")
 
-    table = dn.scoring.score_table(dn.load("lung-cancer").expected(1_000))
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected_data(1_000))
     with pytest.raises(dn.InputError, match="Leaky failed with ") as caught:
         dn.solvers.anneal(table, Leaky())
     assert TOKENS[0] not in "".join(traceback.format_exception(caught.value))

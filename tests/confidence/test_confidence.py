@@ -192,7 +192,7 @@ def test_edge_with_frequency_zero_is_weak(tmp_path):
 
 @pytest.mark.parametrize("total", [10**9 - 1, 10**9, 4 * 10**12])
 def test_holdout_of_very_many_rows(total):
-    small = dn.load("lung-cancer").expected(1000)
+    small = dn.load("lung-cancer").expected_data(1000)
     data = dn.Dataset(small.names, small.states, small.codes, small.weights * (total // small.rows))
     split = dn.holdout(data, 0.25)
     assert split.rows == pytest.approx(0.25 * data.rows, rel=1e-3)

@@ -451,7 +451,7 @@ def test_missing_values_in_rows_of_weight_zero_are_ignored(csv):
         lambda data: dn.scoring.Scorer(data).score(nx.Graph([("a", "b")])),
         lambda data: dn.scoring.score_table(data).gather([["a", "b"]]),
         lambda data: dn.BDeu(1e300),
-        lambda data: dn.load("waste").expected(10**19),
+        lambda data: dn.load("waste").expected_data(10**19),
         lambda data: dn.load("waste").sample(10.5),
     ],
 )

@@ -97,7 +97,7 @@ UNPRUNED = [dn.PAPER, *(dn.Encoding(p, o, prune=False) for p in ("tight", "gap")
 
 @pytest.mark.parametrize("encoding", UNPRUNED, ids=lambda encoding: encoding.name)
 def test_batch_encoding_equals_single_encoding(encoding):
-    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected_data(10_000))
     subproblems = table.gather(list(combinations(range(9), 4)))
     qubos = encoded(subproblems, encoding)
     for row in (0, 17, 125):
@@ -107,13 +107,13 @@ def test_batch_encoding_equals_single_encoding(encoding):
 
 
 def test_batch_encoding_rejects_pruned_subproblems():
-    subproblems = dn.scoring.score_table(dn.load("waste").expected(10_000)).gather([[0, 1, 2]])
+    subproblems = dn.scoring.score_table(dn.load("waste").expected_data(10_000)).gather([[0, 1, 2]])
     with pytest.raises(dn.InputError, match="prune=False"):
         encoded(subproblems, dn.TIGHT)
 
 
 def test_beta_ranges_equal_those_of_the_sampler():
-    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected_data(10_000))
     qubos = encoded(table.gather(list(combinations(range(9), 4))), dn.PAPER)
     ranges = qubos.beta_ranges
     for row in (0, 50, 125):
@@ -139,7 +139,7 @@ def reference_votes(table, size):
 @pytest.mark.parametrize("size", [3, 4, 5])
 def test_votes_and_edges_follow_the_rules_of_the_paper(size):
     truth = dn.load("waste")
-    table = dn.scoring.score_table(truth.expected(10_000))
+    table = dn.scoring.score_table(truth.expected_data(10_000))
     count, against = reference_votes(table, size)
     by_penalty = solve(table, dn.Divide(size=size, combine="penalty"))
     assert np.array_equal(by_penalty.division.votes, count)
@@ -222,7 +222,7 @@ def test_candidate_search_finds_the_equivalence_class_of_alarm(solver, monkeypat
 def test_candidate_search_finds_missing_candidates():
     """The search finds candidates even if it starts without any."""
     truth = dn.load("lung-cancer")
-    scorer = dn.scoring.Scorer(truth.expected(10_000))
+    scorer = dn.scoring.Scorer(truth.expected_data(10_000))
     no_candidates = np.zeros((5, 5), dtype=bool)
     result = CandidateSearch(scorer, 2, ClassicalSolver()).run(no_candidates, dn.Run())
     assert result.best.score == pytest.approx(dn.solvers.exact(scorer.table(2)).score)
@@ -234,7 +234,7 @@ def test_learned_score_is_at_least_the_score_of_the_true_network():
 
     for name in NAMES:
         truth = dn.load(name)
-        data = truth.expected(10_000)
+        data = truth.expected_data(10_000)
         assert dn.learn(data).score >= dn.scoring.Scorer(data).score(truth.dag) - 1e-6
 
 
@@ -248,7 +248,7 @@ def test_learned_score_is_at_least_the_score_of_the_true_network():
     ids=["one thread", "three threads", "processes"],
 )
 def test_result_does_not_depend_on_the_executor(executor):
-    scorer = dn.scoring.Scorer(dn.load("waste").expected(10_000))
+    scorer = dn.scoring.Scorer(dn.load("waste").expected_data(10_000))
     solver = dn.Divide(dn.Anneal(SimulatedAnnealingSampler(), num_reads=5, parameters={"num_sweeps": 50}), size=3)
     expected = solve(scorer, solver, seed=4)
     with executor() as pool:
@@ -258,7 +258,7 @@ def test_result_does_not_depend_on_the_executor(executor):
 
 
 def test_sampler_solves_subproblems_raw_and_repaired():
-    table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected_data(10_000))
     subproblems = table.gather(list(combinations(range(5), 3)))
     exact = ExactSubproblems().solve_many(subproblems)
     repaired = AnnealedSubproblems(SimulatedAnnealingSampler(), {"num_reads": 20}, True, 1).solve_many(subproblems)
@@ -274,7 +274,7 @@ def test_sampler_solves_subproblems_raw_and_repaired():
 
 
 def test_any_solver_solves_subproblems_and_failures_are_reported():
-    data = dn.load("lung-cancer").expected(10_000)
+    data = dn.load("lung-cancer").expected_data(10_000)
 
     class Fussy:
         def solve(self, problem, run):
@@ -313,7 +313,7 @@ class Counting(SimulatedAnnealingSampler):
 
 def test_interrupted_division_returns_votes_and_resumes(tmp_path, monkeypatch):
     monkeypatch.setattr(solving, "_CHUNK", 4)
-    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected_data(10_000))
 
     def divided(sampler):
         inner = dn.Anneal(sampler, num_reads=3, encoding=dn.PAPER, parameters={"num_sweeps": 20})
@@ -361,7 +361,7 @@ def test_invalid_journal_is_rejected(tmp_path):
 )
 def test_invalid_divisions_are_rejected(call, message):
     with pytest.raises(dn.InputError, match=message):
-        call(dn.scoring.Scorer(dn.load("lung-cancer").expected(10_000)))
+        call(dn.scoring.Scorer(dn.load("lung-cancer").expected_data(10_000)))
 
 
 def test_many_variables_are_screened():
@@ -387,7 +387,7 @@ def test_candidate_search_stops_without_a_feasible_raw_read():
         def sample(self, bqm):
             return dimod.SampleSet.from_samples_bqm(dict.fromkeys(bqm.variables, 1), bqm)
 
-    result = dn.learn(dn.load("lung-cancer").expected(10_000), dn.Anneal(Everything(), repair=False))
+    result = dn.learn(dn.load("lung-cancer").expected_data(10_000), dn.Anneal(Everything(), repair=False))
     assert np.isnan(result.score)
     assert result.division.skipped == "in global solve 1 no raw read was a network"
     assert result.reads.raw is None
@@ -407,7 +407,7 @@ def test_later_global_solve_without_a_network_keeps_the_best_network():
                 return dimod.SampleSet.from_samples_bqm(dict.fromkeys(bqm.variables, 1), bqm)
             return super().sample(bqm, **options)
 
-    result = dn.learn(dn.load("waste").expected(10_000), dn.Anneal(Once(), repair=False))
+    result = dn.learn(dn.load("waste").expected_data(10_000), dn.Anneal(Once(), repair=False))
     assert np.isfinite(result.score)
     assert "no raw read was a network" in result.division.skipped
 
@@ -417,7 +417,7 @@ def test_interrupt_before_the_first_global_solve_keeps_the_votes(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(ClassicalSolver, "solve", interrupted)
-    result = solve(dn.scoring.Scorer(dn.load("lung-cancer").expected(10_000)), dn.Divide(size=3))
+    result = solve(dn.scoring.Scorer(dn.load("lung-cancer").expected_data(10_000)), dn.Divide(size=3))
     assert result.division.interrupted
     assert "the network comes from the votes" in result.division.skipped
     assert nx.is_directed_acyclic_graph(result.dag)
@@ -425,7 +425,7 @@ def test_interrupt_before_the_first_global_solve_keeps_the_votes(monkeypatch):
 
 
 def test_parent_limit_of_subproblems_under_the_rules_of_the_paper():
-    scorer = dn.scoring.Scorer(dn.load("alarm-15").expected(10_000))
+    scorer = dn.scoring.Scorer(dn.load("alarm-15").expected_data(10_000))
     one = solve(scorer, dn.Divide(size=4, combine="penalty"), max_parents=1)
     two = solve(scorer, dn.Divide(size=4, combine="penalty"))
     assert not np.array_equal(one.division.votes, two.division.votes)
@@ -464,7 +464,7 @@ def test_sampler_without_a_seed_solves_subproblems():
         def sample(self, bqm):
             return TreeDecompositionSolver().sample(bqm)
 
-    table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected_data(10_000))
     result = solve(table, dn.Divide(dn.Anneal(Plain(), repair=False), size=4, combine="penalty"))
     skeleton = {frozenset(edge) for edge in dn.load("lung-cancer").dag.edges}
     assert {frozenset(edge) for edge in result.dag.edges} == skeleton
@@ -496,8 +496,8 @@ class Learner:
 @pytest.mark.slow
 def test_journal_does_not_change_the_result(tmp_path):
     """Entries of other schemes, raw reads, other data or other solvers in a journal do not change the votes."""
-    scorer = dn.scoring.Scorer(dn.load("waste").expected(10_000))
-    other = dn.scoring.Scorer(dn.load("waste").expected(5_000))
+    scorer = dn.scoring.Scorer(dn.load("waste").expected_data(10_000))
+    other = dn.scoring.Scorer(dn.load("waste").expected_data(5_000))
 
     def ordered(restarts):
         return dn.Divide(dn.OrderSearch(restarts=restarts), size=4, combine="penalty")
@@ -519,7 +519,7 @@ def test_journal_does_not_change_the_result(tmp_path):
 
 
 def test_chunk_size_does_not_change_the_result(monkeypatch):
-    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected_data(10_000))
     expected = solve(table, quick(), seed=1)
     monkeypatch.setattr(solving, "_CHUNK", 1)
     result = solve(table, quick(), seed=1)
@@ -527,7 +527,7 @@ def test_chunk_size_does_not_change_the_result(monkeypatch):
 
 
 def test_subproblems_of_a_table_with_restricted_parents():
-    table = dn.scoring.Scorer(dn.load("lung-cancer").expected(10_000)).table(2, {"Cancer": ["Smoker"]})
+    table = dn.scoring.Scorer(dn.load("lung-cancer").expected_data(10_000)).table(2, {"Cancer": ["Smoker"]})
     exact = solve(table, dn.Divide(size=3, combine="penalty"))
     for encoding in (dn.TIGHT, dn.Encoding("gap", "complete", prune=False)):
         annealed = dn.Anneal(SimulatedAnnealingSampler(), num_reads=20, encoding=encoding)
@@ -552,7 +552,7 @@ class Labelled:
 
 
 def test_subproblem_solver_is_recognised_by_its_method():
-    data = dn.load("lung-cancer").expected(1_000)
+    data = dn.load("lung-cancer").expected_data(1_000)
     exact = dn.learn(data, dn.Divide(dn.Exact(), size=3, combine="penalty"))
     result = dn.learn(data, dn.Divide(Labelled(), size=3, combine="penalty"))
     assert (result.division.solver, result.division.failed) == ("Labelled", {})
@@ -589,7 +589,7 @@ def test_failures_are_recorded_for_each_subproblem():
                 raise RuntimeError
             return super().solve_many(subproblems)
 
-    table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected_data(10_000))
     moody = dn.Anneal(Moody(), num_reads=2, encoding=dn.PAPER)
     result = solve(table, dn.Divide(moody, size=3, combine="penalty"), seed=1).division
     assert (result.finished, len(result.failed)) == (5, 5)
@@ -615,7 +615,7 @@ def test_optimal_requires_all_variables_as_candidates():
     result = solve(dn.scoring.Scorer(dn.load("alarm-15").sample(2_000, seed=1)), dn.Divide(size=3))
     assert result.division.global_solver == "exact"
     assert not result.optimal
-    scorer = dn.scoring.Scorer(dn.load("lung-cancer").expected(10_000))
+    scorer = dn.scoring.Scorer(dn.load("lung-cancer").expected_data(10_000))
     all_candidates = ~np.eye(5, dtype=bool)
     assert CandidateSearch(scorer, 2, ClassicalSolver()).run(all_candidates, dn.Run()).best.proved
 
@@ -665,7 +665,7 @@ def test_candidate_finder_finds_a_better_parent():
 )
 def test_unusable_arguments_raise_an_error(call):
     with pytest.raises(dn.InputError):
-        call(dn.load("lung-cancer").expected(10_000))
+        call(dn.load("lung-cancer").expected_data(10_000))
 
 
 def test_interrupt_in_the_candidate_search_keeps_the_network(monkeypatch):
@@ -673,6 +673,6 @@ def test_interrupt_in_the_candidate_search_keeps_the_network(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(conquering.CandidateFinder, "extend", interrupted)
-    result = solve(dn.scoring.Scorer(dn.load("lung-cancer").expected(10_000)), dn.Divide(size=3))
+    result = solve(dn.scoring.Scorer(dn.load("lung-cancer").expected_data(10_000)), dn.Divide(size=3))
     assert result.division.interrupted
     assert len(result.edges) == 4

@@ -127,7 +127,7 @@ def test_sources_scores_and_solvers_by_name(data, table, tmp_path):
     assert dn.learn(data, "exact").solver == "exact"
     assert dn.learn(data, solver="auto").to_dict()["edges"] == dn.learn(data).to_dict()["edges"]
     assert dn.learn(data, "order").solver == "order"
-    assert dn.learn(dn.load("lung-cancer-4").expected(500), solver="exhaustive").solver == "exhaustive"
+    assert dn.learn(dn.load("lung-cancer-4").expected_data(500), solver="exhaustive").solver == "exhaustive"
     assert dn.learn(data, "tabu").solver == "TabuSampler"
     assert dn.learn(data, dn.Anneal("sa", num_reads=5)).solver == "SimulatedAnnealingSampler"
     assert solve(dn.scoring.Scorer(data), dn.Divide("tree")).division.solver == "TreeDecompositionSolver"

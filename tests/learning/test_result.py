@@ -139,7 +139,7 @@ def test_bootstrap(result, data):
 def test_comparison_with_the_truth(result, truth, data):
     by_network, by_graph = result.compare(truth), result.compare(truth.dag)
     assert by_network == by_graph == dn.compare(result.dag, truth.dag, dn.scoring.Scorer(data))
-    same = dn.learn(truth.expected(10_000)).compare(truth)
+    same = dn.learn(truth.expected_data(10_000)).compare(truth)
     assert same.shd == 0
     assert result.compare(dn.Learned.of(dn.Solution(truth.dag, -1.0, 2, "other"))) == by_graph
     with pytest.raises(dn.InputError, match="have different variables"):
@@ -521,7 +521,7 @@ def test_other_files_are_rejected(result, tmp_path):
 
 @pytest.mark.parametrize("ending", ["json", "bif", "graphml", "dot"])
 def test_save_in_every_format(tmp_path, ending):
-    result = dn.learn(dn.load("lung-cancer").expected(10_000))
+    result = dn.learn(dn.load("lung-cancer").expected_data(10_000))
     path = tmp_path / f"result.{ending}"
     result.save(path)
     if ending == "json":

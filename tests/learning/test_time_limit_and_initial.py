@@ -70,7 +70,7 @@ def test_result_is_at_least_as_good_as_the_initial_dag(wide):
 
 
 def test_invalid_initial_dags_are_rejected(wide):
-    data = dn.load("lung-cancer").expected(1_000)
+    data = dn.load("lung-cancer").expected_data(1_000)
     with pytest.raises(dn.InputError):
         dn.learn(data, initial=nx.DiGraph([("a", "b")]))
     cycle = nx.DiGraph([("Smoker", "Cancer"), ("Cancer", "Smoker")])

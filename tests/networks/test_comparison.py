@@ -24,7 +24,7 @@ def test_comparison_of_small_graphs():
 
 def test_score_gap():
     truth = dn.load("waste")  # has a child with three parents, more than the table
-    scorer = dn.scoring.Scorer(truth.expected(10_000))
+    scorer = dn.scoring.Scorer(truth.expected_data(10_000))
     solution = dn.solvers.exact(scorer.table(2))
     result = dn.compare(solution.dag, truth.dag, scorer)
     assert result.score == pytest.approx(solution.score)

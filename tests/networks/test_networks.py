@@ -255,7 +255,7 @@ def test_expected_counts_have_no_binary_rounding_errors(one, two):
     network = dn.BayesianNetwork(
         {"a": ("x", "y"), "b": ("x", "y")}, {"a": (), "b": ()}, {"a": [one, 1 - one], "b": [two, 1 - two]}
     )
-    data = network.expected(10_000, "floor")
+    data = network.expected_data(10_000, "floor")
     assert data.rows == 10_000
     assert data.weights[0] == round(10_000 * one * two)
 
@@ -266,7 +266,7 @@ def test_bif_keeps_the_name_of_a_network():
     assert dn.load("waste").name == "waste"
 
 
-@pytest.mark.parametrize("call", [lambda n: n.sample(0), lambda n: n.expected(0), lambda n: n.expected(10, "up")])
+@pytest.mark.parametrize("call", [lambda n: n.sample(0), lambda n: n.expected_data(0), lambda n: n.expected_data(10, "up")])
 def test_invalid_sampling_arguments_are_rejected(call):
     with pytest.raises(dn.InputError):
         call(dn.load("waste"))

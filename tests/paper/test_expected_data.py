@@ -18,7 +18,7 @@ def test_datasets_match_independent_values(network, rounding):
     """Rows, QUBO size, penalties and scores match the reference file."""
     wanted = REFERENCE[network][rounding]
     truth = dn.load(network)
-    data = truth.expected(10_000, rounding)
+    data = truth.expected_data(10_000, rounding)
     assert (data.rows, len(data.weights)) == (wanted["rows"], wanted["distinct_rows"])
     scorer = dn.scoring.Scorer(data)
     table = scorer.table(max_parents=2)
@@ -37,7 +37,7 @@ def test_datasets_match_independent_values(network, rounding):
 @pytest.mark.parametrize(("rounding", "rows"), [("nearest", 8814), ("floor", 7645)])
 def test_alarm_has_the_published_number_of_rows(rounding, rows):
     """Rounding to nearest gives the paper's 8,814 rows."""
-    assert dn.load("alarm-15").expected(10_000, rounding).rows == rows
+    assert dn.load("alarm-15").expected_data(10_000, rounding).rows == rows
 
 
 @pytest.mark.parametrize("rounding", ["nearest", "floor"])
@@ -45,7 +45,7 @@ def test_alarm_has_the_published_number_of_rows(rounding, rows):
 def test_expected_counts_match_the_full_joint_distribution(network, rounding):
     """Each combination of states occurs with its rounded expected count."""
     truth = dn.load(network)
-    data = truth.expected(1000, rounding)
+    data = truth.expected_data(1000, rounding)
     counts = {tuple(row): int(weight) for row, weight in zip(data.codes.T, data.weights, strict=True)}
     position = {name: i for i, name in enumerate(truth.names)}
     for states in np.ndindex(*(len(s) for s in truth.states.values())):

@@ -46,5 +46,5 @@ def test_a_new_item_is_run_and_reported(tmp_path, monkeypatch, capsys):
     report = (tmp_path / "reproduction" / "report.md").read_text()
     assert "## Table 99: Optima of small problems (`optima`)" in report
     truth = dn.load("lung-cancer")
-    score = dn.scoring.Scorer(truth.expected(10_000)).score(truth.dag)
+    score = dn.scoring.Scorer(truth.expected_data(10_000)).score(truth.dag)
     assert f"| lung-cancer | {score:.3f} |" in report

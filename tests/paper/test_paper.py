@@ -129,7 +129,7 @@ def test_paper_scale_has_the_runs_and_reads_of_the_paper():
 def test_subproblem_votes_match_divide_and_parts_add_up():
     """A run gives the votes of `dn.Divide`, and its parts add up to the full run."""
     truth = dn.load("waste")
-    table = dn.scoring.score_table(truth.expected(10_000))
+    table = dn.scoring.score_table(truth.expected_data(10_000))
     names = truth.names
     run = SubproblemRun("waste", "expected 10000", 4, "sa", seed=3, reads=10)
     full = run.solve(Annealers()).result
@@ -182,7 +182,7 @@ def test_direct_runs_distinguish_the_expected_solution_from_the_minimum(records)
     assert summary.repaired_gap == pytest.approx(0.0)
     other = experiments.sample_directly(Annealers(), "waste", "expected 10000", "sa", 50, 1).result
     truth = dn.load("waste")
-    table = dn.scoring.score_table(truth.expected(10_000))
+    table = dn.scoring.score_table(truth.expected_data(10_000))
     bqm = dn.qubo.encode(table, dn.PAPER)
     assert other["expected_value"] == pytest.approx(
         dn.qubo.result_value(bqm, dn.qubo.qubo_vector(table, truth.dag, dn.PAPER))
@@ -214,7 +214,7 @@ def test_timed_runs_report_rows_and_problems():
 
 def test_padded_data_have_equal_arities():
     """Padding changes only the arities, and `make_data` understands each kind of data."""
-    data = dn.load("alarm-15").expected(1_000)
+    data = dn.load("alarm-15").expected_data(1_000)
     padded = data.with_equal_arities()
     assert set(padded.arities) == {data.arities.max()}
     assert padded.rows == data.rows

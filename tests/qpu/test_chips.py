@@ -42,7 +42,7 @@ def mock():
 
 @pytest.fixture(scope="module")
 def alarm():
-    return dn.scoring.score_table(dn.load("alarm-15").expected(10_000))
+    return dn.scoring.score_table(dn.load("alarm-15").expected_data(10_000))
 
 
 # Chips
@@ -130,7 +130,7 @@ def test_embeddings_are_valid_and_errors_are_described():
 
 
 def test_a_stale_or_damaged_embedding_is_replaced_with_a_note(tmp_path):
-    table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected_data(10_000))
     bqm = dn.qubo.encode(table)
     first = QPU(LocalBackend(small_chip(), "chip"), cache=tmp_path, retry=NO_DELAY)
     first.sample(bqm, num_reads=5, seed=1)
@@ -153,7 +153,7 @@ def test_a_stale_or_damaged_embedding_is_replaced_with_a_note(tmp_path):
 
 
 def test_the_sampler_uses_an_embedding_given_by_the_user(embeddings):
-    bqm = dn.qubo.encode(dn.scoring.score_table(dn.load("lung-cancer").expected(10_000)))
+    bqm = dn.qubo.encode(dn.scoring.score_table(dn.load("lung-cancer").expected_data(10_000)))
     chip = small_chip(noise=0.0)
     graph = LocalBackend(chip, "chip").graph
     names = list(bqm.variables)
@@ -275,7 +275,7 @@ def test_broken_chains_take_the_majority_value():
 def test_chain_strengths_match_ocean():
     from dwave.embedding.chain_strength import uniform_torque_compensation
 
-    bqm = dn.qubo.encode(dn.scoring.score_table(dn.load("waste").expected(10_000)), dn.PAPER)
+    bqm = dn.qubo.encode(dn.scoring.score_table(dn.load("waste").expected_data(10_000)), dn.PAPER)
     names = list(bqm.variables)
     linear, (rows, columns, quadratic), _ = bqm.to_numpy_vectors(variable_order=names)
     problem = Ising.of(linear[None], rows, columns, quadratic[None])

@@ -52,7 +52,7 @@ def test_the_result_contains_the_usage_of_the_chip(embeddings):
     truth = dn.load("lung-cancer")
     sampler = emulated("Advantage2_system4", cache=embeddings)
     sampler.sample(dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN"))  # a call outside the run
-    result = dn.learn(truth.expected(10_000), dn.Anneal(sampler, num_reads=20), seed=1)
+    result = dn.learn(truth.expected_data(10_000), dn.Anneal(sampler, num_reads=20), seed=1)
     used = result.to_dict()["hardware"]
     assert used["emulated"] is True
     assert used["calls"] == sampler.submitter.submitted - 1 >= 2
@@ -63,7 +63,7 @@ def test_the_result_contains_the_usage_of_the_chip(embeddings):
 
 @pytest.mark.slow
 def test_chain_strengths_are_scanned_once_for_all_subproblems(embeddings):
-    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected_data(10_000))
     sampler = emulated("Advantage2_system4", cache=embeddings, chain_strength="scan")
     solver = sampler.subproblem_solver({"num_reads": 10}, True, 1, dn.PAPER)
     subproblems = table.gather(np.array(list(combinations(range(9), 5))))
@@ -88,7 +88,7 @@ def test_chain_strengths_are_scanned_once_for_all_subproblems(embeddings):
 def test_parameters_outside_the_range_of_the_chip_are_refused(parameters, message, embeddings):
     sampler = emulated("Advantage2_system4", cache=embeddings)
     bqm = dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN")
-    table = dn.scoring.score_table(dn.load("lung-cancer").expected(100))
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected_data(100))
     solver = dn.Divide(dn.Anneal(sampler, parameters=parameters), combine="count")
     for call in (lambda: sampler.sample(bqm, **parameters), lambda: solve(table, solver)):
         with pytest.raises(dn.InputError) as caught:
@@ -122,7 +122,7 @@ def test_an_unwritable_cache_gives_only_a_note(tmp_path):
 
 
 def test_direct_solves_use_the_journal(tmp_path, embeddings):
-    data = dn.load("lung-cancer").expected(10_000)
+    data = dn.load("lung-cancer").expected_data(10_000)
     backend = Flaky(LocalBackend(small_chip(), "chip"), 0, share=0.0)
     edges = []
     for _ in range(2):
@@ -165,7 +165,7 @@ def test_a_final_error_cancels_all_waiting_calls(embeddings):
             return super().copies(*args, **more)[:20]
 
     backend = Refusing(LocalBackend(small_chip(), "chip"))
-    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected_data(10_000))
     sampler = Few(backend, cache=embeddings, retry=NO_DELAY)
     with pytest.raises(dn.InputError, match="refused"):
         solve(table, dn.Divide(dn.Anneal(sampler, num_reads=5), size=3, combine="penalty"))
@@ -185,7 +185,7 @@ def test_the_emulator_stops_when_a_call_is_cancelled(embeddings):
 
     reads = []
     sampler = QPU(LocalBackend(Watched("Advantage2_system4"), "chip"), cache=embeddings)
-    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected_data(10_000))
     with pytest.raises(CancelledError):
         sampler.sample(dn.qubo.encode(table), num_reads=1000, annealing_time=10.0)
     assert len(reads) == 1
@@ -287,7 +287,7 @@ def test_nothing_is_sent_after_a_final_error_with_a_journal(tmp_path, embeddings
     tries = []
     submit = backend.submit
     backend.submit = lambda *args: (tries.append(1), submit(*args))[1]
-    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected_data(10_000))
     with dn.SqliteJournal(tmp_path / "run.db") as journal:
         qpu = QPU(backend, cache=embeddings, journal=journal, retry=NO_DELAY, chain_strength="scan")
         solver = dn.Anneal(qpu, num_reads=30_000, encoding=dn.PAPER, parameters={"annealing_time": 1.0})
@@ -298,7 +298,7 @@ def test_nothing_is_sent_after_a_final_error_with_a_journal(tmp_path, embeddings
 
 @pytest.mark.slow
 def test_a_sampler_works_with_several_journals_in_sequence(tmp_path, embeddings):
-    data = dn.load("lung-cancer").expected(10_000)
+    data = dn.load("lung-cancer").expected_data(10_000)
     sampler = emulated("Advantage2_system4", cache=embeddings)
     edges = []
     for name in ("a.db", "b.db"):
@@ -310,7 +310,7 @@ def test_a_sampler_works_with_several_journals_in_sequence(tmp_path, embeddings)
 
 
 def test_answers_of_an_earlier_run_are_not_counted_as_charged(tmp_path, embeddings):
-    data = dn.load("lung-cancer").expected(10_000)
+    data = dn.load("lung-cancer").expected_data(10_000)
     backend = Flaky(LocalBackend(small_chip(), "chip"), 0, share=0.0)
     used = []
     for _ in range(2):
@@ -346,7 +346,7 @@ def test_an_embedding_with_an_extra_chain_is_refused():
 
 
 def test_the_emulator_marks_its_results_and_is_deterministic(embeddings):
-    table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected_data(10_000))
     first, second = (
         dn.solvers.anneal(table, emulated("Advantage2_system4", cache=embeddings), num_reads=50, seed=4) for _ in range(2)
     )
@@ -358,7 +358,7 @@ def test_the_emulator_marks_its_results_and_is_deterministic(embeddings):
 
 
 def test_the_emulator_finds_the_optimum_without_noise_and_with_enough_time(embeddings):
-    table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected_data(10_000))
     sampler = emulated("Advantage2_system4", noise=0.0, sweeps=20.0, cold=200.0, cache=embeddings)
     assert dn.solvers.anneal(table, sampler, repair=False, num_reads=100, annealing_time=100.0, seed=1).optimal
     with pytest.raises(dn.InputError, match=r"accepts 0\.5 to 2000 microseconds"):
@@ -390,7 +390,7 @@ def test_invalid_options_are_refused(make, message):
 
 
 def test_an_embedding_without_lists_of_qubits_is_refused(embeddings):
-    bqm = dn.qubo.encode(dn.scoring.score_table(dn.load("lung-cancer").expected(10_000)))
+    bqm = dn.qubo.encode(dn.scoring.score_table(dn.load("lung-cancer").expected_data(10_000)))
     sampler = emulated("Advantage2_system4", embedding=dict.fromkeys(bqm.variables, 3), cache=embeddings)
     with pytest.raises(
         dn.InputError, match=r"^embedding is \{.*; give a dict from each label of a model to its list of qubits$"
@@ -400,7 +400,7 @@ def test_an_embedding_without_lists_of_qubits_is_refused(embeddings):
 
 @pytest.mark.slow
 def test_the_chain_strength_can_be_scanned(embeddings):
-    bqm = dn.qubo.encode(dn.scoring.score_table(dn.load("waste-2p-dep").expected(10_000)))
+    bqm = dn.qubo.encode(dn.scoring.score_table(dn.load("waste-2p-dep").expected_data(10_000)))
     sampler = emulated("Advantage2_system1", chain_strength="scan", cache=embeddings)
     assert sampler.sample(bqm, num_reads=20, seed=1).info["chain_strength"] in (0.7, 1.0, 1.414, 2.0, 3.0)
     assert sampler.submitter.submitted == 6
@@ -411,7 +411,7 @@ def test_the_chain_strength_can_be_scanned(embeddings):
 def test_learn_with_an_emulated_annealer(embeddings):
     truth = dn.load("lung-cancer")
     sampler = emulated("Advantage2_system4", cache=embeddings)
-    result = dn.learn(truth.expected(10_000), dn.Anneal(sampler, num_reads=100), seed=1)
+    result = dn.learn(truth.expected_data(10_000), dn.Anneal(sampler, num_reads=100), seed=1)
     assert result.division.solver == result.division.global_solver == "EmulatedQPU"
     assert result.reads.optimum is not None
     assert isinstance(

@@ -26,7 +26,7 @@ from support.waiting import TIMEOUT, wait_for_file
 @pytest.mark.parametrize("seed", range(3))
 def test_failures_do_not_change_the_network_or_pay_twice(seed, tmp_path, embeddings):
     """If 30% of the calls fail and 1% of the qubits are dead, the network is the same as without failures."""
-    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected_data(10_000))
     graph = chips.chip_graph("zephyr", (6,))
     dead = np.random.default_rng(seed).choice(sorted(graph), len(graph) // 100, replace=False).tolist()
     steady, _ = run(LocalBackend(small_chip(broken=dead), f"dead {seed}"), table, None, embeddings)
@@ -40,7 +40,7 @@ def test_failures_do_not_change_the_network_or_pay_twice(seed, tmp_path, embeddi
 
 
 def test_a_paid_answer_is_fetched_by_id_after_a_crash(tmp_path, embeddings):
-    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected_data(10_000))
     inner = LocalBackend(small_chip(), "chip")
 
     class Crash(BaseException):
@@ -150,7 +150,7 @@ def test_the_run_time_limit_decides_the_number_of_calls():
 def test_split_reads_are_returned_together(embeddings):
     chip = small_chip(sweeps=0.1)
     qpu = QPU(LocalBackend(chip, "chip"), cache=embeddings)
-    bqm = dn.qubo.encode(dn.scoring.score_table(dn.load("lung-cancer").expected(10_000)))
+    bqm = dn.qubo.encode(dn.scoring.score_table(dn.load("lung-cancer").expected_data(10_000)))
     samples = qpu.sample(bqm, num_reads=600, annealing_time=2000.0, seed=1)  # at most 499 reads per call
     assert samples.record.num_occurrences.sum() == 600
     half = len(samples.record.sample) // 2
@@ -181,7 +181,7 @@ def test_a_killed_run_ends_with_the_same_network_after_a_restart(calls_before, t
         "class Few(EmulatedQPU):\n"
         "    def copies(self, *args, **more):\n"
         "        return super().copies(*args, **more)[:12]\n"
-        "table = dn.scoring.score_table(dn.load('waste').expected(10_000))\n"
+        "table = dn.scoring.score_table(dn.load('waste').expected_data(10_000))\n"
         "with dn.SqliteJournal(sys.argv[1]) as journal:\n"
         "    chip = LocalBackend(Slow('Advantage2_system4'), 'slow')\n"
         f"    qpu = Few(chip, cache=Path({str(embeddings)!r}), journal=journal)\n"
@@ -299,7 +299,7 @@ def test_a_resumed_run_sends_a_cancelled_problem_again(tmp_path):
 
 
 def test_the_journal_distinguishes_settings_of_the_emulator(tmp_path, embeddings):
-    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected_data(10_000))
     with dn.SqliteJournal(tmp_path / "run.db") as journal:
         quiet, _ = run(LocalBackend(small_chip(noise=0.0), "chip"), table, journal, embeddings)
         noisy, qpu = run(LocalBackend(small_chip(noise=5.0), "chip"), table, journal, embeddings)

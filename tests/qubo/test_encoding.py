@@ -244,16 +244,16 @@ def test_no_slack_if_the_parent_limit_cannot_be_exceeded():
 
 
 def test_number_of_qubo_variables_for_the_papers_networks():
-    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected_data(10_000))
     assert dn.qubo.encode(table).num_variables <= 65
-    scorer = dn.scoring.Scorer(dn.load("alarm-15").expected(10_000))
+    scorer = dn.scoring.Scorer(dn.load("alarm-15").expected_data(10_000))
     margins, _, _ = collect_evidence(scorer.table(2), np.array(list(combinations(range(15), 3))))
     candidates = named_candidates(allowed_by_margin(margins), scorer.data.names)
     assert dn.qubo.encode(scorer.table(2, candidates)).num_variables <= 140
 
 
 def test_a_hundred_raw_reads_find_the_optimum_of_waste():
-    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected_data(10_000))
     for seed in range(5):
         solution = dn.solvers.anneal(table, SimulatedAnnealingSampler(), repair=False, num_reads=100, seed=seed)
         assert solution.optimal
@@ -313,19 +313,19 @@ def test_independent_data_need_no_qubo_variables():
 
 
 def test_verify_reports_the_best_network_and_limits_the_treewidth():
-    table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected_data(10_000))
     verification = dn.solvers.verify(dn.qubo.encode(table), table)
     assert verification.holds
     assert verification.feasible
     assert table.score(verification.graph) == pytest.approx(verification.best_score)
-    big = dn.scoring.score_table(dn.load("alarm-15").expected(10_000))
+    big = dn.scoring.score_table(dn.load("alarm-15").expected_data(10_000))
     bqm = dn.qubo.encode(big, dn.PAPER)
     with pytest.raises(dn.InputError, match="verify is limited to 22"):
         dn.solvers.verify(bqm, big)
 
 
 def test_vector_of_a_graph_with_a_pruned_edge_is_an_error():
-    table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected_data(10_000))
     graph = nx.DiGraph([("Xray", "Pollution")])
     graph.add_nodes_from(table.names)
     with pytest.raises(dn.InputError, match="no variable for the edge Xray -> Pollution"):

@@ -174,7 +174,7 @@ def test_two_variables_get_a_larger_consistency_weight_than_in_the_paper():
 
 def test_slack_is_zero_for_a_dag_with_more_parents_than_the_limit():
     truth = dn.load("waste")
-    table = dn.scoring.score_table(truth.expected(10_000))
+    table = dn.scoring.score_table(truth.expected_data(10_000))
     bqm = dn.qubo.encode(table, dn.PAPER)
     x = dn.qubo.qubo_vector(table, truth.dag, dn.PAPER)
     slack = {label: value for label, value in zip(bqm.variables, x, strict=True) if label[0] == "y"}

@@ -76,7 +76,7 @@ def test_sums_from_both_ways_of_counting_equal_sums_over_histograms(table, conce
 
 
 def test_bitwise_counting_is_used_only_with_many_distinct_rows():
-    few = dn.load("lung-cancer").expected(10_000)  # 32 different rows
+    few = dn.load("lung-cancer").expected_data(10_000)  # 32 different rows
     assert Counter(few).planes is None
     many = dn.load("alarm-15").sample(10_000, 1)
     counter = Counter(many)

@@ -64,7 +64,7 @@ def test_restrict_and_gather_copy_the_scores(seed, n, m):
 
 def test_a_table_scores_graphs_within_its_parent_limit():
     truth = dn.load("waste")
-    data = truth.expected(10_000)
+    data = truth.expected_data(10_000)
     scorer = dn.scoring.Scorer(data)
     table = scorer.table(2)
     with pytest.raises(dn.InputError, match="'DustEmission' has 3 parents"):

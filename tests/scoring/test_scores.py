@@ -140,7 +140,7 @@ def test_parsing_score_names():
 
 def test_parents_may_be_any_iterable():
     truth = dn.load("lung-cancer")
-    scorer = dn.scoring.Scorer(truth.expected(10_000))
+    scorer = dn.scoring.Scorer(truth.expected_data(10_000))
     expected = scorer.local("Cancer", ["Pollution", "Smoker"])
     assert scorer.local("Cancer", truth.dag.predecessors("Cancer")) == expected
     assert scorer.table().local("Cancer", iter(["Smoker", "Pollution"])) == expected

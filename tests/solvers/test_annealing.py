@@ -32,7 +32,7 @@ from support.reference import random_data, random_table
 )
 def test_any_sampler_finds_the_optimum_with_the_same_reads_for_the_same_seed(sampler):
     truth = dn.load("lung-cancer-4")
-    table = dn.scoring.score_table(truth.expected(10_000))
+    table = dn.scoring.score_table(truth.expected_data(10_000))
     solution = dn.solvers.anneal(table, sampler, num_reads=50, seed=3)
     summary = solution.reads
     assert summary.reads == 50
@@ -49,7 +49,7 @@ def test_any_sampler_finds_the_optimum_with_the_same_reads_for_the_same_seed(sam
 
 
 def test_tree_decomposition_finds_the_ground_state():
-    table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected_data(10_000))
     solution = dn.solvers.anneal(table, TreeDecompositionSolver(), repair=False)
     assert solution.optimal
     assert solution.reads.lowest_energy == pytest.approx(-solution.score, rel=1e-9)
@@ -57,7 +57,7 @@ def test_tree_decomposition_finds_the_ground_state():
 
 
 def test_repair_selects_the_repaired_or_the_raw_result():
-    table = dn.scoring.score_table(dn.load("waste").expected(10_000))
+    table = dn.scoring.score_table(dn.load("waste").expected_data(10_000))
     raw = dn.solvers.anneal(
         table, SimulatedAnnealingSampler(), repair=False, encoding=dn.PAPER, num_reads=20, num_sweeps=200, seed=1
     )
@@ -138,7 +138,7 @@ def test_a_slightly_lower_score_is_not_optimal_with_two_billion_rows():
 
 
 def test_summary_of_known_reads():
-    table = dn.scoring.score_table(dn.load("lung-cancer").expected(10_000))
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected_data(10_000))
     best = dn.solvers.exact(table).dag
     empty = nx.empty_graph(best.nodes, create_using=nx.DiGraph)
     sampler = FixedSampler([empty, best, empty], table, occurrences=[5, 2, 1])
@@ -186,7 +186,7 @@ def test_reads_survive_a_failing_exact_search(monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr("dagneal.solvers.annealing.exact", fail)
-    table = dn.scoring.score_table(dn.load("lung-cancer").expected(1000))
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected_data(1000))
     with pytest.warns(SecondaryWarning, match="exact search for comparison failed: MemoryError"):
         solution = dn.solvers.anneal(table, SimulatedAnnealingSampler(), num_reads=5)
     assert solution.reads.reads == 5

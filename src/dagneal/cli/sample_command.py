@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> None:
     states = list(network.states.values())
     if options.expected or options.weights:
         data = (
-            network.expected(options.rows, options.rounding)
+            network.expected_data(options.rows, options.rounding)
             if options.expected
             else network.sample(options.rows, options.seed)
         )

@@ -166,7 +166,7 @@ def bootstrap(
         **unknown: rejected with an error that names the correct place.
 
     >>> from dagneal.networks.bundled import load
-    >>> result = bootstrap(load("lung-cancer").expected(10_000), samples=20)
+    >>> result = bootstrap(load("lung-cancer").expected_data(10_000), samples=20)
     >>> result.frequency("Cancer", "Xray")[0] > 0.9
     True
     """

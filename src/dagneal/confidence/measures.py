@@ -59,7 +59,7 @@ def strengths(
 
     >>> from dagneal.networks.bundled import load
     >>> truth = load("lung-cancer")
-    >>> [(s.parent, s.child, s.compelled) for s in strengths(truth.dag, truth.expected(10_000))][0]
+    >>> [(s.parent, s.child, s.compelled) for s in strengths(truth.dag, truth.expected_data(10_000))][0]
     ('Pollution', 'Cancer', True)
     """
     scorer = Scorer(data, score)
@@ -122,7 +122,7 @@ def holdout(
         **unknown: rejected with an error that names the correct place.
 
     >>> from dagneal.networks.bundled import load
-    >>> result = holdout(load("lung-cancer").expected(10_000))
+    >>> result = holdout(load("lung-cancer").expected_data(10_000))
     >>> result.log_likelihood > result.without_edges
     True
     """
@@ -174,7 +174,7 @@ def log_likelihood(network: BayesianNetwork, data: Dataset) -> float:
 
     >>> from dagneal.networks.bundled import load
     >>> truth = load("lung-cancer")
-    >>> round(log_likelihood(truth, truth.expected(10_000)) / 10_000, 2)
+    >>> round(log_likelihood(truth, truth.expected_data(10_000)) / 10_000, 2)
     -2.1
     """
     if not same_states(network, data):
@@ -212,7 +212,7 @@ def sensitivity(
         **unknown: rejected with an error that names the correct place.
 
     >>> from dagneal.networks.bundled import load
-    >>> solutions = sensitivity(load("lung-cancer").expected(10_000), [0.1, 1, 10])
+    >>> solutions = sensitivity(load("lung-cancer").expected_data(10_000), [0.1, 1, 10])
     >>> [len(solution.edges) for solution in solutions.values()]
     [4, 4, 4]
     """

@@ -42,7 +42,7 @@ class BayesianNetwork:
     ...     {"rain": (), "wet": ("rain",)},
     ...     {"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.0, 1.0]]},
     ... )
-    >>> rain.expected(100)
+    >>> rain.expected_data(100)
     Dataset(2 columns, 100 rows (3 distinct))
     """
 
@@ -124,7 +124,7 @@ class BayesianNetwork:
                     codes[position[name]] += drawn >= step[given]
             yield codes
 
-    def expected(self, rows: int, rounding: Rounding = "nearest") -> Dataset:
+    def expected_data(self, rows: int, rounding: Rounding = "nearest") -> Dataset:
         """Return data without random variation: each combination of states occurs as often as expected.
 
         Args:
@@ -189,7 +189,7 @@ def fit(dag: nx.DiGraph, data: Dataset, prior: Dirichlet | None = None) -> Bayes
 
     >>> from dagneal.networks.bundled import load
     >>> truth = load("lung-cancer")
-    >>> fit(truth.dag, truth.expected(10_000)).cpts["Smoker"].round(3)
+    >>> fit(truth.dag, truth.expected_data(10_000)).cpts["Smoker"].round(3)
     array([0.7, 0.3])
     """
     from dagneal.scoring.counting.counter import Counter

@@ -88,7 +88,7 @@ def slowdown() -> float:
     """Return how many times slower this machine is than the reference machine, from a short test run."""
     from dwave.samplers import SimulatedAnnealingSampler
 
-    bqm = dn.qubo.encode(dn.scoring.score_table(true_network("lung-cancer").expected(1_000)), dn.PAPER)
+    bqm = dn.qubo.encode(dn.scoring.score_table(true_network("lung-cancer").expected_data(1_000)), dn.PAPER)
     begun = perf_counter()
     SimulatedAnnealingSampler().sample(bqm, num_reads=800, seed=0)
     return (perf_counter() - begun) / _REFERENCE

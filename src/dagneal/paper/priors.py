@@ -14,15 +14,15 @@ RARE = 0.005  # a share in the paper with a lower tail probability counts as dif
 
 def cases(setting: Setting) -> list[Case]:
     """Return runs on expected data of three sizes for each prior, and on 100 samples of each size."""
-    expected = [_expected(network, rows, score) for network in SMALL for rows in ROWS for score in PRIORS.values()]
-    return expected + [_sampled(network, rows) for network in SMALL for rows in ROWS]
+    expected = [_expected_case(network, rows, score) for network in SMALL for rows in ROWS for score in PRIORS.values()]
+    return expected + [_sampled_case(network, rows) for network in SMALL for rows in ROWS]
 
 
-def _expected(network: str, rows: int, score: str) -> Case:
+def _expected_case(network: str, rows: int, score: str) -> Case:
     return Case("optimum", {"network": network, "data": f"expected {rows}", "score": score})
 
 
-def _sampled(network: str, rows: int) -> Case:
+def _sampled_case(network: str, rows: int) -> Case:
     return Case("priors", {"network": network, "rows": rows, "seeds": [0, SAMPLES]})
 
 
@@ -31,8 +31,8 @@ def section(records: Records, setting: Setting) -> Section:
     rows, reasons, shape = [], [], []
     for network in SMALL:
         for column, (prior, score) in enumerate(PRIORS.items()):
-            exact = [records.get(_expected(network, size, score)) for size in ROWS]
-            sampled = [records.get(_sampled(network, size)) for size in ROWS]
+            exact = [records.get(_expected_case(network, size, score)) for size in ROWS]
+            sampled = [records.get(_sampled_case(network, size)) for size in ROWS]
             hits = [None if r is None else bool(r.result["truth_is_best"]) for r in exact]
             counts = [None if r is None else int(r.result["truth_is_best"][score]) for r in sampled]
             cells = [format_share(count, SAMPLES) if count is not None else format_share(0, 0) for count in counts]

@@ -37,7 +37,7 @@ def make_data(network: dn.BayesianNetwork, data: str) -> dn.Dataset:
     padded = rest[-1:] == ["padded"]
     rest = rest[:-1] if padded else rest
     if kind == "expected":
-        dataset = network.expected(int(rows), "floor" if rest == ["floor"] else "nearest")
+        dataset = network.expected_data(int(rows), "floor" if rest == ["floor"] else "nearest")
     else:
         dataset = network.sample(int(rows), int(rest[0]))
     return dataset.with_equal_arities() if padded else dataset

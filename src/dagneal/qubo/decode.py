@@ -89,7 +89,7 @@ def decode(table: ScoreTable, sampleset: dimod.SampleSet) -> Reads:
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.qubo.encode import encode
     >>> from dagneal.scoring.scorer import score_table
-    >>> table = score_table(load("monty-hall").expected(10_000))
+    >>> table = score_table(load("monty-hall").expected_data(10_000))
     >>> reads = decode(table, TreeDecompositionSolver().sample(encode(table)))
     >>> list(reads.raw_graph(0).edges)
     [('Player', 'Host'), ('Car', 'Host')]

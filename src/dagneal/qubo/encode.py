@@ -134,7 +134,7 @@ def encode(table: ScoreTable, encoding: Encoding = TIGHT) -> dimod.BinaryQuadrat
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
-    >>> table = score_table(load("lung-cancer").expected(10_000))
+    >>> table = score_table(load("lung-cancer").expected_data(10_000))
     >>> encode(table).num_variables, encode(table, PAPER).num_variables
     (14, 40)
     """

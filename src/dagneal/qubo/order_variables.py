@@ -100,12 +100,12 @@ def complete_to_chordal(edges: NDArray[np.bool_]) -> NDArray[np.bool_]:
     left = joined.copy()
     remaining = set(range(len(edges)))
 
-    def missing(v: int) -> list[tuple[int, int]]:
+    def missing_pairs(v: int) -> list[tuple[int, int]]:
         return [(a, b) for a, b in combinations(np.flatnonzero(left[v]).tolist(), 2) if not left[a, b]]
 
     while remaining:
-        vertex = min(remaining, key=lambda v: (len(missing(v)), int(left[v].sum()), v))
-        for a, b in missing(vertex):
+        vertex = min(remaining, key=lambda v: (len(missing_pairs(v)), int(left[v].sum()), v))
+        for a, b in missing_pairs(vertex):
             for graph in (left, joined):
                 graph[a, b] = graph[b, a] = True
         left[vertex] = left[:, vertex] = False

@@ -223,7 +223,7 @@ def moebius(table: ScoreTable) -> Floats:
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
-    >>> table = score_table(load("monty-hall").expected(10_000))
+    >>> table = score_table(load("monty-hall").expected_data(10_000))
     >>> moebius(table)[:4].round(1)  # Player: constant, Host, Car, both
     array([10998.1, -4044.8,    21.5,  -566.3])
     """

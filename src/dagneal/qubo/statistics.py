@@ -61,7 +61,7 @@ def encoding_statistics(bqm: dimod.BinaryQuadraticModel) -> EncodingStatistics:
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
-    >>> statistics = encoding_statistics(encode(score_table(load("waste").expected(10_000))))
+    >>> statistics = encoding_statistics(encode(score_table(load("waste").expected_data(10_000))))
     >>> statistics.qubo_variables, statistics.interactions, statistics.treewidth
     (35, 70, 4)
     """

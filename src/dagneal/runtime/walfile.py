@@ -91,7 +91,7 @@ class Log:
         salts = self._fields[:, 2:4]
         current = (salts == self._salts).all(axis=1)
         unused = np.zeros(len(salts), dtype=bool)
-        unused[:SLOTS] = (self._slots[:SLOTS] == _unused()).all(axis=1)
+        unused[:SLOTS] = (self._slots[:SLOTS] == _unused_pattern()).all(axis=1)
         age = (self._salts[0] - salts[:, 0]) & np.uint64(_MASK)  # restarts since the frame was written
         old = (age >= 1) & (age <= np.uint64(int.from_bytes(self.content[12:16], "big")))
         follows = np.zeros(len(old), dtype=bool)
@@ -195,13 +195,14 @@ class Log:
     def _torn(self, slot: int) -> bool:
         """Return whether a process was killed while it wrote a frame into an unused slot: the slot ends with the pattern."""
         return slot < min(SLOTS, len(self._slots)) and any(
-            end <= _SLOT - 8 and bool((self._slots[slot, end:] == _unused()[slot, end:]).all()) for end in _ends(slot)
+            end <= _SLOT - 8 and bool((self._slots[slot, end:] == _unused_pattern()[slot, end:]).all())
+            for end in _ends(slot)
         )
 
     def _half_filled(self, slot: int) -> bool:
         """Return whether a process was killed while it wrote the pattern into a slot: the slot begins with the pattern."""
         return slot < SLOTS and any(
-            end >= _FRAME and bool((self._slots[slot, :end] == _unused()[slot, :end]).all()) for end in _ends(slot)
+            end >= _FRAME and bool((self._slots[slot, :end] == _unused_pattern()[slot, :end]).all()) for end in _ends(slot)
         )
 
 
@@ -234,7 +235,7 @@ def fill(path: Path, begin: int | None = None, end: int = SLOTS) -> None:
     with log_path(path).open("r+b") as file:
         if begin < SLOTS:
             file.seek(_HEAD + begin * _SLOT)
-            file.write(_unused()[begin:end].tobytes())
+            file.write(_unused_pattern()[begin:end].tobytes())
             file.truncate(_HEAD + SLOTS * _SLOT)
 
 
@@ -251,7 +252,7 @@ def is_full(path: Path) -> bool:
 
 
 @cache
-def _unused() -> NDArray[np.uint8]:
+def _unused_pattern() -> NDArray[np.uint8]:
     """Return the pattern of unused slots. It differs between slots, so that a copied slot is detected."""
     words = np.arange(SLOTS, dtype=np.uint32)[:, None] ^ np.uint32(0xDA67EA1)
     return np.repeat(words.astype(">u4"), _SLOT // 4, axis=1).view(np.uint8)

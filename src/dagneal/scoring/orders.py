@@ -22,7 +22,7 @@ def score_orders(table: ScoreTable, orders: Ints) -> Floats:
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
-    >>> table = score_table(load("lung-cancer").expected(10_000))
+    >>> table = score_table(load("lung-cancer").expected_data(10_000))
     >>> score_orders(table, np.array([[0, 1, 2, 3, 4]])).round(2)
     array([-21036.86])
     """

@@ -43,7 +43,7 @@ class Scorer:
 
     >>> from dagneal.networks.bundled import load
     >>> truth = load("lung-cancer")
-    >>> scorer = Scorer(truth.expected(10_000))
+    >>> scorer = Scorer(truth.expected_data(10_000))
     >>> round(scorer.score(truth.dag), 3)
     -21036.862
     >>> scorer.table(max_parents=2)
@@ -301,7 +301,7 @@ def score_table(
         candidates: possible parents by child; all other variables by default.
 
     >>> from dagneal.networks.bundled import load
-    >>> table = score_table(load("lung-cancer").expected(10_000), max_parents=1)
+    >>> table = score_table(load("lung-cancer").expected_data(10_000), max_parents=1)
     >>> round(table.local("Xray", ["Cancer"]), 2)
     -4990.7
     """

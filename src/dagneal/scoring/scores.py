@@ -45,7 +45,7 @@ class Score(Protocol):
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import Scorer
     >>> truth = load("lung-cancer")
-    >>> round(Scorer(truth.expected(10_000), HannanQuinn()).score(truth.dag), 3)
+    >>> round(Scorer(truth.expected_data(10_000), HannanQuinn()).score(truth.dag), 3)
     -21017.729
     """
 

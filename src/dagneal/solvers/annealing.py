@@ -57,7 +57,7 @@ def anneal(
     >>> from dwave.samplers import SimulatedAnnealingSampler
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
-    >>> table = score_table(load("lung-cancer").expected(10_000))
+    >>> table = score_table(load("lung-cancer").expected_data(10_000))
     >>> solution = anneal(table, SimulatedAnnealingSampler(), num_reads=100, seed=7)
     >>> solution.optimal, solution.reads.reads
     (True, 100)

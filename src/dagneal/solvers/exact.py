@@ -42,7 +42,7 @@ def exact(table: ScoreTable, run: Run = DEFAULT_RUN) -> Solution:
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
-    >>> solution = exact(score_table(load("lung-cancer").expected(10_000)))
+    >>> solution = exact(score_table(load("lung-cancer").expected_data(10_000)))
     >>> solution.optimal, round(solution.score, 3)
     (True, -21036.862)
     """

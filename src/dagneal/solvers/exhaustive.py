@@ -38,7 +38,7 @@ def exhaustive(table: ScoreTable, run: Run = DEFAULT_RUN) -> Solution:
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
-    >>> solution = exhaustive(score_table(load("lung-cancer-4").expected(10_000)))
+    >>> solution = exhaustive(score_table(load("lung-cancer-4").expected_data(10_000)))
     >>> solution.edges
     [('Pollution', 'Cancer'), ('Smoker', 'Cancer'), ('Cancer', 'Xray')]
     """

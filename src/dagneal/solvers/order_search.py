@@ -43,7 +43,7 @@ def order_search(
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
     >>> from dagneal.solvers.exact import exact
-    >>> table = score_table(load("alarm-15").expected(10_000))
+    >>> table = score_table(load("alarm-15").expected_data(10_000))
     >>> round(order_search(table).score - exact(table).score, 6)
     0.0
     """

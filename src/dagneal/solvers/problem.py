@@ -104,7 +104,7 @@ class Solver(Protocol):
     ...         best = orders[np.argmax(dn.scoring.score_orders(table, orders))]
     ...         dag = dn.scoring.dag_of_order(table, best)
     ...         return dn.Solution(dag, table.score(dag), table.max_parents, solver="random orders", seed=run.seed)
-    >>> data = dn.load("lung-cancer").expected(10_000)
+    >>> data = dn.load("lung-cancer").expected_data(10_000)
     >>> dn.learn(data, RandomOrders(), seed=7)
     Learned(5 variables, 4 edges, BDeu(1) = -21036.862, not proved optimal)
     >>> dn.learn(data, dn.Divide(RandomOrders(), size=3, combine="penalty")).division.solver

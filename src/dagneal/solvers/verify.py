@@ -52,7 +52,7 @@ def verify(bqm: dimod.BinaryQuadraticModel, table: ScoreTable) -> Verification:
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.qubo.encode import Encoding, encode
     >>> from dagneal.scoring.scorer import score_table
-    >>> table = score_table(load("lung-cancer").expected(10_000))
+    >>> table = score_table(load("lung-cancer").expected_data(10_000))
     >>> bool(verify(encode(table), table)), bool(verify(encode(table, Encoding(scale=0.5)), table))
     (True, False)
     """
