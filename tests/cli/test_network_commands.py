@@ -84,7 +84,7 @@ def test_a_json_result_contains_the_network(tmp_path, capsys):
     assert "is both input and output" in capsys.readouterr().err
     assert main(["convert", str(tmp_path / "a.json"), str(tmp_path / "a.dot")]) == 0
     assert main(["convert", str(tmp_path / "a.dot"), str(tmp_path / "b.json")]) == 2
-    assert ".dot files are written but not read" in capsys.readouterr().err
+    assert "dagneal cannot read .dot files" in capsys.readouterr().err
 
 
 def test_columns_that_are_not_variables_of_the_network_are_ignored(tmp_path, capsys):

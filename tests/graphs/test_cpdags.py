@@ -19,7 +19,7 @@ def graphs(n):
 
 
 def skeleton_and_v_structures(graph):
-    """Return what equivalent DAGs have in common (Verma and Pearl): the skeleton and the v-structures."""
+    """Return the skeleton and the v-structures. DAGs are equivalent if both are equal (Verma and Pearl)."""
     skeleton = frozenset(frozenset(edge) for edge in graph.edges)
     colliders = frozenset(
         (frozenset((a, b)), c)
@@ -42,7 +42,7 @@ def test_a_cpdag_is_the_union_of_its_equivalence_class(n, classes):
             assert set(dn.cpdag(graph).edges) == union
 
 
-def test_scores_are_equal_exactly_within_equivalence_classes():
+def test_scores_are_equal_if_and_only_if_graphs_are_equivalent():
     scorer = dn.scoring.Scorer(random_data(4, 500, seed=6))
     by_class: dict = {}
     for graph in graphs(4):

@@ -18,7 +18,7 @@ NAMES = ("a", "b", "c", "d")
 
 
 def obeys(edges: set, knowledge: Knowledge) -> bool:
-    """Check the rules independently of the library."""
+    """Return whether edges obey all rules, computed independently of the library."""
     tier = {name: number for number, names in enumerate(knowledge.tiers) for name in names}
     return (
         set(knowledge.required) <= edges
@@ -64,7 +64,7 @@ def random_knowledge(seed: int, names: tuple, max_parents: int) -> Knowledge:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 200, 25))
-def test_solvers_find_the_best_allowed_network_of_an_enumeration(first):
+def test_solvers_find_the_best_network_that_obeys_knowledge(first):
     for seed in range(first, first + 25):
         data = random_data(seed)
         limit = 2 + seed % 2
@@ -116,7 +116,7 @@ def test_the_ground_state_of_the_qubo_is_the_best_allowed_network():
 
 
 @pytest.mark.slow
-def test_equivalence_class_is_the_union_of_all_equivalent_networks_that_obey():
+def test_equivalence_class_is_the_union_of_all_equivalent_networks_that_obey_knowledge():
     """The expected union comes from an enumeration of all DAGs."""
     for seed in range(60):
         knowledge = random_knowledge(seed, NAMES, 3)

@@ -15,7 +15,7 @@ def test_bounds_are_not_below_the_optimum(group):
         assert bound >= best - 1e-9
         if group == 15:
             assert bound == pytest.approx(best)
-        if group == 1:  # every child takes its best parents
+        if group == 1:  # every child has its best parents
             highest = [table.scores[table.entries_of(child)].max() for child in range(15)]
             assert bound == pytest.approx(sum(highest))
 

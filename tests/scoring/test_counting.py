@@ -1,4 +1,4 @@
-"""Both ways of counting, bitwise and row by row, agree with histograms."""
+"""Bitwise counting and counting row by row agree with histograms."""
 
 from itertools import combinations
 from math import lgamma, log
@@ -55,7 +55,7 @@ def test_bitwise_counts_equal_histograms(table):
 
 @settings(max_examples=40, deadline=None)
 @given(tables(), st.sampled_from([-1.0, 0.25, 1.0, 7.5]))
-def test_sums_from_both_ways_of_counting_equal_sums_over_histograms(table, concentration):
+def test_sums_of_both_counting_methods_equal_sums_over_histograms(table, concentration):
     data, codes = table
     arities = data.arities
     sets = sorted(s for size in range(4) for s in combinations(range(len(arities)), size))
@@ -76,7 +76,7 @@ def test_sums_from_both_ways_of_counting_equal_sums_over_histograms(table, conce
 
 
 def test_bitwise_counting_is_used_only_with_many_distinct_rows():
-    few = dn.load("lung-cancer").expected_data(10_000)  # 32 different rows
+    few = dn.load("lung-cancer").expected_data(10_000)  # 32 distinct rows
     assert Counter(few).planes is None
     many = dn.load("alarm-15").sample(10_000, 1)
     counter = Counter(many)
@@ -88,7 +88,7 @@ def test_bitwise_counting_is_used_only_with_many_distinct_rows():
 
 def test_looked_up_terms_equal_computed_terms():
     data = dn.load("alarm-15").sample(2_000, 1)
-    table = dn.scoring.Scorer(data).table(3)  # so many sums that terms are looked up
+    table = dn.scoring.Scorer(data).table(3)  # with so many sums, terms are looked up
     scorer = dn.scoring.Scorer(data)
     for child in data.names[:3]:
         for parents in combinations([name for name in data.names if name != child], 2):

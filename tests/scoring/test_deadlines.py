@@ -13,7 +13,7 @@ from support.reference import random_data
 
 @pytest.fixture
 def strict_deadline(monkeypatch):
-    """Let the deadline also stop short counting work."""
+    """Make the deadline also apply to short computations."""
     monkeypatch.setattr(counts, "_DEADLINE_WORK", 10_000)
 
 
@@ -26,6 +26,6 @@ def test_counting_stops_at_a_deadline(strict_deadline):
     assert np.isfinite(scorer.score(dn.learn(data).dag))  # a few sets are always counted
 
 
-def test_short_counting_work_ignores_the_deadline():
+def test_short_computations_ignore_the_deadline():
     scorer = Scorer(random_data(12, 200, 1), run=dn.Run(deadline=dn.Deadline(0.0)))
     assert len(scorer.table(2).scores) == 12 * (1 + 11 + 55)

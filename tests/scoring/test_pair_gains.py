@@ -1,4 +1,4 @@
-"""Gains of single parents."""
+"""Score gains of a child that gets a single parent."""
 
 import numpy as np
 import pytest

@@ -11,7 +11,7 @@ from dagneal.base.errors import InputError
 
 
 def dag_from_parents(parents: Mapping[str, Iterable[str]]) -> nx.DiGraph:
-    """Return the graph with these parents of each variable. Nodes have the order of the mapping.
+    """Return the graph in which each variable has the given parents. The nodes are in the order of the keys.
 
     >>> list(dag_from_parents({"a": [], "b": ["a"]}).edges)
     [('a', 'b')]
@@ -21,7 +21,7 @@ def dag_from_parents(parents: Mapping[str, Iterable[str]]) -> nx.DiGraph:
     for child, parent_names in parents.items():
         for parent in parent_names:
             if parent not in parents:
-                raise InputError(f"the parent {parent!r} of {child!r} is not a variable; add {parent!r} as a key of its own")
+                raise InputError(f"the parent {parent!r} of {child!r} is not a variable; add {parent!r} as a key")
             graph.add_edge(parent, child)
     return graph
 
@@ -30,7 +30,7 @@ def graph_from_edges(names: Iterable[str], edges: Iterable[Iterable[str]]) -> nx
     """Return a graph over the given variables.
 
     Args:
-        names: variables, in the order of the nodes.
+        names: all variables; the nodes of the graph are in this order.
         edges: pairs (parent, child).
 
     >>> list(graph_from_edges("abc", [("c", "a")]))
@@ -43,7 +43,7 @@ def graph_from_edges(names: Iterable[str], edges: Iterable[Iterable[str]]) -> nx
 
 
 def check_acyclic(graph: nx.DiGraph, name: str = "the graph") -> None:
-    """Check that a graph has no cycle. The error shows the cycle."""
+    """Check that a graph has no cycle. The error calls the graph `name` and shows the cycle."""
     if not nx.is_directed_acyclic_graph(graph):
         cycle = [str(edge[0]) for edge in nx.find_cycle(graph)]
         raise InputError(f"{name} has a cycle: {' -> '.join([*cycle, cycle[0]])}")
@@ -57,18 +57,18 @@ def check_variables(
     Args:
         first: variables of the first object.
         second: variables of the second object.
-        first_title: first object, in the error.
-        second_title: second object, in the error.
+        first_title: text that describes the first object in the error.
+        second_title: text that describes the second object in the error.
     """
-    ours, theirs = set(first), set(second)
-    if ours != theirs:
-        name = sorted(ours ^ theirs, key=str)[0]
-        owner = first_title if name in ours else second_title
+    first_names, second_names = set(first), set(second)
+    if first_names != second_names:
+        name = sorted(first_names ^ second_names, key=str)[0]
+        owner = first_title if name in first_names else second_title
         raise InputError(f"{first_title} and {second_title} have different variables: {name!r} is only in {owner}")
 
 
 def check_dag(graph: nx.DiGraph, names: Sequence[str]) -> None:
-    """Check that a graph is a DAG over exactly these variables."""
+    """Check that a graph is a DAG and that its nodes are exactly the given variables."""
     if not graph.is_directed():
         raise InputError("the graph is undirected; give a networkx.DiGraph")
     check_variables(graph, names)
@@ -76,20 +76,20 @@ def check_dag(graph: nx.DiGraph, names: Sequence[str]) -> None:
 
 
 def ordered_parents(graph: nx.DiGraph, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the parents of each variable, in the order of the names."""
-    place = {name: i for i, name in enumerate(names)}
-    return {child: tuple(sorted(graph.predecessors(child), key=place.__getitem__)) for child in names}
+    """Return the parents of each variable. Variables and parents are sorted by the order of `names`."""
+    index = {name: i for i, name in enumerate(names)}
+    return {child: tuple(sorted(graph.predecessors(child), key=index.__getitem__)) for child in names}
 
 
 def topological_order(graph: nx.DiGraph, names: Sequence[str]) -> list[str]:
-    """Return the variables, parents before children. If several may come next, the first of the names comes next.
+    """Return the variables with parents before children. The order of `names` breaks ties.
 
     >>> topological_order(dag_from_parents({"a": ["c"], "b": [], "c": []}), ["a", "b", "c"])
     ['b', 'c', 'a']
     """
     check_acyclic(graph)
-    place = {name: i for i, name in enumerate(names)}
-    return list(nx.lexicographical_topological_sort(graph, key=place.__getitem__))
+    index = {name: i for i, name in enumerate(names)}
+    return list(nx.lexicographical_topological_sort(graph, key=index.__getitem__))
 
 
 def cpdag(graph: nx.DiGraph, fixed: Iterable[tuple[str, str]] = ()) -> nx.DiGraph:
@@ -97,11 +97,12 @@ def cpdag(graph: nx.DiGraph, fixed: Iterable[tuple[str, str]] = ()) -> nx.DiGrap
 
     Args:
         graph: a DAG.
-        fixed: edges of the graph with a direction known from elsewhere. The class excludes DAGs that reverse a fixed edge.
+        fixed: edges of the graph whose direction is known, for example from background knowledge. The class excludes DAGs
+            that reverse a fixed edge.
 
     Returns:
-        A graph with a compelled edge in one direction and a reversible edge in both directions. Compelled are the edges of
-        v-structures, fixed edges, and all edges that follow from them by Meek's rules.
+        A graph that contains each compelled edge in one direction and each reversible edge in both directions. Compelled
+        edges are the edges of v-structures, the fixed edges, and all edges whose direction follows by Meek's rules.
 
     >>> sorted(cpdag(dag_from_parents({"a": [], "b": ["a"]})).edges)
     [('a', 'b'), ('b', 'a')]
@@ -135,16 +136,20 @@ Edges = set[tuple[str, str]]
 
 
 def _is_forced(a: str, b: str, adjacent: Mapping[str, set[str]], directed: Edges, undirected: Edges) -> bool:
-    """Return whether one of Meek's rules directs a - b as a -> b."""
+    """Return whether one of Meek's rules gives the undirected edge a - b the direction a -> b."""
     into_b = {c for c in adjacent[b] if (c, b) in directed}
-    chains_of_one = any((c, a) in directed and c not in adjacent[b] for c in adjacent[a])
-    chains_of_two = any((a, c) in directed for c in into_b)
-    kites = any(
+    # Rule 1: c -> a, and c is not adjacent to b.
+    rule_1 = any((c, a) in directed and c not in adjacent[b] for c in adjacent[a])
+    # Rule 2: a -> c -> b.
+    rule_2 = any((a, c) in directed for c in into_b)
+    # Rule 3: a - c -> b and a - d -> b, and c is not adjacent to d.
+    rule_3 = any(
         d not in adjacent[c] for c, d in combinations(sorted(into_b), 2) if (a, c) in undirected and (a, d) in undirected
     )
-    detours = any(  # needed only with fixed edges
+    # Rule 4: a - c -> d -> b, c is not adjacent to b, and d is adjacent to a. It is needed only with fixed edges.
+    rule_4 = any(
         (a, c) in undirected and c not in adjacent[b] and (c, d) in directed and d in adjacent[a]
         for d in into_b
         for c in adjacent[d]
     )
-    return chains_of_one or chains_of_two or kites or detours
+    return rule_1 or rule_2 or rule_3 or rule_4

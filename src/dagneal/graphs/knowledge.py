@@ -1,4 +1,4 @@
-"""Background knowledge: rules that a network must obey, known before looking at the data."""
+"""Background knowledge: rules, known in advance, that every learned network must obey."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Knowledge:
     """Background knowledge: required and forbidden edges, tiers, roots, leaves and parent limits.
 
     Args:
-        required: edges (parent, child) that every network has.
-        forbidden: edges (parent, child) that no network has.
+        required: edges (parent, child) that every network must have.
+        forbidden: edges (parent, child) that no network may have.
         tiers: groups of variables, earliest first. No edge leads from a later group to an earlier group. Variables outside
             all groups are unrestricted.
-        roots: variables without parents.
-        leaves: variables without children.
-        limits: parent limits of single variables.
+        roots: variables that must not have parents.
+        leaves: variables that must not have children.
+        limits: parent limits by variable.
 
     >>> knowledge = Knowledge(required=[("Smoker", "Cancer")], tiers=[["Pollution", "Smoker"], ["Cancer"]])
     >>> knowledge.check(("Pollution", "Smoker", "Cancer"), max_parents=2)
@@ -61,7 +61,7 @@ class Knowledge:
 
     def __or__(self, other: Knowledge) -> Knowledge:
         if self.tiers and other.tiers:
-            raise InputError("tiers are given twice; give them only once")
+            raise InputError("tiers are given in two places; give them only once")
         return Knowledge(
             (*self.required, *other.required),
             (*self.forbidden, *other.forbidden),
@@ -72,7 +72,7 @@ class Knowledge:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the knowledge as plain values, with the keys of a knowledge file."""
+        """Return the knowledge as a dict of plain values, with the keys of a knowledge file."""
         plain = {
             "required": [list(edge) for edge in self.required],
             "forbidden": [list(edge) for edge in self.forbidden],
@@ -84,7 +84,7 @@ class Knowledge:
         return {name: value for name, value in plain.items() if value}
 
     def check(self, names: Sequence[str], max_parents: int) -> None:
-        """Check that a network can obey the knowledge. The error names the contradiction.
+        """Check that at least one network obeys all rules. The error names the rules that contradict each other.
 
         Args:
             names: variables of the data.
@@ -92,9 +92,9 @@ class Knowledge:
         """
         self._check_names(names)
         allowed = self._allowed_edges(names)
-        place = {name: i for i, name in enumerate(names)}
+        index = {name: i for i, name in enumerate(names)}
         for parent, child in self.required:
-            if not allowed[place[parent], place[child]]:
+            if not allowed[index[parent], index[child]]:
                 reason = self._conflict(parent, child)
                 raise InputError(f"the edge {parent} -> {child} is required, but {reason}; remove one of these rules")
         graph = nx.DiGraph(list(self.required))
@@ -109,7 +109,7 @@ class Knowledge:
                 )
 
     def _check_names(self, names: Sequence[str]) -> None:
-        """Check the names in all rules, and reject self-loops, repeated names in tiers and invalid limits."""
+        """Check that rules use only known names. Also reject self-loops, repeated names in tiers and invalid limits."""
         variables = set(names)
         uses = [
             ("required", [name for edge in self.required for name in edge]),
@@ -135,7 +135,7 @@ class Knowledge:
             whole_number(f"the parent limit of {name}", limit)
 
     def _conflict(self, parent: str, child: str) -> str:
-        """Return the reason why an edge is not allowed."""
+        """Return the reason why an edge is not allowed, for an error message."""
         if (parent, child) in self.forbidden:
             return "it is also forbidden"
         if child in self.roots:
@@ -145,43 +145,43 @@ class Knowledge:
         return f"{parent!r} is in a later tier than {child!r}"
 
     def _allowed_edges(self, names: Sequence[str]) -> NDArray[np.bool_]:
-        """Return `allowed[parent, child]`: whether no rule forbids the edge."""
-        place = {name: i for i, name in enumerate(names)}
+        """Return the matrix `allowed[parent, child]`: True if no rule forbids the edge."""
+        index = {name: i for i, name in enumerate(names)}
         allowed = ~np.eye(len(names), dtype=bool)
         for parent, child in self.forbidden:
-            allowed[place[parent], place[child]] = False
+            allowed[index[parent], index[child]] = False
         tier = np.full(len(names), -1)
         for number, members in enumerate(self.tiers):
-            tier[[place[name] for name in members]] = number
+            tier[[index[name] for name in members]] = number
         later = (tier[:, None] > tier[None, :]) & (tier[:, None] >= 0) & (tier[None, :] >= 0)
         allowed &= ~later
-        allowed[:, [place[name] for name in self.roots]] = False
-        allowed[[place[name] for name in self.leaves], :] = False
+        allowed[:, [index[name] for name in self.roots]] = False
+        allowed[[index[name] for name in self.leaves], :] = False
         return allowed
 
     def constraints(self, names: Sequence[str], max_parents: int) -> Constraints:
-        """Return the knowledge as arrays over positions of variables.
+        """Return the knowledge as arrays, in which a variable is represented by its index in `names`.
 
         Args:
             names: variables of the data.
             max_parents: parent limit of all variables.
         """
         self.check(names, max_parents)
-        place = {name: i for i, name in enumerate(names)}
+        index = {name: i for i, name in enumerate(names)}
         required = np.zeros((len(names), len(names)), dtype=bool)
         for parent, child in self.required:
-            required[place[parent], place[child]] = True
+            required[index[parent], index[child]] = True
         limits = np.array([min(max_parents, self.limits.get(name, max_parents)) for name in names], dtype=np.int64)
         return Constraints(self._allowed_edges(names), required, limits)
 
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """Background knowledge as arrays over positions of variables.
+    """Background knowledge as arrays, in which a variable is represented by its index.
 
     Attributes:
-        allowed: matrix `allowed[parent, child]` of the edges that no rule forbids.
-        required: matrix `required[parent, child]` of the required edges.
+        allowed: matrix `allowed[parent, child]`: True if no rule forbids the edge.
+        required: matrix `required[parent, child]`: True if the edge is required.
         limits: parent limit of each variable.
     """
 
@@ -190,23 +190,25 @@ class Constraints:
     limits: Ints
 
     def candidates(self, child: int, given: Ints) -> Ints:
-        """Return the allowed candidates of a child, and its required parents.
+        """Return the candidates that may be parents of a child, and all its required parents, in ascending order.
 
         Args:
-            child: position of the child.
-            given: candidates to restrict.
+            child: index of the child.
+            given: indices of candidates, allowed or not.
         """
         chosen = np.zeros(len(self.allowed), dtype=bool)
         chosen[given] = True
         return np.flatnonzero((chosen & self.allowed[:, child]) | self.required[:, child])
 
     def violations(self, child: int, candidates: Ints, masks: Masks) -> Floats:
-        """Return the number of violations by each parent set of a child.
+        """Return the number of violations in each parent set of a child.
+
+        Each missing required parent, each forbidden parent and each parent above the limit is a violation.
 
         Args:
-            child: position of the child.
-            candidates: variables of the bits of the masks.
-            masks: parent sets.
+            child: index of the child.
+            candidates: indices of the variables; bit b of a mask stands for `candidates[b]`.
+            masks: parent sets as bit masks.
         """
         count = np.full(len(masks), float(self.required[:, child].sum()))
         parents = np.zeros(len(masks))
@@ -222,7 +224,9 @@ class Constraints:
 
 
 def equivalence_class(dag: nx.DiGraph, knowledge: Knowledge | None) -> nx.DiGraph:
-    """Return the networks that are equivalent to a DAG and obey the knowledge, as a partially directed graph.
+    """Return the partially directed graph of all networks that are equivalent to a DAG and obey the knowledge.
+
+    Edges on which these networks agree have one direction; other edges have both. Parent limits are ignored.
 
     Args:
         dag: a DAG that obeys the knowledge.
@@ -235,8 +239,8 @@ def equivalence_class(dag: nx.DiGraph, knowledge: Knowledge | None) -> nx.DiGrap
     if not knowledge:
         return cpdag(dag)
     rules = knowledge.constraints(list(dag), max(len(dag) - 1, 0))
-    place = {name: i for i, name in enumerate(dag)}
-    fixed = [(a, b) for a, b in dag.edges if rules.required[place[a], place[b]] or not rules.allowed[place[b], place[a]]]
+    index = {name: i for i, name in enumerate(dag)}
+    fixed = [(a, b) for a, b in dag.edges if rules.required[index[a], index[b]] or not rules.allowed[index[b], index[a]]]
     return cpdag(dag, fixed)
 
 
@@ -252,7 +256,7 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
 
 
 def as_knowledge(value: Any) -> Knowledge | None:
-    """Return background knowledge from an object, a mapping or a file; None if there is none.
+    """Convert an object, a mapping or a file to background knowledge; return None if it has no rules.
 
     Args:
         value: a `Knowledge`, a mapping with the keys of a knowledge file, the path of a knowledge file, or None.
@@ -272,7 +276,7 @@ def as_knowledge(value: Any) -> Knowledge | None:
 
 
 def _parse(values: Mapping[str, Any], where: str, limits_help: str) -> Knowledge:
-    """Return the knowledge from plain values. Errors begin with `where`."""
+    """Return the knowledge that a mapping describes. Errors begin with `where`; `limits_help` describes valid limits."""
     if unknown := [name for name in values if name not in _KEYS]:
         close = hint(str(unknown[0]), _KEYS)
         raise InputError(f"{where}: {unknown[0]!r} is not a key of knowledge; the keys are {', '.join(_KEYS)}{close}")

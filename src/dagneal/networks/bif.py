@@ -1,7 +1,7 @@
 """Read and write the Bayesian network interchange format (BIF).
 
 The reader supports the features of public benchmark files: quoted and unquoted names, comments, properties, `table` and
-`default` entries, rows for parent states, and state names such as `<5` or `0.5`.
+`default` entries, one row per combination of parent states, and state names such as `<5` or `0.5`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def parse_bif(text: str, where: str = "BIF") -> BayesianNetwork:
 
 
 class _Parser:
-    """A recursive descent parser. Every error gives the line."""
+    """A recursive descent parser for BIF text. Every error message contains the line number."""
 
     def __init__(self, text: str, where: str) -> None:
         self.where = where
@@ -113,7 +113,7 @@ class _Parser:
         return text
 
     def names_until(self, *marks: str) -> list[str]:
-        """Return the names before one of the marks, without consuming the mark. Commas are optional."""
+        """Read and return names up to one of the marks, such as `{`. The mark is not read. Commas are optional."""
         names = []
         while not any(self.at(mark) for mark in marks):
             if self.at(","):
@@ -150,7 +150,7 @@ class _Parser:
                 raise self.error(f"{name!r} has no probabilities; add a probability block")
         parents = {name: self.tables[name][0] for name in self.states}
         tables = {name: self.tables[name][1] for name in self.states}
-        network = BayesianNetwork(self.states, parents, tables, self.where)  # named after the file for error messages
+        network = BayesianNetwork(self.states, parents, tables, self.where)  # errors show the file name
         return replace(network, name=self.title or self.where)
 
     def variable(self) -> None:
@@ -206,7 +206,7 @@ class _Parser:
         self.tables[child] = (parents, table)
 
     def entry(self, child: str, parents: Sequence[str], table: np.ndarray) -> None:
-        """Read one `table`, `default` or row of a probability block."""
+        """Read one entry of a probability block into `table`: `table`, `default`, a property or the row of parent states."""
         if self.at("("):
             self.expect("(")
             given = self.names_until(")")
@@ -293,13 +293,13 @@ def format_bif(network: BayesianNetwork) -> str:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Check that names can be written in BIF."""
+    """Check that a BIF file can contain the names."""
     for name in names:
         _quote(name)
 
 
 def _quote(name: str) -> str:
-    """Return a name as BIF text, in quotes if necessary."""
+    """Return a name as BIF text, in quotes if necessary; raise an error if BIF cannot contain it."""
     if _UNQUOTED.fullmatch(name) and "//" not in name and "/*" not in name:
         return name
     if _NOT_QUOTABLE.search(name):

@@ -1,4 +1,4 @@
-"""The seven networks of the paper."""
+"""The seven networks of the paper, which are bundled with dagneal."""
 
 from dataclasses import replace
 from importlib import resources

@@ -18,15 +18,16 @@ class Comparison:
     """The differences between a learned graph and the true graph.
 
     Attributes:
-        true_positives: number of learned edges that are true, with the true direction.
-        false_positives: number of learned edges that are not true, including reversed edges.
-        missing: number of true edges that were not learned, including reversed edges.
-        sensitivity: fraction of the true edges that were learned.
-        specificity: fraction of the ordered pairs without a true edge that also have no learned edge (as in the paper).
-        precision: fraction of the learned edges that are true.
+        true_positives: number of learned edges that the true graph has in the same direction.
+        false_positives: number of learned edges that the true graph lacks, including reversed edges.
+        missing: number of true edges that the learned graph lacks, including reversed edges.
+        sensitivity: true positives divided by the number of true edges.
+        specificity: fraction of ordered pairs without a learned edge, among the ordered pairs of variables without a true
+            edge (as in the paper).
+        precision: true positives divided by the number of learned edges.
         f1: harmonic mean of precision and sensitivity.
-        shd: structural Hamming distance: number of variable pairs with a different connection.
-        cpdag_shd: structural Hamming distance of the CPDAGs; None if a graph has a cycle.
+        shd: structural Hamming distance: number of pairs of variables that the two graphs connect differently.
+        cpdag_shd: structural Hamming distance between the CPDAGs of the two graphs; None if a graph has a cycle.
         score: log score of the learned graph; None without a scorer, or if a graph has a cycle.
         score_gap: log score of the true graph minus `score`; negative if the learned graph scores higher.
     """
@@ -52,11 +53,11 @@ def compare(learned: nx.DiGraph, truth: nx.DiGraph, scorer: Scorer | None = None
     """Compare a learned graph with the true graph.
 
     Args:
-        learned: a directed graph. If it has a cycle, the CPDAG distance and the scores are None.
-        truth: the true DAG, over the same variables.
-        scorer: scorer of both graphs; None for no scores.
+        learned: learned graph. If it has a cycle, the CPDAG distance and the scores are None.
+        truth: true DAG with the same variables.
+        scorer: scorer that scores both graphs, or None to omit the scores.
 
-    A fraction with denominator 0 counts as 1: without true edges the sensitivity is 1, without learned edges the precision.
+    A fraction with denominator 0 is 1. For example, the sensitivity is 1 if there are no true edges.
 
     >>> import networkx as nx
     >>> compare(nx.DiGraph([("a", "b"), ("b", "c")]), nx.DiGraph([("a", "b"), ("c", "b")]))
@@ -86,13 +87,13 @@ def compare(learned: nx.DiGraph, truth: nx.DiGraph, scorer: Scorer | None = None
 
 
 def structural_distance(a: nx.DiGraph, b: nx.DiGraph) -> int:
-    """Return the structural Hamming distance: the number of node pairs with a different connection.
+    """Return the structural Hamming distance: the number of pairs of nodes that two graphs connect differently.
 
-    A pair is unconnected, or connected in one direction, the other direction or both directions.
+    There are four possible connections of a pair: none, either direction, or both directions.
 
     Args:
-        a: a directed or partially directed graph; an undirected edge is an edge in both directions.
-        b: another graph over the same nodes.
+        a: directed or partially directed graph. An undirected edge is an edge in both directions.
+        b: another graph with the same nodes.
 
     >>> import networkx as nx
     >>> structural_distance(nx.DiGraph([("a", "b")]), nx.DiGraph([("b", "a")]))

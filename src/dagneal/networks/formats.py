@@ -19,7 +19,7 @@ from dagneal.graphs.dags import check_acyclic
 from dagneal.networks.network import BayesianNetwork
 
 FORMATS = (".json", ".bif", ".graphml", ".dot")
-PAGE = ".html"  # page about a result
+PAGE = ".html"  # ending of result pages, which are written but not read
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML 1.0 cannot contain
 _LONGEST = 60  # columns for a name in an error message
 
@@ -61,7 +61,8 @@ def dot(dag: nx.DiGraph) -> str:
 def check_characters(names: Iterable[Any], path: str | os.PathLike[str]) -> None:
     """Check that a GraphML or DOT file can contain the names of the variables.
 
-    Both need characters that XML 1.0 allows: Graphviz converts DOT into SVG. Names are not checked for other formats.
+    GraphML is XML, and Graphviz converts DOT into SVG, which is also XML. Both therefore allow only characters of XML 1.0.
+    For other file endings nothing is checked.
 
     Args:
         names: names of the variables.
@@ -77,7 +78,7 @@ def check_characters(names: Iterable[Any], path: str | os.PathLike[str]) -> None
 
 
 def network_dict(network: BayesianNetwork) -> dict[str, Any]:
-    """Return a network with its probabilities as plain values.
+    """Return a network as a dict of plain values, with the keys of a .json file.
 
     Args:
         network: network to convert.
@@ -96,9 +97,9 @@ def write_network(network: BayesianNetwork | nx.DiGraph, path: str | os.PathLike
     """Write a network or a graph to a file. The ending of the file name selects the format.
 
     Args:
-        network: a network, or a graph without probabilities, which cannot be written as .bif.
+        network: a network with probabilities, or a graph. A graph cannot be written as .bif.
         path: path of a .json, .bif, .graphml or .dot file.
-        safe: whether to replace special characters in names and states first, for tools that need plain identifiers.
+        safe: whether to replace special characters in names and states, for tools that need plain identifiers.
     """
     check_format(path, FORMATS)
     if safe:
@@ -110,7 +111,7 @@ def write_network(network: BayesianNetwork | nx.DiGraph, path: str | os.PathLike
     dag = get_dag(network)
     if suffix == ".bif":
         if not isinstance(network, BayesianNetwork):
-            raise InputError(f"{path}: a graph has no probabilities; estimate them from data with `dagneal fit`")
+            raise InputError(f"{path}: the graph has no probabilities for a .bif file; estimate them with `dagneal fit`")
         from dagneal.networks.bif import format_bif
 
         text = format_bif(network)
@@ -124,14 +125,13 @@ def write_network(network: BayesianNetwork | nx.DiGraph, path: str | os.PathLike
 
 
 def make_labels_safe(network: BayesianNetwork) -> BayesianNetwork:
-    """Return the network with plain identifiers as names and states.
+    """Return a copy of a network whose names and states are plain identifiers.
 
-    An identifier has only letters, digits and underscores, and does not begin with a digit.
+    A plain identifier has only letters, digits and underscores, and does not begin with a digit.
 
     Args:
-        network: any network.
+        network: network to copy.
 
-    >>> from dagneal.networks.bundled import load
     >>> _safe_labels(["Asy/Patch", "Asy Patch", "3"])
     {'Asy/Patch': 'Asy_Patch', 'Asy Patch': 'Asy_Patch_2', '3': '_3'}
     """
@@ -145,7 +145,7 @@ def make_labels_safe(network: BayesianNetwork) -> BayesianNetwork:
 
 
 def _safe_labels(labels: Iterable[str]) -> dict[str, str]:
-    """Return a distinct plain identifier for each label."""
+    """Return a plain identifier for each label. Different labels have different identifiers."""
     identifiers: dict[str, str] = {}
     for label in labels:
         plain = re.sub(r"[^A-Za-z0-9_]", "_", str(label)) or "_"
@@ -158,14 +158,14 @@ def _safe_labels(labels: Iterable[str]) -> dict[str, str]:
 
 
 def read_structure(source: str | os.PathLike[str]) -> nx.DiGraph | BayesianNetwork:
-    """Read a network or a graph. The result is a graph if the .json or .graphml file has no probabilities.
+    """Read a network or a graph. A .graphml file, or a .json file without probabilities, gives a graph.
 
     Args:
         source: path of a .bif, .json or .graphml file, or the name of a bundled network.
     """
     suffix = Path(source).suffix.lower()
     if suffix in (".dot", PAGE):
-        raise InputError(f"{source}: {suffix} files are written but not read; give a .bif, .json or .graphml file")
+        raise InputError(f"{source}: dagneal cannot read {suffix} files; give a .bif, .json or .graphml file")
     if suffix not in (".json", ".graphml"):
         from dagneal.networks.bundled import load
 
@@ -215,7 +215,7 @@ def _from_json(text: str, source: str | os.PathLike[str]) -> nx.DiGraph | Bayesi
 
 
 def _check_agreement(graph: nx.DiGraph, parents: Mapping[str, Sequence[str]], source: str | os.PathLike[str]) -> None:
-    """Check that `variables` and `edges` of a file agree with its probabilities. Editing by hand can break this."""
+    """Check that `variables` and `edges` of a .json file agree with its `states` and `parents`, in case it was edited."""
     if variables := sorted(set(graph) ^ set(parents)):
         keys = ("variables", "states") if variables[0] in graph else ("states", "variables")
         raise InputError(f"{source}: {variables[0]!r} is in {keys[0]!r} but not in {keys[1]!r}; make them agree")
@@ -242,7 +242,7 @@ def _from_graphml(text: str, source: str | os.PathLike[str]) -> nx.DiGraph:
 
 
 def get_dag(network: nx.DiGraph | BayesianNetwork) -> nx.DiGraph:
-    """Return the graph of a network; return a graph unchanged.
+    """Return the graph of a network. Return a graph unchanged.
 
     Args:
         network: a network or a graph.

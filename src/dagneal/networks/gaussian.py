@@ -1,9 +1,10 @@
 """Conditional-Gaussian networks, and the procedure of the paper to discretise them (section 5.1).
 
-A continuous variable gets two states: above and below a threshold. Each setting of its parents has a mean and a variance.
-Over all settings, the lowest value is the smallest mean minus its variance, and the highest value is the largest mean plus
-its variance. The threshold is halfway between them. For each setting, the Gaussian gives the probability of the state above.
-A continuous parent is discretised first. Its highest and lowest values then represent its two states.
+A continuous variable gets two states: above and below a threshold. It has a Gaussian distribution for each combination of
+its parents' states. Its lowest value is the smallest mean minus the variance of the same Gaussian. Its highest value is the
+largest mean plus the variance of the same Gaussian. The threshold is halfway between these two values. Each Gaussian then
+gives the probability of being above the threshold. A continuous parent is discretised before its children. For them, its
+highest value represents the state above its threshold, and its lowest value represents the state below.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ class Discrete:
 
 @dataclass(frozen=True)
 class Gaussian:
-    """A continuous variable with a mean and a variance for each setting of its discrete parents.
+    """A continuous variable with a mean and a variance for each combination of its discrete parents' states.
 
     Args:
-        parents: discrete parents.
-        moments: mean and variance for each combination of parent states.
-        slopes: change of the mean per unit of each continuous parent.
-        states: names of the states above and below the threshold.
+        parents: names of the discrete parents.
+        moments: (mean, variance) by combination of the discrete parents' states.
+        slopes: change of the mean per unit of each continuous parent, by name of the parent.
+        states: names of the two states: first above the threshold, then below.
     """
 
     parents: tuple[str, ...]
@@ -49,11 +50,11 @@ class Gaussian:
 
 @dataclass(frozen=True)
 class Threshold:
-    """The threshold of a continuous variable.
+    """The threshold of a continuous variable, and the values from which it is computed.
 
     Attributes:
-        lowest: the smallest mean minus its variance.
-        highest: the largest mean plus its variance.
+        lowest: smallest mean minus the variance of the same Gaussian.
+        highest: largest mean plus the variance of the same Gaussian.
     """
 
     lowest: float
@@ -70,10 +71,10 @@ def discretise_network(
 ) -> tuple[BayesianNetwork, dict[str, Threshold]]:
     """Discretise a conditional-Gaussian network by the procedure of the paper.
 
-    A parent without influence on the discrete probabilities is removed.
+    A parent that does not change the discrete probabilities is removed.
 
     Args:
-        variables: variables by name, parents before their children.
+        variables: variables by name. Parents come before their children.
         name: name of the resulting network.
 
     Returns:
@@ -117,7 +118,7 @@ def _moments(
     thresholds: Mapping[str, Threshold],
     variables: Mapping[str, Discrete | Gaussian],
 ) -> tuple[float, float]:
-    """Return mean and variance of a variable. Each continuous parent has its highest or lowest value."""
+    """Return mean and variance for one combination of parent states. A continuous parent has its highest or lowest value."""
     discrete = setting[: len(variable.parents)]
     mean, variance = variable.moments[discrete]
     for (name, slope), state in zip(variable.slopes.items(), setting[len(variable.parents) :], strict=True):

@@ -1,4 +1,4 @@
-"""BayesianNetwork: a DAG with conditional probability tables. Sampling, expected data and fitting."""
+"""BayesianNetwork: a DAG with conditional probability tables, which can generate data and be estimated from data."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 Rounding = Literal["nearest", "floor"]
 
 _SUM_TOLERANCE = 1e-3  # published tables are rounded to three digits
-_CHUNK = 1 << 20  # rows drawn at once, which bounds memory; changing it changes the rows of a seed
-LARGEST_CPT = 100_000_000  # numbers in a table
+_CHUNK = 1 << 20  # rows drawn at once, to limit memory; with another value the same seed gives other rows
+LARGEST_CPT = 100_000_000  # largest number of probabilities in a table
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +32,9 @@ class BayesianNetwork:
     """A Bayesian network over discrete variables.
 
     Attributes:
-        states: states of each variable; the variables have the order of this mapping.
-        parents: parents of each variable.
-        cpts: conditional probability table of each variable: an array with one axis per parent, then one for the variable.
+        states: states by variable. The keys define the order of the variables.
+        parents: parents by variable.
+        cpts: conditional probability tables by variable. A table has one axis per parent, and a last axis for the variable.
         name: name of the network.
 
     >>> rain = BayesianNetwork(
@@ -64,7 +64,7 @@ class BayesianNetwork:
                 raise InputError(f"{self.name}: {name!r} lists the same parent twice; remove one")
             if len(set(states)) != len(states) or not states:
                 raise InputError(
-                    f"{self.name}: the states of {name!r} must be distinct, at least one; they are ({', '.join(states)})"
+                    f"{self.name}: {name!r} needs at least one state, and states must be distinct, not ({', '.join(states)})"
                 )
             for parent in self.parents[name]:
                 if parent not in self.states:
@@ -75,7 +75,7 @@ class BayesianNetwork:
                 raise InputError(f"{self.name}: the table of {name!r} is not an array of numbers") from error
             shape = tuple(len(self.states[v]) for v in (*self.parents[name], name))
             if table.shape != shape:
-                raise InputError(f"{self.name}: the table of {name!r} has shape {table.shape}; it needs {shape}")
+                raise InputError(f"{self.name}: the table of {name!r} has shape {table.shape}; it needs shape {shape}")
             tables[name] = _normalise(self, name, table)
         object.__setattr__(self, "cpts", tables)
         check_acyclic(self.dag, self.name)
@@ -94,21 +94,21 @@ class BayesianNetwork:
         return f"BayesianNetwork({self.name}: {len(self.names)} variables, {self.dag.number_of_edges()} edges)"
 
     def sample(self, rows: int, seed: int | None = None) -> Dataset:
-        """Draw independent rows.
+        """Draw independent random rows from the network.
 
         Args:
             rows: number of rows.
-            seed: seed of the random generator.
+            seed: seed of the random generator; None for a new seed.
         """
         chunks = list(self.sample_codes(rows, seed))
         return Dataset.from_codes(self.names, list(self.states.values()), np.concatenate(chunks, axis=1))
 
     def sample_codes(self, rows: int, seed: int | None = None) -> Iterator[NDArray[np.uint16]]:
-        """Draw independent rows; yield chunks of state codes of shape (variables, rows of the chunk).
+        """Draw independent random rows; yield them in chunks, as arrays of state codes of shape (variables, rows).
 
         Args:
-            rows: number of rows.
-            seed: seed of the random generator.
+            rows: total number of rows.
+            seed: seed of the random generator; None for a new seed.
         """
         rows = whole_number("rows", rows, least=1)
         generator = np.random.default_rng(None if seed is None else whole_number("seed", seed))
@@ -125,14 +125,14 @@ class BayesianNetwork:
             yield codes
 
     def expected_data(self, rows: int, rounding: Rounding = "nearest") -> Dataset:
-        """Return data without random variation: each combination of states occurs as often as expected.
+        """Return data without random variation. The count of each combination of states is its expected count, rounded.
 
         Args:
-            rows: number of rows. Rounding makes the result slightly larger or smaller.
-            rounding: `"nearest"`, as in the sizes that the paper gives, or `"floor"`, as in its text.
+            rows: number of rows before rounding. The result can have more or fewer rows.
+            rounding: `"nearest"` gives the numbers of rows in the paper; `"floor"` follows the text of the paper.
 
-        The joint distribution is built variable by variable. A partial combination whose count rounds to 0 is dropped at
-        once, because further variables only make it rarer.
+        The combinations are built variable by variable. A partial combination whose count rounds to 0 is dropped at once,
+        because its count cannot grow with further variables.
         """
         if rounding not in ("nearest", "floor"):
             raise InputError(f"rounding is {rounding!r}; give 'nearest' or 'floor'")
@@ -162,7 +162,7 @@ class BayesianNetwork:
 
 
 def _normalise(network: BayesianNetwork, name: str, table: Floats) -> Floats:
-    """Return the table with rows scaled to sum to 1; raise an error if a row is not a distribution."""
+    """Return the table with each row scaled to sum to 1; raise an error if a row is not a probability distribution."""
     sums = table.sum(axis=-1)
     bad = ~(np.abs(sums - 1) <= _SUM_TOLERANCE) | (table < 0).any(axis=-1)
     if bad.any():
@@ -172,7 +172,7 @@ def _normalise(network: BayesianNetwork, name: str, table: Floats) -> Floats:
         values = ", ".join(f"{v:g}" for v in table[where])
         problem = "include a negative value" if (table[where] < 0).any() else f"sum to {sums[where]:g}"
         raise InputError(f"{network.name}: {what} {problem} ({values}); they must be from 0 to 1 and sum to 1")
-    exact = np.abs(sums - 1) <= 1e-9  # only rounding errors: keep the digits
+    exact = np.abs(sums - 1) <= 1e-9  # only binary rounding errors: keep the numbers unchanged
     return table if exact.all() else table / sums[..., None]
 
 
@@ -180,12 +180,13 @@ def fit(dag: nx.DiGraph, data: Dataset, prior: Dirichlet | None = None) -> Bayes
     """Estimate the conditional probability tables of a DAG from data.
 
     Args:
-        dag: a DAG over the columns of the data.
-        data: the data.
-        prior: Dirichlet prior with the pseudo-counts to add to the counts; `BDeu(1)` by default.
+        dag: a DAG whose nodes are the columns of the data.
+        data: data from which the probabilities are estimated.
+        prior: Dirichlet prior, whose pseudo-counts are added to the counts; `BDeu(1)` by default.
 
     Returns:
-        The network with the expected probabilities, (N_ijk + a_ijk) / (N_ij + a_ij).
+        The network with the probabilities (N_ijk + a_ijk) / (N_ij + a_ij). N_ijk counts the rows in which variable i has
+        state k and its parents have state combination j, and a_ijk is the pseudo-count. N_ij and a_ij are sums over k.
 
     >>> from dagneal.networks.bundled import load
     >>> truth = load("lung-cancer")

@@ -1,9 +1,9 @@
 """An upper bound on the score, for tables that are too large for exact search.
 
-A simple bound lets every child take its best parents, even if this makes a cycle. A better bound forbids cycles within
-groups of variables (the static pattern databases of Yuan and Malone 2012). Parents outside the group are unrestricted. A
-parent set is therefore reduced to its members inside the group, with the best score of all sets that have these members
-inside. Exact search then gives the highest total score of the group. The bound is the sum over the groups.
+A simple bound gives every child its best parents, even if the edges then form a cycle. A better bound forbids cycles within
+groups of variables (the static pattern databases of Yuan and Malone 2012). Parents outside the group are unrestricted. Each
+parent set is therefore reduced to its members inside the group. Several sets can reduce to the same members; the best of
+their scores counts. Exact search gives the highest total score of each group. The bound is the sum of these totals.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from dagneal.scoring.table import ScoreTable
 from dagneal.solvers.exact import exact, fits
 from dagneal.solvers.solution import Bound
 
-GROUP = 20  # variables; exact search over 20 takes 0.1 s
+GROUP = 20  # variables; exact search with 20 variables takes 0.1 s
 
 
 def upper_bound(table: ScoreTable, group: int = GROUP) -> Bound:
-    """Return an upper bound on the score of all networks of a table.
+    """Return an upper bound on the log scores of all networks that a score table allows.
 
     Args:
-        table: local scores of any number of variables.
-        group: largest number of variables in a group. With all variables in one group the bound is the optimum.
+        table: score table with any number of variables.
+        group: largest number of variables in a group; lowered if memory is short. If one group contains all variables, the
+            bound is the score of the best network.
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
@@ -42,19 +43,19 @@ def upper_bound(table: ScoreTable, group: int = GROUP) -> Bound:
 
 
 def _score_drops(table: ScoreTable, start: Ints, masks: Masks, scores: Floats) -> Floats:
-    """Return `drops[parent, child]`: the drop of the child's best score if this parent is not available."""
+    """Return the matrix `drops[parent, child]`: the drop in the child's best score if it cannot have this parent."""
     n = len(table.names)
     drops = np.zeros((n, n))
     for child in range(n):
         own = slice(start[child], start[child + 1])
         for bit, parent in enumerate(table.candidates_of(child)):
-            without = np.argmax((masks[own] >> np.uint64(bit)) & np.uint64(1) == 0)  # sets have descending scores
+            without = np.argmax((masks[own] >> np.uint64(bit)) & np.uint64(1) == 0)  # first is best: scores descend
             drops[parent, child] = scores[own][0] - scores[own][without]
     return drops
 
 
 def _make_groups(drops: Floats, most: int) -> list[Ints]:
-    """Partition the variables into as few groups as possible.
+    """Partition the variables into as few groups of at most `most` variables as possible.
 
     Variables that are among each other's best parents should share a group. The group then forbids the cycle between them,
     which lowers the bound.
@@ -74,8 +75,8 @@ def _make_groups(drops: Floats, most: int) -> list[Ints]:
     clusters = [np.flatnonzero(member == c) for c in np.argsort(-size, kind="stable") if size[c]]
     groups: list[list[int]] = [[] for _ in range(count)]
     for cluster in clusters:  # the largest first; a cluster that fits into no group is split into single variables
-        fits_whole = any(most - len(group) >= len(cluster) for group in groups)
-        parts = [cluster] if fits_whole else [np.array([v]) for v in cluster]
+        fits_into_group = any(most - len(group) >= len(cluster) for group in groups)
+        parts = [cluster] if fits_into_group else [np.array([v]) for v in cluster]
         for part in parts:
             fitting = [g for g in range(count) if len(groups[g]) + len(part) <= most]
             best = max(fitting, key=lambda g: (mutual[groups[g]][:, part].sum(), -g))
@@ -84,20 +85,20 @@ def _make_groups(drops: Floats, most: int) -> list[Ints]:
 
 
 def _group_table(table: ScoreTable, members: Ints, start: Ints, masks: Masks, scores: Floats) -> ScoreTable:
-    """Return the table of a group, with unrestricted parents outside the group."""
-    place = np.full(len(table.names), -1)
-    place[members] = np.arange(len(members))
-    parts, best, others = [], [], []
+    """Return the score table of a group of variables. Parents outside the group are unrestricted."""
+    index = np.full(len(table.names), -1)  # index within the group; -1 outside
+    index[members] = np.arange(len(members))
+    parent_sets, best, others = [], [], []
     for child in members:
         own = slice(start[child], start[child + 1])
-        others.append(place[members[members != child]])
+        others.append(index[members[members != child]])
         inside = np.zeros(start[child + 1] - start[child], dtype=np.uint64)
         for bit, parent in enumerate(table.candidates_of(child)):
-            if place[parent] >= 0:
-                local = np.uint64(place[parent] - (parent > child))
+            if index[parent] >= 0:
+                local = np.uint64(index[parent] - (parent > child))
                 inside |= ((masks[own] >> np.uint64(bit)) & np.uint64(1)) << local
         kept, first = np.unique(inside, return_index=True)  # the first of equal masks has the best score
-        parts.append(kept)
+        parent_sets.append(kept)
         best.append(scores[own][first])
     return ScoreTable(
         names=tuple(table.names[v] for v in members),
@@ -105,7 +106,7 @@ def _group_table(table: ScoreTable, members: Ints, start: Ints, masks: Masks, sc
         score_name=table.score_name,
         first=np.arange(len(members) + 1) * (len(members) - 1),
         candidates=np.concatenate(others),
-        start=np.concatenate([[0], np.cumsum([len(part) for part in parts])]),
-        masks=np.concatenate(parts),
+        start=np.concatenate([[0], np.cumsum([len(sets) for sets in parent_sets])]),
+        masks=np.concatenate(parent_sets),
         scores=np.concatenate(best),
     )

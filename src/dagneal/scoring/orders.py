@@ -1,4 +1,4 @@
-"""Scores of variable orders: each child takes its best parents among the variables before it."""
+"""Scores of variable orders. Each child gets its best parents among the variables before it in the order."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from dagneal.scoring.table import ScoreTable
 
 
 def score_orders(table: ScoreTable, orders: Ints) -> Floats:
-    """Return the best log score that each order allows.
+    """Return, for each order, the log score of the best DAG whose edges follow the order.
 
     Args:
-        table: the local scores.
-        orders: positions of the variables, first to last, one order per row.
+        table: score table.
+        orders: one order per row: the indices of the variables, from first to last.
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
@@ -31,11 +31,11 @@ def score_orders(table: ScoreTable, orders: Ints) -> Floats:
 
 
 def dag_of_order(table: ScoreTable, order: Ints) -> nx.DiGraph:
-    """Return the best DAG that an order allows.
+    """Return the best DAG whose edges follow an order.
 
     Args:
-        table: the local scores.
-        order: positions of the variables, first to last.
+        table: score table.
+        order: indices of the variables, from first to last.
     """
     before = np.zeros(len(order), dtype=bool)
     parents = {}
@@ -48,16 +48,16 @@ def dag_of_order(table: ScoreTable, order: Ints) -> nx.DiGraph:
 def random_orders(
     variables: int, count: int, seed: int | None, chunk: int = 65_536, required: NDArray[np.bool_] | None = None
 ) -> Iterator[Ints]:
-    """Yield uniformly random orders in chunks.
+    """Yield uniformly random orders of variables, in chunks with one order per row.
 
-    If there are required edges, each order is changed only as far as these edges demand.
+    With required edges, each random order is then changed so that parents of required edges come before their children.
 
     Args:
         variables: number of variables.
         count: total number of orders.
         seed: seed of the random generator.
         chunk: largest number of orders in a chunk.
-        required: matrix `required[parent, child]` of the edges whose parent must come first.
+        required: matrix `required[parent, child]`: True if the edge is required; None if there are no required edges.
     """
     generator = np.random.default_rng(seed)
     for start in range(0, count, chunk):
@@ -82,14 +82,14 @@ def enforce_required(orders: Ints, required: NDArray[np.bool_]) -> Ints:
 def _score_orders(orders: Ints, first: Ints, candidates: Ints, start: Ints, masks: Masks, scores: Floats) -> Floats:
     count, n = orders.shape
     total = np.zeros(count)
-    place = np.empty(n, dtype=np.int64)
+    rank = np.empty(n, dtype=np.int64)  # position of each variable in the order
     for line in range(count):
         for position in range(n):
-            place[orders[line, position]] = position
+            rank[orders[line, position]] = position
         for child in range(n):
             later = np.uint64(0)
             for bit in range(first[child + 1] - first[child]):
-                if place[candidates[first[child] + bit]] > place[child]:
+                if rank[candidates[first[child] + bit]] > rank[child]:
                     later |= np.uint64(1) << np.uint64(bit)
             best = -np.inf
             for entry in range(start[child], start[child + 1]):
@@ -104,7 +104,8 @@ def _score_orders(orders: Ints, first: Ints, candidates: Ints, start: Ints, mask
 def sort_topologically(precedes: NDArray[np.bool_], priority: Ints, order: Ints) -> bool:
     """Write a topological order into `order` and return True; return False if there is a cycle.
 
-    This is Kahn's algorithm. Among the variables that may come next it takes the one with the highest priority.
+    Variable a must come before b if `precedes[a, b]`. This is Kahn's algorithm. Of all variables that may come next, the
+    variable with the highest priority comes next.
     """
     n = len(priority)
     waiting = np.empty(n, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Scorer: computes tables of local scores from data. It counts each set of variables once."""
+"""Scorer: computes score tables from data. It counts each set of variables only once."""
 
 from __future__ import annotations
 
@@ -33,12 +33,14 @@ MAX_SCORES = 50_000_000  # 16 bytes each
 class Scorer:
     """Computes local scores from data, and keeps the counts for later tables.
 
+    A local score is the log score of one child given its parents.
+
     Args:
-        data: the data.
+        data: data from which scores are computed.
         score: a score, or its name such as `"bic"`; `BDeu(1)` by default.
-        knowledge: background knowledge, as an object, a dict or the path of a TOML file. Tables leave out forbidden
-            parents. Other violations get a penalty so large that no best network has one.
-        run: executor and deadline of the counting.
+        knowledge: background knowledge, as an object, a dict or the path of a TOML file. Tables omit forbidden parents.
+            Other violations get a penalty, which is so large that the best network has no violation.
+        run: executor and deadline for counting.
         workers: number of threads for counting; all cores by default.
 
     >>> from dagneal.networks.bundled import load
@@ -65,7 +67,7 @@ class Scorer:
         self.knowledge = as_knowledge(knowledge)
         self.counter = Counter(data, run, workers)
         self.constraints = self.knowledge.constraints(data.names, len(data.names) - 1) if self.knowledge else None
-        # Pseudo-counts depend on the child only through its number of states: one pair of columns for each such number.
+        # Pseudo-counts depend on the child only through its number of states. The sums have two columns for each number.
         arities = np.unique(data.arities) if self.criterion.depends_on_child else np.array([0])
         self._arities = arities
         # Ascending keys of the counted sets, and their sums. Both are replaced together, so threads can share a scorer.
@@ -83,44 +85,44 @@ class Scorer:
 
         Args:
             max_parents: parent limit; 2 by default, or fewer if there are fewer variables.
-            candidates: possible parents by child; all other variables for a child that is not a key.
-            complete: whether to keep forbidden parents, with a penalty. All children then have the same sets, which
-                subproblems need.
+            candidates: possible parents by child. A child without an entry may have all other variables as parents.
+            complete: whether to include forbidden parents, with a penalty. Subproblems and exhaustive search need this,
+                because they use every parent set.
         """
         names = self.data.names
         limit = check_max_parents(max_parents, len(names))
-        own = _check_candidates(names, candidates)
+        possible = _check_candidates(names, candidates)
         if self.knowledge is not None and self.constraints is not None and not complete:
             self.knowledge.check(names, limit)
-            own = [self.constraints.candidates(child, possible) for child, possible in enumerate(own)]
-        check_set_size(min(limit, max(map(len, own))), len(names))
-        total = sum(comb(len(c), k) for c in own for k in range(min(limit, len(c)) + 1))
+            possible = [self.constraints.candidates(child, given) for child, given in enumerate(possible)]
+        check_set_size(min(limit, max(map(len, possible))), len(names))
+        total = sum(comb(len(c), k) for c in possible for k in range(min(limit, len(c)) + 1))
         if total > MAX_SCORES:
             raise InputError(
-                f"max_parents={limit} over {len(names)} variables means {total:,} scores, more than {MAX_SCORES:,}; "
+                f"max_parents={limit} with {len(names)} variables needs {total:,} scores, more than {MAX_SCORES:,}; "
                 "use a lower parent limit, or give candidates"
             )
         check_memory(self.table_bytes(total), f"a table of {total:,} scores", "use a lower parent limit, or give candidates")
-        by_size = {size: bounded_masks(size, min(limit, size)) for size in {len(c) for c in own}}
-        masks = [by_size[len(c)] for c in own]
+        by_size = {size: bounded_masks(size, min(limit, size)) for size in {len(c) for c in possible}}
+        masks = [by_size[len(c)] for c in possible]
         start = np.concatenate([[0], np.cumsum([len(m) for m in masks])])
         return ScoreTable(
             names=names,
             max_parents=limit,
             score_name=self.criterion.name,
-            first=np.concatenate([[0], np.cumsum([len(c) for c in own])]),
-            candidates=np.concatenate(own),
+            first=np.concatenate([[0], np.cumsum([len(c) for c in possible])]),
+            candidates=np.concatenate(possible),
             start=start,
             masks=np.concatenate(masks),
-            scores=self.score_sets(list(range(len(names))), own, masks),
+            scores=self.score_sets(list(range(len(names))), possible, masks),
             required=None if self.constraints is None else self.constraints.required,
         )
 
     def with_run(self, run: Run) -> Scorer:
-        """Return a copy that shares the counts made so far and counts further sets in another run.
+        """Return a copy that reuses the counts of this scorer, and counts further sets in another run.
 
         Args:
-            run: executor and deadline of the further counting.
+            run: executor and deadline for counting further sets.
         """
         other = copy(self)
         other.counter = Counter(self.data, run, self.counter.workers)
@@ -128,7 +130,7 @@ class Scorer:
         return other
 
     def table_bytes(self, scores: int) -> int:
-        """Return the measured peak memory, in bytes, of making a table. Most of it holds counts.
+        """Return the peak memory, in bytes, for computing a table. The formula comes from measurements.
 
         Args:
             scores: number of scores in the table.
@@ -136,23 +138,23 @@ class Scorer:
         return scores * (50 + 12 * len(self._arities))
 
     def local(self, child: str, parents: Iterable[str] = ()) -> float:
-        """Return the log score of a child with any set of parents.
+        """Return the log score of a child given its parents, without penalties for violations of background knowledge.
 
         Args:
             child: name of the child.
-            parents: names of its parents.
+            parents: names of any parents.
         """
         position = self._position
         parent_names = list(parents)
         for name in (child, *parent_names):
             if name not in position:
                 raise InputError(f"{name!r} is not a variable of the data{hint(str(name), position)}")
-        own = np.array(sorted({position[p] for p in parent_names}), dtype=np.int64)
-        if position[child] in own:
+        indices = np.array(sorted({position[p] for p in parent_names}), dtype=np.int64)
+        if position[child] in indices:
             raise InputError(f"{child!r} cannot be its own parent")
-        check_set_size(len(own), len(self.data.names))
-        everything = np.array([(1 << len(own)) - 1], dtype=np.uint64)
-        return float(self._score_sets([position[child]], [own], [everything])[0])
+        check_set_size(len(indices), len(self.data.names))
+        all_parents = np.array([(1 << len(indices)) - 1], dtype=np.uint64)
+        return float(self._score_sets([position[child]], [indices], [all_parents])[0])
 
     @cached_property
     def _position(self) -> dict[str, int]:
@@ -162,9 +164,9 @@ class Scorer:
     def violation_penalty(self) -> float:
         """The score penalty for each violation of background knowledge.
 
-        It is larger than any possible gain. Let S be the score of the network with only the required edges, which has no
-        violation. Scores are logarithms of probabilities, so no network scores above 0. With the penalty 1 - S, a network
-        with a violation scores at most S - 1, so it is never the best.
+        It is larger than any possible gain. Let S be the score of the network that has only the required edges. This network
+        has no violation. No network scores above 0. With the penalty 1 - S, a network with a violation scores at most S - 1.
+        It is therefore never the best network.
         """
         if self.constraints is None:
             return 0.0
@@ -173,7 +175,10 @@ class Scorer:
         return 1.0 - sum(self.local(child, parents) for child, parents in zip(names, required, strict=True))
 
     def pair_gains(self) -> Floats:
-        """Return `gains[parent, child]`: the score of the child with only this parent, minus its score without parents."""
+        """Return the matrix `gains[parent, child]`: the score gain if a child without parents gets this parent.
+
+        With background knowledge, the gain of a required edge is inf, and the gain of a forbidden edge is -inf.
+        """
         if self._gains is not None:
             return self._gains
         n = len(self.data.names)
@@ -181,19 +186,19 @@ class Scorer:
         keys, sums = self._count(sort_distinct(np.concatenate([[none], single, pair.ravel()])))
         alone, empty = np.searchsorted(keys, single), int(np.searchsorted(keys, none))
         # Pairs with the same first variable have neighbouring keys, so rows are looked up one at a time.
-        place = np.empty((n, n), dtype=np.int32)
+        index = np.empty((n, n), dtype=np.int32)
         for first in range(n):
-            place[first, first:] = place[first:, first] = np.searchsorted(keys, pair[first, first:])
+            index[first, first:] = index[first:, first] = np.searchsorted(keys, pair[first, first:])
         gains = np.zeros((n, n))
         for child in range(n):
             column, arity = self._column(child), int(self.data.arities[child])
-            both = sums[place[child], column]
+            both = sums[index[child], column]
             gains[:, child] = both - sums[alone, column + 1] - sums[alone[child], column] + sums[empty, column + 1]
             if self.criterion.penalised:
                 penalties = self.criterion.penalties(arity, self.data.arities.astype(np.float64), self.data.rows)
                 gains[:, child] -= penalties - self.criterion.penalties(arity, np.ones(1), self.data.rows)
         np.fill_diagonal(gains, 0.0)
-        if self.constraints is not None:  # always prefer required parents, never forbidden ones
+        if self.constraints is not None:
             gains[~self.constraints.allowed] = -np.inf
             gains[self.constraints.required] = np.inf
         self._gains = gains
@@ -214,17 +219,20 @@ class Scorer:
         candidates: Sequence[Ints],
         masks: Sequence[Masks],
     ) -> Floats:
-        """Return the scores of given parent sets, child by child, with penalties for violations of knowledge.
+        """Return the scores of parent sets, including penalties for violations of background knowledge.
 
         Args:
-            children: positions of the children; repeats are allowed.
-            candidates: for each child, the ascending variables of the bits of its masks.
-            masks: for each child, its parent sets.
+            children: indices of the children. A child may occur several times.
+            candidates: for each child, ascending indices of variables. Bit b of its masks stands for the b-th variable.
+            masks: for each child, its parent sets as bit masks.
+
+        Returns:
+            The scores of the first child's sets, then those of the second child's sets, and so on.
         """
         scores = self._score_sets(children, candidates, masks)
         if self.constraints is None:
             return scores
-        violations = [self.constraints.violations(*each) for each in zip(children, candidates, masks, strict=True)]
+        violations = [self.constraints.violations(*sets) for sets in zip(children, candidates, masks, strict=True)]
         return scores - self.violation_penalty * np.concatenate(violations)
 
     def _score_sets(
@@ -233,20 +241,23 @@ class Scorer:
         candidates: Sequence[Ints],
         masks: Sequence[Masks],
     ) -> Floats:
-        """Return the scores without penalties."""
+        """Return the result of `score_sets` without penalties for violations."""
         n = len(self.data.names)
         parents = [set_keys(m, c, None, n) for m, c in zip(masks, candidates, strict=True)]
         families = [set_keys(m, c, i, n) for m, c, i in zip(masks, candidates, children, strict=True)]
         keys, sums = self._count(sort_distinct(np.concatenate([*parents, *families])))
         scores = []
-        for child, own, family, mask, possible in zip(children, parents, families, masks, candidates, strict=True):
+        for child, parent_keys, family_keys, mask, possible in zip(
+            children, parents, families, masks, candidates, strict=True
+        ):
             arity, column = int(self.data.arities[child]), self._column(child)
-            value = sums[np.searchsorted(keys, family), column] - sums[np.searchsorted(keys, own), column + 1]
+            family_sums = sums[np.searchsorted(keys, family_keys), column]
+            value = family_sums - sums[np.searchsorted(keys, parent_keys), column + 1]
             scores.append(value - self._penalties(arity, mask, possible) if self.criterion.penalised else value)
         return np.concatenate(scores)
 
     def _column(self, child: int) -> int:
-        """Return the column of sums for families of this child. The sums for its parent sets are in the next column."""
+        """Return the column that has the sums for families of a child. The next column has the sums for its parent sets."""
         if not self.criterion.depends_on_child:
             return 0
         return 2 * int(np.searchsorted(self._arities, self.data.arities[child]))
@@ -258,7 +269,7 @@ class Scorer:
         return self.criterion.penalties(arity, cells, self.data.rows)
 
     def _count(self, wanted: Masks) -> tuple[Masks, Floats]:
-        """Count the sets that have no counts yet; return the keys and sums of all counted sets."""
+        """Count those of the wanted sets that were not counted before. Return the keys and sums of all counted sets."""
         with self._counting:
             keys, sums = self._counted
             at = np.searchsorted(keys, wanted)
@@ -278,7 +289,7 @@ class Scorer:
         wanted = np.array(
             [[a for r in self._arities for a in self.criterion.concentrations(int(r), float(q), data.rows)] for q in sizes]
         )[which]
-        if np.array_equal(wanted[:, ::2], wanted[:, 1::2]):  # the same sums serve for a family and for parents
+        if np.array_equal(wanted[:, ::2], wanted[:, 1::2]):  # a family and a parent set have the same sum
             return np.repeat(self._sums_of(members, wanted[:, ::2]), 2, axis=1)
         return self._sums_of(members, wanted)
 
@@ -292,13 +303,13 @@ def score_table(
     max_parents: int | None = None,
     candidates: Mapping[str, Sequence[str]] | None = None,
 ) -> ScoreTable:
-    """Score every parent set of every child: short for `Scorer(data, score).table(max_parents, candidates)`.
+    """Score every parent set of every child. This is short for `Scorer(data, score).table(max_parents, candidates)`.
 
     Args:
-        data: the data.
+        data: data from which scores are computed.
         score: a score, or its name such as `"bic"`; `BDeu(1)` by default.
-        max_parents: parent limit; 2 by default.
-        candidates: possible parents by child; all other variables by default.
+        max_parents: parent limit; 2 by default, or fewer if there are fewer variables.
+        candidates: possible parents by child. A child without an entry may have all other variables as parents.
 
     >>> from dagneal.networks.bundled import load
     >>> table = score_table(load("lung-cancer").expected_data(10_000), max_parents=1)
@@ -309,7 +320,7 @@ def score_table(
 
 
 def check_max_parents(max_parents: int | None, variables: int) -> int:
-    """Return the checked parent limit, or the default, which is lowered if there are too few variables."""
+    """Check and return a parent limit. None gives the default, which is lowered if there are too few variables."""
     if max_parents is None:
         return min(PAPER_PARENTS, variables - 1)
     max_parents = whole_number("max_parents", max_parents)
@@ -321,7 +332,7 @@ def check_max_parents(max_parents: int | None, variables: int) -> int:
 
 
 def check_set_size(parents: int, variables: int) -> None:
-    """Check that the key of a set can hold this many parents and their child."""
+    """Check that a key (see `set_keys`) can represent a set of this many parents and their child."""
     if parents + 1 > max_set_size(variables):
         raise InputError(
             f"at most {max_set_size(variables) - 1} parents are possible with {variables} variables, not {parents}; "
@@ -330,7 +341,7 @@ def check_set_size(parents: int, variables: int) -> None:
 
 
 def _check_candidates(names: Sequence[str], candidates: Mapping[str, Sequence[str]] | None) -> list[Ints]:
-    """Return the candidates of each child as ascending positions."""
+    """Check the candidates. Return the candidates of each child as ascending indices."""
     position = {name: i for i, name in enumerate(names)}
     given = dict(candidates or {})
     for child, parents in given.items():
@@ -339,17 +350,17 @@ def _check_candidates(names: Sequence[str], candidates: Mapping[str, Sequence[st
                 raise InputError(f"candidates contain {name!r}, which is not a variable of the data{hint(str(name), names)}")
         if child in parents:
             raise InputError(f"{child!r} cannot be its own candidate parent")
-    own = [
+    possible = [
         np.array(
             sorted({position[p] for p in given[child]}) if child in given else [j for j in range(len(names)) if j != i],
             dtype=np.int64,
         )
         for i, child in enumerate(names)
     ]
-    for child, possible in zip(names, own, strict=True):
-        if len(possible) > MAX_CANDIDATES:
+    for child, indices in zip(names, possible, strict=True):
+        if len(indices) > MAX_CANDIDATES:
             raise InputError(
-                f"{child!r} has {len(possible)} candidate parents; at most {MAX_CANDIDATES} are possible: "
+                f"{child!r} has {len(indices)} candidate parents; at most {MAX_CANDIDATES} are possible: "
                 "choose fewer variables with columns=[...], or give candidates"
             )
-    return own
+    return possible

@@ -1,13 +1,18 @@
 """Scores of a child given its parents: log marginal likelihoods with Dirichlet priors, and BIC.
 
-Every score is a difference of two sums over state combinations. The first sum is over the family, which is the child with
-its parents (counts N_ijk). The second is over the parents alone (counts N_ij). The counts of a *set* of variables therefore
-serve both as a family and as a parent set:
+Every score is a difference of two sums. The first sum is over the state combinations of the family, which is the child
+with its parents. The second sum is over the state combinations of the parents alone:
 
     ln p(D_i | parents) =   sum over family  [ln G(N_ijk + a_ijk) - ln G(a_ijk)]
                           - sum over parents [ln G(N_ij + a_ij) - ln G(a_ij)]
 
-This is equation (s-calc) of the paper with the opposite sign: here higher is better.
+N_ijk is the number of rows in which child i has state k and its parents have state combination j. a_ijk is the pseudo-count
+of the prior. N_ij and a_ij are sums over k. G is the gamma function. The child has r_i states, and its parents have q_i
+state combinations. N is the number of rows.
+
+The same set of variables can be a family of one child and a parent set of another child. It is counted only once.
+
+The formula is equation (s-calc) of the paper with the opposite sign: here higher is better.
 """
 
 from __future__ import annotations
@@ -30,11 +35,12 @@ if TYPE_CHECKING:
 class Score(Protocol):
     """The interface of a score.
 
-    To add a score, write a frozen dataclass with these members and pass an instance to `learn`. It may inherit from
-    `Dirichlet` (a prior, such as `K2`) or from `Likelihood` (a penalty, such as `BIC`); then only one method is missing.
-    An entry in `SCORES` gives it a name for `learn(score="...")`, for the command line and for saved results.
+    To add a score, write a frozen dataclass with these members and pass an instance to `learn`. A subclass of `Dirichlet`
+    (a prior, such as `K2`) needs only `name` and `concentrations`. A subclass of `Likelihood` (a penalty, such as `BIC`)
+    needs only `name` and `penalties`. An entry in `SCORES` gives the score a name for `learn(score="...")`, for the command
+    line and for saved results.
 
-    No score may be above 0: `Scorer.violation_penalty` relies on this.
+    Scores must not be above 0, because `Scorer.violation_penalty` relies on this.
 
     >>> @dataclass(frozen=True)
     ... class HannanQuinn(Likelihood):
@@ -51,19 +57,18 @@ class Score(Protocol):
 
     @property
     def name(self) -> str:
-        """The name shown in results, with parameters."""
+        """The name of the score in results, with its parameters."""
         ...
 
     @property
     def depends_on_child(self) -> bool:
-        """Whether the pseudo-counts of a set of variables depend on which of them is the child."""
+        """Whether the result of `concentrations` depends on `arity`."""
         ...
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """Return the pseudo-counts (a_ijk, a_ij) of a set of variables.
+        """Return two pseudo-counts for a set of variables: a_ijk if the set is a family, and a_ij if it is a parent set.
 
-        The first applies if the set is a family, the second if it is the parent set of a child. A negative value replaces
-        the terms ln G(N + a) - ln G(a) by N ln N.
+        If a value is negative, the sum has the terms N ln N instead of ln G(N + a) - ln G(a).
 
         Args:
             arity: number of states of the child.
@@ -105,7 +110,7 @@ class Dirichlet:
 
 @dataclass(frozen=True)
 class BDeu(Dirichlet):
-    """The likelihood-equivalent uniform prior, a_ijk = ess / (r_i q_i).
+    """The BDeu score: the uniform prior a_ijk = ess / (r_i q_i). Equivalent networks have equal scores.
 
     Args:
         ess: equivalent sample size; the paper uses 1.
@@ -123,45 +128,45 @@ class BDeu(Dirichlet):
 
     @property
     def name(self) -> str:
-        """`BDeu(ess)`."""
+        """The name of the score with its equivalent sample size, such as `BDeu(1)`."""
         return f"BDeu({self.ess:g})"
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """Return ess / cells, both for a family and for parents."""
+        """Return ess / cells, both for a family and for a parent set."""
         return self.ess / cells, self.ess / cells
 
 
 @dataclass(frozen=True)
 class BDeuRows(Dirichlet):
-    """The uniform prior with as many pseudo-counts as there are rows, a_ijk = N / (r_i q_i)."""
+    """The BDeu score whose equivalent sample size is the number of rows N: a_ijk = N / (r_i q_i)."""
 
     depends_on_child = False
     name = "BDeu(N)"
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """Return N / cells, both for a family and for parents."""
+        """Return N / cells, both for a family and for a parent set."""
         return rows / cells, rows / cells
 
 
 @dataclass(frozen=True)
 class K2(Dirichlet):
-    """The prior with one pseudo-count for each state, a_ijk = 1."""
+    """The K2 score: a pseudo-count of 1 for each state of the child, a_ijk = 1."""
 
     name = "K2"
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """Return 1 for a family and r_i for parents."""
+        """Return 1 for a family and r_i for a parent set."""
         return 1.0, float(arity)
 
 
 @dataclass(frozen=True)
 class Perks(Dirichlet):
-    """The prior with one pseudo-count for each state of the parents, a_ijk = 1 / r_i."""
+    """The Perks score: a pseudo-count of 1 shared by all states of the child, a_ijk = 1 / r_i."""
 
     name = "Perks"
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """Return 1 / r_i for a family and 1 for parents."""
+        """Return 1 / r_i for a family and 1 for a parent set."""
         return 1.0 / arity, 1.0
 
 
@@ -172,7 +177,7 @@ class Likelihood:
     penalised = True
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """Return negative values: there is no prior, and the sums are of N ln N."""
+        """Return negative values, which request sums of N ln N: there is no prior."""
         return -1.0, -1.0
 
     def penalties(self, arity: int, parent_cells: Floats, rows: int) -> Floats:
@@ -187,16 +192,16 @@ class BIC(Likelihood):
     name = "BIC"
 
     def penalties(self, arity: int, parent_cells: Floats, rows: int) -> Floats:
-        """Return ln(N) / 2 for each of the q_i (r_i - 1) parameters."""
+        """Return ln(N) / 2 times the number of free parameters, q_i (r_i - 1)."""
         return 0.5 * log(rows) * parent_cells * (arity - 1)
 
 
 SCORES: dict[str, Callable[..., Score]] = {"bdeu": BDeu, "bdeu-rows": BDeuRows, "k2": K2, "perks": Perks, "bic": BIC}
-"""The scores by name. A parameter follows a colon, such as `bdeu:10`."""
+"""The score classes by name. In a text, a colon separates the name from a parameter: `bdeu:10`."""
 
 
 def as_score(value: Any) -> Score:
-    """Return a score, given as an object or by name.
+    """Convert a score object or a name to a score.
 
     Args:
         value: a score, a name such as `"bic"` or `"bdeu:10"`, or None for `BDeu(1)`.
@@ -225,10 +230,10 @@ def _missing_members(value: Any) -> str:
 
 
 def parse_score(text: str) -> Score:
-    """Return the score with this name; see `SCORES`.
+    """Return the score that a text such as `bdeu:10` describes.
 
     Args:
-        text: name, with an optional parameter after a colon.
+        text: name in `SCORES`, with an optional parameter after a colon.
 
     >>> parse_score("bdeu:10")
     BDeu(ess=10.0)
@@ -236,7 +241,7 @@ def parse_score(text: str) -> Score:
     name, colon, value = text.partition(":")
     kind = SCORES.get(name)
     if kind is None or (colon and not _parameters(kind)):
-        raise InputError(f"there is no score {text!r}; give {', '.join(score_names())}")
+        raise InputError(f"there is no score {text!r}; give one of {', '.join(score_names())}")
     if not value:
         return kind()
     try:
@@ -248,10 +253,10 @@ def parse_score(text: str) -> Score:
 
 
 def score_names(base: type = object) -> list[str]:
-    """Return the names that `parse_score` accepts. Parameters are in capital letters.
+    """Return the names that `parse_score` accepts. A name in capital letters stands for a number.
 
     Args:
-        base: base class of the scores to list.
+        base: only subclasses of this class are listed.
 
     >>> score_names(Dirichlet)
     ['bdeu', 'bdeu:ESS', 'bdeu-rows', 'k2', 'perks']
@@ -264,10 +269,10 @@ def score_names(base: type = object) -> list[str]:
 
 
 def score_spec(score: Score) -> str | None:
-    """Return the text from which `parse_score` makes this score; None for a user-defined score.
+    """Return the text that `parse_score` converts to a score; None if the score is user-defined.
 
     Args:
-        score: the score.
+        score: score to describe.
 
     >>> score_spec(BDeu(10)), score_spec(K2())
     ('bdeu:10', 'k2')
@@ -279,5 +284,5 @@ def score_spec(score: Score) -> str | None:
 
 
 def _parameters(kind: Any) -> list[str]:
-    """Return the names of the parameters of a score: at most one name."""
+    """Return the parameter names of a score class. There is at most one parameter."""
     return [field.name for field in fields(kind)]

@@ -1,4 +1,4 @@
-"""Sets of variables, written as bit masks and as sortable keys."""
+"""Sets of variables, represented by bit masks and by sortable keys."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from dagneal.base.kernels import Ints, Masks, kernel
 
 
 def set_keys(masks: Masks, candidates: Ints, child: int | None, variables: int) -> Masks:
-    """Return the keys of sets. Sorting by key places sets with the same first members next to each other.
+    """Return the keys of sets. If sets are sorted by key, sets with the same first members are next to each other.
 
     Args:
-        masks: the sets, as bits over the candidates.
-        candidates: ascending variables of the bits.
-        child: a variable to add to every set, or None.
+        masks: sets as bit masks.
+        candidates: ascending indices of variables; bit b of a mask stands for `candidates[b]`.
+        child: index of a variable to add to every set, or None.
         variables: total number of variables.
 
-    With up to 64 variables a key has one bit for each variable, the first variable highest. With more variables a key is a
-    number with one digit for each member. This limits the size of a set; see `max_set_size`.
+    With up to 64 variables, a key has one bit for each variable; the highest bit stands for the first variable. With more
+    variables, a key is a number with one digit for each member. This limits the size of a set; see `max_set_size`.
     """
     one = np.uint64(1)
     keys = np.empty(len(masks), dtype=np.uint64)
@@ -46,7 +46,7 @@ def _digit_keys(masks: Masks, candidates: Ints, child: int, digits: Masks, keys:
     for line in range(len(masks)):
         key = np.uint64(0)
         rank = 0
-        pending = child  # goes between its parents, in ascending order
+        pending = child  # to be inserted among its parents, in ascending order
         for bit in range(len(candidates)):
             if (masks[line] >> np.uint64(bit)) & np.uint64(1):
                 variable = candidates[bit]
@@ -62,17 +62,20 @@ def _digit_keys(masks: Masks, candidates: Ints, child: int, digits: Masks, keys:
 
 
 def sort_distinct(keys: Masks) -> Masks:
-    """Return the distinct keys in ascending order. For millions of keys sorting is faster than hashing.
+    """Return the distinct keys in ascending order. Sorting millions of keys is faster than hashing them.
 
     Args:
-        keys: keys in any order.
+        keys: unsorted keys, with repetitions.
     """
     ordered = np.sort(keys)
     return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
 
 
 def pair_keys(variables: int) -> tuple[np.uint64, Masks, Masks]:
-    """Return the keys of the empty set, of each variable and of each pair. A pair of equal variables has the single key."""
+    """Return the key of the empty set, an array of the keys of single variables, and a matrix of the keys of pairs.
+
+    The diagonal of the matrix has the keys of single variables.
+    """
     v = np.arange(variables, dtype=np.uint64)
     if variables <= 64:
         single = np.uint64(1) << (np.uint64(63) - v)
@@ -85,7 +88,7 @@ def pair_keys(variables: int) -> tuple[np.uint64, Masks, Masks]:
 
 
 def set_members(keys: Masks, variables: int) -> NDArray[np.int32]:
-    """Return the members of the sets with these keys: one set per row, ascending, padded with -1."""
+    """Return the members of the sets with the given keys: one set per row, as ascending indices padded with -1."""
     if variables <= 64:
         members = np.full((len(keys), int(np.bitwise_count(keys).max(initial=0))), -1, dtype=np.int32)
         _unpack(keys, members)
@@ -109,7 +112,7 @@ def _unpack(keys: Masks, members: NDArray[np.int32]) -> None:
 
 
 def max_set_size(variables: int) -> int:
-    """Return the largest number of members of a set that a key can hold."""
+    """Return the largest size of a set that a 64-bit key can represent."""
     if variables <= 64:
         return variables
     width = 1
@@ -119,7 +122,9 @@ def max_set_size(variables: int) -> int:
 
 
 def bounded_masks(bits: int, limit: int) -> Masks:
-    """Return all masks of `bits` bits with at most `limit` bits set, ascending. Subsets come before supersets.
+    """Return all masks of `bits` bits in which at most `limit` bits are 1, in ascending order.
+
+    A set therefore comes after all its subsets.
 
     >>> bounded_masks(3, 2).tolist()
     [0, 1, 2, 3, 4, 5, 6]

@@ -1,4 +1,4 @@
-"""ScoreTable: the local scores of all children and parent sets, in flat arrays."""
+"""ScoreTable: the log scores of all children and parent sets, in flat arrays."""
 
 from __future__ import annotations
 
@@ -23,26 +23,28 @@ MAX_GATHER_SIZE = 28  # variables; the limit of exact search
 class ScoreTable:
     """The log scores of the parent sets that each child may have. Higher is better.
 
-    The entries of child i are `start[i]` to `start[i + 1]`. Each entry has a score and a parent set. The set is a bit mask
-    over the candidates of the child, `candidates[first[i]:first[i + 1]]`. The masks of a child ascend, so a set comes after
-    all its subsets. A set that is not allowed is absent.
+    An entry of the table is a parent set and its score. The parent sets of child i are `masks[start[i]:start[i + 1]]`, and
+    `scores` has the same layout. A parent set is a bit mask: bit b stands for candidate b of the child. The candidates of
+    child i are `candidates[first[i]:first[i + 1]]`. The masks of a child ascend, so a set comes after all its subsets. Sets
+    that are not allowed are absent, for example sets of more than `max_parents` parents.
 
-    Background knowledge is part of a table. Forbidden parents are not candidates. A set that lacks a required parent, or has
-    more parents than knowledge allows, is present but has a penalty larger than any gain, so no best network contains it. In
-    a `complete` table forbidden parents are candidates with the same penalty. Sets of more than `max_parents` parents are
-    absent. The edges in `required` form a DAG whose parent sets are present, so a search may start there. Only in a table of
-    subproblems can a child have more than `max_parents` required parents.
+    The scores include background knowledge. Forbidden parents are not candidates. A set that lacks a required parent, or has
+    more parents than knowledge allows, has a penalty larger than any gain, so the best network never contains it. If the
+    table was made with `complete=True`, forbidden parents are candidates with the same penalty.
+
+    The required edges form a DAG whose parent sets are in the table, so a search can start from this DAG. There is one
+    exception: with `complete=True`, a child can have more required parents than `max_parents`.
 
     Attributes:
-        names: variables, in the order of the data's columns.
+        names: names of the variables, in the order of the data's columns.
         max_parents: parent limit.
         score_name: name of the score, with its parameters.
-        first: bounds of each child's candidates.
-        candidates: possible parents of each child, ascending.
-        start: bounds of each child's entries.
-        masks: parent sets.
+        first: index in `candidates` of each child's first candidate; the last value is the total number.
+        candidates: indices of the possible parents, ascending for each child.
+        start: index in `masks` and `scores` of each child's first entry; the last value is the total number.
+        masks: parent sets as bit masks.
         scores: log scores of the parent sets, including penalties for violations of background knowledge.
-        required: matrix `required[parent, child]` of the required edges; None if there are none.
+        required: matrix `required[parent, child]`: True if the edge is required; None if there are no required edges.
     """
 
     names: tuple[str, ...]
@@ -60,12 +62,12 @@ class ScoreTable:
 
     @cached_property
     def position(self) -> dict[str, int]:
-        """The position of each variable in `names`."""
+        """The index in `names` of each variable."""
         return {name: i for i, name in enumerate(self.names)}
 
     @cached_property
     def local_bits(self) -> Ints:
-        """`local_bits[child, parent]`: the bit of the parent in the child's masks; -1 if it is not a candidate."""
+        """Matrix `local_bits[child, parent]`: the bit that stands for the parent in the child's masks; -1 if none does."""
         bits = np.full((len(self.names), len(self.names)), -1, dtype=np.int64)
         for child in range(len(self.names)):
             own = self.candidates_of(child)
@@ -74,7 +76,10 @@ class ScoreTable:
 
     @cached_property
     def best_first(self) -> tuple[Masks, Floats]:
-        """Masks and scores with each child's entries by descending score. A set precedes its supersets of equal score."""
+        """Masks and scores, with the entries of each child in descending order of score.
+
+        If a set and one of its supersets have equal scores, the set comes first.
+        """
         order = np.concatenate(
             [lo + np.argsort(-self.scores[lo:hi], kind="stable") for lo, hi in zip(self.start, self.start[1:], strict=False)]
         )
@@ -82,10 +87,9 @@ class ScoreTable:
 
     @cached_property
     def pruned(self) -> tuple[Ints, Masks, Floats]:
-        """Parent sets by descending score, without the sets that score no better than one of their subsets.
+        """Parent sets in descending order of score, without the sets that score no better than one of their subsets.
 
-        An optimal network never needs the removed sets. The tuple has the bounds of each child's sets, the sets and the
-        scores.
+        An optimal network never needs the removed sets. The three arrays have the layout of `start`, `masks` and `scores`.
         """
         masks, scores = self.best_first
         keep = _undominated_sets(self.start, masks)
@@ -94,13 +98,13 @@ class ScoreTable:
 
     @property
     def unrestricted(self) -> bool:
-        """Whether each child may have every set of at most `max_parents` of the other variables."""
+        """Whether the table has, for each child, every set of at most `max_parents` other variables."""
         n = len(self.names)
         full = len(bounded_masks(n - 1, self.max_parents))
         return bool((np.diff(self.first) == n - 1).all() and (np.diff(self.start) == full).all())
 
     def candidates_of(self, child: int) -> Ints:
-        """Return the possible parents of a child."""
+        """Return the indices of the possible parents of a child."""
         return self.candidates[self.first[child] : self.first[child + 1]]
 
     def entries_of(self, child: int) -> slice:
@@ -108,7 +112,7 @@ class ScoreTable:
         return slice(int(self.start[child]), int(self.start[child + 1]))
 
     def local(self, child: str, parents: Iterable[str] = ()) -> float:
-        """Return the log score of a child with these parents.
+        """Return the log score of a child given its parents.
 
         Args:
             child: name of the child.
@@ -134,10 +138,10 @@ class ScoreTable:
         """Return the error for a parent set that is not in the table."""
         text = ", ".join(map(str, parents)) or "none"
         if len(parents) > self.max_parents:
-            why = f"has {len(parents)} parents ({text}), but this table has at most {self.max_parents}"
+            why = f"has {len(parents)} parents ({text}), but this table allows at most {self.max_parents}"
         else:
             why = f"cannot have the parents ({text}) in this table"
-        return InputError(f"{child!r} {why}; use Scorer.score, which takes any graph")
+        return InputError(f"{child!r} {why}; use Scorer.score, which accepts any DAG")
 
     def score(self, dag: nx.DiGraph) -> float:
         """Return the log score of a DAG over the variables of the table.
@@ -149,32 +153,32 @@ class ScoreTable:
         return float(sum(self.local(child, dag.predecessors(child)) for child in self.names))
 
     def best_parents(self, child: int, allowed: NDArray[np.bool_]) -> list[int]:
-        """Return the best parents of a child among the allowed variables. Of equal sets the smallest wins.
+        """Return the best parents of a child among the allowed variables. The lowest mask breaks ties.
 
         Args:
-            child: position of the child.
-            allowed: flag of each variable: whether it may be a parent.
+            child: index of the child.
+            allowed: array with True for each variable that may be a parent.
         """
         candidates = self.candidates_of(child)
         outside = np.uint64(sum(1 << bit for bit, v in enumerate(candidates) if not allowed[v]))
         fitting = np.flatnonzero(self.best_first[0][self.entries_of(child)] & outside == 0)
         if not len(fitting):
-            raise InputError(f"{self.names[child]!r} has no parent set among the allowed variables; allow more of them")
+            raise InputError(f"{self.names[child]!r} has no parent set among the allowed variables; allow more variables")
         mask = int(self.best_first[0][self.start[child] + fitting[0]])
         return [int(v) for bit, v in enumerate(candidates) if mask >> bit & 1]
 
     def restrict(self, names: Sequence[str]) -> ScoreTable:
-        """Return a table of some of the variables, in the order of this table. Nothing is counted again.
+        """Return a table of some of the variables, which keep their order. The scores are copied, not computed again.
 
         Args:
-            names: at least two distinct variables of the table.
+            names: variables to keep, at least two.
         """
         self._check_names(names)
         if len(set(names)) != len(names) or len(names) < 2:
             raise InputError("restrict needs at least two distinct variables")
         kept = np.zeros(len(self.names), dtype=bool)
         kept[[self.position[name] for name in names]] = True
-        place = np.cumsum(kept) - 1
+        new_index = np.cumsum(kept) - 1
         candidates, masks, scores = [], [], []
         for child in map(int, np.flatnonzero(kept)):
             own, entries = self.candidates_of(child), self.entries_of(child)
@@ -184,7 +188,7 @@ class ScoreTable:
             packed = np.zeros(int(stays.sum()), dtype=np.uint64)
             for new, bit in enumerate(np.flatnonzero(inside)):
                 packed |= ((self.masks[entries][stays] >> np.uint64(bit)) & np.uint64(1)) << np.uint64(new)
-            candidates.append(place[own[inside]])
+            candidates.append(new_index[own[inside]])
             masks.append(packed)
             scores.append(self.scores[entries][stays])
         return ScoreTable(
@@ -200,19 +204,19 @@ class ScoreTable:
         )
 
     def gather(self, subproblems: Sequence[Sequence[int]] | Ints) -> Subproblems:
-        """Copy the scores of many subproblems of one size into one array. Nothing is counted again.
+        """Copy the scores of many subproblems of the same size into one array. No score is computed again.
 
         Args:
-            subproblems: ascending positions of variables, one subproblem per row.
+            subproblems: one subproblem per row: ascending indices of its variables.
         """
         try:
             members = np.asarray(subproblems, dtype=np.int64)
         except ValueError as error:
-            raise InputError("subproblems must be positions of variables; to select by name use restrict") from error
+            raise InputError("subproblems must be indices of variables; to select by name use restrict") from error
         if members.ndim != 2 or members.shape[1] < 2 or (np.diff(members) <= 0).any():
-            raise InputError("subproblems must be rows of equal length, each with at least two ascending positions")
+            raise InputError("subproblems must be rows of equal length, each with at least two ascending indices")
         if members.size and (members.min() < 0 or members.max() >= len(self.names)):
-            raise InputError(f"a subproblem has a position outside 0 to {len(self.names) - 1}")
+            raise InputError(f"a subproblem has an index outside 0 to {len(self.names) - 1}")
         size = members.shape[1]
         if size > MAX_GATHER_SIZE:
             raise InputError(f"subproblems have {size} variables, but at most {MAX_GATHER_SIZE} are possible; use restrict")
@@ -231,9 +235,12 @@ class ScoreTable:
         """Return the scores of a child in several subproblems.
 
         Args:
-            child: position of the child.
-            others: positions of the other members, one subproblem per row.
-            masks: parent sets, as bits over the other members.
+            child: index of the child.
+            others: one subproblem per row: indices of its variables without the child.
+            masks: parent sets as bit masks; bit b stands for column b of `others`.
+
+        Returns:
+            One row of scores per subproblem; minus infinity for absent sets.
         """
         bits = self.local_bits[child][others]
         wanted = np.zeros((len(others), len(masks)), dtype=np.uint64)
@@ -254,16 +261,17 @@ class ScoreTable:
 
 @dataclass(frozen=True, eq=False)
 class Subproblems:
-    """The local scores of many subproblems of one size.
+    """The log scores of many subproblems of the same size.
 
     Attributes:
-        variables: all variables of the original table.
+        variables: names of all variables of the original table.
         score_name: name of the score.
         max_parents: parent limit within a subproblem.
-        members: positions of variables, shape (subproblems, size).
-        masks: parent sets, as bits over the other members of a subproblem in ascending order.
+        members: one subproblem per row: ascending indices of its variables.
+        masks: parent sets as bit masks; bit b stands for the b-th variable of a subproblem without the child.
         scores: log scores, shape (subproblems, size, masks); minus infinity for absent sets.
-        required: matrix of the required edges between all variables; None if there are none.
+        required: matrix `required[parent, child]` over all variables: True if the edge is required; None if there are no
+            required edges.
     """
 
     variables: tuple[str, ...]
@@ -275,7 +283,7 @@ class Subproblems:
     required: NDArray[np.bool_] | None = None
 
     def names(self, index: int) -> tuple[str, ...]:
-        """Return the variables of a subproblem.
+        """Return the names of the variables of a subproblem.
 
         Args:
             index: row of the subproblem in `members`.
@@ -283,7 +291,7 @@ class Subproblems:
         return tuple(self.variables[i] for i in self.members[index])
 
     def table(self, index: int) -> ScoreTable:
-        """Return the table of one subproblem.
+        """Return the score table of a subproblem.
 
         Args:
             index: row of the subproblem in `members`.
@@ -324,10 +332,10 @@ def _undominated_sets(start: Ints, masks: Masks) -> NDArray[np.bool_]:
 
 
 def check_table(table: Any) -> None:
-    """Check that an argument is a table of scores.
+    """Check that an argument is a `ScoreTable`.
 
     Args:
-        table: the argument.
+        table: argument to check.
     """
     if not isinstance(table, ScoreTable):
         raise InputError(

@@ -1,1 +1,1 @@
-"""Counts of variable sets, and the sums over counts from which scores are computed."""
+"""Counts of the state combinations of variable sets, and sums over these counts, from which scores are computed."""

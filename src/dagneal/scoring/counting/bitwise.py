@@ -1,8 +1,9 @@
 """Counting with bit planes: one instruction counts 64 rows or more.
 
-A plane has one bit per row: whether a variable has a given state. The AND of planes marks the rows with a combination of
-states, and a population count counts these rows. Successive sets share their first members, so the ANDs of a prefix are
-kept. The planes are processed in chunks that fit into the cache.
+A bit plane has one bit per row: 1 if a variable has a given state. The AND of several planes marks the rows with a
+combination of states. A population count gives the number of these rows. State 0 needs no plane: it has the remaining rows.
+Successive sets often share their first members, so the ANDs of the shared members are kept. The planes are processed in
+chunks that fit into the cache.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from numpy.typing import NDArray
 from dagneal.base.kernels import Ints, Masks, kernel
 
 CHUNK = 512  # words: 32,768 rows, 4 kB of each plane
-MAX_PREFIX_CELLS = 256  # state combinations of all members except the last; an AND of planes is kept for each
+MAX_PREFIX_CELLS = 256  # most state combinations of all members except the last; an AND of planes is kept for each
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _ones(_: Any, word: Any) -> Any:
-    """Return the number of set bits of a word."""
+    """Return the number of 1 bits in a word."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
@@ -32,7 +33,7 @@ def _ones(_: Any, word: Any) -> Any:
 
 @kernel
 def _join(left: Masks, right: Masks, result: Masks) -> Any:
-    """Write the AND of two planes into `result`; return the number of set bits."""
+    """Write the AND of two planes into `result`; return the number of its 1 bits."""
     total = np.uint64(0)
     for word in range(len(result)):
         both = left[word] & right[word]
@@ -43,7 +44,7 @@ def _join(left: Masks, right: Masks, result: Masks) -> Any:
 
 @kernel
 def _common(left: Masks, right: Masks) -> Any:
-    """Return the number of bits that are set in both planes."""
+    """Return the number of bits that are 1 in both planes."""
     total = np.uint64(0)
     for word in range(len(left)):
         total += _ones(left[word] & right[word])
@@ -52,7 +53,7 @@ def _common(left: Masks, right: Masks) -> Any:
 
 @kernel
 def _remove(left: Masks, right: Masks) -> None:
-    """Clear the bits of `left` that are set in `right`."""
+    """Clear the bits of `left` that are 1 in `right`."""
     for word in range(len(left)):
         left[word] &= ~right[word]
 
@@ -68,17 +69,17 @@ def count_sets(
     offsets: Ints,
     counts: Ints,
 ) -> None:
-    """Count how often each state combination of each set occurs. The state of the last member varies fastest.
+    """Count how often each state combination of each set occurs. In the counts, the last member's state varies fastest.
 
     Args:
-        words: bit planes.
-        first: index of the first plane of each variable.
+        words: bit planes, one per row, as 64-bit words.
+        first: index of each variable's first plane, which belongs to state 1.
         arities: number of states of each variable.
-        rows: number of rows.
-        members: ascending variables of one set per row; sets with the same first members are neighbours.
+        rows: number of rows of the data.
+        members: one set per row: ascending indices of its variables. Sets with the same first members should be adjacent.
         sizes: number of members of each set.
-        offsets: index of the first count of each set.
-        counts: output array, to which the counts are added.
+        offsets: index in `counts` of each set's first count.
+        counts: output array, which must contain zeros.
     """
     widest = 1
     most = 1

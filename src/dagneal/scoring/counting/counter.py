@@ -1,7 +1,7 @@
-"""Contingency counts of sets of variables, and the sums over counts from which scores are computed.
+"""Counts of the state combinations of variable sets, and sums over these counts, from which scores are computed.
 
-Each set is counted in the cheaper of two ways: with bit planes (see `bitwise`), or row by row over merged rows (`rowwise`).
-Bit planes suit sets with few state combinations.
+Each set is counted in the faster of two ways: with bit planes (see `bitwise`), or row by row over the distinct rows (see
+`rowwise`). Bit planes are faster for sets with few state combinations.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 # Measured nanoseconds to count one row, and to AND one word of 64 rows without wide registers.
 _ROW, _WORD = 1.2, 0.3
 # The cost of counting is measured in rows: the number of rows that could be counted one by one in the same time.
-_SET = 200.0  # cost in rows of looking up and scoring a set
-_EXECUTOR_WORK = 1e9  # cost in rows above which an executor does the work
+_SET = 200.0  # cost, in rows, of looking up and scoring a set
+_EXECUTOR_WORK = 1e9  # cost, in rows, above which the executor does the counting
 _SETS = 4096  # sets in a task of an executor
-_MAX_CELLS = 1 << 17  # counts kept at a time
-_QUICK = 1e5  # nanoseconds; if a set takes longer to count and there is a deadline, chunks get smaller
-_DEADLINE_WORK = 2e8  # cost in rows (a fraction of a second) below which deadlines are ignored
-_MAX_TERMS = 1 << 22  # largest lookup table of terms
+_MAX_CELLS = 1 << 17  # most counts in memory at a time
+_QUICK = 1e5  # nanoseconds; with a deadline, chunks are smaller if counting a set takes longer than this
+_DEADLINE_WORK = 2e8  # cost, in rows, below which deadlines are ignored (a fraction of a second)
+_MAX_TERMS = 1 << 22  # most entries in a lookup table of terms
 _MAX_HISTOGRAM = 1 << 22  # state combinations above which packed rows are counted by sorting
 
 
 class Counter:
-    """Counts sets of variables in data.
+    """Counts the state combinations of variable sets in data.
 
     Args:
-        data: the data.
-        run: executor and deadline. The executor does large amounts of work; each worker receives the data once. After the
-            deadline, counting many sets raises `OutOfTimeError`.
+        data: data to count.
+        run: executor and deadline. Only large computations use the executor, which sends the data to each worker once. After
+            the deadline, counting many sets raises `OutOfTimeError`.
         workers: number of threads; all cores by default.
     """
 
@@ -56,12 +56,12 @@ class Counter:
 
     @cached_property
     def planes(self) -> bit_planes.Planes | None:
-        """The rows as bits, with merged rows repeated; None if there are so few merged rows that bits would be slower."""
+        """The bit planes of all rows; None if counting the distinct rows is faster, or if memory is short."""
         data = self.data
         if isinstance(data.codes, PackedRows):
             return data.codes.planes
-        repeated = data.rows * _WORD / 64 > data.codes.shape[1] * _ROW
-        if repeated or not has_memory(4 * bit_planes.size_of(data.arities, data.rows)):
+        slower = data.rows * _WORD / 64 > data.codes.shape[1] * _ROW
+        if slower or not has_memory(4 * bit_planes.size_of(data.arities, data.rows)):
             return None
         planes = bit_planes.empty(data.arities, data.rows)
         for variable, line in enumerate(data.codes):
@@ -69,7 +69,7 @@ class Counter:
         return planes
 
     def cost(self, size: int) -> float:
-        """Return the cost of counting a set, as a number of rows counted one by one.
+        """Return the estimated cost of counting a set: the number of rows that are counted one by one in the same time.
 
         Args:
             size: number of variables in the set.
@@ -81,10 +81,10 @@ class Counter:
         return min(float(distinct_rows), passes * self.data.rows / 64 * _WORD / _ROW + _SET)
 
     def counts(self, families: Sequence[Sequence[int]]) -> Iterator[Ints]:
-        """Yield the counts of each family: an array with one axis for each variable.
+        """Yield the counts of each list of variables: an array with one axis per variable, in the order of the list.
 
         Args:
-            families: lists of variables, by position.
+            families: lists of indices of variables.
         """
         for family in families:
             shape = tuple(int(self.data.arities[v]) for v in family)
@@ -99,15 +99,17 @@ class Counter:
                 yield self._histogram(family, shape).reshape(shape)
 
     def sums(self, members: NDArray[np.int32], concentrations: Floats) -> Floats:
-        """Return the sums over observed state combinations from which scores are computed.
+        """Return sums over the counts of variable sets, from which scores are computed.
 
         Args:
-            members: ascending variables of one set per row, padded with -1. Sets with the same first members should be
-                neighbours, because intermediate results of a prefix are kept.
-            concentrations: pseudo-counts a for each set, one for each sum; negative for N ln N.
+            members: one set per row: ascending indices of its variables, padded with -1. Sets with the same first members
+                should be adjacent, because intermediate results of the shared members are reused.
+            concentrations: array with one row per set and one column per sum. An entry a is a pseudo-count; a negative entry
+                requests the sum of N ln N instead.
 
         Returns:
-            Array like `concentrations` with the sums of ln G(N + a) - ln G(a), or of N ln N.
+            Array with the shape of `concentrations`. An entry is the sum of ln G(N + a) - ln G(a) over the counts N of the
+            observed state combinations of the set. G is the gamma function.
         """
         data = self.data
         sums: Floats = np.empty(concentrations.shape)
@@ -147,11 +149,11 @@ class Counter:
         return sums
 
     def _work(self, sizes: Ints) -> float:
-        """Return the cost of counting sets of these sizes, as a number of rows counted one by one."""
+        """Return the estimated cost of counting sets of the given sizes, in the unit of `cost`."""
         return sum(float(count) * (self.cost(size) + _SET) for size, count in enumerate(np.bincount(sizes)) if count)
 
     def _sums_by_executor(self, members: NDArray[np.int32], concentrations: Floats, deadline: Deadline) -> Floats:
-        """Return the result of `sums`, computed by the executor in tasks of a few thousand sets."""
+        """Return the result of `sums`. The executor computes it in tasks of a few thousand sets."""
         sums: Floats = np.empty(concentrations.shape)
         finished = 0
 
@@ -170,7 +172,7 @@ class Counter:
         return sums
 
     def _count_bits(self, members: NDArray[np.int32], sizes: Ints, offsets: Ints) -> Ints:
-        """Return the counts of sets, made with bit planes."""
+        """Count sets with bit planes. Return the counts of all sets in one array; `offsets` has the bounds of each set."""
         counts = np.zeros(offsets[-1], dtype=np.int64)
         planes = self.planes
         if planes is None:
@@ -179,7 +181,7 @@ class Counter:
         return counts
 
     def _histogram(self, family: Sequence[int], shape: tuple[int, ...], seen_only: bool = False) -> Ints:
-        """Return the counts of a set. With `seen_only`, a very large set has only the counts of observed combinations."""
+        """Count a set row by row. With `seen_only`, unobserved combinations may be left out to save memory."""
         data, cells = self.data, prod(shape)
         if not isinstance(data.codes, PackedRows):
             key = _keys([data.codes[v] for v in family], shape, data.codes.shape[1])
@@ -196,7 +198,7 @@ class Counter:
         return counts
 
     def _choose_bits(self, members: NDArray[np.int32], sizes: Ints) -> tuple[NDArray[np.bool_], Floats]:
-        """Return which sets are cheaper to count with bits, and the number of state combinations of each set."""
+        """Return which sets are faster to count with bit planes, and the number of state combinations of each set."""
         data = self.data
         states = np.where(members >= 0, data.arities[members], 1).astype(np.float64)
         cells = states.prod(axis=1)
@@ -214,7 +216,7 @@ _Task = tuple[int, NDArray[np.int32], Floats]  # index of the first set, the set
 
 
 class _Worker:
-    """The counter that a worker uses for its tasks."""
+    """The value that the executor sends to each worker once: a counter with the data."""
 
     def __init__(self, data: Dataset) -> None:
         self.counter = Counter(data, workers=1)
@@ -222,12 +224,12 @@ class _Worker:
 
 
 def _sums(worker: _Worker, task: _Task) -> Floats:
-    """Return the sums of the sets of a task."""
+    """Return the result of `Counter.sums` for the sets of a task."""
     return worker.counter.sums(*task[1:])
 
 
 def _keys(lines: Sequence[NDArray[np.unsignedinteger]], shape: tuple[int, ...], rows: int) -> Ints:
-    """Return the state combination of each row as one number."""
+    """Return a number for each row that identifies its state combination."""
     key = np.zeros(rows, dtype=np.int64)
     for line, arity in zip(lines, shape, strict=True):
         key *= arity
@@ -236,7 +238,10 @@ def _keys(lines: Sequence[NDArray[np.unsignedinteger]], shape: tuple[int, ...], 
 
 
 def _chunks(use_bits: NDArray[np.bool_], cells: Floats, scale: float) -> list[tuple[bool, Ints]]:
-    """Return chunks of sets that are counted in the same way. A scale below 1 makes chunks smaller, to notice a deadline."""
+    """Divide sets into chunks that are counted in the same way. Return pairs (whether bitwise, indices of the sets).
+
+    A scale below 1 makes chunks smaller, to notice a deadline sooner.
+    """
     chunks: list[tuple[bool, Ints]] = []
     for bitwise in (False, True):
         lines = np.flatnonzero(use_bits == bitwise)

@@ -1,4 +1,7 @@
-"""Counting row by row, over merged rows: with a dense array, or with a hash table if there are too many states."""
+"""Counting row by row over the distinct rows.
+
+An array holds the counts. If there are too many state combinations, a hash table numbers the observed combinations first.
+"""
 
 from __future__ import annotations
 
@@ -24,28 +27,28 @@ def set_sums(
     terms: Floats,
     sums: Floats,
 ) -> None:
-    """Count sets of variables, and sum the terms of their counts.
+    """Count the state combinations of variable sets, and sum the terms of the counts (see `terms`).
 
     Args:
-        codes: state codes, shape (variables, rows).
-        weights: weight of each row.
+        codes: state codes of the distinct rows, shape (variables, rows).
+        weights: number of occurrences of each distinct row.
         arities: number of states of each variable.
-        members: ascending variables of one set per row; sets with the same first members are neighbours.
+        members: one set per row: ascending indices of its variables. Sets with the same first members should be adjacent.
         sizes: number of members of each set.
-        which: index of the pseudo-count of each sum.
-        values: pseudo-counts.
-        terms: precomputed terms, one row for each pseudo-count; without columns, the terms are computed.
-        sums: output array, shaped like `which`.
+        which: array with one row per set and one column per sum. An entry is the index in `values` of the pseudo-count.
+        values: pseudo-counts; negative for sums of N ln N.
+        terms: result of `term_table`. If it has no columns, the terms are computed.
+        sums: output array with the shape of `which`.
     """
     rows = codes.shape[1]
     widest = 0
     for size in sizes:
         widest = max(widest, size)
-    # prefix[l]: for each row, the combined code of the first l members of the current set; span[l]: bound of these codes.
+    # prefix[l]: for each row, one number for the states of the first l members of the set; span[l]: upper bound of it.
     prefix = np.zeros((widest + 1, rows), dtype=np.uint32)
     span = np.ones(widest + 1, dtype=np.int64)
     current = np.full(widest + 1, -1, dtype=np.int32)
-    dense = max(4096, 2 * rows)  # largest number of cells to count in a dense array
+    dense = max(4096, 2 * rows)  # largest number of state combinations to count in an array
     table = np.zeros(dense, dtype=np.int64)
     slots = 1
     shift = np.uint64(64)
@@ -88,7 +91,7 @@ def set_sums(
                 for row in range(rows):
                     table[np.int64(before[row]) * arity + np.int64(line[row])] += weights[row]
             else:
-                before = prefix[widest]  # scratch space: a set of this size has no prefix at the deepest level
+                before = prefix[widest]  # reused as scratch space: no set has a prefix of this length
                 cells = _rank(prefix[size - 1], codes[variable], arity, before, keys, ranks, touched, shift)
                 table[:cells] = 0
                 for row in range(rows):
@@ -109,7 +112,10 @@ def _rank(
     touched: Ints,
     shift: np.uint64,
 ) -> int:
-    """Number the combinations of a prefix and one more variable in order of occurrence; return their number."""
+    """Number the observed combinations of a prefix and one more variable, in order of first occurrence.
+
+    Write the number of each row's combination into `after`. Return how many combinations there are.
+    """
     slots = np.int64(len(keys))
     count = 0
     for row in range(len(line)):

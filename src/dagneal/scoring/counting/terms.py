@@ -1,4 +1,8 @@
-"""Terms: the contribution of a count N to a score, ln G(N + a) - ln G(a) or N ln N, computed or looked up."""
+"""Terms: the contributions of counts to a score, computed or looked up.
+
+The term of a count N is ln G(N + a) - ln G(a), where a is a pseudo-count and G is the gamma function. A negative value of a
+requests the term N ln N instead.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,11 @@ from dagneal.base.kernels import Floats, Ints, kernel
 
 
 def term_table(values: Floats, most: int) -> Floats:
-    """Return a lookup table of terms, one row for each pseudo-count and one column for each count.
+    """Return a lookup table of terms, with one row for each pseudo-count and one column for each count.
 
     Args:
         values: pseudo-counts; negative for N ln N.
-        most: largest count; -1 for an empty table, if there are too few sums to benefit.
+        most: largest count; -1 gives a table without columns, for few sums, whose terms are faster to compute.
     """
     table = np.empty((len(values), most + 1))
     _fill_terms(values, table)
@@ -41,12 +45,12 @@ def sum_set_terms(counts: Ints, offsets: Ints, which: Ints, values: Floats, term
     """Sum the terms of the counts of many sets.
 
     Args:
-        counts: counts of all sets, one set after the other.
-        offsets: index of the first count of each set.
-        which: index of the pseudo-count of each sum.
-        values: pseudo-counts.
-        terms: lookup table of terms; without columns, the terms are computed.
-        sums: output array, shaped like `which`.
+        counts: counts of all sets, one set after another.
+        offsets: index in `counts` of each set's first count; the last value is the total number.
+        which: array with one row per set and one column per sum. An entry is the index in `values` of the pseudo-count.
+        values: pseudo-counts; negative for sums of N ln N.
+        terms: result of `term_table`. If it has no columns, the terms are computed.
+        sums: output array with the shape of `which`.
     """
     for index in range(len(sums)):
         own = counts[offsets[index] : offsets[index + 1]]
@@ -57,7 +61,7 @@ def sum_set_terms(counts: Ints, offsets: Ints, which: Ints, values: Floats, term
 
 @kernel
 def sum_terms(counts: Ints, concentration: float, terms: Floats) -> float:
-    """Return the sum of the terms of nonzero counts. Kahan summation keeps it accurate for 10^9 rows."""
+    """Return the sum of the terms of all nonzero counts. Kahan summation keeps it accurate for 10^9 rows."""
     total = 0.0
     lost = 0.0
     base = lgamma(concentration) if concentration >= 0.0 else 0.0
