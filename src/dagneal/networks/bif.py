@@ -63,7 +63,7 @@ def parse_bif(text: str, where: str = "BIF") -> BayesianNetwork:
 
 
 class _Parser:
-    """A recursive descent parser for BIF text. Every error message contains the line number."""
+    """A recursive descent parser for BIF text. Its error messages contain the line number."""
 
     def __init__(self, text: str, where: str) -> None:
         self.where = where
@@ -206,7 +206,7 @@ class _Parser:
         self.tables[child] = (parents, table)
 
     def entry(self, child: str, parents: Sequence[str], table: np.ndarray) -> None:
-        """Read one entry of a probability block into `table`: `table`, `default`, a property or the row of parent states."""
+        """Read one entry of a probability block: a row for parent states, `table`, `default` or `property`."""
         if self.at("("):
             self.expect("(")
             given = self.names_until(")")

@@ -111,7 +111,7 @@ def write_network(network: BayesianNetwork | nx.DiGraph, path: str | os.PathLike
     dag = get_dag(network)
     if suffix == ".bif":
         if not isinstance(network, BayesianNetwork):
-            raise InputError(f"{path}: the graph has no probabilities for a .bif file; estimate them with `dagneal fit`")
+            raise InputError(f"{path}: the graph has no probabilities, but .bif files need them; use `dagneal fit`")
         from dagneal.networks.bif import format_bif
 
         text = format_bif(network)

@@ -223,7 +223,7 @@ class Scorer:
 
         Args:
             children: indices of the children. A child may occur several times.
-            candidates: for each child, ascending indices of variables. Bit b of its masks stands for the b-th variable.
+            candidates: for each child, an array of ascending indices of variables. Bit b of its masks stands for entry b.
             masks: for each child, its parent sets as bit masks.
 
         Returns:

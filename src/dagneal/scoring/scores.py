@@ -8,7 +8,7 @@ with its parents. The second sum is over the state combinations of the parents a
 
 N_ijk is the number of rows in which child i has state k and its parents have state combination j. a_ijk is the pseudo-count
 of the prior. N_ij and a_ij are sums over k. G is the gamma function. The child has r_i states, and its parents have q_i
-state combinations. N is the number of rows.
+state combinations. N is the number of rows. BIC has the terms N_ijk ln N_ijk and N_ij ln N_ij instead, and a penalty.
 
 The same set of variables can be a family of one child and a parent set of another child. It is counted only once.
 

@@ -67,7 +67,7 @@ class ScoreTable:
 
     @cached_property
     def local_bits(self) -> Ints:
-        """Matrix `local_bits[child, parent]`: the bit that stands for the parent in the child's masks; -1 if none does."""
+        """Matrix `local_bits[child, parent]`: the bit of the parent in the child's masks; -1 if it is not a candidate."""
         bits = np.full((len(self.names), len(self.names)), -1, dtype=np.int64)
         for child in range(len(self.names)):
             own = self.candidates_of(child)
@@ -268,7 +268,7 @@ class Subproblems:
         score_name: name of the score.
         max_parents: parent limit within a subproblem.
         members: one subproblem per row: ascending indices of its variables.
-        masks: parent sets as bit masks; bit b stands for the b-th variable of a subproblem without the child.
+        masks: parent sets as bit masks; bit b stands for member b of a subproblem, not counting the child.
         scores: log scores, shape (subproblems, size, masks); minus infinity for absent sets.
         required: matrix `required[parent, child]` over all variables: True if the edge is required; None if there are no
             required edges.

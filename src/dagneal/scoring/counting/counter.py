@@ -43,7 +43,7 @@ class Counter:
     """Counts the state combinations of variable sets in data.
 
     Args:
-        data: data to count.
+        data: data whose rows are counted.
         run: executor and deadline. Only large computations use the executor, which sends the data to each worker once. After
             the deadline, counting many sets raises `OutOfTimeError`.
         workers: number of threads; all cores by default.
