@@ -35,7 +35,7 @@ def test_limits_set_the_number_of_cores():
 def test_with_too_little_memory_learn_uses_another_solver_or_raises_an_error(monkeypatch):
     data = dn.load("alarm-15").sample(500, 1)
     monkeypatch.setattr(machine, "memory_use", lambda: 10**9)
-    with dn.limits(memory=10**9 + 250_000):  # enough for a table of 1,590 scores, too little for 9 bytes per set (2^15 sets)
+    with dn.limits(memory=10**9 + 250_000):  # enough for 1,590 scores, too little for 9 bytes for each of 2^15 sets
         with pytest.raises(
             dn.InputError, match=r"exact search of 15 variables needs about 295 kB .* only 250 kB of the allowed"
         ):

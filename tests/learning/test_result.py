@@ -438,7 +438,7 @@ def test_version_1_file_loads_like_version_2(tmp_path):
         (lambda plain: plain.update(format_version="1"), "has format version '1'"),
         (lambda plain: plain.pop("format_version"), "is not a result of `dagneal learn`: it has no format_version"),
         (lambda plain: plain.pop("solver"), "is not a valid result: KeyError: 'solver'"),
-        (lambda plain: plain.update(seconds=3), "is not a valid result: ValueError: seconds is 3, not a mapping"),
+        (lambda plain: plain.update(seconds=3), "is not a valid result: ValueError: seconds is 3, not a JSON object"),
         (lambda plain: plain.update(bound={"size": 3}), "is not a valid result: KeyError: 'score'"),
         (lambda plain: plain.update(max_parents="many"), "is not a valid result: ValueError"),
     ],

@@ -36,7 +36,7 @@ def add(value, number):
 
 
 class OneRemoteWorker(Executor):
-    """An executor with one worker, which has the shared value only after it was sent."""
+    """An executor with one worker. The worker has the shared value only after the value was sent."""
 
     def __init__(self):
         self.calls = []
@@ -97,7 +97,7 @@ def test_cancelled_tasks_raise_an_error_and_a_resumed_run_completes_them(data, t
         run_chunks(CancelsTasks(3), add, ((number, number) for number in range(100)), lambda *_: None, Shared("x", 1))
     for first in (0, 2):
         with SqliteJournal(tmp_path / f"{first}.db") as journal:
-            with pytest.raises(LostWorkersError, match="finished tasks are in the journal"):
+            with pytest.raises(LostWorkersError, match="finished tasks are not repeated"):
                 solve(dn.scoring.Scorer(data), DIVIDED, executor=CancelsTasks(first), journal=journal)
             solution = solve(dn.scoring.Scorer(data), DIVIDED, journal=journal)
         assert solution.division.finished == 84
@@ -144,7 +144,7 @@ def test_the_result_is_the_same_if_a_worker_is_killed(data, tmp_path, monkeypatc
         cluster.workers[0].kill()
 
     with Cluster(tmp_path, 3) as cluster, monkeypatch.context() as patch:
-        patch.setattr(SqliteJournal, "put", kill_a_worker)  # as soon as a task is finished
+        patch.setattr(SqliteJournal, "put", kill_a_worker)  # kill it as soon as a task is finished
         assert main([*words, "--dask", cluster.address, "--journal", "run.db", "-o", "cluster.json"]) == 0
         assert cluster.workers[0].wait(TIMEOUT) == -signal.SIGKILL
     expected, result = (json.loads((tmp_path / name).read_text()) for name in ("threads.json", "cluster.json"))
@@ -167,24 +167,24 @@ def test_a_lost_cluster_raises_an_error_and_finished_tasks_are_saved(victim, mes
     words += ["--quiet", "--journal", "run.db", "-o", "out.json"]
     saved = []
 
-    def kill_after_a_few(journal, results, put=SqliteJournal.put):
+    def save_and_kill(journal, results, put=SqliteJournal.put):
         put(journal, results)
         saved.extend(results)
         (cluster.scheduler if victim == "scheduler" else cluster.workers[0]).kill()
 
     with Cluster(tmp_path, 1) as cluster, monkeypatch.context() as patch:
-        patch.setattr(SqliteJournal, "put", kill_after_a_few)
+        patch.setattr(SqliteJournal, "put", save_and_kill)
         assert main([*words, "--dask", cluster.address]) == 2
     errors = capsys.readouterr().err.splitlines()
     assert message in errors[-1]
-    assert "finished tasks are in the journal" in errors[-1]
+    assert "finished tasks are not repeated" in errors[-1]
     assert not (tmp_path / "out.json").exists()
     with SqliteJournal("run.db") as journal:
         assert set(journal.get(saved)) == set(saved) != set()
 
 
 class LogsUnpickling:
-    """A value that writes the process id to the file `marks` whenever it is unpickled."""
+    """A value that, whenever it is unpickled, writes the id of the process to the file `marks`."""
 
     def __init__(self, folder, value):
         self.folder, self.value = folder, value

@@ -61,7 +61,7 @@ def kill_after(words, folder, seconds):
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [DIVIDED, BOOTSTRAP], ids=["divide", "bootstrap"])
 def test_a_killed_and_resumed_run_gives_the_same_result(table, words, tmp_path):
-    """The benchmark `durability.py` kills runs at fifty random times."""
+    """The benchmark `durability.py` kills similar runs at fifty random times each."""
     (tmp_path / "complete").mkdir()
     start = time.perf_counter()
     subprocess.run(command(table, tmp_path / "complete", words), cwd=tmp_path / "complete", check=True, capture_output=True)
@@ -75,7 +75,7 @@ def test_a_killed_and_resumed_run_gives_the_same_result(table, words, tmp_path):
             done = subprocess.run([sys.executable, "-m", "dagneal", "resume", "run.db"], cwd=folder, capture_output=True)
         else:
             done = subprocess.run(command(table, folder, words), cwd=folder, capture_output=True)
-        if done.returncode == 2 and b"stores no command" in done.stderr:  # killed before it had saved the command
+        if done.returncode == 2 and b"stores no command" in done.stderr:  # it was killed before it saved the command
             done = subprocess.run(command(table, folder, words), cwd=folder, capture_output=True)
         assert done.returncode == 0, done.stderr
         assert read_result(folder) == read_result(tmp_path / "complete")
@@ -235,7 +235,7 @@ def test_overwritten_pages_and_flipped_bits_never_give_wrong_values(tmp_path):
             for _ in range(50):
                 content[generator.randrange(100, len(content))] ^= 1 << generator.randrange(8)
         path.write_bytes(content)
-        with suppress(dn.InputError), dn.SqliteJournal(path) as journal:  # nothing may be intact
+        with suppress(dn.InputError), dn.SqliteJournal(path) as journal:  # opening fails if no row is intact
             recovered = journal.get(before)
         assert all(before[key] == value for key, value in recovered.items())
 
@@ -336,13 +336,13 @@ def test_a_complete_log_is_read_without_a_note(crashed, tmp_path):
 
 @pytest.mark.parametrize("cut", [1, 5000, 4120, 2 * 4120, 3_000_000, 4_000_000])
 def test_a_truncated_log_is_reported(crashed, tmp_path, cut):
-    """A cut between two frames is reported too, although the remaining log is valid."""
+    """A cut between two frames is reported too, although SQLite accepts the rest of the log."""
 
     def truncate(folder):
         os.truncate(folder / "run.db-wal", (crashed / "run.db-wal").stat().st_size - cut)
 
     tasks, notes, command = reopen(crashed, tmp_path / "copy", truncate)
-    assert "its log is too short" in notes[0]
+    assert "its write-ahead log is too short" in notes[0]
     assert "lost" in notes[0]
     assert command is not None
     assert len(tasks) == 300 or cut > 2_000_000
@@ -376,7 +376,7 @@ def test_a_missing_database_or_log_is_reported(crashed, tmp_path):
     assert len(tasks) >= 250
     _, notes, command = reopen(crashed, tmp_path / "alone", lambda folder: (folder / "run.db-wal").unlink())
     assert command is not None  # it must be in the file, not only in the log
-    assert "its log is missing" in notes[0]
+    assert "its write-ahead log is missing" in notes[0]
 
 
 def test_a_failed_recovery_changes_no_file(crashed, tmp_path, monkeypatch):
@@ -438,7 +438,7 @@ def test_damage_while_a_journal_is_open_is_reported(tmp_path):
         journal.put({"a": b"1", "b": b"2"})
         journal._connection.execute("UPDATE pieces SET value = x'33' WHERE key = 'a'")
         assert journal.get(["a", "b"]) == {"b": b"2"}
-        assert "1 finished tasks are lost" in journal.notes[0]
+        assert "number of lost tasks: 1" in journal.notes[0]
         journal._connection.rollback()
 
 

@@ -1,4 +1,4 @@
-"""Basic tools: errors, machine limits, compiled kernels, atomic files and terminal text."""
+"""Basic tools: errors, limits on cores and memory, compiled kernels, atomic writing of files, and terminal text."""
 
 from typing import TYPE_CHECKING
 

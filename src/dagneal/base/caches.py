@@ -10,7 +10,11 @@ from pathlib import Path
 
 
 def user_cache_folder() -> Path:
-    """Return the cache folder: `DAGNEAL_CACHE`, else the user's standard cache folder, else a temporary folder."""
+    """Return the path of the cache folder.
+
+    This is the value of the environment variable `DAGNEAL_CACHE` if it is set, else the user's standard cache folder, for
+    example `~/.cache/dagneal`. For a user without a home folder, it is a temporary folder.
+    """
     if folder := os.environ.get("DAGNEAL_CACHE"):
         return Path(folder)
     if folder := os.environ.get("XDG_CACHE_HOME"):
@@ -32,9 +36,9 @@ def temporary_cache_folder() -> Path:
 
 
 def first_writable(folders: Iterable[Path]) -> Path | None:
-    """Create and return the first folder that only this user can write to; None if there is none.
+    """Return the first folder that exists or can be created, and that only this user can write to; None if there is none.
 
-    Compiled code is loaded from these folders, so folders that another user owns or can write to are skipped.
+    Compiled code is loaded from the folder, so folders that another user owns or can write to are skipped.
 
     Args:
         folders: candidate folders, best first.

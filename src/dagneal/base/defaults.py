@@ -5,14 +5,14 @@ from typing import Final
 SEED = 0
 SCORE = "bdeu:1"
 NETWORK_PARENTS = 4  # parent limit of a network
-PAPER_PARENTS = 2  # parent limit in the paper: for subproblems, score tables and samplers that use all candidates
+PAPER_PARENTS = 2  # parent limit in the paper; the default for subproblems, score tables and `Anneal(direct=True)`
 READS = 1000  # sampler reads for the global problem
 SUBPROBLEM_READS = 100  # sampler reads for a subproblem
-SUBPROBLEM_SIZE = 3  # variables
+SUBPROBLEM_SIZE = 3  # variables per subproblem
 BOOTSTRAP_SAMPLES = 200
 WEAK_EDGE = 0.5  # an edge with a lower bootstrap frequency is weak
 SYSTEM = "pegasus"  # default chip of the emulator and of `plan`
 ANNEALING_TIME = 20.0  # microseconds per read of a quantum annealer
 MISSING: Final = "refuse"  # treatment of missing values by `read`
-RARE = 0.0  # `read` merges states with a smaller share of the rows
+RARE = 0.0  # `read` merges states that occur in a smaller fraction of the rows
 MERGE: Final = "auto"  # whether `read` merges identical rows

@@ -1,4 +1,4 @@
-"""The error type for invalid input, warnings, and common checks of arguments."""
+"""The error type for invalid input, other errors and warnings, and common checks of arguments."""
 
 import reprlib
 import warnings
@@ -8,7 +8,7 @@ from math import inf
 from numbers import Real
 from typing import Any
 
-_LARGEST = 1 << 130  # seeds may have 128 bits; Python refuses to print very long numbers
+_LARGEST = 1 << 130  # larger numbers are refused and not printed. Seeds need 128 bits; Python prints at most 4,300 digits
 
 
 class InputError(ValueError):
@@ -21,7 +21,7 @@ class InputError(ValueError):
 
 
 class OutOfTimeError(Exception):
-    """The deadline passed during counting. The search that set it catches this and returns the best network so far."""
+    """The deadline passed while scores were computed. Solvers catch this error and return the best network so far."""
 
 
 class SecondaryWarning(UserWarning):
@@ -57,7 +57,7 @@ def warn_on_failure(what: str) -> Iterator[None]:
 
 
 def whole_number(name: str, value: Any, least: int = 0) -> int:
-    """Check that a value is a whole number of at least `least`, and return it as an int; `1e4` is accepted.
+    """Check that a value is a whole number of at least `least`, and return it as an int. Floats such as `1e4` are accepted.
 
     Args:
         name: name of the argument, for the error message.
@@ -83,7 +83,7 @@ def finite_number(name: str, value: Any, above: bool = False) -> float:
     Args:
         name: name of the argument, for the error message.
         value: the given value.
-        above: refuse 0 as well.
+        above: whether the number must be above 0.
 
     >>> finite_number("noise", "x")
     Traceback (most recent call last):
@@ -143,11 +143,11 @@ def short_repr(value: Any) -> str:
 
 
 def check_text(text: str, what: str) -> None:
-    """Check that text can be written as UTF-8. Lone surrogates cannot; JSON escapes can produce them.
+    """Check that a text can be encoded as UTF-8. Half of a surrogate pair, which JSON escapes can contain, cannot.
 
     Args:
-        text: a name or a state.
-        what: description of the text, used as the subject of the message.
+        text: name of a column, a state, a variable or a network.
+        what: object that has this name, such as "a column"; used as the subject of the message.
 
     >>> check_text("\\ud800", "a column")
     Traceback (most recent call last):
@@ -160,7 +160,11 @@ def check_text(text: str, what: str) -> None:
 
 
 def first_few(items: Sequence[str], most: int = 5) -> str:
-    """Join the first few items with commas, and state how many more there are.
+    """Return a text with the first few items and the number of the other items.
+
+    Args:
+        items: all items.
+        most: largest number of items in the text.
 
     >>> first_few(["a", "b", "c"], most=2)
     'a, b and 1 more'
@@ -170,10 +174,10 @@ def first_few(items: Sequence[str], most: int = 5) -> str:
 
 
 def hint(name: str, known: Iterable[str]) -> str:
-    """Return the end of an error message that suggests the closest known name; empty if no name is close.
+    """Return the end of an error message that suggests the most similar valid name; empty if no name is similar.
 
     Args:
-        name: the given name.
+        name: unknown name that the user gave.
         known: valid names.
 
     >>> hint("max_parent", ["max_parents", "seed"])

@@ -1,4 +1,4 @@
-"""Write files atomically, and check paths before long work."""
+"""Write files atomically, and check paths before long computations."""
 
 import os
 import secrets
@@ -11,7 +11,7 @@ from dagneal.base.errors import InputError
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Check that a file can be written at a path, so that the error comes before the work and not after it."""
+    """Check that a file can be written at a path. Call this before a long computation, so that its result is not lost."""
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise InputError(f"cannot write {path}: there is no folder {Path(path).parent}; create it first")
@@ -22,23 +22,23 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 def check_format(path: str | os.PathLike[str], endings: Sequence[str]) -> None:
-    """Check that a path is writable and that its ending is that of a supported format.
+    """Check that a file name has a supported ending and that the file can be written.
 
     Args:
         path: file to write.
-        endings: supported file name endings.
+        endings: supported file name endings, at least two.
 
     >>> check_format("network.doc", (".bif", ".json"))
     Traceback (most recent call last):
-    dagneal.base.errors.InputError: network.doc has an unknown format; end the name in .bif, .json
+    dagneal.base.errors.InputError: network.doc has an unknown format; end the name in .bif or .json
     """
     if Path(path).suffix.lower() not in endings:
-        raise InputError(f"{path} has an unknown format; end the name in {', '.join(endings)}")
+        raise InputError(f"{path} has an unknown format; end the name in {', '.join(endings[:-1])} or {endings[-1]}")
     check_writable(path)
 
 
 def check_distinct_paths(paths: Sequence[str]) -> None:
-    """Check that no file is named twice, as the second write would replace the first.
+    """Check that no two paths lead to the same file, because the second write would replace the first.
 
     Args:
         paths: files to write.
@@ -57,7 +57,7 @@ def check_distinct_paths(paths: Sequence[str]) -> None:
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a temporary file for writing, and rename it to `path` if the block succeeds.
+    """Open a temporary file for writing. Rename it to `path` if the `with` block succeeds, otherwise delete it.
 
     >>> import tempfile, pathlib
     >>> target = pathlib.Path(tempfile.mkdtemp()) / "answer.txt"
@@ -67,7 +67,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     '42'
     """
     check_writable(path)
-    target = Path(os.path.realpath(path))  # keep symbolic links
+    target = Path(os.path.realpath(path))  # if `path` is a symbolic link, keep it and replace its target
     try:
         if _is_device(target):
             with target.open("wb") as file:
@@ -96,5 +96,5 @@ def _temporary(target: Path) -> Iterator[BinaryIO]:
 
 
 def _is_device(target: Path) -> bool:
-    """Return whether a path is a device or a pipe, such as /dev/stdout, which must be written directly."""
+    """Return whether a path is a device or a pipe, such as /dev/stdout. It cannot be replaced by a temporary file."""
     return target.exists() and not target.is_file()

@@ -1,11 +1,12 @@
 """Compile kernels with Numba, and run them in threads.
 
-Kernels are cached on disk and release the GIL. They never start threads. A caller that has many tasks passes them to
-`run_threads`, which prevents nested thread pools.
+A kernel is a function that Numba compiles. Kernels are cached on disk and release the GIL. They never start threads. A
+caller that has many tasks passes them to `run_threads`, which prevents nested thread pools.
 
-A kernel inlines functions and constants of other modules, but Numba's cache checks only the file that defines the kernel. So
-the name of the cache folder is a hash of the source of all kernel modules: after any change, all kernels are recompiled. A
-kernel may only use functions and constants of kernel modules; a test checks this.
+Compiled kernels contain functions and constants of other modules, but Numba's cache checks only the file that defines the
+kernel. So the name of our cache folder contains a hash of the source of all kernel modules (see `kernel_modules`). After any
+change of these modules, all kernels are recompiled. A kernel may only use functions and constants of kernel modules; a test
+checks this.
 """
 
 import shutil
@@ -34,15 +35,15 @@ Masks = NDArray[np.uint64]
 Codes = NDArray[np.unsignedinteger[Any]]
 
 Progress = Callable[[str, int, int], None]
-"""Callback with the name of a stage, the number of finished tasks, and the number of all tasks."""
+"""Function that is called with the name of a stage, the number of finished tasks and the number of all tasks."""
 
 
 _PACKAGE = Path(__file__).parent.parent
-_FOLDER = "kernels-"  # followed by a hash of the kernel modules
+_FOLDER = "kernels-"  # name of the cache folder, followed by a hash of the kernel modules
 
 
 def kernel(function: F) -> F:
-    """Compile a function with Numba, without the GIL; cache it on disk if a folder is writable."""
+    """Compile a function with Numba. It runs without the GIL, and is cached on disk if a cache folder is writable."""
     compiled: F = numba.njit(nogil=True)(function)
     if cache_folder() is not None:
         compiled._cache = _KernelCache(function)  # type: ignore[attr-defined]
@@ -50,7 +51,7 @@ def kernel(function: F) -> F:
 
 
 def kernel_modules(package: Path = _PACKAGE) -> list[Path]:
-    """Return the modules that determine what kernels compute: this module and all that use `kernel`.
+    """Return the files of the kernel modules: this module and all modules that use `@kernel`.
 
     Args:
         package: folder of the package.
@@ -63,8 +64,8 @@ def kernel_modules(package: Path = _PACKAGE) -> list[Path]:
 def cache_folder() -> Path | None:
     """Return the folder for compiled kernels; None if no folder is writable or the package has no source files.
 
-    The folder is next to the code, in the user's cache folder, or in the temporary folder. Cache folders of earlier versions
-    of the code are deleted.
+    It is in the first writable folder of these: `NUMBA_CACHE_DIR`, the folder of the code, the user's cache folder, the
+    temporary folder. Cache folders of earlier versions of the code are deleted.
     """
     modules = kernel_modules()
     if not modules:
@@ -72,26 +73,29 @@ def cache_folder() -> Path | None:
     source_hash = blake2b(digest_size=10)
     for path in modules:
         source_hash.update(b"\0".join([str(path.relative_to(_PACKAGE)).encode(), path.read_bytes(), b""]))
-    folder = first_writable(parent / f"{_FOLDER}{source_hash.hexdigest()}" for parent in _parents())
+    folder = first_writable(parent / f"{_FOLDER}{source_hash.hexdigest()}" for parent in _parent_folders())
     for other in folder.parent.glob(f"{_FOLDER}*") if folder is not None else ():
         if other != folder:
             shutil.rmtree(other, ignore_errors=True)
     return folder
 
 
-def _parents() -> Iterator[Path]:
-    """Yield possible parents of the kernel folder, best first; shared folders get a subfolder per installation."""
+def _parent_folders() -> Iterator[Path]:
+    """Yield the folders in which the cache folder may be created, best first.
+
+    Several installations of dagneal may share a folder, so each of them has a subfolder there.
+    """
     installation = f"code-{blake2b(str(_PACKAGE).encode(errors='surrogateescape'), digest_size=10).hexdigest()}"
     if numba.config.CACHE_DIR:
         yield Path(numba.config.CACHE_DIR) / installation
     yield _PACKAGE / "__pycache__"
     yield user_cache_folder() / installation
-    if temporary := first_writable([temporary_cache_folder()]):  # other users can write next to it, so check it as well
+    if temporary := first_writable([temporary_cache_folder()]):  # its parent is shared with other users, so check it too
         yield temporary / installation
 
 
 class _Locator(caching._CacheLocator):  # type: ignore[misc]
-    """Gives Numba the cache folder. The folder name is a hash of the source, so the source stamp is constant."""
+    """Gives Numba the cache folder. A changed source has another cache folder, so the stamp of the source is constant."""
 
     def __init__(self, function: Callable[..., Any], path: str) -> None:
         self._py_file = path  # Numba's warnings use this attribute
@@ -116,7 +120,7 @@ class _Implementation(caching.CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
-    """Numba's cache, except that a kernel is recompiled if its cache file is unreadable or cannot be written."""
+    """Numba's cache without its errors: an unreadable kernel is recompiled, and a failed save is ignored."""
 
     _impl_class = _Implementation
 
@@ -132,7 +136,7 @@ class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
 
 
 def on_first_compilation(callback: Callable[[], None]) -> None:
-    """Call `callback` before the first compilation of a kernel; not if all kernels come from the cache."""
+    """Call `callback` once, before the first kernel is compiled; never if all kernels come from the cache."""
     from numba.core import event
 
     class FirstCompilation(event.Listener):  # type: ignore[misc]
@@ -163,7 +167,7 @@ def run_threads(
         tasks: arguments of `work`, one per call.
         workers: number of threads; by default all cores, or 1 if this is already a worker thread.
         stage: name of the work in calls of `progress`.
-        progress: called after each result.
+        progress: function that is called after each result; None for no calls.
     """
 
     def collect(results: Iterable[Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Lazy exports: a package imports a module when one of the exported names is first used."""
+"""Lazy exports: a package imports a module only when a name from this module is first used."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 
 
 def lazy_exports(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
-    """Return a `__getattr__` function for a package (PEP 562).
+    """Return a function `__getattr__` for a package (PEP 562). It imports exported names when they are first used.
 
     Args:
         package: full name of the package.
-        names: exported names by module.
+        names: exported names of each module.
 
     >>> lazy_exports("dagneal.base", {"errors": ["InputError"]})("InputError").__name__
     'InputError'
     """
-    homes = {name: module for module, exported in names.items() for name in exported}
+    module_of = {name: module for module, exported in names.items() for name in exported}
 
     def import_name(name: str) -> Any:
-        if name not in homes:
+        if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{homes[name]}"), name)
+        value = getattr(import_module(f"{package}.{module_of[name]}"), name)
         setattr(import_module(package), name, value)
         return value
 

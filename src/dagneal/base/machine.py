@@ -14,8 +14,8 @@ from dagneal.base.errors import InputError, whole_number
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 _SPARE = 1 << 27  # bytes of free memory that are never used
-_SMALL = 1 << 23  # requests up to this size are not checked, in bytes
-_DATA = 0.35  # fraction of the address space that holds data
+_SMALL = 1 << 23  # bytes; smaller requests are not checked unless the user set a limit
+_DATA = 0.35  # fraction of the needed address space that counts as data segment (ulimit -d)
 _THREADS = 1 << 25  # address space in bytes for the thread stacks of one more core
 _allowed: dict[str, int | None] = {"jobs": None, "memory": None}
 _thread = threading.local()
@@ -23,10 +23,10 @@ _thread = threading.local()
 
 @contextmanager
 def limits(jobs: int | None = None, memory: int | str | None = None) -> Iterator[None]:
-    """Limit the cores and the memory of this process, in all threads, until the context ends.
+    """Limit the cores and the memory of this process, in all threads, until the `with` block ends.
 
-    Work that needs more memory uses another method if possible. Otherwise an error is raised before the work begins. Polars
-    ignores the limit on cores unless the environment variable `POLARS_MAX_THREADS` is set before it is imported.
+    A computation that needs more memory uses another method if possible. Otherwise an error is raised before it begins.
+    Polars ignores the limit on cores; set the environment variable `POLARS_MAX_THREADS` before polars is imported.
 
     Args:
         jobs: number of cores; all available cores by default.
@@ -48,7 +48,7 @@ def limits(jobs: int | None = None, memory: int | str | None = None) -> Iterator
 
 
 def cores() -> int:
-    """Return the number of cores that the caller may use: 1 in a worker thread, else all allowed cores."""
+    """Return the number of cores that this thread may use: 1 in a worker thread, else the user's limit or all cores."""
     if getattr(_thread, "is_worker", False):
         return 1
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -56,7 +56,7 @@ def cores() -> int:
 
 
 def mark_worker_thread() -> None:
-    """Mark this thread as one of many workers. It then uses one core, which prevents nested thread pools."""
+    """Mark this thread as a worker of a thread pool. `cores` then returns 1 in it, which prevents nested thread pools."""
     _thread.is_worker = True
 
 
@@ -66,7 +66,7 @@ def memory_limit() -> int | None:
 
 
 def free_memory() -> int:
-    """Return the number of bytes that this process may still use, under the user's limit or on the machine."""
+    """Return the number of bytes that this process may still use: the rest of the user's limit, or the free memory."""
     allowed = memory_limit()
     if allowed is not None:
         return max(allowed - memory_use(), 0)
@@ -83,12 +83,12 @@ def has_memory(size: float) -> bool:
 
 
 def check_memory(size: float, what: str, instead: str) -> None:
-    """Raise an error before work that needs more memory than is free.
+    """Raise an error if a computation needs more memory than is free. Call this before the computation.
 
     Args:
-        size: number of bytes that the work needs.
-        what: name of the work, used as the subject of the message.
-        instead: advice at the end of the message.
+        size: number of bytes that the computation needs.
+        what: name of the computation, used as the subject of the message.
+        instead: advice at the end of the message, such as "use fewer rows".
     """
     if not has_memory(size):
         available, allowed = format_bytes(free_memory()), memory_limit()
@@ -100,10 +100,10 @@ def check_memory(size: float, what: str, instead: str) -> None:
 
 
 def check_address_space(size: float) -> None:
-    """Raise an error if a limit such as `ulimit -v` is too small: compiled libraries would abort without a message.
+    """Raise an error if `ulimit -v` or `ulimit -d` is too small. Compiled libraries would abort without a message.
 
     Args:
-        size: bytes of address space that the work needs on two cores; each further core needs more.
+        size: number of bytes of address space needed on two cores. More is added for each further core.
     """
     needed = size + _THREADS * max(cores() - 2, 0)
     for option, available, least in zip("vd", _address_space(), (needed, needed * _DATA), strict=True):
@@ -137,7 +137,7 @@ def memory_use() -> int:
     """Return the memory in use by this process, in bytes; 0 if unknown."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, AttributeError):  # not Linux: use the peak
+    except (OSError, AttributeError):  # not Linux: return the largest use so far
         try:
             import resource
         except ImportError:  # Windows
@@ -148,12 +148,12 @@ def memory_use() -> int:
 
 @contextmanager
 def watch_memory(exceeded: Callable[[str], None], every: float = 0.02) -> Iterator[None]:
-    """Watch the memory of this process, and call `exceeded` once if it is above the user's limit.
+    """Watch the memory of this process until the `with` block ends. Call `exceeded` once if it is above the user's limit.
 
-    This covers memory that `check_memory` cannot estimate, such as that of third-party samplers.
+    This finds memory use that cannot be predicted for `check_memory`, such as that of third-party samplers.
 
     Args:
-        exceeded: called in another thread with a message.
+        exceeded: function that is called with an error message, in another thread.
         every: seconds between two measurements.
     """
     allowed = memory_limit()
@@ -182,10 +182,10 @@ def watch_memory(exceeded: Callable[[str], None], every: float = 0.02) -> Iterat
 
 
 def parse_bytes(size: int | str) -> int:
-    """Return the number of bytes of a size such as "2GB" or "512 MiB".
+    """Convert an amount of memory such as "2GB" or "512 MiB" to a number of bytes.
 
     Args:
-        size: number with a unit, or a number of bytes.
+        size: text with a number and a unit, or a number of bytes.
 
     >>> parse_bytes("2GB"), parse_bytes("1.5 GiB"), parse_bytes(1000)
     (2000000000, 1610612736, 1000)
@@ -200,7 +200,7 @@ def parse_bytes(size: int | str) -> int:
 
 
 def format_bytes(size: float) -> str:
-    """Format a number of bytes with a unit.
+    """Return a number of bytes as text with a unit.
 
     Args:
         size: number of bytes.
@@ -216,7 +216,7 @@ def format_bytes(size: float) -> str:
 
 
 def _machine_memory() -> int:
-    """Return the free memory of the machine or of the container, in bytes."""
+    """Return the free memory of the machine, or of the container if it has less, in bytes; 2**62 if unknown."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
         free = int(next(line for line in lines if line.startswith("MemAvailable")).split()[1]) * 1024

@@ -73,29 +73,29 @@ def take_mapping(plain: Mapping[str, Any], key: str) -> dict[str, Any]:
     """
     value = plain[key]
     if not isinstance(value, dict):
-        raise ValueError(f"{key} is {short_repr(value)}, not a mapping")
+        raise ValueError(f"{key} is {short_repr(value)}, not a JSON object")
     return value
 
 
 def take_names(value: Any, known: Collection[str], what: str) -> list[str]:
-    """Check a list of variable names and return it; raise ValueError if it is invalid.
+    """Check that a value is a list of known variable names, and return it; raise ValueError if not.
 
     Args:
-        value: list of names.
-        known: all valid names.
+        value: value to check.
+        known: names of all variables.
         what: name of the list, used as the subject of the message.
     """
     if not isinstance(value, list) or not all(isinstance(name, str) and name in known for name in value):
-        raise ValueError(f"{what} is {short_repr(value)}, not a list of variables")
+        raise ValueError(f"{what} is {short_repr(value)}, not a list of known variables")
     return value
 
 
 def take_edges(value: Any, known: Collection[str], what: str) -> list[tuple[str, str]]:
-    """Check a list of edges and return it; raise ValueError if it is invalid.
+    """Check that a value is a list of edges, and return the edges as tuples; raise ValueError if not.
 
     Args:
-        value: pairs of names, parent first.
-        known: all valid names.
+        value: value to check; an edge is a list of two names, parent first.
+        known: names of all variables.
         what: name of the list, used as the subject of the message.
 
     >>> take_edges([["a", "b"]], {"a", "b"}, "edges")
@@ -107,6 +107,6 @@ def take_edges(value: Any, known: Collection[str], what: str) -> list[tuple[str,
     for item in value:
         pair = take_names(item, known, f"an edge of {what}")
         if len(pair) != 2 or pair[0] == pair[1]:
-            raise ValueError(f"an edge of {what} is {short_repr(item)}, not a parent and a child")
+            raise ValueError(f"an edge of {what} is {short_repr(item)}, not a list of a parent and a child")
         edges.append((pair[0], pair[1]))
     return edges

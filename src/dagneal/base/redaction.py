@@ -8,33 +8,34 @@ import traceback
 from typing import Any
 
 HIDDEN = "[hidden]"
-_CLIENTS = ("dwave", "urllib3", "requests")  # loggers whose records may contain requests and configurations
+_CLIENTS = ("dwave", "urllib3", "requests")  # loggers whose records may contain tokens that are not registered
 _MARKED = re.compile(  # a value after the name of a credential: X-Auth-Token: ..., 'token': '...', token=..., Bearer ...
     r"""((?:[\w-]*token|authorization|client_secret|password)["']?\s*[:=]\s*(?:bearer\s+)?|\bbearer\s+)"""
     r"""(?!None\b|null\b)(?:b?"[^"]*"|b?'[^']*'|[^\s,;&'")}\]]+)""",
     re.IGNORECASE,
 )
 _TOKENS = re.compile(r"\b[0-9A-Za-z]{2,4}-[0-9A-Fa-f]{16,}\b")  # D-Wave's tokens, such as DEV-0123...
-_PART = 8  # shorter parts of a token with white space are not hidden separately
+_PART = 8  # smallest length of a part to hide, if a token contains white space
 _secrets: set[str] = set()
 
 
 def add_secret(secret: str | None) -> None:
-    """Register a token, so that `redact` always hides it. The token is stored in memory only.
+    """Register a token that `redact` must hide. The token is stored in memory only.
 
     Args:
         secret: API token.
     """
     if secret and secret.strip():
-        parts = [part for part in secret.split() if len(part) >= _PART]  # messages may escape line breaks in several ways
+        # Hide each part of a token with white space, because messages escape line breaks in several ways.
+        parts = [part for part in secret.split() if len(part) >= _PART]
         _secrets.update({secret, secret.strip(), *parts})
 
 
 def redact(text: str) -> str:
-    """Replace registered tokens, and anything that looks like a token, in a text.
+    """Return a text in which registered tokens, and anything that looks like a token, are replaced by `[hidden]`.
 
     Args:
-        text: an error message, for example.
+        text: text to clean, such as an error message.
 
     >>> redact("GET /problems with {'X-Auth-Token': 'DEV-0123'}, token=abc")
     "GET /problems with {'X-Auth-Token': [hidden]}, token=[hidden]"
@@ -49,17 +50,17 @@ def _hide_secrets(text: str) -> str:
 
 
 def safe_cause(error: BaseException) -> BaseException | None:
-    """Return the error if its traceback contains no token, otherwise None; for `raise ... from`.
+    """Return an error if its traceback contains no token, otherwise None. Use it as the cause in `raise ... from`.
 
     Args:
-        error: cause of another error.
+        error: error that caused another error.
     """
     text = "".join(traceback.format_exception(error))
     return error if _TOKENS.sub(HIDDEN, _hide_secrets(text)) == text else None
 
 
 def redact_logs() -> None:
-    """Redact all future log records, for all handlers."""
+    """Remove tokens from all future log records, before any handler gets them."""
     make = logging.getLogRecordFactory()
     if getattr(make, "redacts", False):
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from unicodedata import category, east_asian_width
 
-_EMOJI = "\ufe0f"  # shows the character before it as an emoji, which is two columns wide
+_EMOJI = "\ufe0f"  # turns the character before it into an emoji, which is two columns wide
 _END = 3  # one third of a shortened text comes from the end of the text
 # Control characters except tab and line feed, line separators, text direction overrides, lone surrogates.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -24,7 +24,9 @@ def printable(text: str) -> str:
 
 
 def display_cells(text: str) -> list[str]:
-    """Split a text into terminal columns. A wide character is followed by an empty string; accents stay with their letter.
+    """Split a text into strings, one for each terminal column.
+
+    A wide character fills two columns; the second string is empty. A combining accent is in the string of its letter.
 
     Args:
         text: text without control characters.
@@ -45,7 +47,7 @@ def display_cells(text: str) -> list[str]:
 
 
 def display_width(text: str) -> int:
-    """Return the number of terminal columns of a text.
+    """Return the number of terminal columns that a text fills.
 
     Args:
         text: text without control characters.
@@ -57,11 +59,11 @@ def display_width(text: str) -> int:
 
 
 def fit_text(text: str, most: int) -> str:
-    """Shorten a text to a number of columns. The end is kept too, as long names often differ there.
+    """Shorten a text to a number of terminal columns. The middle is cut, because long names often differ at the end.
 
     Args:
         text: text to shorten.
-        most: maximum number of columns, at least 1.
+        most: largest number of columns of the result, at least 1.
 
     >>> fit_text("systolic blood pressure, day 7", 20), fit_text("東京都の天気", 9), fit_text("short", 5)
     ('systolic bloo… day 7', '東京都…気', 'short')
@@ -77,7 +79,7 @@ def fit_text(text: str, most: int) -> str:
 
 
 def pad_text(text: str, width: int) -> str:
-    """Pad a text with spaces to a number of columns.
+    """Pad a text with spaces to a number of terminal columns.
 
     Args:
         text: text to pad.

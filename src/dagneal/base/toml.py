@@ -1,4 +1,4 @@
-"""Read TOML files, and refuse harmful content."""
+"""Read TOML files, and refuse keys that would use up the memory."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 
 from dagneal.base.errors import InputError
 
-_MOST_PARTS = 100  # of a dotted key; the parser needs memory quadratic in their number
+_MOST_PARTS = 100  # limit on the parts of a dotted key: the memory of the parser grows with the square of their number
 _STRING = re.compile(r"""\"(?:\\.|[^"\\\n])*+"?|'[^'\n]*+'?""")
-_DOTTED = re.compile(r"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++)++")  # runs in linear time
+_DOTTED = re.compile(r"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++)++")  # no backtracking, so the time is linear
 
 
 def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read a TOML file.
+    """Read a TOML file and return its content.
 
     Args:
         path: TOML file.
@@ -32,7 +32,7 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _check_depth(text: str) -> None:
-    """Refuse dotted keys with very many parts before the text is parsed."""
+    """Raise an error if a dotted key, such as `a.b.c`, has too many parts. Call this before the text is parsed."""
     for match in _DOTTED.finditer(_STRING.sub("s", text)):
         if (parts := match[0].count(".") + 1) > _MOST_PARTS:
-            raise ValueError(f"a key has {parts:,} parts; at most {_MOST_PARTS} are allowed")
+            raise ValueError(f"a dotted key has {parts:,} parts; use at most {_MOST_PARTS}")

@@ -1,4 +1,4 @@
-"""Execution of runs: context, task scheduling, executors and the journal."""
+"""Execution of runs: seeds, deadlines, executors that compute tasks, and journals that store finished tasks."""
 
 from typing import TYPE_CHECKING
 

@@ -16,7 +16,7 @@ from dagneal.base.errors import InputError
 from dagneal.runtime.executors import LostWorkersError, Shared, store_recent
 
 _ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss|ucx|ucxx)://)?(?:\[[0-9a-fA-F:.]+\]|[\w.-]+):\d+")
-_CONNECT_TIMEOUT = "20s"  # for a scheduler and for a first worker
+_CONNECT_TIMEOUT = "20s"  # time to wait for the scheduler, and then for the first worker
 _LOOPBACK = "127.0.0.1"
 _NO_WORKERS = 60.0  # seconds without any worker until the run stops
 
@@ -26,10 +26,10 @@ def _identity(value: Any) -> Any:
 
 
 class DaskExecutor(Executor):
-    """An executor that runs calls as tasks of a Dask client. If a worker dies, other workers repeat its tasks.
+    """An executor that runs calls on a Dask cluster. If a worker dies, other workers repeat its tasks.
 
     Args:
-        client: `distributed.Client`.
+        client: connected `distributed.Client`.
     """
 
     def __init__(self, client: Any) -> None:
@@ -42,33 +42,33 @@ class DaskExecutor(Executor):
         self.lost = (KilledWorker, FutureCancelledError, CommClosedError)
         self._disconnected = (ClosedClientError, OSError, RuntimeError)
         self._executor = client.get_executor(pure=False, retries=3)
-        self._last_seen = monotonic()  # last time when there was a worker
+        self._last_seen = monotonic()  # last time at which the cluster had a worker
         self._shared: dict[str, Any] = {}
 
     @property
     def workers(self) -> int:
-        """Number of tasks that run at a time."""
+        """Number of tasks that can run at the same time."""
         with self._explain_disconnection():
             return max(1, int(sum(self.client.nthreads().values())))
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Future[Any]:
-        """Submit a call; see `concurrent.futures.Executor`."""
+        """Schedule a call, and return its future; see `concurrent.futures.Executor`."""
         with self._explain_disconnection():
             future: Future[Any] = self._executor.submit(function, *arguments, **keywords)
         return future
 
     def share(self, shared: Shared) -> Any:
-        """Send a value once to each worker that needs it, and return a future that Dask replaces by the value in calls.
+        """Return a future for a shared value. If the future is an argument of a call, Dask passes the value instead.
 
-        The value is the result of a task and is not scattered. Dask repeats a task whose worker dies, but loses scattered
-        data, and a broadcast hangs if a worker dies meanwhile.
+        Dask sends the value once to each worker that needs it. The value is the result of a Dask task, because Dask repeats
+        a task if its worker dies. If a worker dies, `Client.scatter` can lose the value or hang.
 
         Args:
-            shared: shared value.
+            shared: value that many calls need.
         """
         if shared.key not in self._shared:
             with self._explain_disconnection(), warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "Sending large graph")  # Dask advises to scatter it
+                warnings.filterwarnings("ignore", "Sending large graph")  # Dask recommends `scatter`
                 store_recent(self._shared, shared.key, self.client.submit(_identity, shared.value, pure=False, retries=3))
         return self._shared[shared.key]
 
@@ -76,7 +76,7 @@ class DaskExecutor(Executor):
         """Raise `LostWorkersError` if the cluster has had no workers for a minute."""
         try:
             workers = self.client.nthreads()
-        except self._disconnected:  # if the scheduler does not return, it cancels the tasks
+        except self._disconnected:  # if the connection stays lost, Dask cancels the tasks
             workers = {}
         if workers:
             self._last_seen = monotonic()
@@ -84,12 +84,12 @@ class DaskExecutor(Executor):
             raise LostWorkersError(f"{self.name} has had no workers for {_NO_WORKERS:.0f} s")
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Accept no more calls; see `concurrent.futures.Executor`."""
+        """Stop accepting calls; see `concurrent.futures.Executor`."""
         self._executor.shutdown(wait=wait and not cancel_futures)
 
     @contextmanager
     def _explain_disconnection(self) -> Iterator[None]:
-        """Turn connection errors into `LostWorkersError`."""
+        """Turn errors of a lost connection into `LostWorkersError`."""
         try:
             yield
         except self._disconnected as error:
@@ -100,10 +100,10 @@ class DaskExecutor(Executor):
 
 
 def _local_cluster(count: int) -> Any:
-    """Start worker processes on this machine, on the loopback interface only and without dashboards.
+    """Start a Dask cluster of processes on this machine. It listens on the loopback interface only and has no dashboard.
 
     Args:
-        count: number of workers.
+        count: number of worker processes.
     """
     from distributed import LocalCluster
 
@@ -121,7 +121,7 @@ def _local_cluster(count: int) -> Any:
 
 @contextmanager
 def dask(address: str) -> Iterator[DaskExecutor]:
-    """Connect to a Dask cluster, and yield an executor that uses it until the context ends.
+    """Connect to a Dask cluster, and yield an executor that can be used until the `with` block ends.
 
     Args:
         address: address of a scheduler, such as `tcp://10.0.0.1:8786`, or `local:4` for 4 worker processes on this machine.
@@ -130,17 +130,20 @@ def dask(address: str) -> Iterator[DaskExecutor]:
         from distributed import Client
     except ImportError as error:
         raise InputError("Dask is not installed; install it with pip install 'dagneal[dask]'") from error
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # dagneal reports lost connections
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # dagneal reports lost connections itself
     kind, _, count = address.partition(":")
     if kind == "local":
         if not count.isdigit() or int(count) < 1:
-            raise InputError(f"{address!r} is not a Dask cluster; give local:4, or the address of a scheduler")
+            raise InputError(
+                f"{address!r} is not a Dask cluster; give local:4 for 4 worker processes, or the address of a scheduler"
+            )
         with _local_cluster(int(count)) as cluster, Client(cluster) as client, DaskExecutor(client) as executor:
             yield executor
         return
-    if not _ADDRESS.fullmatch(address):  # a client would report this only after the timeout
+    if not _ADDRESS.fullmatch(address):  # the client would report this only after the timeout
         raise InputError(
-            f"{address!r} is not the address of a Dask scheduler; give tcp://10.0.0.1:8786, for example, or local:4"
+            f"{address!r} is not the address of a Dask scheduler; give an address such as tcp://10.0.0.1:8786, or local:4 "
+            "for 4 worker processes on this machine"
         )
     try:
         client = Client(address, timeout=_CONNECT_TIMEOUT, set_as_default=False)

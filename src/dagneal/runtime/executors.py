@@ -1,8 +1,8 @@
 """Run tasks on any `concurrent.futures` executor, and send a shared value only once to each worker.
 
 Most executors cannot send a value to all workers, and do not show which worker gets a task. So a task carries only the
-fingerprint of the shared value. A worker that lacks the value replies `NeedsSharedValue`, and the task is submitted again,
-with the value. This works for threads, processes, Ray and MPI. With Dask, the value is the result of another task.
+fingerprint of the shared value. A worker that does not have the value replies `NeedsSharedValue`. The task is then submitted
+again, with the value. This works for threads, processes, Ray and MPI. For Dask, see `DaskExecutor.share`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from uuid import uuid4
 from dagneal.base.errors import InputError
 from dagneal.base.machine import cores, mark_worker_thread
 
-_TASKS_PER_WORKER = 4  # submitted at a time
-_MOST_VALUES = 4  # shared values that a worker stores
+_TASKS_PER_WORKER = 4  # limit on submitted, unfinished tasks per worker
+_MOST_VALUES = 4  # largest number of shared values that a worker stores
 _CHECK_INTERVAL = 2.0  # seconds between checks whether an executor still has workers
 _GRACE = 5.0  # seconds to wait for running tasks after workers were lost
 _shared_values: dict[str, Any] = {}
@@ -39,7 +39,7 @@ class Shared:
     """A value that many tasks need.
 
     Args:
-        key: fingerprint of the value.
+        key: fingerprint of the value, or a random text.
         value: any value; it must be picklable if workers are other processes.
     """
 
@@ -48,7 +48,7 @@ class Shared:
 
     @classmethod
     def of(cls, value: Any) -> Shared:
-        """Share a value under its fingerprint, or under a random key if it has none.
+        """Wrap a value. The key is its fingerprint, or a random text if it has no fingerprint.
 
         Args:
             value: value that many tasks need.
@@ -62,13 +62,13 @@ class Fingerprinted(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """A text that is the same for equal values only."""
+        """Text that identifies the value. Different values have different fingerprints."""
         ...
 
 
 @runtime_checkable
 class SupportsSubmit(Protocol):
-    """An object with the `submit` method of `concurrent.futures.Executor`; it need not be a subclass."""
+    """An object with a method `submit` like that of `concurrent.futures.Executor`. It need not be a subclass."""
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
         """Schedule a call, and return its future.
@@ -86,10 +86,10 @@ class SupportsShare(Protocol):
     """An executor that can send a value to all workers."""
 
     def share(self, shared: Shared) -> Any:
-        """Return an argument that the executor replaces by the value in each call.
+        """Return a placeholder. If it is an argument of a call, the executor passes the shared value instead.
 
         Args:
-            shared: shared value.
+            shared: value that many calls need.
         """
         ...
 
@@ -99,7 +99,7 @@ class SupportsCheck(Protocol):
     """An executor that can check whether it still has workers."""
 
     def check(self) -> None:
-        """Raise `LostWorkersError` if there are no workers."""
+        """Raise `LostWorkersError` if there are no workers any more."""
         ...
 
 
@@ -109,13 +109,13 @@ class HasWorkers(Protocol):
 
     @property
     def workers(self) -> int:
-        """Number of tasks that run at a time."""
+        """Number of tasks that can run at the same time."""
         ...
 
 
 @runtime_checkable
 class Remote(Protocol):
-    """An executor whose workers can be lost."""
+    """An executor that can lose its workers, such as a cluster."""
 
     @property
     def name(self) -> str:
@@ -124,7 +124,7 @@ class Remote(Protocol):
 
     @property
     def lost(self) -> tuple[type[BaseException], ...]:
-        """Exceptions of tasks that were lost with a worker."""
+        """Types of exceptions that mean that a task was lost together with its worker."""
         ...
 
 
@@ -139,7 +139,11 @@ class Cancellable(Protocol):
 
 @dataclass(frozen=True)
 class NeedsSharedValue:
-    """Reply of a worker that lacks the shared value."""
+    """Reply of a worker that does not have the shared value.
+
+    Args:
+        key: key of the shared value.
+    """
 
     key: str
 
@@ -150,12 +154,12 @@ class LostWorkersError(InputError):
     def __init__(self, what: str, cause: BaseException | None = None) -> None:
         reason = str(cause or "").split(". ")[0]  # the first sentence
         problem = f"{what}: {reason}" if reason else what
-        super().__init__(f"{problem}; finished tasks are in the journal, if you use one: start the run again to continue")
+        super().__init__(f"{problem}; start the run again; finished tasks are not repeated if you use a journal")
 
 
 @contextmanager
 def executor_or_threads(executor: Executor | None, workers: int | None = None) -> Iterator[Executor]:
-    """Yield the given executor, or a thread pool that is shut down when the context ends.
+    """Yield the given executor, or a new thread pool that is shut down when the `with` block ends.
 
     Args:
         executor: any executor; None for a thread pool.
@@ -172,7 +176,7 @@ def executor_or_threads(executor: Executor | None, workers: int | None = None) -
 
 
 def count_workers(executor: Executor) -> int:
-    """Return the number of workers of an executor; the number of cores if it is unknown.
+    """Return the number of workers of an executor; if it is unknown, the number of cores.
 
     Args:
         executor: any executor.
@@ -184,10 +188,10 @@ def count_workers(executor: Executor) -> int:
 
 
 def wait_for_any(executor: Executor, waiting: Iterable[Future[Any]]) -> set[Future[Any]]:
-    """Wait until at least one future is done, and return all that are done.
+    """Wait until at least one future is done, and return all futures that are done.
 
     Args:
-        executor: executor of the futures; if it is `SupportsCheck`, it is checked regularly for lost workers.
+        executor: executor of the futures; if it is `SupportsCheck`, its method `check` is called every few seconds.
         waiting: futures of submitted tasks.
     """
     while not (done := wait(waiting, timeout=_CHECK_INTERVAL, return_when=FIRST_COMPLETED).done):
@@ -197,11 +201,11 @@ def wait_for_any(executor: Executor, waiting: Iterable[Future[Any]]) -> set[Futu
 
 
 def get_result(executor: Executor, future: Future[Any]) -> Any:
-    """Return the result of a task, or raise its exception; raise `LostWorkersError` if the executor did not run it.
+    """Return the result of a task, or raise its exception. Raise `LostWorkersError` if the executor did not finish the task.
 
     Args:
-        executor: executor of the task; if it is `Remote`, it has further exceptions for lost tasks.
-        future: finished future that was not cancelled by this module.
+        executor: executor of the task; if it is `Remote`, the exceptions in `Remote.lost` also mean a lost task.
+        future: future that is done and that this module did not cancel.
     """
     lost: tuple[type[BaseException], ...] = (CancelledError, BrokenExecutor)
     if isinstance(executor, Remote):
@@ -213,7 +217,7 @@ def get_result(executor: Executor, future: Future[Any]) -> Any:
 
 
 def submit_call(executor: Executor, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-    """Submit a call; raise `LostWorkersError` if the executor accepts no more calls.
+    """Submit a call, and return its future; raise `LostWorkersError` if the executor accepts no more calls.
 
     Args:
         executor: executor that runs the call.
@@ -231,11 +235,11 @@ def _name_of(executor: Executor) -> str:
 
 
 def cancel_all(waiting: Iterable[Future[Any]], lost: bool) -> None:
-    """Cancel tasks that have not begun, and wait for those that have.
+    """Cancel tasks that have not begun, and wait until the running tasks are finished.
 
     Args:
         waiting: futures of submitted tasks.
-        lost: whether workers were lost; then the wait has a time limit.
+        lost: whether workers were lost; if so, wait only a few seconds.
     """
     for future in waiting:
         future.cancel()
@@ -252,28 +256,28 @@ def run_chunks(
 ) -> None:
     """Call `function(shared.value, content)` for every chunk on an executor, and record the results.
 
-    Only a few chunks are submitted at a time, to limit memory. If a call raises, or on Ctrl-C, no further chunks begin.
-    Running calls are finished and recorded, and then the error is raised.
+    Only a few chunks are submitted at a time, to limit memory. If a call raises an exception, or after Ctrl-C, no further
+    chunks begin. The running calls are finished and their results recorded. Then the exception is raised.
 
     Args:
         executor: executor of the calls; if it is `SupportsShare`, it sends the shared value to the workers.
         function: function at module level, so that other processes can import it; if it is `Cancellable`, running calls can
             be cancelled.
-        chunks: pairs of a label and the content of a call.
-        record: called with a label and the result, in the thread of the caller, in order of completion.
+        chunks: pairs (label, content). The content is an argument of the call; the label is passed to `record` only.
+        record: function that is called with the label and the result of each finished call, in the calling thread.
         shared: value that all calls need.
-        cancel_on: exceptions after which running calls are cancelled.
+        cancel_on: type of exceptions after which running calls are cancelled, if possible.
     """
-    store_recent(_shared_values, shared.key, shared.value)  # threads find it here
+    store_recent(_shared_values, shared.key, shared.value)  # threads of this process find the value here
     most = _TASKS_PER_WORKER * count_workers(executor)
     waiting: dict[Future[Any], tuple[Any, Any]] = {}
-    handle = executor.share(shared) if isinstance(executor, SupportsShare) else None
+    placeholder = executor.share(shared) if isinstance(executor, SupportsShare) else None
 
     def submit(chunk: tuple[Any, Any]) -> None:
-        if handle is None:
+        if placeholder is None:
             waiting[submit_call(executor, _call, shared.key, function, chunk[1])] = chunk
         else:
-            waiting[submit_call(executor, _call_with, shared.key, handle, function, chunk[1])] = chunk
+            waiting[submit_call(executor, _call_with, shared.key, placeholder, function, chunk[1])] = chunk
 
     def collect() -> None:
         for future in wait_for_any(executor, waiting):
@@ -306,7 +310,7 @@ def run_chunks(
 
 
 def _call(key: str, function: Callable[[Any, Any], Any], content: Any) -> Any:
-    value = _shared_values.get(key, _ABSENT)  # one step, because another thread may delete it
+    value = _shared_values.get(key, _ABSENT)  # a single operation, because another thread may delete the value
     return NeedsSharedValue(key) if value is _ABSENT else function(value, content)
 
 

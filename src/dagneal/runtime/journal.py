@@ -24,10 +24,9 @@ from dagneal.runtime import journalfile
 from dagneal.runtime.journalfile import CLOSED, OPEN, TABLES, DamagedError, Salvage
 from dagneal.runtime.walfile import Log, fill, is_full, log_path
 
-FOREIGN_JOURNAL = (
-    "dagneal did not write this journal; delete it, or give another file"  # end of messages about invalid values
-)
-_LOCK_TIMEOUT = 2.0  # seconds to wait for another process that is about to end
+# The end of error messages about invalid content with a correct checksum.
+FOREIGN_JOURNAL = "dagneal did not write this journal; delete it, or give another file"
+_LOCK_TIMEOUT = 2.0  # seconds to wait for another process that uses the journal, because it may be about to end
 _LOCKED = (0x40000000, 512)  # first byte and number of bytes that SQLite locks, beyond the content of the file
 _open_here: set[tuple[int, int]] = set()  # device and inode of journals that are open in this process
 
@@ -37,26 +36,26 @@ class Journal(Protocol):
     """A store of finished tasks: any object with the methods `get` and `put`."""
 
     def get(self, keys: Iterable[str]) -> dict[str, bytes]:
-        """Return the stored results by key; keys without a result are left out."""
+        """Return the stored results by key. Keys without a stored result are left out."""
         ...
 
     def put(self, results: dict[str, bytes]) -> None:
-        """Store results by key. When this method returns, they survive a crash."""
+        """Store results by key. Once this method has returned, a crash must not lose the results."""
         ...
 
 
 class SqliteJournal:
-    """A journal in one SQLite file, which only one process can use at a time.
+    """A journal in an SQLite file, which only one process can use at a time.
 
-    Opening a journal checks the file and its write-ahead log completely. If anything is missing or changed, a new journal
-    with all intact content replaces it. The damaged files are kept under another name, and `notes` states what was lost. A
-    file without any intact content is refused and not changed.
+    Opening a journal checks the whole file and its write-ahead log. If anything is missing or changed, a new journal with
+    all intact content replaces the file. The damaged files are kept under another name, and `notes` states what was lost.
+    A file without any intact content raises an error and is not changed.
 
     Args:
         path: file of the journal; it is created if it does not exist.
 
     Attributes:
-        notes: messages for the user, about damage for example.
+        notes: messages for the user, such as a report of damage.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.db"
@@ -72,7 +71,7 @@ class SqliteJournal:
         self.notes: list[str] = []
         self._lock = Lock()
         try:
-            self._file = Path(os.path.realpath(path))  # SQLite puts the log next to the target of a link
+            self._file = Path(os.path.realpath(path))  # SQLite writes the log next to the target of a symbolic link
             guard = self._acquire()
             try:
                 self._connection = self._connect(guard)
@@ -87,10 +86,10 @@ class SqliteJournal:
         self._close = weakref.finalize(self, _close, self._connection, guard, os.getpid())
 
     def get(self, keys: Iterable[str]) -> dict[str, bytes]:
-        """Return the stored results by key; keys without a result are left out.
+        """Return the stored results by key. Keys without a stored result are left out.
 
         Args:
-            keys: keys of tasks.
+            keys: keys of the requested tasks.
         """
         values: dict[str, bytes] = {}
         damaged = 0
@@ -100,8 +99,8 @@ class SqliteJournal:
                     values[key] = value
                 else:
                     damaged += 1
-        if damaged:  # the check at opening found no damage
-            self.notes.append(f"{self.path} was damaged while it was open: {damaged:,} finished tasks are lost")
+        if damaged:  # this damage is new, because the journal was checked when it was opened
+            self.notes.append(f"{self.path} was damaged while it was open; number of lost tasks: {damaged:,}")
         return values
 
     def put(self, results: dict[str, bytes]) -> None:
@@ -113,7 +112,7 @@ class SqliteJournal:
         self._save("pieces", results)
 
     def claim(self, settings: Mapping[str, Any]) -> None:
-        """Save the settings of the run; raise an error if the journal belongs to a run with other settings.
+        """Save the settings of the run. If the journal already has settings and they differ, raise an error.
 
         Args:
             settings: JSON values that determine the result, by name: parameters, versions, the fingerprint of the data.
@@ -124,7 +123,7 @@ class SqliteJournal:
             self.remember("settings", current)
             return
         if not isinstance(saved, dict):
-            raise InputError(f"{self.path} has invalid settings of its run; delete it, or give another file")
+            raise InputError(f"the settings saved in {self.path} are invalid; delete the file, or give another one")
         for name in dict.fromkeys([*saved, *current]):
             if saved.get(name) != current.get(name):
                 raise InputError(
@@ -133,19 +132,19 @@ class SqliteJournal:
                 )
 
     def remember(self, name: str, value: Any) -> None:
-        """Save information about the run.
+        """Save a value about the run under a name.
 
         Args:
-            name: name of the information.
+            name: name of the value, such as "command".
             value: JSON value.
         """
         self._save("run", {name: json.dumps(value)})
 
     def recall(self, name: str) -> Any:
-        """Return information that was saved by `remember`; None if there is none.
+        """Return a value that `remember` saved; None if there is none.
 
         Args:
-            name: name of the information.
+            name: name of the value.
         """
         with self._lock:
             rows = self._rows("run", [name])
@@ -161,7 +160,7 @@ class SqliteJournal:
         return None
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the journal."""
         self._close()
 
     def __enter__(self) -> SqliteJournal:
@@ -171,7 +170,7 @@ class SqliteJournal:
         self.close()
 
     def _rows(self, table: str, keys: Sequence[str]) -> list[Any]:
-        """Return the rows with these keys."""
+        """Return the rows of a table that have these keys."""
         rows: list[Any] = []
         with self._explain("read as a journal"):
             for begin in range(0, len(keys), 500):
@@ -181,7 +180,7 @@ class SqliteJournal:
         return rows
 
     def _save(self, table: str, values: Mapping[str, Any]) -> None:
-        """Insert or update rows in one transaction."""
+        """Insert or update rows of a table in one transaction."""
         with self._lock, self._explain("written"):
             before = {key: (number, value) for number, key, value, _ in self._rows(table, list(values))}
             number = self._connection.execute(f"SELECT coalesce(max(number), 0) FROM {table}").fetchone()[0]
@@ -200,9 +199,9 @@ class SqliteJournal:
                 self._restart()
 
     def _restart(self) -> None:
-        """Copy the log to the file, and restart the log at the first slot.
+        """Copy the log to the database file, and restart the log: the next frame is written to its first slot.
 
-        After that, recovery cannot find values that were replaced.
+        Recovery then cannot find values that were replaced.
         """
         _, used, _ = self._connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
         self._connection.execute(f"PRAGMA user_version = {OPEN}")  # writes the first frame
@@ -210,14 +209,14 @@ class SqliteJournal:
 
     @contextmanager
     def _explain(self, what: str) -> Iterator[None]:
-        """Turn an error of SQLite into an `InputError` with one line. Data saved before are not affected."""
+        """Turn errors of SQLite into an `InputError` with a one-line message. Data that are already saved stay intact."""
         try:
             yield
         except (sqlite3.Error, UnicodeError, OSError) as error:
             raise InputError(f"{self.path} cannot be {what}: {error}") from error
 
     def _acquire(self) -> _Guard:
-        """Lock the file and check it; create or recover the journal if necessary."""
+        """Lock the journal file and check it. Create or recover the journal if necessary."""
         recovered = False
         while True:
             if not _size(self._file) and Log.load(self._file) is None:
@@ -244,17 +243,17 @@ class SqliteJournal:
                 guard.release()
 
     def _create(self) -> None:
-        """Create an empty journal; an empty file is replaced."""
+        """Create a journal without tasks. An empty file is replaced."""
         with journalfile.temporary_file(self._file) as new:
             journalfile.write(new, {})
             if self._file.exists():
                 new.replace(self._file)
             else:
-                with suppress(FileExistsError):  # another process was faster
+                with suppress(FileExistsError):  # another process has created the journal meanwhile
                     _link(new, self._file)
 
     def _recover(self, reason: str) -> None:
-        """Replace a damaged journal by a new one with all intact rows, and keep the damaged files.
+        """Replace a damaged journal by a new journal with all intact rows, and keep the damaged files under another name.
 
         No existing file changes until the new journal is complete and checked. If the process is killed before the old log
         is deleted, the old log is ignored, because the new journal is marked as closed.
@@ -291,9 +290,9 @@ class SqliteJournal:
             return journalfile.salvage(main, log)
 
     def _connect(self, guard: _Guard) -> sqlite3.Connection:
-        """Open a valid journal, and mark it as open in the file itself, not only in the log."""
+        """Open a valid journal, and mark it as open in the database file itself, not only in the log."""
         with self._file.open("rb") as file:
-            file.seek(60)
+            file.seek(60)  # user_version
             if int.from_bytes(file.read(4), "big") == CLOSED:
                 log_path(self._file).unlink(missing_ok=True)  # a closed journal is complete, so this log is outdated
         connection = journalfile.connect(self._file, check_same_thread=False, timeout=_LOCK_TIMEOUT)
@@ -316,7 +315,7 @@ class SqliteJournal:
 
 
 def _close(connection: sqlite3.Connection, guard: _Guard, process: int) -> None:
-    """Copy the log to the file, mark the journal as closed, and close it."""
+    """Copy the log to the database file, mark the journal as closed, and close it."""
     if process != os.getpid():  # a child process inherited the journal
         return
     with suppress(sqlite3.Error):  # on a full disk, for example: the data stay in the log
@@ -329,10 +328,10 @@ def _close(connection: sqlite3.Connection, guard: _Guard, process: int) -> None:
 
 
 class _Guard:
-    """A lock that keeps other processes away from a database file until SQLite has locked it.
+    """A lock on a database file, so that other processes cannot use it before SQLite has locked it.
 
-    SQLite's locks are lost when the process closes any handle of the file. So the file stays open until the end, a process
-    opens a journal only once, and this class uses another kind of lock (`flock`).
+    SQLite's locks are lost when the process closes any handle of the file. So this class keeps its handle open until the
+    journal is closed, uses another kind of lock (`flock`), and refuses to open a file twice in a process.
     """
 
     def __init__(self, file: Path, name: Path) -> None:
@@ -346,7 +345,7 @@ class _Guard:
             if (status.st_dev, status.st_ino) in _open_here:
                 raise InputError(f"{name} is already open in this process; close it first, or give another file")
             handle = os.open(file, os.O_RDWR)
-            if _lock(handle) and _same(handle, file):
+            if _lock(handle) and _is_same_file(handle, file):
                 self._handle, self._identity = handle, (status.st_dev, status.st_ino)
                 _open_here.add(self._identity)
                 return
@@ -371,7 +370,7 @@ class _Guard:
 
 
 def _lock(handle: int) -> bool:
-    """Lock a file; return False if another process uses it. On Windows, only SQLite locks the file."""
+    """Lock a file. Return False if another process uses it. Do nothing on Windows, where only SQLite locks the file."""
     try:
         import fcntl
     except ImportError:
@@ -381,12 +380,13 @@ def _lock(handle: int) -> bool:
         fcntl.lockf(handle, fcntl.LOCK_UN, _LOCKED[1], _LOCKED[0])
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        return error.errno not in (errno.EACCES, errno.EAGAIN)  # other errors: the file system has no locks
+        # Other errors mean that the file system does not support locks.
+        return error.errno not in (errno.EACCES, errno.EAGAIN)
     return True
 
 
-def _same(handle: int, file: Path) -> bool:
-    """Return whether an open file still has this path."""
+def _is_same_file(handle: int, file: Path) -> bool:
+    """Return whether an open file is still the file at this path. It may have been replaced or deleted."""
     try:
         return os.path.samestat(os.fstat(handle), file.stat())
     except FileNotFoundError:
@@ -407,7 +407,7 @@ def _size(file: Path) -> int:
 
 
 def _link(source: Path, target: Path) -> None:
-    """Create a hard link, or a copy if the file system has no links; `target` must not exist."""
+    """Create a hard link to a file, or a copy if hard links are not possible. `target` must not exist."""
     try:
         os.link(source, target)
     except FileExistsError:
@@ -417,11 +417,11 @@ def _link(source: Path, target: Path) -> None:
 
 
 def _describe(salvaged: Salvage) -> str:
-    """Describe what was recovered and what was lost."""
+    """Return a text that states what was recovered and what was lost."""
     tasks, lost = len(salvaged.rows["pieces"]), salvaged.lost("pieces")
-    text = f"{tasks:,} finished tasks were recovered, " + (f"at least {lost:,} are lost" if lost else "some may be lost")
+    text = f"recovered tasks: {tasks:,}, lost tasks: " + (f"at least {lost:,}" if lost else "unknown, possibly none")
     if len(salvaged.rows["run"]) < 2 or salvaged.lost("run"):
-        text += ", and the saved command and settings may be lost"
+        text += "; the saved command and settings may be lost"
     return text
 
 

@@ -1,12 +1,12 @@
-"""The file format of journals: layout, complete check, and recovery of damaged files.
+"""The file format of journals: write, check and recover journal files.
 
 A journal is an SQLite database in WAL mode with two tables: `pieces` (finished tasks) and `run` (information about the run).
 Rows are numbered from 1 without gaps, and each row has a checksum of its number, key and value. The field `user_version` of
 the database header states whether a process has the journal open. An open journal needs its write-ahead log, which contains
 all changes since the last checkpoint.
 
-Recovery does not use SQLite to read the damaged file. It reads rows from all pages that look like leaves of a table, and
-keeps the rows with a correct checksum. So it does not depend on links between pages or on the schema.
+Recovery does not use SQLite to read the damaged file. It reads rows from all pages that look like leaf pages of a table, and
+keeps the rows with a correct checksum. So recovery works even if links between pages or the schema are damaged.
 """
 
 from __future__ import annotations
@@ -25,21 +25,22 @@ from typing import Any
 
 from dagneal.runtime.walfile import PAGE, Log, log_path
 
-MARK = 0xDA67EA1  # application_id of journals
-OPEN, CLOSED = 0x6F70656E, 0x73687574  # values of user_version
-TABLES = {"pieces": "key", "run": "name"}  # name of the key column
+MARK = 0xDA67EA1  # value of the header field application_id in journals
+OPEN, CLOSED = 0x6F70656E, 0x73687574  # values of the header field user_version
+TABLES = {"pieces": "key", "run": "name"}  # name of the key column in each table
 _TYPES = {"pieces": "BLOB", "run": "TEXT"}
 _MAGIC = b"SQLite format 3\0"
-_LOCAL, _LEAST = PAGE - 35, (PAGE - 12) * 32 // 255 - 23  # largest and smallest part of a row on its page, in bytes
-_FORMAT = ("format", "1")  # first row of `run`: an empty table `run` therefore shows damage
-_LEAF = 13  # first byte of a page with rows
+# The largest and the smallest number of bytes of a row on its leaf page. The rest of a large row is on overflow pages.
+_LOCAL, _LEAST = PAGE - 35, (PAGE - 12) * 32 // 255 - 23
+_FORMAT = ("format", "1")  # first row of the table `run`, which is therefore never empty
+_LEAF = 13  # first byte of a leaf page, which contains rows
 
 _SCHEMA = {
     name: f"CREATE TABLE {name} (number INTEGER PRIMARY KEY, {key} TEXT NOT NULL UNIQUE, value {_TYPES[name]} NOT NULL, "
     "checksum BLOB NOT NULL)"
     for name, key in TABLES.items()
 }
-_MASTER = sorted(
+_MASTER = sorted(  # expected content of the table sqlite_master
     row
     for name, text in _SCHEMA.items()
     for row in (("table", name, name, text), ("index", f"sqlite_autoindex_{name}_1", name, ""))
@@ -49,11 +50,11 @@ Rows = dict[int, tuple[str, Any]]  # (key, value) by row number
 
 
 class DamagedError(Exception):
-    """The file is not a valid journal; the message states the reason."""
+    """The file is not a valid journal. The message states the reason."""
 
 
 def checksum(table: str, number: int, key: Any, value: Any) -> bytes:
-    """Compute the checksum of a row. It is empty if a type is wrong, so it differs from any stored checksum.
+    """Compute the checksum of a row. If key or value has a wrong type, return b"", which is never a correct checksum.
 
     Args:
         table: name of the table.
@@ -77,17 +78,17 @@ def connect(path: Path, options: str = "", **more: Any) -> sqlite3.Connection:
     Args:
         path: database file.
         options: URI parameters, such as `?mode=ro`.
-        **more: arguments of `sqlite3.connect`.
+        **more: further arguments of `sqlite3.connect`.
     """
     connection: sqlite3.Connection = sqlite3.connect(f"{path.absolute().as_uri()}{options}", uri=True, **more)
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
-    connection.execute("PRAGMA secure_delete = ON")  # overwrite old values, so that recovery does not find them
+    connection.execute("PRAGMA secure_delete = ON")  # overwrite replaced values, so that recovery cannot find them
     return connection
 
 
 def verify(path: Path) -> None:
-    """Check a journal and its log completely, without changing anything.
+    """Check the whole content of a journal and its log. Nothing is changed.
 
     Args:
         path: journal file, which no other process uses.
@@ -96,18 +97,18 @@ def verify(path: Path) -> None:
         DamagedError: if anything is missing or changed.
     """
     if not path.exists() or not path.stat().st_size:
-        raise DamagedError("the file is missing or empty, but its log exists")
+        raise DamagedError("the file is missing or empty, but its write-ahead log exists")
     with path.open("rb") as file:
         head = file.read(100)
     state = _state(head)
-    if state == CLOSED:  # ignore a log, which would be outdated
+    if state == CLOSED:  # if there is a log, it is outdated
         _check(path)
         return
     if state != OPEN:
         raise DamagedError(_describe(head))
     log = Log.load(path)
     if log is None:
-        raise DamagedError("its log is missing")
+        raise DamagedError("its write-ahead log is missing")
     if log.fault is not None:
         raise DamagedError(log.fault)
     if log.pages is None:
@@ -124,7 +125,7 @@ def verify(path: Path) -> None:
 
 
 def _state(head: bytes) -> int | None:
-    """Return OPEN or CLOSED from a database header; None if it is not the header of a journal."""
+    """Return the state in a database header, OPEN or CLOSED; None if it is not the header of a journal."""
     fixed = {0: _MAGIC, 16: PAGE.to_bytes(2, "big"), 18: b"\2\2\0\x40\x20\x20", 44: b"\0\0\0\4", 52: b"\0\0\0\0\0\0\0\1"}
     fixed |= {64: bytes(4), 68: MARK.to_bytes(4, "big"), 72: bytes(20)}
     if len(head) < 100 or any(head[at : at + len(value)] != value for at, value in fixed.items()):
@@ -134,14 +135,14 @@ def _state(head: bytes) -> int | None:
 
 
 def _describe(head: bytes) -> str:
-    """Describe a file that does not have the header of a journal."""
+    """Return a description of a file that does not have the header of a journal."""
     if head[68:72] == MARK.to_bytes(4, "big"):
         return "its header is damaged, or another version of dagneal wrote it"
     return "it is an SQLite database of another program" if head.startswith(_MAGIC) else "it is not an SQLite database"
 
 
 def _check(path: Path) -> None:
-    """Check header, schema, structure and all rows of a database that does not need a log."""
+    """Check the header, schema, structure and all rows of a journal that is complete without its log."""
     with path.open("rb") as file:
         head = file.read(100)
     if _state(head) is None:
@@ -160,19 +161,19 @@ def _check(path: Path) -> None:
 
 
 def _check_rows(connection: sqlite3.Connection, table: str) -> None:
-    """Check numbers and checksums of all rows of a table."""
+    """Check that the rows of a table are numbered without gaps and have correct checksums."""
     count = 0
     query = f"SELECT number, {TABLES[table]}, value, checksum FROM {table} NOT INDEXED ORDER BY number"
     for count, (number, key, value, check) in enumerate(connection.execute(query), 1):
         if number != count or checksum(table, number, key, value) != check:
-            raise DamagedError("some of its content is damaged")
+            raise DamagedError("some of its rows are damaged")
     if table == "run" and not count:
-        raise DamagedError("some of its content is missing")
+        raise DamagedError("some of its rows are missing")
 
 
 @contextmanager
 def temporary_file(path: Path) -> Iterator[Path]:
-    """Yield the path of a new file in the same folder; delete it and its log afterwards, unless it was renamed."""
+    """Yield an unused path in the folder of `path`. Afterwards, delete the file at this path and its log, if they exist."""
     name = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         yield name
@@ -183,11 +184,11 @@ def temporary_file(path: Path) -> Iterator[Path]:
 
 
 def write(path: Path, rows: Mapping[str, Rows]) -> None:
-    """Write a new journal that is marked as closed, and renumber the rows from 1.
+    """Write a new journal that is marked as closed. The rows get new numbers, from 1.
 
     Args:
         path: file to create.
-        rows: rows by table.
+        rows: rows of each table.
     """
     with closing(connect(path)) as connection:
         for setting in (f"page_size = {PAGE}", "encoding = 'UTF-8'", "auto_vacuum = 0", "locking_mode = EXCLUSIVE"):
@@ -214,13 +215,13 @@ class Salvage:
     """Content recovered from a damaged journal.
 
     Attributes:
-        rows: intact rows by table.
+        rows: intact rows of each table.
     """
 
     rows: dict[str, Rows] = field(default_factory=lambda: {table: {} for table in TABLES})
 
     def lost(self, table: str) -> int:
-        """Return the number of rows that are surely lost, from gaps in the row numbers.
+        """Return the number of missing row numbers below the largest. At least as many rows are lost.
 
         Args:
             table: name of the table.
@@ -246,7 +247,7 @@ def salvage(main: Any, log: Log | None) -> Salvage:
     count = -(-len(main) // PAGE)
 
     def images() -> Iterator[tuple[int, bytes]]:
-        """Yield all versions of all pages, newest first."""
+        """Yield number and content of all versions of the pages. The newest versions come first."""
         yield from newest.items()
         for number in range(1, count + 1):
             at = (number - 1) * PAGE + (100 if number == 1 else 0)
@@ -256,7 +257,7 @@ def salvage(main: Any, log: Log | None) -> Salvage:
 
     most = len(main) + len(newest) * PAGE
     for number, content in images():
-        for row, payload in _cells(content, 100 if number == 1 else 0, page, most, salvaged.rows["pieces"]):
+        for row, payload in _rows_on_page(content, 100 if number == 1 else 0, page, most, salvaged.rows["pieces"]):
             record = _record(payload, row)
             if record is not None:
                 table, key, value = record
@@ -266,8 +267,16 @@ def salvage(main: Any, log: Log | None) -> Salvage:
     return salvaged
 
 
-def _cells(content: bytes, head: int, page: Any, most: int, known: Rows) -> Iterator[tuple[int, bytes]]:
-    """Yield number and content of each row on a page, except rows that are already known."""
+def _rows_on_page(content: bytes, head: int, page: Any, most: int, known: Rows) -> Iterator[tuple[int, bytes]]:
+    """Yield number and undecoded content of each row on a page.
+
+    Args:
+        content: content of the page.
+        head: offset of the page header, which is not 0 on the first page.
+        page: function that returns the newest content of a page, given its number.
+        most: number of bytes that no row exceeds.
+        known: rows of `pieces` that were already found; most of them are skipped.
+    """
     if content[head] != _LEAF:
         return
     count = min(int.from_bytes(content[head + 3 : head + 5], "big"), (PAGE - head - 8) // 2)
@@ -276,7 +285,7 @@ def _cells(content: bytes, head: int, page: Any, most: int, known: Rows) -> Iter
             continue
         size, begin = _varint(content, at)
         number, begin = _varint(content, begin)
-        if not 0 < number < 1 << 62 or size > most or (number in known and number > 64):  # `run` has few rows
+        if not 0 < number < 1 << 62 or size > most or (number in known and number > 64):  # small numbers may belong to `run`
             continue
         if size <= _LOCAL:
             yield number, content[begin : begin + size]
@@ -293,17 +302,21 @@ def _cells(content: bytes, head: int, page: Any, most: int, known: Rows) -> Iter
 
 
 def _varint(content: bytes, at: int) -> tuple[int, int]:
-    """Decode an SQLite varint; return the number and the position after it."""
+    """Decode a number in SQLite's format varint. Return the number and the offset of the byte after it."""
     value = 0
     for position in range(at, min(at + 8, len(content))):
         value = value << 7 | content[position] & 0x7F
         if content[position] < 0x80:
             return value, position + 1
-    return 1 << 62, at  # larger than any number in a journal
+    return 1 << 62, at  # invalid; larger than any number in a journal
 
 
 def _record(payload: bytes, number: int) -> tuple[str, str, Any] | None:
-    """Decode a row, which consists of an empty field for the number, the key, the value and the checksum.
+    """Decode a row. Its fields are the number (empty, because SQLite stores it elsewhere), key, value and checksum.
+
+    Args:
+        payload: undecoded content of the row.
+        number: number of the row.
 
     Returns:
         Table, key and value; None if this is not an intact row of a journal.

@@ -1,4 +1,4 @@
-"""The context of a run (seed, deadline, executor, journal), and the execution of many tasks."""
+"""`Run`: the seed, deadline, executor and journal of a computation, and methods that compute many tasks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Deadline:
     """A time limit, after which a search returns the best network so far.
 
     Args:
-        at: value of `time.perf_counter` at the deadline; infinity for no deadline.
+        at: time of the deadline on the clock `time.perf_counter`; infinity for no deadline.
 
     >>> Deadline.after(60).passed, NEVER.passed
     (False, False)
@@ -38,10 +38,10 @@ class Deadline:
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
-        """Return a deadline that is `seconds` from now; `NEVER` for None.
+        """Return a deadline that is some seconds from now.
 
         Args:
-            seconds: number of seconds, above 0.
+            seconds: number of seconds, above 0; None for no deadline.
         """
         if seconds is None:
             return NEVER
@@ -64,12 +64,12 @@ NEVER = Deadline()
 
 
 def ignore_progress(stage: str, done: int, total: int) -> None:
-    """Ignore the progress of a stage; the default of `Run.progress`."""
+    """Do nothing. This is the default of `Run.progress`."""
 
 
 @runtime_checkable
 class Chunking(Protocol):
-    """A task function that sets the number of tasks per call and the number of calls at a time."""
+    """A task function that chooses the number of tasks per call and the number of simultaneous calls."""
 
     def chunk_size(self, shared: Any, tasks: Sequence[Any] | NDArray[Any]) -> int:
         """Return the number of tasks per call.
@@ -82,46 +82,46 @@ class Chunking(Protocol):
 
     @property
     def in_flight(self) -> int | None:
-        """Number of calls at a time; None for one per worker."""
+        """Number of simultaneous calls; None for one call per worker."""
         ...
 
 
 class TaskFunction(Protocol):
     """A function that computes a chunk of tasks. The results of all tasks are arrays of the same shape.
 
-    It may also be `Chunking`, or `Cancellable` (see `dagneal.runtime.executors`).
+    It may also have the methods of `Chunking` or of `Cancellable` (see `dagneal.runtime.executors`).
     """
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of the result of one task."""
+        """Shape of the result array of one task."""
         ...
 
     @property
     def largest(self) -> int:
-        """Largest number that a result may contain; the smallest is 0."""
+        """Largest number that a result array may contain. The smallest is 0."""
         ...
 
     def __call__(self, shared: Any, tasks: Sequence[Any]) -> tuple[NDArray[np.uint8], dict[int, str]]:
-        """Return the results of a chunk, and error messages of failed tasks by position in the chunk.
+        """Return an array with the results of a chunk, and a dict of error messages: the index of a failed task is the key.
 
         Args:
             shared: value that all tasks need.
-            tasks: tasks of the chunk.
+            tasks: tasks of the chunk; the index of the first task is 0.
         """
         ...
 
 
 @dataclass(eq=False)
 class Results:
-    """Results of tasks, in the order of the tasks.
+    """Results of tasks. The arrays have one row per task, in the order of the tasks.
 
     Attributes:
-        values: array of results, shape (tasks, ...).
-        done: whether each task is finished.
-        failed: error messages of failed tasks, by position.
-        interrupted: whether Ctrl-C ended the work early.
-        late: whether the deadline ended the work early.
+        values: results; rows of tasks without a result are 0.
+        done: whether each task has a result.
+        failed: error messages of failed tasks, by index of the task.
+        interrupted: whether Ctrl-C stopped the computation.
+        late: whether the deadline stopped the computation.
     """
 
     values: NDArray[np.uint8]
@@ -133,14 +133,14 @@ class Results:
 
 @dataclass(frozen=True)
 class Run:
-    """The context of a computation: seed, deadline, executor and journal.
+    """Settings for the execution of a computation: seed, deadline, progress, executor and journal.
 
     Args:
         seed: random seed; the same seed gives the same result, for any number of workers.
-        deadline: time limit of searches; `Deadline.after(60)` ends them in a minute.
-        progress: called with the name of a stage, the number of finished tasks, and the number of all tasks.
+        deadline: time limit of searches; `Deadline.after(60)` stops them a minute from now.
+        progress: function that is called with the name of a stage, the number of finished tasks and the number of all tasks.
         executor: executor that runs the tasks; threads of this process by default.
-        journal: store of finished tasks, with which an interrupted run can resume; a path opens a `SqliteJournal`.
+        journal: store of finished tasks, so that an interrupted run can resume. A path means a `SqliteJournal`.
 
     >>> Run(seed=7).child("Smoker", "Cancer").seed
     706540194
@@ -160,7 +160,8 @@ class Run:
             raise InputError(f"deadline is {self.deadline!r}; give dn.Deadline.after(seconds)")
         if not callable(self.progress):
             raise InputError(
-                f"progress is {self.progress!r}; give a function of the stage, the finished tasks and all tasks"
+                f"progress is {self.progress!r}; give a function with three arguments: the name of the stage, the number of "
+                "finished tasks and the number of all tasks"
             )
         if self.executor is not None and not isinstance(self.executor, SupportsSubmit):
             raise InputError(
@@ -183,10 +184,10 @@ class Run:
             self.journal.close()
 
     def child(self, *names: str) -> Run:
-        """Return a copy of this run with another seed, derived from the seed and the names.
+        """Return a copy of this run for one step of the computation. It has a new seed; see `derive_seed`.
 
         Args:
-            names: names that identify the part of the computation.
+            names: names that identify the step.
         """
         return replace(self, seed=derive_seed(self.seed, names))
 
@@ -198,17 +199,17 @@ class Run:
         shared: Any = None,
         workers: int | None = None,
     ) -> None:
-        """Call `function(shared, task)` for every task, and `record(task, result)` in this thread in order of completion.
+        """Call `function(shared, task)` for every task, and `record(task, result)` for every finished task.
 
-        Only a few tasks are read from the iterator at a time. If a task raises, or on Ctrl-C, no further tasks begin.
-        Running tasks are finished and recorded, and then the error is raised.
+        Only a few tasks are read from the iterator at a time. If a task raises an exception, or after Ctrl-C, no further
+        tasks begin. The running tasks are finished and their results recorded. Then the exception is raised.
 
         Args:
             function: function at module level, so that other processes can import it.
-            tasks: second argument of each call.
-            record: function that stores a result.
-            shared: first argument of each call; it is sent once to each worker.
-            workers: number of threads if there is no executor; all cores by default.
+            tasks: all tasks; each task is the second argument of one call.
+            record: function that stores a result. It is called in this thread, as soon as a task is finished.
+            shared: first argument of every call; it is sent once to each worker.
+            workers: number of threads if the run has no executor; by default, one per core.
         """
         self._work(function, ((task, task) for task in tasks), record, shared, workers)
 
@@ -223,15 +224,15 @@ class Run:
         """Call a function for all tasks, in chunks, and return the results in the order of the tasks.
 
         The journal stores finished tasks, and tasks in the journal are not repeated. After Ctrl-C or the deadline, the
-        tasks finished so far are returned. Ctrl-C is raised if no task is finished.
+        results so far are returned. If there are none after Ctrl-C, `KeyboardInterrupt` is raised.
 
         Args:
             function: function that computes a chunk of tasks.
             tasks: all tasks.
             shared: value that all tasks need; it is sent once to each worker.
-            key: function that returns the journal key of a task, which must cover everything that affects the result; None
-                to ignore the journal.
-            stage: name of the work in calls of `progress`.
+            key: function that returns the journal key of a task. The key must contain everything that affects the result.
+                Without this function, the journal is not used.
+            stage: name of the computation in calls of `progress`.
         """
         size = len(tasks)
         results = Results(np.zeros((size, *function.shape), dtype=np.uint8), np.zeros(size, dtype=bool))
@@ -242,10 +243,10 @@ class Run:
 
         def record(chunk: NDArray[np.int64], output: tuple[NDArray[np.uint8], dict[int, str]]) -> None:
             values, failed = output
-            valid = np.array([place for place in range(len(chunk)) if place not in failed], dtype=np.int64)
+            valid = np.array([index for index in range(len(chunk)) if index not in failed], dtype=np.int64)
             results.values[chunk[valid]] = values[valid]
             results.done[chunk[valid]] = True
-            results.failed.update({int(chunk[place]): reason for place, reason in failed.items()})
+            results.failed.update({int(chunk[index]): reason for index, reason in failed.items()})
             if journal is not None and len(valid):
                 journal.put({keys[task]: results.values[task].tobytes() for task in chunk[valid]})
             self.progress(stage, int(results.done.sum()) + len(results.failed), size)
@@ -256,7 +257,7 @@ class Run:
         indexed = np.asarray(tasks)
 
         def chunks() -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
-            # Chunks are cut from all tasks, so that a resumed run repeats an interrupted call with the same tasks.
+            # Chunks do not depend on finished tasks, so a resumed run repeats an interrupted call with the same tasks.
             begun = bool(results.done.any())
             for begin in range(0, size, step):
                 chunk = np.arange(begin, min(begin + step, size))
@@ -285,15 +286,15 @@ class Run:
         shared: Any,
         workers: int | None,
     ) -> None:
-        """Run labelled chunks; see `run_chunks`."""
-        # With a journal, answers can be fetched later, so running calls are cancelled on Ctrl-C only.
+        """Compute chunks on the executor of this run, or in threads; see `run_chunks`."""
+        # With a journal, a resumed run can fetch the answers of running calls. So only Ctrl-C cancels them.
         cancel_on = BaseException if self.journal is None else KeyboardInterrupt
         with executor_or_threads(self.executor, workers) as pool:
             run_chunks(pool, function, chunks, record, Shared.of(shared), cancel_on)
 
     @staticmethod
     def _restore(journal: Journal, keys: Sequence[str], function: TaskFunction, results: Results) -> None:
-        """Copy the results in a journal into `results`."""
+        """Copy results from the journal into `results`; raise an error if a stored result is invalid."""
         stored = journal.get(keys)
         for task, key in enumerate(keys):
             if key in stored:
@@ -311,24 +312,24 @@ def check_run(run: Any) -> Run:
     """Check that a value is a `Run`, and return it.
 
     Args:
-        run: value of the argument `run`.
+        run: value that the user gave for the argument `run`.
 
     >>> check_run(7)
     Traceback (most recent call last):
-    dagneal.base.errors.InputError: run is int; give dn.Run(...)
+    dagneal.base.errors.InputError: run has the type int; give dn.Run(...)
     """
     if not isinstance(run, Run):
-        what = f"the class {run.__name__}" if isinstance(run, type) else type(run).__name__
-        raise InputError(f"run is {what}; give dn.Run(...)")
+        problem = f"is the class {run.__name__}" if isinstance(run, type) else f"has the type {type(run).__name__}"
+        raise InputError(f"run {problem}; give dn.Run(...)")
     return run
 
 
 def derive_seed(seed: int, names: Sequence[str]) -> int:
-    """Derive the seed of a part of a computation. It does not depend on the machine or on other parts.
+    """Return the seed of one step of a computation. It depends only on the arguments, and is the same on every machine.
 
     Args:
         seed: seed of the computation.
-        names: names that identify the part.
+        names: names that identify the step.
     """
     text = "\0".join([str(seed), *names])
     return int.from_bytes(blake2b(text.encode(), digest_size=4).digest(), "big") >> 1

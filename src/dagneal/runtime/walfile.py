@@ -2,9 +2,9 @@
 
 A log is a header and a sequence of slots. A slot holds one frame: the new content of one page, with a checksum that also
 covers all earlier frames. SQLite reads frames up to the first invalid frame and does not report the rest. So a damaged frame
-at the end of the log would be lost without notice. To show this damage, `fill` writes a known pattern into all unused
-slots. A valid log has at least `SLOTS` slots. Each slot holds a valid frame, a frame from before the last restart, or the
-pattern.
+at the end of the log would be lost without notice. To detect this damage, `fill` writes a known pattern into all unused
+slots. When the log restarts, frames are written from the first slot again. A valid log has at least `SLOTS` slots. Each slot
+holds a valid frame, a frame from before the last restart, or the pattern.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-PAGE = 4096  # bytes of a page
-SLOTS = 1000  # slots of a new log
-_FULL = 900  # the log should restart when more slots are in use
+PAGE = 4096  # bytes per page
+SLOTS = 1000  # number of slots of a new log
+_FULL = 900  # if more slots are in use, the log should restart
 _HEAD, _FRAME = 32, 24  # bytes before the first slot, and before the page in each slot
 _SLOT = _FRAME + PAGE
-_MAGIC = {0x377F0682: "<u4", 0x377F0683: ">u4"}  # byte order of the words in checksums
+_MAGIC = {0x377F0682: "<u4", 0x377F0683: ">u4"}  # first word of the log: byte order of the words in checksums
 _VERSION = 3_007_000
-_LAST_PAGE = 1 << 22  # larger page numbers count as damage
+_LAST_PAGE = 1 << 22  # frames with a larger page number are ignored as damaged
 _MASK = 0xFFFFFFFF
 
 Words = NDArray[np.uint64]
@@ -32,7 +32,7 @@ Words = NDArray[np.uint64]
 
 @cache
 def _powers(count: int) -> NDArray[np.uint64]:
-    """Return the powers 0 to `count`, modulo 2**32, of the matrix that updates a checksum for two words."""
+    """Return the powers 0 to `count` of the matrix that updates a checksum for one pair of words, modulo 2**32."""
     powers = np.zeros((count + 1, 2, 2), dtype=np.uint64)
     powers[0] = np.eye(2, dtype=np.uint64)
     step = np.array([[1, 1], [1, 2]], dtype=np.uint64)
@@ -42,10 +42,14 @@ def _powers(count: int) -> NDArray[np.uint64]:
 
 
 def _checksums(words: Words, before: Words) -> Words:
-    """Compute SQLite's log checksum of each row of words, given the checksum before each row.
+    """Compute SQLite's log checksum after each row of words.
 
-    For each pair of words a, b the checksum (s, t) changes by s += a + t; t += b + s. This is linear, so all rows are
-    computed at once.
+    A pair of words (a, b) changes the checksum (s, t) as follows: s += a + t, then t += b + s. This is linear, so all rows
+    are computed at once with powers of a matrix.
+
+    Args:
+        words: words to sum, one frame or header per row.
+        before: checksum before each row.
     """
     pairs = words.shape[1] // 2
     powers = _powers(pairs)
@@ -60,7 +64,7 @@ class Log:
     """The content of a write-ahead log.
 
     Attributes:
-        content: bytes of the log file.
+        content: all bytes of the log file.
     """
 
     content: bytes
@@ -80,19 +84,19 @@ class Log:
 
     @cached_property
     def fault(self) -> str | None:
-        """Description of the damage; None if the log is valid."""
+        """Description of the damage of the log; None if the log is valid."""
         if len(self.content) < _HEAD + SLOTS * _SLOT:
-            return "its log is too short"
+            return "its write-ahead log is too short"
         if not self._header_valid:
-            return "the header of its log is damaged"
+            return "the header of its write-ahead log is damaged"
         if (len(self.content) - _HEAD) % _SLOT:
-            return "its log ends inside a page"
+            return "its write-ahead log ends inside a page"
         valid = self._valid
         salts = self._fields[:, 2:4]
         current = (salts == self._salts).all(axis=1)
         unused = np.zeros(len(salts), dtype=bool)
         unused[:SLOTS] = (self._slots[:SLOTS] == _unused_pattern()).all(axis=1)
-        age = (self._salts[0] - salts[:, 0]) & np.uint64(_MASK)  # restarts since the frame was written
+        age = (self._salts[0] - salts[:, 0]) & np.uint64(_MASK)  # number of restarts since the frame was written
         old = (age >= 1) & (age <= np.uint64(int.from_bytes(self.content[12:16], "big")))
         follows = np.zeros(len(old), dtype=bool)
         follows[1:] = old[1:] & (salts[1:] == salts[:-1]).all(axis=1)
@@ -101,31 +105,32 @@ class Log:
         if len(wrong) == 1 and wrong[0] + 1 < len(old) and old[wrong[0] + 1] and self._half_filled(int(wrong[0])):
             wrong = wrong[1:]
         if len(wrong):
-            return "its log is damaged"
+            return "its write-ahead log is damaged"
         if valid > self._committed and valid == len(unused):
-            return "its log ends inside a transaction"
+            return "its write-ahead log ends inside a transaction"
         return None
 
     @property
     def transactions(self) -> dict[int, bytes]:
-        """The newest content of each page from complete transactions, by page number."""
+        """The newest content of each page that complete transactions wrote, by page number."""
         return {int(self._fields[slot, 0]): self._page(slot) for slot in range(self._committed)}
 
     @property
     def pages(self) -> int | None:
-        """The number of pages of the database after the last complete transaction; None if there is none."""
+        """The number of database pages after the last complete transaction; None if there is no complete transaction."""
         return int(self._fields[self._committed - 1, 1]) if self._committed else None
 
     @property
-    def unused_from(self) -> int:
+    def used_slots(self) -> int:
         """The number of slots in use since the last restart of the log."""
         return self._valid
 
     def frames(self) -> list[tuple[int, bytes]]:
-        """Return number and content of all pages written since the last restart, oldest first, including invalid pages."""
+        """Return number and content of all pages written since the last restart, oldest first, even if they are damaged."""
         if not len(self._slots):
             return []
         salts = self._fields[:, 2:4]
+        # The salts of the header or of a frame may be damaged, so take the most frequent salts.
         votes = [tuple(salt) for salt in (self._salts, *salts[:3])]
         current = (salts == np.array(max(votes, key=votes.count), dtype=np.uint64)).all(axis=1)
         current[:-1] |= current[1:]  # the salts of one frame may be damaged
@@ -142,7 +147,11 @@ class Log:
 
     @cached_property
     def _fields(self) -> Words:
-        """The six header words of each frame: page number, database pages after a commit or 0, two salts, two checksums."""
+        """The six header words of each frame.
+
+        They are the page number, the number of database pages (0 unless the frame ends a transaction), two salts and two
+        checksum words.
+        """
         return self._slots[:, :_FRAME].copy().view(">u4").astype(np.uint64)
 
     @property
@@ -150,13 +159,13 @@ class Log:
         return np.frombuffer(self.content[16:24].ljust(8, b"\0"), dtype=">u4").astype(np.uint64)
 
     @property
-    def _order(self) -> str:
+    def _byte_order(self) -> str:
         return _MAGIC.get(int.from_bytes(self.content[:4], "big"), "<u4")
 
     @cached_property
     def _header_valid(self) -> bool:
         magic, version, page = struct.unpack(">3I", self.content[:12])
-        words = np.frombuffer(self.content[:24], dtype=self._order).astype(np.uint64)[None]
+        words = np.frombuffer(self.content[:24], dtype=self._byte_order).astype(np.uint64)[None]
         checksum = _checksums(words, np.zeros((1, 2), dtype=np.uint64))[0]
         return (magic in _MAGIC, version, page, *checksum) == (
             True,
@@ -167,8 +176,8 @@ class Log:
 
     @cached_property
     def _chained(self) -> NDArray[np.bool_]:
-        """Whether the checksum of each frame is correct, given the checksum of the frame before."""
-        words = self._slots.view(self._order).astype(np.uint64)
+        """Whether the checksum of each frame is correct, given the checksum of the previous frame."""
+        words = self._slots.view(self._byte_order).astype(np.uint64)
         summed = np.concatenate([words[:, :2], words[:, _FRAME // 4 :]], axis=1)
         own = self._fields[:, 4:6]
         first = np.array([struct.unpack(">2I", self.content[24:32])], dtype=np.uint64)
@@ -176,7 +185,7 @@ class Log:
 
     @cached_property
     def _valid(self) -> int:
-        """The number of slots before the first invalid frame."""
+        """The number of valid frames before the first invalid frame."""
         if len(self.content) < _HEAD or not self._header_valid or not len(self._slots):
             return 0
         intact = self._chained & (self._fields[:, 2:4] == self._salts).all(axis=1) & (self._fields[:, 0] > 0)
@@ -184,7 +193,7 @@ class Log:
 
     @cached_property
     def _committed(self) -> int:
-        """The number of slots up to the end of the last complete transaction."""
+        """The number of frames up to the end of the last complete transaction."""
         ends = np.flatnonzero(self._fields[: self._valid, 1])
         return int(ends[-1]) + 1 if len(ends) else 0
 
@@ -193,27 +202,30 @@ class Log:
         return self.content[begin : begin + PAGE]
 
     def _torn(self, slot: int) -> bool:
-        """Return whether a process was killed while it wrote a frame into an unused slot: the slot ends with the pattern."""
+        """Return whether a killed process wrote only the first part of a frame: the slot still ends with the pattern."""
         return slot < min(SLOTS, len(self._slots)) and any(
             end <= _SLOT - 8 and bool((self._slots[slot, end:] == _unused_pattern()[slot, end:]).all())
             for end in _ends(slot)
         )
 
     def _half_filled(self, slot: int) -> bool:
-        """Return whether a process was killed while it wrote the pattern into a slot: the slot begins with the pattern."""
+        """Return whether a killed process wrote only the first part of the pattern: the slot begins with the pattern."""
         return slot < SLOTS and any(
             end >= _FRAME and bool((self._slots[slot, :end] == _unused_pattern()[slot, :end]).all()) for end in _ends(slot)
         )
 
 
 def _ends(slot: int) -> list[int]:
-    """Return the offsets in a slot at which a killed write can end: between two writes, or between two pages of the file."""
+    """Return the offsets in a slot at which a write can stop if the process is killed.
+
+    These are the end of the frame header, which is written separately, and the page boundaries of the log file.
+    """
     begin = _HEAD + slot * _SLOT
     return [_FRAME, *(end - begin for end in range(-(-begin // PAGE) * PAGE, begin + _SLOT, PAGE) if end > begin)]
 
 
 def log_path(path: Path) -> Path:
-    """Return the path of the log of a database.
+    """Return the path of the write-ahead log of a database.
 
     Args:
         path: database file.
@@ -226,12 +238,12 @@ def fill(path: Path, begin: int | None = None, end: int = SLOTS) -> None:
 
     Args:
         path: database file, which no other process uses.
-        begin: first unused slot; by default, read from the log.
-        end: first slot that already has the pattern.
+        begin: index of the first unused slot; determined from the log by default.
+        end: index of the first slot that already has the pattern.
     """
     if begin is None:
         log = Log.load(path)
-        begin = 0 if log is None else log.unused_from
+        begin = 0 if log is None else log.used_slots
     with log_path(path).open("r+b") as file:
         if begin < SLOTS:
             file.seek(_HEAD + begin * _SLOT)
