@@ -277,7 +277,7 @@ def test_columns_with_too_many_states_are_refused(csv):
 @pytest.mark.parametrize(
     ("source", "options", "message"),
     [
-        (np.zeros((2, 2)), {}, "holds float64; give integers"),
+        (np.zeros((2, 2)), {}, "holds float64 values; give integers"),
         (np.zeros(3, dtype=int), {}, "1-dimensional"),
         (np.zeros((0, 3), dtype=int), {}, "no rows"),
         (np.zeros((2, 3), dtype=int), {"names": ["a"]}, "names has length 1, but the array has 3 columns"),

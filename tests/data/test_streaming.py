@@ -85,7 +85,7 @@ def test_packed_rows_of_text_with_blank_lines_equal_merged_rows(tmp_path_factory
 
 @pytest.fixture(scope="module")
 def wide():
-    """A table with columns of few states, stored as bits, and of many states, stored as codes."""
+    """A table with columns of few states (stored as bits) and columns of many states (stored as codes)."""
     generator = np.random.default_rng(4)
     first = generator.integers(0, 3, 5_000)
     return pl.DataFrame(
@@ -183,7 +183,7 @@ def test_files_that_do_not_fit_together_are_refused(tmp_path):
     with pytest.raises(dn.InputError, match="is a folder without"):
         dn.read(tmp_path / "none")
     pl.DataFrame({"a": [1], "b": [1]}).write_parquet(tmp_path / "1.parquet")
-    with pytest.raises(dn.InputError, match=r"1\.csv and .*1\.parquet have different formats; use CSV"):
+    with pytest.raises(dn.InputError, match=r"1\.csv and .*1\.parquet have different formats; use CSV or Parquet"):
         dn.read(f"{tmp_path}/1.*")
     pl.DataFrame({"a": ["1"], "b": [1]}).write_parquet(tmp_path / "2.parquet")
     with pytest.raises(dn.InputError, match=r"column 'a' holds Int64 in .*1\.parquet but String in"):

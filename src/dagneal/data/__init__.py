@@ -1,1 +1,1 @@
-"""Reading of files, data frames and arrays into a `Dataset` of discrete variables."""
+"""Functions that read files, data frames and arrays into a `Dataset` of discrete variables."""

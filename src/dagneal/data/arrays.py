@@ -1,4 +1,4 @@
-"""Sources in memory (pandas frames and integer arrays), selection of columns and checks of weights."""
+"""Conversion of pandas data frames and integer arrays to a `Source`, selection of columns, and checks of weights."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     import polars
 
 
-MAX_COLUMNS = 10_000  # the pairs of 10,000 columns need about 5 GB and a few minutes
+MAX_COLUMNS = 10_000  # computations for all pairs of 10,000 columns take about 5 GB and a few minutes
 
 
 def select_columns(
     where: str, names: Sequence[str], weights: str | None, columns: Sequence[str] | None, drop: Sequence[str]
 ) -> list[str]:
-    """Return the columns to learn from: the selected columns without the weights and the dropped columns."""
+    """Return the names of the columns to learn from: `columns` (all by default) without `drop` and the weights column."""
     available, excluded = set(names), {*drop, weights}
     for name in [*(columns or []), *drop, *([weights] if weights is not None else [])]:
         if name not in available:
@@ -50,13 +50,13 @@ def select_columns(
 
 
 def parse_weights(where: str, name: str, values: NDArray[np.float64], written: Any) -> Ints:
-    """Return a column of weights as integers, or refuse it.
+    """Return weights as integers. Raise an error if a weight is not a whole number of at least 0.
 
     Args:
         where: name of the source, for errors.
-        name: name of the column.
-        values: the weights as numbers; NaN for a cell that is not a number.
-        written: the cells before conversion, for errors.
+        name: name of the weights column, for errors.
+        values: weights as floats; NaN if the original value is not a number.
+        written: original values, for errors.
     """
     for bad, problem in (
         (~np.isfinite(values), "is not a number"),
@@ -67,20 +67,22 @@ def parse_weights(where: str, name: str, values: NDArray[np.float64], written: A
             row = int(np.argmax(bad))
             raise InputError(
                 f"{where}: the weight in row {row + 1:,} of column {name!r} {problem} ({written[row]}); "
-                "weights count rows: use whole numbers of at least 0"
+                "weights must be whole numbers of at least 0"
             )
     check_total(float(values.sum()))
     return values.astype(np.int64)
 
 
 def pandas_source(frame: Any, columns: Sequence[str] | None, drop: Sequence[str], weights: str | None) -> Source:
-    """Return a pandas frame as a source. Columns that are not needed are not converted, so they may hold any object.
+    """Convert a pandas data frame to a `Source`.
+
+    Only the columns that are needed are converted. The other columns may hold any objects.
 
     Args:
-        frame: the pandas frame.
+        frame: pandas data frame.
         columns: columns to learn from; all by default.
         drop: columns to leave out.
-        weights: column of weights, if any.
+        weights: name of the weights column, if any.
     """
     import polars as pl
 
@@ -92,7 +94,10 @@ def pandas_source(frame: Any, columns: Sequence[str] | None, drop: Sequence[str]
 
 
 def _to_series(where: str, name: str, values: Any) -> polars.Series:
-    """Return a pandas column as a polars series: numbers and booleans unchanged, categories as Enum, all else as text."""
+    """Convert a pandas column to a polars series.
+
+    Numbers and booleans stay unchanged, categories become an Enum, and all other values become text.
+    """
     import polars as pl
 
     kind = getattr(values.dtype, "kind", "O")
@@ -128,7 +133,7 @@ def _to_series(where: str, name: str, values: Any) -> polars.Series:
 
 
 def _numeric_series(values: NDArray[Any]) -> polars.Series:
-    """Return an array of numbers or booleans, of any width and byte order, as a polars series."""
+    """Convert an array of numbers or booleans to a polars series. The array may have any item size and byte order."""
     import polars as pl
 
     kind = np.dtype(np.float32) if values.dtype == np.float16 else values.dtype.newbyteorder("=")
@@ -140,14 +145,14 @@ def _numeric_series(values: NDArray[Any]) -> polars.Series:
 def array_source(
     array: NDArray[Any], names: Sequence[str] | None, columns: Sequence[str] | None, drop: Sequence[str], merge: bool
 ) -> Source:
-    """Return an array of integers as a source; see `read`.
+    """Convert an integer array to a `Source`.
 
     Args:
-        array: integers or booleans, shape (rows, columns).
+        array: array of integers or booleans, shape (rows, columns).
         names: column names; `X1`, `X2` and so on by default.
         columns: columns to learn from; all by default.
         drop: columns to leave out.
-        merge: merge equal rows first, if a histogram of all rows is small enough.
+        merge: whether to merge equal rows. They stay unmerged if a histogram of all possible rows would be too large.
     """
     import polars as pl
 
@@ -155,7 +160,7 @@ def array_source(
     if array.ndim != 2:
         raise InputError(f"the array is {array.ndim}-dimensional; give an array of shape (rows, columns)")
     if array.dtype.kind not in "iub":
-        raise InputError(f"the array holds {array.dtype}; give integers, or a data frame, whose columns can be binned")
+        raise InputError(f"the array holds {array.dtype} values; give integers, or give a data frame and bin its columns")
     if names is None:
         names = [f"X{i + 1}" for i in range(array.shape[1])]
     if len(names) != array.shape[1]:
@@ -184,7 +189,10 @@ def array_source(
 
 
 def _merge_array(array: NDArray[Any]) -> tuple[NDArray[Any], Ints | None]:
-    """Merge equal rows of an integer array with a histogram. If there are too many combinations, return no counts."""
+    """Merge equal rows of an integer array, and return the distinct rows and their counts.
+
+    If a histogram of all possible rows would be too large, return the unmerged rows and None.
+    """
     if array.dtype not in (np.uint8, np.int64):  # the kernels are compiled for these two types
         array = array.astype(np.uint8 if array.dtype == np.bool_ else np.int64)
     array = np.ascontiguousarray(array)
@@ -199,7 +207,7 @@ def _merge_array(array: NDArray[Any]) -> tuple[NDArray[Any], Ints | None]:
 
 @kernel
 def column_ranges(array: NDArray[Any]) -> tuple[Ints, Ints]:
-    """Return the smallest and the largest number of each column of an integer array."""
+    """Return the smallest and the largest number in each column of an integer array."""
     low = array[0].astype(np.int64)
     high = low.copy()
     for row in range(1, array.shape[0]):
@@ -214,7 +222,10 @@ def column_ranges(array: NDArray[Any]) -> tuple[Ints, Ints]:
 
 @kernel
 def row_keys(array: NDArray[Any], low: Ints, spans: Ints) -> Ints:
-    """Return each row of an integer array as one mixed-radix number."""
+    """Return one integer for each row of an integer array. Equal rows get equal integers.
+
+    The integer has one mixed-radix digit per column: the value minus `low`, with the radix `spans`.
+    """
     keys = np.empty(array.shape[0], dtype=np.int64)
     for row in range(array.shape[0]):
         key = np.int64(0)

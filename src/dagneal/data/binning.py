@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from dagneal.base.kernels import Floats
 
-_FEW = 12  # with bins for all columns, columns of at most this many distinct numbers are not binned
+_FEW = 12  # a method for all columns does not bin a column with at most this many distinct numbers
 
 
 def bin_columns(
@@ -26,10 +26,10 @@ def bin_columns(
     """Return a frame with binned numeric columns, and notes about the cut points.
 
     Args:
-        frame: rows with a column `weight`.
+        frame: rows of the table; the column `weight` holds the weight of each row.
         where: name of the source, for errors.
-        chosen: position of each selected column, by name.
-        bins: binning method by column name.
+        chosen: mapping from the name of each selected column to its name in the frame (`0`, `1` and so on).
+        bins: mapping from column names to binning methods; the key `EVERY` holds the method for all other columns.
     """
     import polars as pl
 
@@ -64,7 +64,10 @@ def bin_columns(
 
 
 def _may_hold_numbers(where: str, name: str, kind: polars.DataType, requested: bool) -> bool:
-    """Return whether a column holds numbers or text; refuse any other type if the user asked to bin it."""
+    """Return whether the type of a column is numeric or text, so that it may hold numbers.
+
+    If the user asked to bin a column of any other type, raise an error.
+    """
     import polars as pl
 
     if kind.is_numeric() or kind in (pl.String, pl.Null):
@@ -76,13 +79,13 @@ def _may_hold_numbers(where: str, name: str, kind: polars.DataType, requested: b
 
 
 def _describe_invalid(values: Sequence[str]) -> str:
-    """Return a message about values that are not numbers."""
+    """Return a message that quotes the first value that is not a number, and counts the others."""
     more = {1: "", 2: " (nor is 1 other value)"}.get(len(values), f" (nor are {len(values) - 1:,} other values)")
     return f"{values[0]!r} is not a number{more}; correct the data, or declare the states of the column with states=..."
 
 
 def _states(number: polars.Expr, cuts: Floats) -> polars.Expr:
-    """Return the state of each number; missing values stay missing."""
+    """Return an expression that gives the state of each number. Missing values stay missing."""
     import polars as pl
 
     labels = state_names(cuts)
@@ -92,7 +95,10 @@ def _states(number: polars.Expr, cuts: Floats) -> polars.Expr:
 
 
 def _count_numbers(frame: polars.LazyFrame, given: polars.Expr) -> tuple[polars.Expr, polars.DataFrame]:
-    """Return a column as numbers, and the weight of each pair of a number and the original text."""
+    """Return an expression that converts a column to numbers, and a table of the distinct values.
+
+    The table has the columns `value` (finite number or null), `given` (original value) and `weight` (total weight).
+    """
     import polars as pl
 
     number = given.cast(pl.Float64, strict=False)
@@ -103,7 +109,7 @@ def _count_numbers(frame: polars.LazyFrame, given: polars.Expr) -> tuple[polars.
 
 
 def _not_numbers(counted: polars.DataFrame) -> list[str]:
-    """Return the values that are neither numbers nor marks of missing values."""
+    """Return the original values that are neither numbers nor marks of missing values such as `NA`."""
     import polars as pl
 
     invalid = counted.filter(pl.col("value").is_null() & pl.col("given").is_not_null())["given"].cast(pl.String)

@@ -1,4 +1,4 @@
-"""Columns of a table before it becomes a Dataset: their states, the order of the states, and checks."""
+"""Columns of a table before it becomes a `Dataset`: the functions find, sort and check the states of each column."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ _COMMA = re.compile(r"[+-]?\d*,(\d+)")  # a decimal comma, such as 1,5
 
 @dataclass(frozen=True)
 class Column:
-    """A column before it is checked.
+    """A column of a `RawTable`.
 
     Attributes:
         name: name of the column.
         labels: distinct values, as written in the source.
-        codes: position in `labels` for each row; -1 for a missing value.
-        declared: whether the source declares `labels` as all states in order; otherwise they are the values that occur.
+        codes: for each row, the index of its value in `labels`; -1 for a missing value.
+        declared: whether `labels` are categories that the source defines, in their order. Otherwise they are the values that
+            occur.
     """
 
     name: str
@@ -40,16 +41,16 @@ class Column:
 
 @dataclass(frozen=True)
 class RawTable:
-    """A table before it is checked.
+    """A table that has been read, but whose columns have not been checked.
 
     Attributes:
         where: name of the source, for errors.
         columns: the columns.
-        weights: number of times each row counts; None for once.
-        first_missing: function that finds the first row with a missing value, given a column and its marks of missing
-            values; None if `columns` holds all rows in order.
-        notes: changes made while reading.
-        count_columns: columns that may hold row counts.
+        weights: number of times each row counts; None if each row counts once.
+        first_missing: function that returns the first row with a missing value, as text. Its arguments are the name of a
+            column and the texts that mark a missing value. None if `columns` holds all rows in their original order.
+        notes: notes about changes made while reading.
+        count_columns: names of columns that may hold row counts (the number of times each row occurs).
     """
 
     where: str
@@ -66,7 +67,10 @@ class RawTable:
 
 
 def to_dataset(raw: RawTable, declared: Mapping[str, Sequence[str]]) -> Dataset:
-    """Return a table without missing values as a dataset. Columns without declared states get the values that occur."""
+    """Convert a table without missing values to a dataset.
+
+    The states of a column are its declared states. If it has none, they are the values that occur.
+    """
     rows = len(raw.columns[0].codes) if raw.weights is None else int(raw.weights.sum())
     filled = [rows_with_value(column, raw.weights) for column in raw.columns]
     if problems := find_problems(raw.columns, rows, filled, declared, raw.count_columns):
@@ -78,11 +82,11 @@ def to_dataset(raw: RawTable, declared: Mapping[str, Sequence[str]]) -> Dataset:
 
 
 def add_notes(dataset: Dataset, notes: Sequence[str]) -> Dataset:
-    """Return the dataset with these notes, and with notes about constant columns and columns of many states.
+    """Return the dataset with these notes. Add notes about constant columns and about columns with many states.
 
     Args:
-        dataset: the dataset.
-        notes: changes made while reading.
+        dataset: dataset without notes.
+        notes: notes about changes made while reading.
     """
     warnings = [f"{name}: the same state in all rows" for name in dataset.constant]
     for name, states in zip(dataset.names, dataset.states, strict=True):
@@ -92,9 +96,10 @@ def add_notes(dataset: Dataset, notes: Sequence[str]) -> Dataset:
 
 
 def _recode(where: str, column: Column, labels: Sequence[str]) -> Column:
-    """Return the column with these labels, in this order. Every value must be among them.
+    """Return the column with these labels, in this order. Raise an error if a value is not among them.
 
-    Booleans match a label in any letter case, such as `TRUE` for `True`.
+    Booleans match a label in any letter case, such as `TRUE` for `True`. If `(other)` is a label, values that match no
+    label become `(other)`.
     """
     place = {label: position for position, label in enumerate(labels)}
     if len(place) != len(labels):
@@ -106,7 +111,7 @@ def _recode(where: str, column: Column, labels: Sequence[str]) -> Column:
             spellings.setdefault(label.lower(), []).append(place[label])
     booleans = {label: positions[0] for label, positions in spellings.items() if len(positions) == 1}
     used = np.bincount(column.codes, minlength=len(column.labels)) > 0
-    other = place.get(OTHER_STATE)  # the merged rare states, if the declared states come from a network learned with `rare`
+    other = place.get(OTHER_STATE)  # a label of merged rare states, if the labels come from a network learned with `rare`
     new = np.zeros(len(column.labels), dtype=np.int64)
     for i, label in enumerate(map(str.strip, column.labels)):
         position = place.get(label, booleans.get(label.lower(), other))
@@ -124,7 +129,7 @@ def rows_with_value(column: Column, weights: Ints | None) -> int:
 
     Args:
         column: column in which missing values have the code -1 or the state `(missing)`.
-        weights: number of times each row counts; once by default.
+        weights: number of times each row counts; None if each row counts once.
     """
     present = column.codes >= 0
     if MISSING_STATE in column.labels and not column.declared:
@@ -145,8 +150,8 @@ def find_problems(
         columns: columns without missing values.
         rows: number of rows.
         filled: number of rows with a value, for each column.
-        declared: columns with declared states, which are always accepted.
-        count_columns: columns that may hold row counts.
+        declared: names of columns with declared states, which are always accepted.
+        count_columns: names of columns that may hold row counts (the number of times each row occurs).
     """
     problems = []
     for column, with_value in zip(columns, filled, strict=True):
@@ -182,14 +187,14 @@ def find_problems(
 
 
 def sort_labels(where: str, column: Column, declared: Mapping[str, Sequence[str]]) -> Column:
-    """Return the column with labels stripped of spaces and in order.
+    """Return the column with sorted labels, without surrounding spaces.
 
-    The order is the declared order, if any. Otherwise numbers are sorted as numbers and other labels as text.
+    Declared states keep their declared order. Other labels are sorted as numbers if all of them are numbers, else as text.
 
     Args:
         where: name of the source, for errors.
         column: column without missing values.
-        declared: declared states by column.
+        declared: mapping from column names to declared states.
     """
     if column.name in declared:
         labels = list(declared[column.name])
@@ -208,6 +213,8 @@ def sort_labels(where: str, column: Column, declared: Mapping[str, Sequence[str]
 def decimal(labels: Collection[str]) -> Collection[str]:
     """Replace decimal commas by points, if all labels are numbers and the commas cannot be thousands separators.
 
+    Otherwise, return the labels unchanged.
+
     Args:
         labels: distinct labels of a column.
 
@@ -222,17 +229,17 @@ def decimal(labels: Collection[str]) -> Collection[str]:
 
 
 def is_continuous(values: Floats, rows: int) -> bool:
-    """Return whether numbers look like a measurement rather than codes.
+    """Return whether the numbers of a column look like a measurement rather than codes of categories.
 
     Args:
-        values: the distinct numbers.
+        values: distinct numbers of the column.
         rows: number of rows.
     """
     return len(values) > MANY_NUMBERS and (bool((values != np.floor(values)).any()) or 20 * len(values) > rows)
 
 
 def _number(label: str) -> float | None:
-    """Return a label as a finite number; None if it is not."""
+    """Convert a label to a finite number. Return None if it is not a finite number."""
     try:
         value = float(label)
     except ValueError:
@@ -241,7 +248,7 @@ def _number(label: str) -> float | None:
 
 
 def _strip(column: Column) -> Column:
-    """Merge labels that differ only in surrounding spaces."""
+    """Remove spaces around labels, and merge labels that become equal. Declared labels stay unchanged."""
     if column.declared:
         return column
     labels = list(dict.fromkeys(label.strip() for label in column.labels))
@@ -254,8 +261,8 @@ def unify_booleans(column: Column, declared: Collection[str]) -> Column:
     """Spell booleans as `True` and `False`, if the column holds only booleans.
 
     Args:
-        column: column whose labels all occur, except for missing values.
-        declared: columns with declared states, which keep their spelling.
+        column: column without unused labels.
+        declared: names of columns with declared states, which keep their spelling.
     """
     if column.declared or column.name in declared:
         return column
@@ -264,12 +271,12 @@ def unify_booleans(column: Column, declared: Collection[str]) -> Column:
 
 
 def merge_rare(raw: RawTable, share: float, declared: Collection[str]) -> RawTable:
-    """Merge the rare states of each column into one state. A column with a single rare state stays unchanged.
+    """Merge the rare states of each column into the state `(other)`. A column with a single rare state stays unchanged.
 
     Args:
         raw: table without missing values.
         share: fraction of rows below which a state is rare.
-        declared: columns with declared states, which stay unchanged.
+        declared: names of columns with declared states, which stay unchanged.
     """
     if not 0 <= share < 1:
         raise InputError(f"rare is {share}; give a fraction of rows from 0 to below 1, such as 0.01")
@@ -297,9 +304,9 @@ def merge_rare(raw: RawTable, share: float, declared: Collection[str]) -> RawTab
 
 
 def check_states(where: str, name: str, count: int) -> None:
-    """Refuse a column with too many distinct values."""
+    """Raise an error if a column has too many distinct values."""
     if count > MAX_STATES:
         raise InputError(
             f"{where}: column {name!r} has {count:,} distinct values (limit: {MAX_STATES:,}); "
-            f"drop it with drop=[{name!r}] if it is an identifier, or bin or group its values"
+            f"drop it with drop=[{name!r}] if it is an identifier; otherwise bin or group its values"
         )

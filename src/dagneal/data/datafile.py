@@ -1,4 +1,4 @@
-"""CSV, TSV and Parquet files as lazy polars frames, with clear errors for files that cannot be read."""
+"""Functions that open CSV, TSV and Parquet files as lazy polars frames, and explain why a file cannot be read."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ _GZIP = b"\x1f\x8b"
 _OTHER_COMPRESSION = {b"\x28\xb5\x2f\xfd": "Zstandard", b"BZh91AY&SY": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "ZIP"}
 _ZLIB = (b"x\x01", b"x^", b"x\x9c", b"x\xda")  # polars mistakes text that starts with these bytes for compressed data
 _MAX_TEXT_COLUMNS = 100_000  # each column of a text file costs time, even if it is not selected
-_MAX_NUMBERED = MAX_STATES + 2  # rows checked for row numbers; a longer column has too many states to be a variable
+_MAX_NUMBERED = MAX_STATES + 2  # rows that are checked for row numbers; more distinct numbers would be too many states
 
 
 @dataclass(frozen=True)
 class Source:
-    """Lazy frames with the rows of a table, and its column names.
+    """A table to be read: its column names, and its rows as lazy polars frames.
 
-    In the frames, columns are named by position: `0`, `1` and so on. Polars would read some names as patterns.
+    In the frames, the columns are named `0`, `1` and so on, because polars would treat some names as patterns.
 
     Attributes:
         where: name of the source, for errors.
         names: the column names.
-        parts: the data, one frame per file. Frames of text files also have the columns `empty` (no cell has a value, maybe a
-            blank line) and `short` (the last cell has no value, maybe a row that is too short).
-        texts: text files of the source, which may have blank or ragged lines.
+        parts: the rows, one frame per file. Frames of text files have two more columns: `empty` is true if the row has no
+            value (perhaps a blank line), and `short` is true if the last value is missing (perhaps too few values).
+        texts: paths of the text files, which may have blank lines or rows with too few values.
         titles: file names, one per part; empty for data in memory.
-        notes: changes made to the columns.
-        row_names: whether the header lacks a name for the first column, as R writes row names.
-        merged: whether equal rows are already merged, with their number in the column `count`.
+        notes: notes about changes made to the columns.
+        row_names: whether the header has no name for the first column, as in files of R with row names.
+        merged: whether equal rows are already merged. The column `count` of the frame then holds the number of equal rows.
     """
 
     where: str
@@ -68,13 +68,13 @@ class Source:
 
     @cached_property
     def frame(self) -> polars.LazyFrame:
-        """The rows of all parts."""
+        """The rows of all files as one frame."""
         import polars as pl
 
         return self.parts[0] if len(self.parts) == 1 else pl.concat(self.parts)
 
     def check_rectangular(self) -> None:
-        """Refuse text files with a row that does not fit the header."""
+        """Raise an error if a row of a text file has more or fewer values than the header."""
         for path in self.texts:
             check_rectangular(path)
 
@@ -84,13 +84,13 @@ class Source:
 
     @property
     def kinds(self) -> dict[str, polars.DataType]:
-        """The data type of each column."""
+        """The data type of each column, by column name."""
         kinds = self.parts[0].collect_schema()
         return {name: kinds[str(at)] for at, name in enumerate(self.names) if str(at) in kinds}
 
 
 def from_frame(frame: polars.LazyFrame, where: str = "the frame") -> Source:
-    """Return a polars frame in memory, or of a Parquet file, as a source."""
+    """Convert a lazy polars frame to a `Source`."""
     names = frame.collect_schema().names()
     return Source(where, names, (frame.rename({name: str(i) for i, name in enumerate(names)}),))
 
@@ -99,10 +99,10 @@ def scan(paths: Sequence[Path], where: str, keep: Collection[str], temporary: Ex
     """Open data files as one table. All files need the same columns, in any order.
 
     Args:
-        paths: the files.
+        paths: paths of the files.
         where: name of the table, for errors.
-        keep: columns to keep, even if they hold row numbers.
-        temporary: exit stack that owns temporary copies of files.
+        keep: names of columns to keep, even if they hold row numbers.
+        temporary: exit stack that deletes temporary copies of files at the end.
     """
     import polars as pl
 
@@ -120,10 +120,11 @@ def scan(paths: Sequence[Path], where: str, keep: Collection[str], temporary: Ex
             if kind != kinds[name]:
                 if bool(first.texts) != bool(source.texts):
                     raise InputError(
-                        f"{first.where} and {source.where} have different formats; use CSV for all files, or Parquet"
+                        f"{first.where} and {source.where} have different formats; use CSV or Parquet for all files"
                     )
                 raise InputError(
-                    f"column {name!r} holds {kinds[name]} in {first.where} but {kind} in {source.where}; use the same type"
+                    f"column {name!r} holds {kinds[name]} in {first.where} but {kind} in {source.where}; "
+                    "use the same type in all files"
                 )
         places = {name: str(i) for i, name in enumerate(source.names)}
         selected = [pl.col(places[name]).alias(str(i)) for i, name in enumerate(first.names)]
@@ -135,19 +136,19 @@ def scan(paths: Sequence[Path], where: str, keep: Collection[str], temporary: Ex
 
 
 def _flags(source: Source) -> list[str]:
-    """Return the columns of a part that are not data."""
+    """Return the names of frame columns that describe rows and are not columns of the table."""
     return ["empty", "short"] if source.texts else ["count"] if source.merged else []
 
 
 def drop_row_numbers(sources: Sequence[Source], keep: Collection[str]) -> list[Source]:
-    """Drop unnamed columns that hold row numbers, and add a note.
+    """Drop columns with row numbers or row names and empty unnamed columns, and add notes.
 
-    The numbers of each file start at 0 or 1, or continue those of another file. Only the first rows of a file are checked,
-    to avoid a second pass over long files.
+    Row numbers start at 0 or 1 in each file, or continue the numbers of another file. Only the first rows of a file are
+    checked, to avoid a second pass over long files.
 
     Args:
-        sources: the files of one table.
-        keep: columns to keep, even if they hold row numbers.
+        sources: sources of one table, one per file.
+        keep: names of columns to keep, even if they hold row numbers.
     """
     names = {name for source in sources for name in source.names if may_be_row_numbers(name) and name not in keep}
     numbered = {name for name in names if _holds_row_numbers([s for s in sources if name in s.names], name)}
@@ -161,13 +162,13 @@ def drop_row_numbers(sources: Sequence[Source], keep: Collection[str]) -> list[S
 def _superfluous_columns(
     source: Source, keep: Collection[str], names: Collection[str], numbered: Collection[str]
 ) -> dict[int, str]:
-    """Return the positions of columns to drop (row numbers, row names, empty columns), each with a note.
+    """Return a note for each column to drop (row numbers, row names, empty columns), by column index.
 
     Args:
-        source: a file.
-        keep: columns to keep, even if they hold row numbers.
-        names: columns that are unnamed or have a generated name such as `Unnamed: 0`.
-        numbered: the members of `names` that hold row numbers.
+        source: source of one file.
+        keep: names of columns to keep, even if they hold row numbers.
+        names: names of columns that may hold row numbers: an empty name, or a generated name such as `Unnamed: 0`.
+        numbered: the names in `names` whose columns do hold row numbers.
     """
     notes = {}
     for at, name in enumerate(source.names):
@@ -176,7 +177,7 @@ def _superfluous_columns(
         column = f"column {name!r}" if name else f"column {at + 1} has no name and"
         if first and name in numbered:
             notes[at] = f"{column} holds row numbers; it was dropped"
-        elif unnamed and _first_values(source, at).is_null().all():  # a separator at the end of each line
+        elif unnamed and _first_values(source, at).is_null().all():  # each line ends with a separator
             notes[at] = f"{column} is empty; it was dropped"
         elif unnamed and not first:
             raise InputError(
@@ -190,7 +191,7 @@ def _superfluous_columns(
 
 
 def _drop_columns(source: Source, positions: Collection[int], notes: Sequence[str]) -> Source:
-    """Return the source without the columns at these positions, and with these notes."""
+    """Return the source without the columns at these indices, and with these notes added."""
     import polars as pl
 
     kept = [at for at in range(len(source.names)) if at not in positions]
@@ -202,7 +203,7 @@ def _drop_columns(source: Source, positions: Collection[int], notes: Sequence[st
 
 
 def _holds_row_numbers(sources: Sequence[Source], name: str) -> bool:
-    """Return whether a column holds row numbers in each of these files."""
+    """Return whether a column holds row numbers in all of these files."""
     ranges = []
     for source in sources:
         values = _first_values(source, source.names.index(name))
@@ -210,7 +211,7 @@ def _holds_row_numbers(sources: Sequence[Source], name: str) -> bool:
         if numbers is None or not len(numbers):
             return False
         if name and len(sources) == 1 and len(np.unique(numbers)) == len(numbers) > 2:
-            return True  # a generated name: an index, perhaps of rows that were sampled or sorted
+            return True  # the name is generated, so this is an index, perhaps of sampled or sorted rows
         if not (np.diff(numbers) == 1).all():
             return False
         ranges.append((int(numbers[0]), len(numbers)))
@@ -222,7 +223,7 @@ def _holds_row_numbers(sources: Sequence[Source], name: str) -> bool:
 
 
 def _first_values(source: Source, at: int) -> polars.Series:
-    """Return the values of a column in the first rows of a file, without blank lines."""
+    """Return the values of the column with the index `at` in the first rows of a file, without blank lines."""
     import polars as pl
 
     rows = source.parts[0].head(_MAX_NUMBERED)
@@ -231,7 +232,7 @@ def _first_values(source: Source, at: int) -> polars.Series:
 
 
 def _whole_numbers(values: polars.Series) -> Ints | None:
-    """Return a series of whole numbers as an array; None if it holds anything else."""
+    """Convert a series to an array of whole numbers. Return None if any value is not a whole number."""
     import polars as pl
 
     if values.dtype == pl.String:
@@ -247,21 +248,21 @@ def _whole_numbers(values: polars.Series) -> Ints | None:
 
 
 def _check_row_names(source: Source) -> None:
-    """Refuse a first column that does not hold row names. Row names of R are unique text."""
+    """Raise an error unless the first column holds row names as R writes them: unique texts that are not numbers."""
     import polars as pl
 
     values = _first_values(source, 0)
     if values.is_null().any() or values.is_duplicated().any() or values.cast(pl.Float64, strict=False).is_not_null().any():
         raise InputError(
-            f"{source.where}: each row has one value more than the header has names, and the first column does not hold "
+            f"{source.where}: each row has one more value than the header has names, and the first column does not hold "
             "unique row names; add the missing name to the header"
         )
 
 
 def _scan(path: Path, temporary: ExitStack) -> Source:
-    """Open a data file: Parquet for the ending .parquet or .pq, otherwise text with a header, also compressed with gzip.
+    """Open a Parquet file (.parquet or .pq), or a text file with a header, which may be compressed with gzip.
 
-    The columns of a text file are read as text, to keep the spelling of the states.
+    All columns of a text file are read as text, to keep the spelling of the states.
     """
     import polars as pl
 
@@ -280,7 +281,7 @@ def _scan(path: Path, temporary: ExitStack) -> Source:
     names, separator = header.names, header.separator
     if len(names) < 2:
         raise InputError(
-            f"{path}: a network needs at least 2 columns; the header has 1 (separator: {_SEPARATORS[separator]})"
+            f"{path}: a network needs at least 2 columns; the header has 1 (detected separator: {_SEPARATORS[separator]})"
         )
     if len(names) > _MAX_TEXT_COLUMNS:
         raise InputError(f"{path} has {len(names):,} columns (limit: {_MAX_TEXT_COLUMNS:,}); remove some from the file")
@@ -304,7 +305,7 @@ def _scan(path: Path, temporary: ExitStack) -> Source:
 
 
 def _utf8_name(path: Path, temporary: ExitStack) -> Path:
-    """Return the path, or a symbolic link to it if its name is not UTF-8, which polars requires."""
+    """Return a path that polars can open: a symbolic link if the path is not valid UTF-8, else the path itself."""
     try:
         str(path).encode()
         return path
@@ -315,7 +316,7 @@ def _utf8_name(path: Path, temporary: ExitStack) -> Path:
 
 
 def _copy_with_bom(path: Path, temporary: ExitStack) -> Path:
-    """Copy a text file and add a byte order mark, so that polars does not mistake it for compressed data."""
+    """Copy a text file and add a byte order mark. Without this mark, polars would mistake the text for compressed data."""
     copy = Path(temporary.enter_context(tempfile.TemporaryDirectory())) / "copy.csv"
     with path.open("rb") as text, copy.open("wb") as file:
         file.write(b"\xef\xbb\xbf")
@@ -325,12 +326,12 @@ def _copy_with_bom(path: Path, temporary: ExitStack) -> Path:
 
 @contextmanager
 def regular_files(source: str | os.PathLike[str]) -> Iterator[list[Path]]:
-    """Yield the files of a source, which can be read more than once.
+    """Yield the paths of data files that can be read more than once.
 
-    A pipe, or `-` for standard input, is copied to a temporary file.
+    The content of a pipe or of standard input is copied to a temporary file.
 
     Args:
-        source: path of a file or a folder, or a pattern such as `rows/*.parquet`.
+        source: path of a file, pipe or folder, a pattern such as `rows/*.parquet`, or `-` for standard input.
     """
     path = Path(source)
     piped = str(source) == "-"
@@ -369,10 +370,10 @@ def _list_files(path: Path) -> list[Path]:
 
 @contextmanager
 def diagnose(paths: Sequence[Path], where: str) -> Iterator[None]:
-    """Turn errors of polars and of the file system into an InputError of one line, with the file and line if possible.
+    """Turn errors of polars and of the file system into a one-line `InputError` that names the file and line if possible.
 
     Args:
-        paths: the files that are read.
+        paths: paths of the files that are read.
         where: name of the table, for errors.
     """
     import polars as pl
@@ -391,7 +392,7 @@ def diagnose(paths: Sequence[Path], where: str) -> Iterator[None]:
 
 
 def check_rectangular(path: Path) -> None:
-    """Refuse a text file with a row that has more or fewer values than the header. This reads the file line by line."""
+    """Raise an error if a row of a text file has more or fewer values than the header. This reads the entire file."""
     header = _header(path)
     width = len(header.names)
     expected = f"the first row has {width} values" if header.row_names else f"the header has {width} columns"
@@ -406,14 +407,14 @@ def check_rectangular(path: Path) -> None:
 
 
 def _check_quotes(path: Path) -> None:
-    """Refuse a text file with an odd number of quotes in a line."""
+    """Raise an error if a line of a text file has an odd number of double quotes."""
     for number, line in enumerate(_lines(path), start=1):
         if line.count('"') % 2:
-            raise InputError(f"{path}, line {number}: a quote is not closed; write each quote inside a value twice")
+            raise InputError(f"{path}, line {number}: a quote is not closed; double each quote that is part of a value")
 
 
 def count_blank_lines(path: Path) -> int:
-    """Return the number of blank lines after the header. Lines inside a quoted value do not count."""
+    """Return the number of blank lines after the header of a text file. Lines inside a quoted value do not count."""
     blank, after_header, quoted = 0, False, False
     for line in _lines(path):
         if not line.strip() and after_header and not quoted:
@@ -424,7 +425,7 @@ def count_blank_lines(path: Path) -> int:
 
 
 def _check_file(path: Path) -> bytes:
-    """Return the first bytes of a file; refuse a file that does not exist, cannot be opened or is empty."""
+    """Return the first bytes of a file. Raise an error if the file does not exist, cannot be opened or is empty."""
     if not path.exists():
         raise InputError(f"there is no file {path}")
     try:
@@ -441,7 +442,7 @@ def is_compressed(path: Path) -> bool:
     """Return whether the name or the first bytes of a file show that it is compressed with gzip.
 
     Args:
-        path: the file.
+        path: path of the file.
     """
     if path.suffix.lower() == ".gz":
         return True
@@ -454,10 +455,11 @@ class Header:
     """The header of a text file.
 
     Attributes:
-        names: column names; empty for an unnamed column.
+        names: column names; an unnamed column has an empty name.
         separator: character between values.
-        lines: number of lines up to the end of the header.
-        row_names: whether the first row has one value more than the header; `names` then starts with an empty name.
+        lines: number of lines up to the end of the header, including blank lines.
+        row_names: whether the first row has one more value than the header, as in files of R with row names. `names` then
+            starts with an empty name.
     """
 
     names: list[str]
@@ -469,8 +471,8 @@ class Header:
 def _header(path: Path) -> Header:
     """Return the header of a text file.
 
-    The separator is a tab in .tsv and .tab files, otherwise the most frequent of comma, semicolon, tab and vertical bar.
-    It is a space if all names are quoted and none of these occurs, as in R's `write.table`.
+    The separator is a tab in .tsv and .tab files. Otherwise, it is the comma, semicolon, tab or vertical bar that is most
+    frequent in the header. If none of them occurs and all names are quoted, as R's `write.table` does, it is a space.
     """
     lines = _lines(path)
     blank, first = 0, ""
@@ -498,7 +500,7 @@ def _header(path: Path) -> Header:
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a text file; refuse the first line that is not UTF-8."""
+    """Yield the lines of a text file. Raise an error at the first line that is not UTF-8 text."""
     import gzip
 
     try:
@@ -510,7 +512,7 @@ def _lines(path: Path) -> Iterator[str]:
                 yield text
     except UnicodeError as error:
         raise InputError(
-            f"{path}, line {number}: not UTF-8 text; save the file as UTF-8 CSV (Parquet files must end in .parquet)"
+            f"{path}, line {number}: not UTF-8 text; save it as UTF-8 CSV (the name of a Parquet file must end in .parquet)"
         ) from error
     except (OSError, EOFError) as error:
         raise InputError(f"{path} cannot be read: {_first_line(error)}") from error

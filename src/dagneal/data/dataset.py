@@ -31,13 +31,13 @@ DENSE = 1 << 22  # up to this many combinations of states, a histogram is faster
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Discrete data as integer codes, with one weight per distinct row.
+    """A table of discrete data, stored as integer codes with one weight per distinct row.
 
     Attributes:
         names: column names.
         states: all states of each column, including states that do not occur.
-        codes: array of shape (columns, distinct rows); `codes[i, r]` is a position in `states[i]`. Rows that were not merged
-            are `PackedRows`, which are read column by column like an array.
+        codes: array of shape (columns, distinct rows). In the distinct row `r`, the column `i` has the state
+            `states[i][codes[i, r]]`. If equal rows were not merged, `codes` is a `PackedRows` object with all rows.
         weights: number of times each distinct row occurs; rows of weight 0 are removed.
         prepared: notes about changes made while reading, such as binned columns and dropped rows.
 
@@ -84,7 +84,7 @@ class Dataset:
             )
         smallest = self.weights.min()
         if smallest < 0:
-            raise InputError("a weight is negative; weights count rows: use whole numbers of at least 0")
+            raise InputError("a weight is negative; weights must be whole numbers of at least 0")
         check_total(float(self.weights.sum(dtype=np.float64)))
         if isinstance(self.codes, np.ndarray):  # packed rows were checked when they were read
             _check_codes(self.names, self.states, self.codes)
@@ -112,8 +112,8 @@ class Dataset:
         Args:
             names: column names.
             states: all states of each column.
-            codes: position in `states` of each cell, shape (columns, rows).
-            weights: number of times each row counts; once by default.
+            codes: array of shape (columns, rows); `codes[i, r]` is the index of a state in `states[i]`.
+            weights: number of times each row counts; 1 by default.
         """
         if weights is not None:
             weights = _check_weights(np.asarray(weights), codes.shape[1])
@@ -139,17 +139,17 @@ class Dataset:
 
     @cached_property
     def rows(self) -> int:
-        """The number of rows, before equal rows were merged."""
+        """The number of rows before equal rows are merged: the sum of the weights."""
         return int(self.weights.sum())
 
     @cached_property
     def arities(self) -> Ints:
-        """The number of states of each column, r_i."""
+        """The number of states of each column (r_i in the formulas of scores)."""
         return np.array([len(s) for s in self.states], dtype=np.int64)
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of all names, states, codes and weights, which identifies the data."""
+        """A hash of the names, states, codes and weights. It identifies the data."""
         from hashlib import blake2b
 
         state = blake2b(json.dumps([self.names, self.states]).encode(), digest_size=16)
@@ -160,7 +160,7 @@ class Dataset:
 
     @property
     def constant(self) -> tuple[str, ...]:
-        """The columns with the same state in all rows."""
+        """The names of the columns with the same state in all rows."""
         codes = self.codes
         if isinstance(codes, np.ndarray):
             return tuple(n for n, line in zip(self.names, codes, strict=True) if (line == line[0]).all())
@@ -169,7 +169,8 @@ class Dataset:
     def with_equal_arities(self) -> Dataset:
         """Return the data with unused states added, so that all columns have the same number of states.
 
-        The paper's published runs counted states in this way, which weakens priors that depend on r_i or q_i.
+        The published runs of the paper counted states in this way. This weakens priors that depend on r_i
+        (the number of states of a variable) or q_i (the number of combinations of parent states).
         """
         largest = max(map(len, self.states))
         states = tuple((*s, *(f"unused {i}" for i in range(1, largest - len(s) + 1))) for s in self.states)
@@ -179,8 +180,8 @@ class Dataset:
         """Return the data as a polars frame of state names.
 
         Args:
-            weights: name of a new column for the weights; the frame then has one row per distinct row. By default, rows
-                are repeated.
+            weights: name of a column to add for the weights. The frame then has one row per distinct row. By default, the
+                column is not added, and each distinct row is repeated as often as it occurs.
         """
         if weights in self.names:
             raise InputError(f"the data already have a column {weights!r}; choose another name for the weights")
@@ -207,7 +208,7 @@ def spell_booleans(states: Sequence[str]) -> tuple[str, ...]:
 
 
 def decode_frame(names: Sequence[str], states: Sequence[Sequence[str]], codes: NDArray[Any]) -> polars.DataFrame:
-    """Return codes of shape (columns, rows) as a polars frame. Each column is an Enum of its states, in order."""
+    """Convert codes of shape (columns, rows) to a polars frame of state names. Each column is an Enum of its states."""
     import polars
 
     return polars.DataFrame(
@@ -219,19 +220,19 @@ def decode_frame(names: Sequence[str], states: Sequence[Sequence[str]], codes: N
 
 
 def check_total(weight: float) -> None:
-    """Refuse a total weight that floating point cannot represent exactly."""
+    """Raise an error if a total weight is too large to be exact in floating point."""
     if weight > 2.0**53:
         raise InputError(f"the weights add up to {weight:.3g} rows; at most 2^53 (about 9e15) can be counted")
 
 
 def _check_weights(weights: NDArray[Any], rows: int) -> Ints:
-    """Return weights as integers; refuse negative or fractional weights, and a wrong number of weights."""
+    """Return weights as integers. Raise an error for negative or fractional weights, and for a wrong number of weights."""
     if weights.shape != (rows,):
         raise InputError(f"{weights.size:,} weights are given for {rows:,} rows; give one weight per row")
     if weights.dtype.kind not in "iub" and not (weights.dtype.kind == "f" and (weights == np.floor(weights)).all()):
-        raise InputError("a weight is not a whole number; weights count rows: use whole numbers of at least 0")
+        raise InputError("a weight is not a whole number; weights must be whole numbers of at least 0")
     if rows and weights.min() < 0:
-        raise InputError("a weight is negative; weights count rows: use whole numbers of at least 0")
+        raise InputError("a weight is negative; weights must be whole numbers of at least 0")
     check_total(float(weights.sum(dtype=np.float64)))
     if rows and not weights.any():
         raise InputError("the data have no rows: all weights are 0")
@@ -239,7 +240,7 @@ def _check_weights(weights: NDArray[Any], rows: int) -> Ints:
 
 
 def _check_codes(names: Sequence[str], states: Sequence[Sequence[str]], codes: NDArray[Any]) -> None:
-    """Refuse codes that are not positions in `states`, because kernels do not check bounds."""
+    """Raise an error if a code is not the index of a state. Compiled kernels do not check the bounds of arrays."""
     if not len(names) == len(states) == len(codes):
         raise InputError(
             f"names, states and codes have {len(names)}, {len(states)} and {len(codes)} columns; give the same number"
@@ -253,7 +254,9 @@ def _check_codes(names: Sequence[str], states: Sequence[Sequence[str]], codes: N
 
 
 def digits(numbers: Ints, radices: Sequence[int]) -> Ints:
-    """Return the mixed-radix digits of numbers, one array row per digit. `numpy.unravel_index` allows at most 64 digits.
+    """Return the mixed-radix digits of numbers, one array row per digit.
+
+    `numpy.unravel_index` does the same, but for at most 64 digits.
 
     Args:
         numbers: numbers of at least 0.
@@ -271,10 +274,10 @@ def digits(numbers: Ints, radices: Sequence[int]) -> Ints:
 def merge_rows(
     codes: NDArray[Any], arities: Sequence[int], weights: NDArray[Any] | None = None
 ) -> tuple[NDArray[Any], Ints]:
-    """Merge equal rows, which are the columns of `codes`, and add up their weights. Rows of weight 0 are dropped.
+    """Merge equal rows of a table and add up their weights. Rows of weight 0 are dropped.
 
-    Each row becomes one mixed-radix number. If the number would overflow, its prefix is replaced by the rank of the prefix
-    among those that occur. The result is sorted.
+    `codes` has shape (columns, rows). Column by column, each row is encoded as one mixed-radix number. Before the numbers
+    would overflow, they are replaced by their ranks. The result is sorted by these numbers.
     """
     key = np.zeros(codes.shape[1], dtype=np.int64)
     span, plain = 1, True
@@ -296,9 +299,9 @@ def merge_rows(
 
 
 def totals(key: Ints, span: int, weights: NDArray[Any] | None = None) -> Ints:
-    """Return the total weight of each number from 0 to `span - 1` in `key`."""
+    """For each number from 0 to `span - 1`, return the total weight of the entries of `key` that equal it."""
     if weights is None:
         return np.bincount(key, minlength=span)
-    counts = np.zeros(span, dtype=np.int64)  # not bincount(weights=...): that adds in floating point
+    counts = np.zeros(span, dtype=np.int64)  # `np.bincount(weights=...)` would add in floating point
     np.add.at(counts, key, weights)
     return counts

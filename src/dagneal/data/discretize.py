@@ -17,7 +17,7 @@ from dagneal.data.dataset import MAX_STATES, MISSING_STATE, OTHER_STATE
 KINDS = ("quantile", "uniform", "kmeans")
 _MAX_ITERATIONS = 100  # k-means converges much earlier
 SPECIAL = (MISSING_STATE, OTHER_STATE)  # states that do not come from cut points
-EVERY = ""  # key in a mapping of bins for all columns with many distinct numbers
+EVERY = ""  # key of the method for all other columns with many distinct numbers
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Bins:
             points).
         count: number of states.
         at: cut points for the kind `at`.
-        implied: whether the cut points come from the names of declared states. The column may then hold these states
-            instead of numbers.
+        implied: whether the cut points come from the names of declared states, such as `below 18`. The column may then
+            hold these states instead of numbers.
 
     >>> Bins.parse("quantile:4").count, Bins.parse("at:18,65").at
     (4, (18.0, 65.0))
@@ -60,7 +60,7 @@ class Bins:
 
     @classmethod
     def _at(cls, text: str, given: Sequence[str]) -> Bins:
-        """Return bins with given cut points."""
+        """Return a binning method with these cut points. `text` is the input of the user, for errors."""
         try:
             cuts = tuple(float(cut) for cut in given)
         except ValueError:
@@ -71,10 +71,12 @@ class Bins:
 
     @classmethod
     def from_states(cls, states: Sequence[str]) -> Bins | None:
-        """Return the bins whose states have these names, or None. They bin new data like the data of a network.
+        """Return the binning method whose states have these names. Return None if the names are not those of bins.
+
+        With this method, new data are binned in the same way as the data from which a network was learned.
 
         Args:
-            states: states of a column. The result is None unless they have the form that `state_names` returns.
+            states: names of the states of a column. The names of bins have the form that `state_names` returns.
 
         >>> Bins.from_states(["below 2.5", "2.5 to 10", "10 and above"]).at
         (2.5, 10.0)
@@ -94,9 +96,9 @@ class Bins:
     def cuts(self, values: Floats, weights: Floats) -> Floats:
         """Return ascending cut points. A value equal to a cut point belongs to the state above it.
 
-        Repeated values may leave fewer states than requested, but two distinct values always get at least one cut point. If
-        one value is so frequent that no quantile separates it from the others, the cut point balances the rows on both
-        sides as well as possible.
+        If values repeat, there may be fewer states than requested. But if there are two or more distinct values, there is
+        at least one cut point. If one value is so frequent that no quantile separates it from the others, the cut point
+        balances the numbers of rows on both sides as well as possible.
 
         Args:
             values: distinct numbers, ascending.
@@ -134,7 +136,7 @@ def _between(low: float, high: float) -> float:
 
 
 def _short(cut: float, values: Floats) -> float:
-    """Return the number with the fewest digits that separates the values at the same place as this cut point."""
+    """Return a cut point with as few digits as possible that separates the same values as `cut`."""
     at = int(np.searchsorted(values, cut, side="left"))
     low, high = float(values[at - 1]), float(values[at])
     for digits in range(1, 17):
@@ -145,7 +147,7 @@ def _short(cut: float, values: Floats) -> float:
 
 
 def _clusters(values: Floats, weights: Floats, count: int) -> np.ndarray:
-    """Return the cluster of each value by Lloyd's algorithm. It starts at quantiles, so it is deterministic."""
+    """Return the index of the k-means cluster of each value. The clusters start at quantiles, so they are deterministic."""
     largest = float(np.abs(values).max())
     values = values / largest if largest > 1e150 else values  # avoid overflow of sums
     shares = (np.cumsum(weights) - weights / 2) / weights.sum()
@@ -163,7 +165,7 @@ def _clusters(values: Floats, weights: Floats, count: int) -> np.ndarray:
 
 
 def state_names(cuts: Floats) -> list[str]:
-    """Return the names of the states that cut points make.
+    """Return the names of the states that are separated by cut points.
 
     Args:
         cuts: cut points, ascending.
@@ -179,7 +181,7 @@ def state_names(cuts: Floats) -> list[str]:
 
 
 def format_cuts(cuts: Floats) -> list[str]:
-    """Return cut points as text with all digits, and with exponents only for very small or large numbers."""
+    """Return cut points as text with all digits. Only very small or very large numbers have an exponent."""
     return [
         np.format_float_positional(cut, trim="-") if cut == 0 or 1e-5 <= abs(cut) < 1e15 else repr(float(cut))
         for cut in cuts
@@ -187,10 +189,10 @@ def format_cuts(cuts: Floats) -> list[str]:
 
 
 def parse_bins(given: str | Bins | Mapping[str, str | Bins] | None) -> dict[str, Bins]:
-    """Return the binning method of each column. The key `EVERY` holds the method for all other columns.
+    """Return a mapping from column names to binning methods. The key `EVERY` holds the method for all other columns.
 
     Args:
-        given: one method for all columns with many distinct numbers, or a mapping by column.
+        given: one method for all columns with many distinct numbers, or a mapping from column names to methods.
     """
     if given is None:
         return {}
@@ -199,13 +201,13 @@ def parse_bins(given: str | Bins | Mapping[str, str | Bins] | None) -> dict[str,
 
 
 def describe_cuts(name: str, bins: Bins, cuts: Floats, values: Floats) -> str:
-    """Return a note about a binned column. It names states without rows, unless the states were declared.
+    """Return a note about a binned column. The note lists states without rows, unless the states were declared.
 
     Args:
         name: name of the column.
         bins: binning method.
         cuts: cut points.
-        values: numbers in the column.
+        values: distinct numbers in the column.
 
     >>> describe_cuts("age", Bins("quantile", 2), np.array([0.5]), np.array([0.0, 1.0]))
     'age: binned into 2 states (quantile), cut at 0.5'
@@ -220,7 +222,7 @@ def describe_cuts(name: str, bins: Bins, cuts: Floats, values: Floats) -> str:
 
 
 def check_columns(where: str, bins: Mapping[str, Bins], names: Collection[str]) -> None:
-    """Refuse bins for a column that is not read."""
+    """Raise an error if `bins` has an entry for a column that is not selected."""
     for name, method in bins.items():
         if name != EVERY and name not in names and not method.implied:
             columns = first_few([repr(column) for column in names])

@@ -1,4 +1,4 @@
-"""Preparation of polars frames (from files or memory): selection, weights, binning, and merging of equal rows."""
+"""Preparation of polars frames: selection of columns, checks of weights, binning, and merging of equal rows."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     import polars
 
 SAMPLE = 1 << 18  # number of rows in the sample that decides whether merging is worthwhile
-_SLICES = 8  # number of places from which the sample is taken, unless the rows are text
+_SLICES = 8  # number of slices of the table that form the sample; a sample of text files is the first rows
 _MAX_DISTINCT = 0.5  # fraction of distinct rows above which merging costs more than it saves
-_FIRST_ROWS = 1 << 10  # rows of the first, cheap check for row counts
+_FIRST_ROWS = 1 << 10  # number of rows in the first, fast check for row counts
 _CELLS = 1 << 23  # maximum number of values that the check for row counts reads
 
 
@@ -35,12 +35,14 @@ class Prepared:
 
     Attributes:
         source: source of the rows.
-        chosen: position of each selected column, by name.
-        frame: rows with binned columns, a column `weight` and, for text files, the columns `empty` and `short`.
+        chosen: mapping from the name of each selected column to its name in the frame (`0`, `1` and so on).
+        frame: rows with binned columns. The column `weight` holds the weight of each row. Frames of text files also have
+            the columns `empty` and `short` of `Source.parts`.
         weighted: whether rows have weights.
-        notes: changes made while reading.
+        notes: notes about changes made while reading.
         positive_weight: expression that is true for rows of positive weight; None without weights.
-        count_columns: columns that may hold row counts, but were not given as weights.
+        count_columns: names of columns that may hold row counts (the number of times each row occurs), but were not given
+            as weights.
     """
 
     source: datafile.Source
@@ -63,12 +65,12 @@ def prepare_frame(
     """Select columns, check weights, remove rows of weight 0, and bin numbers.
 
     Args:
-        source: the table.
-        weights: column of weights, if any.
+        source: table to be read.
+        weights: name of the weights column, if any.
         columns: columns to learn from; all by default.
         drop: columns to leave out.
-        bins: binning method by column.
-        declared: columns with declared states.
+        bins: mapping from column names to binning methods.
+        declared: names of columns with declared states.
     """
     import polars as pl
 
@@ -111,12 +113,12 @@ def prepare_frame(
 
 
 def _type_error(where: str, name: str, kind: polars.DataType) -> InputError:
-    """Return the error for a column of a type that has no states."""
+    """Return the error for a column whose values cannot be states because of their data type."""
     return InputError(f"{where}: column {name!r} holds {kind} values, which cannot be states; drop it with drop=[{name!r}]")
 
 
 def _check_names(source: datafile.Source, columns: Sequence[str] | None, drop: Sequence[str]) -> None:
-    """Refuse an unnamed column, unless it is not selected."""
+    """Raise an error if an unnamed column is selected."""
     selected = "" in columns if columns is not None else "" not in drop
     if selected and "" in source.names:
         text = "of the header " if source.texts else ""
@@ -128,7 +130,10 @@ def _check_names(source: datafile.Source, columns: Sequence[str] | None, drop: S
 
 
 def _check_weights(source: datafile.Source, name: str, weight: polars.Expr) -> None:
-    """Refuse weights that are not whole numbers of at least 0 or are all 0, and rows of text that are too short."""
+    """Raise an error if a weight is not a whole number of at least 0, or if all weights are 0.
+
+    Also raise an error if a row of a text file has too few values.
+    """
     import polars as pl
 
     flags = ["empty", "short"] if source.texts else []
@@ -146,7 +151,7 @@ def _check_weights(source: datafile.Source, name: str, weight: polars.Expr) -> N
 
 
 def _holds_counts(source: datafile.Source, frame: polars.LazyFrame, chosen: Mapping[str, str], name: str) -> bool:
-    """Return whether a column may hold row counts.
+    """Return whether a column may hold row counts (the number of times each row occurs).
 
     In a table of counts, each combination of the other columns occurs once, and the counts are whole numbers that are not
     all 1. A table with too many rows to check is not treated as a table of counts.
@@ -178,10 +183,10 @@ def _holds_counts(source: datafile.Source, frame: polars.LazyFrame, chosen: Mapp
 
 
 def distinct_share(ready: Prepared) -> float | None:
-    """Return the fraction of distinct rows in a sample, or None for tables with too few rows to matter.
+    """Return the fraction of distinct rows in a sample of the table. Return None if the table is smaller than the sample.
 
     Args:
-        ready: the prepared frame.
+        ready: prepared frame.
     """
     import polars as pl
 
@@ -200,7 +205,7 @@ def distinct_share(ready: Prepared) -> float | None:
 
 
 def _has_few_rows(source: datafile.Source) -> bool:
-    """Return whether text files are too small to hold as many rows as a sample. Each cell takes at least one byte."""
+    """Return whether text files have too few bytes to hold `SAMPLE` rows. Each cell takes at least one byte."""
     plain = all(path.suffix.lower() != ".gz" for path in source.texts)
     return plain and sum(path.stat().st_size for path in source.texts) < SAMPLE * len(source.names)
 
@@ -215,10 +220,10 @@ def worth_merging(share: float) -> bool:
 
 
 def merge_frame(ready: Prepared) -> RawTable:
-    """Merge equal rows in one streaming pass of polars, then encode the distinct rows.
+    """Merge equal rows in one streaming pass of polars, and return the distinct rows as a `RawTable`.
 
     Args:
-        ready: the prepared frame.
+        ready: prepared frame.
     """
     import polars as pl
 
@@ -242,10 +247,12 @@ def merge_frame(ready: Prepared) -> RawTable:
 
 
 def first_missing(ready: Prepared, name: str, marks: Sequence[str]) -> str | None:
-    """Return the number of the first row with a missing value as text, with the file if there are several.
+    """Return the first row in which a column has a missing value, as text. Return None if there is no such row.
+
+    The text is a row number such as `31`, or `31 of 2.csv` if there are several files.
 
     Args:
-        ready: the prepared frame.
+        ready: prepared frame.
         name: name of the column.
         marks: texts that mark a missing value.
     """
@@ -263,7 +270,7 @@ def first_missing(ready: Prepared, name: str, marks: Sequence[str]) -> str | Non
 
 
 def _weight(source: datafile.Source, name: str) -> polars.Expr:
-    """Return the column of weights, as numbers or as text without surrounding spaces."""
+    """Return an expression for the weights column: numbers, or text without surrounding spaces."""
     import polars as pl
 
     place, kind = str(source.names.index(name)), source.kinds[name]
@@ -279,7 +286,11 @@ def _weight(source: datafile.Source, name: str) -> polars.Expr:
 
 
 def _drop_blank_lines(table: polars.DataFrame, source: datafile.Source, chosen: list[str]) -> polars.DataFrame:
-    """Subtract the blank lines from the weight of the group of rows without values, and drop this group if it is empty."""
+    """Remove blank lines from a table of distinct rows.
+
+    Polars reads a blank line as a row without values. The number of blank lines is subtracted from the weight of this row.
+    If its weight is then 0, the row is dropped.
+    """
     import polars as pl
 
     group = pl.all_horizontal(pl.col(chosen).is_null())
@@ -288,7 +299,7 @@ def _drop_blank_lines(table: polars.DataFrame, source: datafile.Source, chosen: 
 
 
 def series_column(where: str, name: str, values: polars.Series) -> Column:
-    """Return a polars series as labels and codes.
+    """Convert a polars series to a `Column` of labels and codes.
 
     Args:
         where: name of the source, for errors.

@@ -24,8 +24,9 @@ MISSING_MARKS = frozenset(["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"])
 def handle_missing(raw: RawTable, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float = 0.0) -> RawTable:
     """Find missing values, then refuse them, drop their rows, or turn them into a state.
 
-    A mark such as `NA` is an ordinary state if it is a declared state or a category of the column. The error about missing
-    values also lists all other problems of the columns, unless rare states will be merged, which may solve them.
+    A text such as `NA` marks a missing value, unless it is a declared state or a category of the column. The error about
+    missing values also lists other problems of the columns. With `rare`, it does not list them, because merging rare
+    states may solve them.
     """
     columns = [mark_missing(column, declared) for column in raw.columns]
     missing_rows = {column.name: column.codes < 0 for column in columns}
@@ -57,7 +58,7 @@ def _missing_error(
     declared: Mapping[str, Sequence[str]],
     rare: float,
 ) -> InputError:
-    """Return the error about missing values, with all other problems of the columns."""
+    """Return the error about missing values. It also lists other problems of the columns, unless `rare` is given."""
     find = raw.first_missing or (lambda name, _: f"{int(np.argmax(missing_rows[name])) + 1:,}")
     found = {
         column.name: (
@@ -77,12 +78,12 @@ def _missing_error(
 
 
 def missing_values_error(where: str, found: Mapping[str, tuple[int, str | None]], others: Sequence[str]) -> InputError:
-    """Return the error about missing values, with other problems of the columns.
+    """Return the error about missing values. It also lists other problems of the columns.
 
     Args:
-        where: name of the source.
-        found: number of missing values and first row with one, for each column with missing values.
-        others: messages about other problems.
+        where: name of the source, for errors.
+        found: for each column with missing values, the number of missing values and the first row with a missing value.
+        others: messages about other problems of the columns.
     """
     columns = [
         f"{count:,} in column {name!r}" + (f" (first in row {row})" if row else "") for name, (count, row) in found.items()
@@ -111,21 +112,23 @@ def state_note(name: str, count: int) -> str:
 
 
 def missing_marks(column: Column, declared: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the texts that mark a missing value in a column, in addition to empty cells.
+    """Return the texts that mark a missing value in a column, such as `NA`. Null values are always missing.
 
     Args:
-        column: the column.
-        declared: declared states by column.
+        column: column of a table.
+        declared: mapping from column names to declared states.
     """
     return [] if column.declared else sorted(MISSING_MARKS - set(declared.get(column.name, ())))
 
 
 def mark_missing(column: Column, declared: Mapping[str, Sequence[str]]) -> Column:
-    """Return the column with the code -1 for missing values, or with their state if `(missing)` is a declared state.
+    """Return the column with the code -1 for missing values.
+
+    If `(missing)` is a declared state of the column, missing values get this state instead.
 
     Args:
-        column: the column.
-        declared: declared states by column.
+        column: column of a table.
+        declared: mapping from column names to declared states.
     """
     marks = missing_marks(column, declared)
     missing = [i for i, label in enumerate(column.labels) if label.strip() in marks]
@@ -138,7 +141,7 @@ def missing_to_state(column: Column) -> Column:
     """Return the column with its missing values turned into the state `(missing)`.
 
     Args:
-        column: the column.
+        column: column in which missing values have the code -1.
     """
     if not (column.codes < 0).any():
         return column
@@ -147,26 +150,26 @@ def missing_to_state(column: Column) -> Column:
 
 
 def present_values(column: Column) -> Column:
-    """Return the column without its missing values.
+    """Return the column without the rows in which its value is missing.
 
     Args:
-        column: the column.
+        column: column in which missing values have the code -1.
     """
     return replace(column, codes=column.codes[column.codes >= 0])
 
 
 def clean_labels(column: Column, declared: Mapping[str, Sequence[str]]) -> Column:
-    """Return the column without unused labels and with one spelling of booleans.
+    """Return the column without unused labels, and with booleans spelled `True` and `False`.
 
     Args:
         column: column without missing values.
-        declared: declared states by column.
+        declared: mapping from column names to declared states.
     """
     return unify_booleans(drop_unused(column), declared)
 
 
 def drop_unused(column: Column) -> Column:
-    """Return the column without labels that do not occur, such as marks of missing values. Declared labels stay.
+    """Return the column without labels that do not occur, such as marks of missing values. Declared labels are kept.
 
     Args:
         column: column without missing values.
@@ -180,5 +183,5 @@ def drop_unused(column: Column) -> Column:
 
 
 def _total(rows: NDArray[np.bool_], weights: Ints | None) -> int:
-    """Return the number of selected rows, with their weights."""
+    """Return the total weight of the selected rows. Without weights, each row counts once."""
     return int(rows.sum() if weights is None else weights[rows].sum())

@@ -1,4 +1,4 @@
-"""Rows packed as bits, for long tables whose rows are mostly distinct. A cell takes a few bits instead of bytes."""
+"""Storage of rows as bits, for long tables whose rows are mostly distinct. A value takes a few bits instead of bytes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ CHUNK = 1 << 18  # rows that are unpacked at a time; a multiple of 64
 
 @dataclass(frozen=True, eq=False)
 class PackedRows:
-    """Codes of rows, which can be read like an array of shape (columns, rows).
+    """The codes of all rows of a table, stored as bits. A column is read by its index, like a row of an array.
 
     Attributes:
-        planes: bits of the columns with few states.
-        wide: codes of all other columns, by position.
+        planes: bit planes of the columns with few states.
+        wide: codes of all other columns, by column index.
     """
 
     planes: Planes
@@ -30,7 +30,7 @@ class PackedRows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The numbers of columns and rows."""
+        """The number of columns and the number of rows."""
         return len(self.planes.first) - 1, self.planes.rows
 
     def __len__(self) -> int:
@@ -51,9 +51,9 @@ class PackedRows:
         """Return the codes of a column for a range of rows.
 
         Args:
-            column: position of the column.
-            begin: first row; a multiple of 64.
-            end: end of the range (exclusive).
+            column: index of the column.
+            begin: first row of the range; a multiple of 64.
+            end: row after the last row of the range.
         """
         if column in self.wide:
             return self.wide[column][begin:end]
@@ -63,7 +63,7 @@ class PackedRows:
         """Return whether a column has the same state in all rows.
 
         Args:
-            column: position of the column.
+            column: index of the column.
         """
         wide = self.wide.get(column)
         return self.planes.constant(column) if wide is None else bool((wide == wide[0]).all())
@@ -75,7 +75,7 @@ class PackedRows:
 
 
 class Packer:
-    """Builds packed rows in batches.
+    """Builds `PackedRows` from batches of rows.
 
     Args:
         arities: number of states of each column.
@@ -104,7 +104,7 @@ class Packer:
         """Append a batch of rows.
 
         Args:
-            codes: codes of each column.
+            codes: for each column, an array with the codes of the rows.
         """
         for column, line in enumerate(codes):
             if column in self.wide:
@@ -114,7 +114,7 @@ class Packer:
         self.rows += len(codes[0])
 
     def finish(self) -> PackedRows:
-        """Return all appended rows."""
+        """Return all appended rows as `PackedRows`."""
         words = self.planes.words[:, : -(-self.rows // 64)]
         return PackedRows(
             Planes(words, self.planes.first, self.rows), {column: line[: self.rows] for column, line in self.wide.items()}

@@ -1,6 +1,7 @@
-"""Bit planes: one bit per variable, state and row.
+"""Bit planes: arrays of bits that show in which rows a variable has a certain state.
 
-They need less memory than codes, and `dagneal.scoring.counting.bitwise` counts 64 rows with one instruction.
+For variables with few states, they need less memory than codes, and `dagneal.scoring.counting.bitwise` counts 64 rows with
+one instruction.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ MAX_PLANE_STATES = 9  # with more states, codes need less memory than bit planes
 
 @dataclass(frozen=True, eq=False)
 class Planes:
-    """Rows as bits.
+    """The bit planes of several variables.
 
     Attributes:
-        words: bits of the rows, shape (planes, words). A variable has one plane for each state except the first.
-        first: position of the first plane of each variable, then the number of planes. A variable with more than 9 states
-            has no plane.
-        rows: number of rows; later bits are 0.
+        words: array of 64-bit words, one plane per row of the array. A plane has one bit for each row of the table, which
+            is 1 if the variable has a certain state. A variable has one plane for each state except the first.
+        first: index of the first plane of each variable, followed by the number of planes. A variable with more than 9
+            states has no planes.
+        rows: number of rows of the table; bits after the last row are 0.
     """
 
     words: Masks
@@ -32,10 +34,10 @@ class Planes:
 
     @classmethod
     def from_codes(cls, codes: Codes, arities: Ints) -> Planes:
-        """Return the bit planes of codes.
+        """Convert the codes of variables to bit planes.
 
         Args:
-            codes: codes of shape (variables, rows).
+            codes: array of shape (variables, rows). An entry is the index of a state.
             arities: number of states of each variable.
 
         >>> planes = Planes.from_codes(np.array([[0, 1, 1], [2, 1, 0]], dtype=np.uint8), np.array([2, 3]))
@@ -48,10 +50,10 @@ class Planes:
         return planes
 
     def fill(self, variable: int, begin: int, line: Codes) -> None:
-        """Set the bits of a variable in a range of rows. These bits must be 0 before.
+        """Store the codes of a variable in a range of rows. The bits of this range must be 0 before the call.
 
         Args:
-            variable: position of the variable.
+            variable: index of the variable.
             begin: first row of the range.
             line: codes of the variable in these rows.
         """
@@ -67,9 +69,9 @@ class Planes:
         """Return the codes of a variable in a range of rows.
 
         Args:
-            variable: position of a variable with planes.
-            begin: first row; a multiple of 64.
-            end: end of the range (exclusive).
+            variable: index of a variable that has planes.
+            begin: first row of the range; a multiple of 64.
+            end: row after the last row of the range.
         """
         codes = np.zeros(end - begin, dtype=np.uint8)
         for state, plane in enumerate(self.words[self.first[variable] : self.first[variable + 1]], start=1):
@@ -81,7 +83,7 @@ class Planes:
         """Return whether a variable has the same state in all rows.
 
         Args:
-            variable: position of a variable with planes.
+            variable: index of a variable that has planes.
         """
         planes = self.words[self.first[variable] : self.first[variable + 1]]
         counts = np.bitwise_count(planes).sum(axis=1, dtype=np.int64)
@@ -116,7 +118,7 @@ def _count_planes(arities: Ints) -> Ints:
 
 @kernel
 def _pack(line: Codes, planes: Masks, begin: int) -> None:
-    """Set the bits of the codes of a variable in its planes, from the row `begin`."""
+    """Store codes of a variable in its planes. The first code belongs to the row `begin`."""
     one = np.uint64(1)
     for row in range(len(line)):
         state = line[row]

@@ -24,7 +24,7 @@ from dagneal.data.missing import Missing, handle_missing
 
 @runtime_checkable
 class HasStates(Protocol):
-    """An object with the states of variables, such as a `BayesianNetwork`."""
+    """An object with the attribute `states`, such as a `BayesianNetwork`."""
 
     @property
     def states(self) -> Mapping[str, Sequence[str]]:
@@ -48,23 +48,23 @@ def read(
     """Read discrete data from files, a data frame or an array.
 
     Args:
-        source: path of a CSV, TSV or Parquet file or of a folder of data files, pattern such as `rows/*.parquet`, pandas or
-            polars data frame, or integer array of shape (rows, columns).
+        source: CSV, TSV or Parquet file, folder of data files, pattern such as `rows/*.parquet`, pandas or polars data
+            frame, or integer array of shape (rows, columns).
         names: column names of an array; `X1`, `X2` and so on by default.
         weights: name of a column with the number of times each row counts; rows of weight 0 are ignored.
         columns: columns to read, in this order; all by default.
-        states: all states of some columns, in order, including states that do not occur: a mapping from column to states,
-            or a network. By default, the states of a column are the values that occur, sorted; a categorical column keeps
-            its categories.
-        missing: treatment of missing values: `"refuse"` them with an error, `"drop"` their rows, or treat them as a
-            `"state"`.
-        bins: method that bins numbers into a few states: `"quantile:4"`, `"uniform:5"` or `"kmeans:3"` for all columns with
-            more than 12 distinct numbers, or methods by column, such as `{"age": "at:18,65"}`. Columns with declared states
-            such as `below 18` are binned accordingly.
-        rare: fraction of rows below which the states of a column are merged into one.
+        states: mapping from column names to lists of states, in order, or a network with states. The lists may include
+            states that do not occur. The states of all other columns are the values that occur, sorted. A categorical
+            column keeps its categories.
+        missing: treatment of missing values: `"refuse"` raises an error, `"drop"` drops rows with missing values, and
+            `"state"` turns missing values into the state `(missing)`.
+        bins: method that divides numbers into a few states: `"quantile:4"`, `"uniform:5"` or `"kmeans:3"` for all columns
+            with more than 12 distinct numbers, or methods by column, such as `{"age": "at:18,65"}`. A column whose declared
+            states are intervals, such as `below 18`, is binned into these intervals.
+        rare: fraction of rows below which a state is rare. The rare states of a column are merged into the state `(other)`.
         drop: columns to leave out.
-        merge: whether to merge equal rows: `"yes"`, `"no"`, or `"auto"`, which merges unless most rows of a sample are
-            distinct. Rows that are not merged are stored as bits.
+        merge: whether to merge equal rows: `"yes"`, `"no"` or `"auto"`. With `"auto"`, equal rows are merged unless most
+            rows of a sample are distinct. Rows that are not merged are stored as bits.
 
     Returns:
         The data, with one weight per distinct row.
@@ -103,23 +103,25 @@ class _Options:
 
     @property
     def declared(self) -> set[str]:
-        """The columns with declared states."""
+        """The names of the columns with declared states."""
         given = _states_of(self.states)
         return set(given) if isinstance(given, Mapping) else set()
 
     @property
     def mentioned(self) -> set[str]:
-        """The columns that an option names. They are never dropped as row numbers."""
+        """The names of all columns that occur in an option. These columns are never dropped as row numbers."""
         weights = [] if self.weights is None else [self.weights]
         return {*(self.columns or ()), *self.drop, *self.bins, *self.declared, *weights}
 
     def to_dataset(self, source: datafile.Source) -> Dataset:
-        """Return the data of a source, with equal rows merged unless most rows are distinct."""
+        """Read the data of a source with these options."""
         ready = prepare_frame(source, self.weights, self.columns, self.drop, self.bins, self.declared)
         declared = _declared_states(self.states, source.where, list(ready.chosen))
         share = distinct_share(ready) if self.merge == "auto" and not ready.weighted else None
         if ready.weighted and self.merge == "no":
-            raise InputError("merge='no' cannot be used with weights, because weighted rows are always merged; leave it out")
+            raise InputError(
+                "merge='no' cannot be used with weights, because weighted rows are always merged; use merge='yes'"
+            )
         reason = "" if share is None else f"{share:.0%} of a sample of {SAMPLE:,} rows are distinct"
         if self.merge == "no" or not (share is None or worth_merging(share)):
             notes = (f"equal rows were not merged, because {reason}",) if reason else ()
@@ -133,7 +135,7 @@ class _Options:
 
 
 def _source_in_memory(source: Any, names: Sequence[str] | None, options: _Options) -> datafile.Source:
-    """Return a data frame or an array as a source."""
+    """Convert a data frame or an array to a `Source`."""
     package = type(source).__module__.split(".")[0]
     if package == "polars" and hasattr(source, "lazy"):
         return datafile.from_frame(source.lazy())
@@ -150,7 +152,7 @@ def _source_in_memory(source: Any, names: Sequence[str] | None, options: _Option
 
 
 def _check_choices(source: Any, names: Any, missing: Any, merge: Any) -> None:
-    """Refuse unknown values of `missing` and `merge`, and options that do not fit the source."""
+    """Raise an error for unknown values of `missing` and `merge`, and for options that do not fit the source."""
     if missing not in ("refuse", "drop", "state"):
         raise InputError(f"missing is {missing!r}; give 'refuse', 'drop' or 'state'")
     if names is not None and not isinstance(source, np.ndarray):
@@ -162,7 +164,7 @@ def _check_choices(source: Any, names: Any, missing: Any, merge: Any) -> None:
 
 
 def _check_types(weights: Any, columns: Any, drop: Any, states: Any, rare: Any) -> None:
-    """Refuse options of a wrong type."""
+    """Raise an error if an option has a wrong type."""
     if weights is not None and not isinstance(weights, str):
         raise InputError(f"weights is {short_repr(weights)}; give a column name")
     for name, value in (("columns", columns), ("drop", drop)):
@@ -177,19 +179,19 @@ def _check_types(weights: Any, columns: Any, drop: Any, states: Any, rare: Any) 
 
 
 def _implied_bins(states: Any) -> dict[str, Bins]:
-    """Return the bins of columns whose declared states are intervals, such as `below 18`."""
+    """Return the binning methods of the columns whose declared states are intervals, such as `below 18`."""
     given = _states_of(states)
     bins = {name: Bins.from_states(labels) for name, labels in given.items()} if isinstance(given, Mapping) else {}
     return {str(name): method for name, method in bins.items() if method is not None}
 
 
 def _states_of(states: Any) -> Any:
-    """Return the states of a network, or any other object unchanged."""
+    """Return the states of a network. Return any other object unchanged."""
     return states.states if isinstance(states, HasStates) else states
 
 
 def _declared_states(states: Any, where: str, names: Sequence[str]) -> dict[str, list[str]]:
-    """Return the declared states by column. A network may have variables that are not columns of the data."""
+    """Return the declared states of each column. A network may have variables that are not columns of the data."""
     if isinstance(states, HasStates):
         if not set(states.states) & set(names):
             raise InputError(f"{where}: no column is a variable of the network given with states=...")

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from dagneal.base.kernels import Floats
 
 MANY_NUMBERS = 50  # a column with more distinct numbers may be a measurement or an identifier
-_FEW = 12  # up to this many distinct numbers are states, for any column name
-_COLLISIONS = 7  # if this many ties are expected, the probability of no tie is e^-7
+_FEW = 12  # at most this many distinct numbers are always treated as states
+_COLLISIONS = 7  # if this many pairs of equal values are expected, there is no such pair with probability e^-7
 _LEAST_DIGITS = 4  # identifiers such as 10023 have at least this many digits
 _ROUNDED = 5  # if all numbers are multiples of 5, they are rounded measurements
 
@@ -52,7 +52,7 @@ def split_words(name: str) -> list[str]:
 
 
 def may_be_counts(name: str) -> bool:
-    """Return whether a column name is common for row counts.
+    """Return whether a column name suggests row counts (the number of times each row occurs).
 
     Args:
         name: column name.
@@ -64,7 +64,7 @@ def may_be_counts(name: str) -> bool:
 
 
 def may_be_row_numbers(name: str) -> bool:
-    """Return whether a column name is empty, or one that programs generate for unnamed columns.
+    """Return whether a column name is empty, or is a name that programs give to unnamed columns.
 
     Args:
         name: column name.
@@ -78,15 +78,19 @@ def may_be_row_numbers(name: str) -> bool:
 def is_identifier(name: str, values: Floats, rows: int, distinct: int | None = None) -> bool:
     """Return whether the numbers of a column look like identifiers of rows rather than a measurement.
 
-    Identifiers are whole numbers that are distinct in all rows. In addition, they lie so densely that a measurement would
-    repeat, or nearly all have the same number of digits, at least four. Whole numbers that repeat, each in fewer than twenty
-    rows on average, are identifiers only if the column name shows it.
+    Identifiers are whole numbers, and all rows have different numbers. In addition, the numbers lie so close together that
+    some values of a measurement would be equal, or nearly all numbers have the same number of digits (at least four).
+
+    If the column name suggests identifiers, such as `patient_id`, these additional conditions do not apply. If there are
+    more than 50 such numbers, they may also repeat, as long as each occurs in fewer than 20 rows on average. Any other
+    column whose name suggests a measurement, such as `income`, does not hold identifiers.
 
     Args:
         name: column name.
-        values: distinct numbers.
+        values: distinct numbers of the column.
         rows: number of rows with a value.
-        distinct: number of distinct values, if some are equal in floating point; the length of `values` by default.
+        distinct: number of distinct values before their conversion to floating point, which may make some of them equal;
+            the length of `values` by default.
 
     >>> ids = np.arange(10_023.0, 90_000.0, 521)
     >>> is_identifier("x", ids, len(ids)), is_identifier("income", ids, len(ids)), is_identifier("x", ids, 5 * len(ids))
@@ -118,7 +122,7 @@ def is_identifier(name: str, values: Floats, rows: int, distinct: int | None = N
 
 
 def _names_identifier(words: list[str]) -> bool:
-    """Return whether a column name, split into words, is common for identifiers."""
+    """Return whether a column name, split into words, suggests identifiers."""
     if not words:
         return False
     if not {words[0], words[-1]}.isdisjoint(_ID_WORDS.split()) or "".join(words) in _ID_NAMES.split():

@@ -1,4 +1,4 @@
-"""Detection of states that the files of a table spell differently, such as 0 and 1 in one file, no and yes in another."""
+"""Detection of states that two files spell differently, such as `0` and `1` in one file, but `no` and `yes` in another."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from dagneal.data.roles import MANY_NUMBERS
 if TYPE_CHECKING:
     import polars
 
-_MAX_FILES = 256  # files that are compared, spread evenly
-_CELLS = 1 << 22  # values that are read from all files together
-_LEAST_ROWS = 64  # rows that are read from each file, even if _CELLS is exceeded
-_MAX_SETS = 32  # distinct sets of states of a column that are compared
-_MAX_NOTES = 8  # columns that notes name
+_MAX_FILES = 256  # maximum number of files to compare, evenly spread over all files
+_CELLS = 1 << 22  # number of values to read from all files together
+_LEAST_ROWS = 64  # number of rows to read from each file, even if _CELLS is exceeded
+_MAX_SETS = 32  # maximum number of different sets of states to compare for a column
+_MAX_NOTES = 8  # maximum number of notes about single columns
 _COMMA = re.compile(r"[+-]?\d*,\d+")
 _POINT = re.compile(r"[+-]?\d*\.\d+")
 
@@ -32,14 +32,15 @@ def spelling_notes(
 ) -> list[str]:
     """Return notes about columns whose states two files seem to spell differently.
 
-    First, the first rows of each file are compared. If two files have no common state there, the columns are compared in
-    all rows of these files.
+    At first, only the first rows of each file are compared. If two files have no common state of a column in these rows,
+    all rows of the two files are compared.
 
     Args:
         parts: rows of each file.
-        titles: file names.
-        chosen: position of each selected column, by name.
-        binned: binned columns; two files need not have common numbers.
+        titles: name of each file.
+        chosen: mapping from the name of each selected column to its name in the frame (`0`, `1` and so on).
+        binned: names of binned columns. They are only checked for decimal commas, because two files may hold different
+            numbers.
     """
     if not chosen:
         return []
@@ -65,7 +66,7 @@ def spelling_notes(
 
 
 def _states(values: polars.Series) -> frozenset[str]:
-    """Return the states of a column in a normalised spelling, without marks of missing values."""
+    """Return the states of a column, except for missing values. Spaces are stripped, and booleans have one spelling."""
     import polars as pl
 
     try:
@@ -76,23 +77,23 @@ def _states(values: polars.Series) -> frozenset[str]:
 
 
 def _find_commas_and_points(by_file: Mapping[int, frozenset[str]]) -> tuple[int, int] | None:
-    """Return a file with decimal commas and a file with decimal points; None unless both exist."""
+    """Return the indices of a file with decimal commas and of a file with decimal points. Return None unless both exist."""
     commas = [at for at, states in by_file.items() if _all_numbers(states, _COMMA)]
     points = [at for at, states in by_file.items() if _all_numbers(states, _POINT)]
     return (commas[0], points[0]) if commas and points else None
 
 
 def _all_numbers(states: Collection[str], fraction: re.Pattern[str]) -> bool:
-    """Return whether all states are numbers and some have a fraction in this format."""
+    """Return whether all states are numbers, and at least one of them matches the pattern of decimal fractions."""
     matching = sum(fraction.fullmatch(state) is not None for state in states)
     whole = sum(re.fullmatch(r"[+-]?\d+", state) is not None for state in states)
     return 0 < matching == len(states) - whole
 
 
 def _find_disjoint(by_file: Mapping[int, frozenset[str]]) -> tuple[int, int] | None:
-    """Return two files without a common state, if any.
+    """Return the indices of two files without a common state. Return None if there are no such files.
 
-    Two files with one state each do not count, because the table may have been split by this column.
+    Two files with one state each are accepted, because the table may have been split into files by this column.
     """
     first: dict[frozenset[str], int] = {}
     for at, states in by_file.items():
@@ -110,7 +111,10 @@ def _confirm(
     disjoint: Mapping[str, tuple[int, int]],
     longer: Collection[int],
 ) -> list[tuple[str, tuple[int, int]]]:
-    """Return the pairs of files that have no common state in any row. Files in `longer` have rows beyond the sample."""
+    """Return each column in `disjoint` whose two files have no common state in any row, with the pair of files.
+
+    In the first rows, the two files have no common state. Only the files in `longer` have further rows.
+    """
     import polars as pl
 
     states: dict[tuple[str, int], frozenset[str]] = {}

@@ -1,4 +1,4 @@
-"""Reading without merging equal rows: one pass finds the states of each column, and a second pass packs rows as bits."""
+"""Reading without merging equal rows. The first pass finds the states of each column; the second stores the rows as bits."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ if TYPE_CHECKING:
 
 _BATCH = 1 << 18  # maximum number of rows in a batch
 _CELLS = 1 << 21  # maximum number of values in a batch; a text value takes 16 bytes
-_MAX_VALUES = 1 << 20  # values of a column that are held before equal values are added up
-_RANGE = 1 << 16  # maximum range of numbers that are looked up in an array
+_MAX_VALUES = 1 << 20  # number of counted values of a column after which the counts of equal values are added up
+_RANGE = 1 << 16  # whole numbers with a smaller range are looked up in an array
 
 
 def pack_rows(ready: Prepared, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float) -> Dataset:
-    """Return a dataset whose rows are not merged, stored as bits.
+    """Read rows into a dataset without merging equal rows. The rows are stored as bits.
 
     Args:
-        ready: prepared frame without weights.
+        ready: prepared frame, without weights.
         missing: treatment of missing values.
-        declared: declared states by column.
-        rare: fraction of rows below which states are merged.
+        declared: mapping from column names to declared states.
+        rare: fraction of rows below which a state is rare and merged with other rare states.
     """
     survey = _survey(ready)
     if not survey.rows:
@@ -83,10 +83,10 @@ class _Survey:
     """The result of the first pass over the rows.
 
     Attributes:
-        frame: the rows.
-        values: distinct values of each column, with the number of rows.
-        rows: number of rows.
-        blank: number of blank lines in text files, which do not count as rows.
+        frame: rows, including blank lines of text files.
+        values: for each column, a table of its distinct values (`value`) and the number of rows with each value (`count`).
+        rows: number of rows, without blank lines.
+        blank: number of blank lines in text files.
     """
 
     frame: polars.LazyFrame
@@ -96,13 +96,13 @@ class _Survey:
 
 
 def _code_values(ready: Prepared, survey: _Survey, declared: Mapping[str, Sequence[str]]) -> dict[str, Column]:
-    """Return the distinct values of each column as labels and codes, with the code -1 for missing values."""
+    """Convert the distinct values of each column to a `Column`, with one row per distinct value."""
     where = ready.source.where
     return {name: mark_missing(series_column(where, name, survey.values[name]["value"]), declared) for name in ready.chosen}
 
 
 def _count_missing(survey: _Survey, columns: Mapping[str, Column]) -> dict[str, int]:
-    """Return the number of missing values, for each column with missing values."""
+    """Return the number of missing values of each column that has any."""
     import polars as pl
 
     counts = {
@@ -119,7 +119,7 @@ def _missing_error(
     declared: Mapping[str, Sequence[str]],
     rare: float,
 ) -> InputError:
-    """Return the error about missing values, with all other problems of the columns."""
+    """Return the error about missing values. It also lists other problems of the columns, unless `rare` is given."""
     found = {
         name: (count, first_missing(ready, name, missing_marks(columns[name], declared))) for name, count in counts.items()
     }
@@ -130,10 +130,10 @@ def _missing_error(
 
 
 def _drop_missing(ready: Prepared, survey: _Survey, marks: Mapping[str, Sequence[str]]) -> _Survey:
-    """Return the survey of the rows without missing values.
+    """Return a survey of the rows that have no missing values.
 
     Args:
-        ready: the prepared frame.
+        ready: prepared frame.
         survey: survey of all rows.
         marks: texts that mark a missing value, for each column with missing values.
     """
@@ -151,7 +151,7 @@ def _drop_missing(ready: Prepared, survey: _Survey, marks: Mapping[str, Sequence
 def _finish_columns(
     ready: Prepared, survey: _Survey, columns: Mapping[str, Column], declared: Mapping[str, Sequence[str]], rare: float
 ) -> tuple[list[Column], list[str]]:
-    """Return the columns with their final states, and notes about merged states."""
+    """Return the columns with their final states, and notes about merged rare states."""
     where = ready.source.where
     final: list[Column] = []
     filled: list[int] = []
@@ -169,7 +169,7 @@ def _finish_columns(
 
 
 def _pack(ready: Prepared, survey: _Survey, columns: Sequence[Column]) -> Packer:
-    """Read the rows again and pack them as bits."""
+    """Read the rows again and store them as bits."""
     import polars as pl
 
     chosen, blank = ready.chosen, survey.blank
@@ -178,7 +178,7 @@ def _pack(ready: Prepared, survey: _Survey, columns: Sequence[Column]) -> Packer
     selected = survey.frame.select(*chosen.values(), *(["empty"] if blank else []))
     for batch in selected.collect_batches(chunk_size=_batch_rows(len(chosen))):
         kept = batch
-        if blank:  # drop as many empty rows as there are blank lines; other empty rows are rows of missing values
+        if blank:  # empty rows are blank lines or rows of missing values; drop as many as there are blank lines
             lines = batch["empty"].arg_true().head(blank)
             blank -= len(lines)
             kept = batch.with_row_index("row").filter(~pl.col("row").is_in(lines.implode())).drop("row")
@@ -220,7 +220,10 @@ def _survey(ready: Prepared) -> _Survey:
 def _marginals(
     frame: polars.LazyFrame, chosen: Mapping[str, str], where: str, text: bool
 ) -> tuple[dict[str, polars.DataFrame], int, tuple[int, int]]:
-    """Return the value counts of each column, the number of rows, and the numbers of empty and of short rows."""
+    """Return the counts of the values of each column, the number of rows, and the numbers of empty and of short rows.
+
+    Empty and short rows of text files are defined in `Source.parts`.
+    """
     import polars as pl
 
     def add_up(parts: list[polars.DataFrame]) -> polars.DataFrame:
@@ -246,7 +249,7 @@ def _marginals(
 
 
 def _batch_rows(columns: int) -> int:
-    """Return the number of rows in a batch."""
+    """Return the number of rows in a batch for a table with this number of columns."""
     return max(64, min(_BATCH, _CELLS // columns // 64 * 64))
 
 
@@ -276,7 +279,7 @@ def _fits_int64(values: polars.Series) -> bool:
 
 
 def _offset(values: polars.Series, low: int) -> Ints:
-    """Return whole numbers minus the lowest number."""
+    """Return whole numbers minus `low`."""
     import polars as pl
 
     if low == 0:
