@@ -19,14 +19,14 @@ class StructureLearner:
     """A scikit-learn estimator that learns the structure of a Bayesian network.
 
     Args:
-        max_parents: parent limit; 4 by default.
-        criterion: score to maximise, or its name.
+        max_parents: parent limit; 4 by default, lower for some solvers (see `learn`).
+        criterion: score to maximise, or its name such as `"bic"`.
         solver: a solver such as `Exact()`, a dimod sampler, or a name such as `"sa"`; `Auto()` by default.
         seed: seed of all random choices; the same seed gives the same result.
         knowledge: background knowledge; see `learn`.
         missing: treatment of missing values; see `read`.
         bins: binning of numeric columns; see `read`.
-        rare: fraction of rows below which states are merged; see `read`.
+        rare: fraction of rows; states with a smaller fraction are merged; see `read`.
 
     Attributes after `fit`: `graph_` (a `networkx.DiGraph`), `network_` (with probabilities), `result_` (the complete
     `Learned`), `feature_names_in_` and `n_features_in_`.
@@ -58,18 +58,18 @@ class StructureLearner:
         self.rare = rare
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name.
+        """Return the parameters of the estimator by name.
 
         Args:
-            deep: ignored.
+            deep: ignored; part of the scikit-learn interface.
         """
         return {name: getattr(self, name) for name in self._names()}
 
     def set_params(self, **parameters: Any) -> StructureLearner:
-        """Set parameters.
+        """Change parameters of the estimator.
 
         Args:
-            **parameters: new values by name.
+            **parameters: new values of parameters by name.
         """
         for name, value in parameters.items():
             if name not in self._names():
@@ -100,8 +100,8 @@ class StructureLearner:
         """Learn a network from data.
 
         Args:
-            X: a frame, an array of integers or a path.
-            y: ignored.
+            X: a pandas or polars frame, an array of integers, or the path of a file.
+            y: ignored; part of the scikit-learn interface.
         """
         data = read(X, missing=self.missing, bins=self.bins, rare=self.rare)  # type: ignore[arg-type]
         score = as_score(self.criterion)
@@ -115,11 +115,11 @@ class StructureLearner:
         return self
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: N803 - the name that scikit-learn uses
-        """Return the average log-likelihood of a row.
+        """Return the average log-likelihood of a row, in nats (natural-log units).
 
         Args:
-            X: data with the same columns; binning and merging of states are the same as in `fit`.
-            y: ignored.
+            X: data with the same columns as in `fit`. Values are binned and states are merged as in `fit`.
+            y: ignored; part of the scikit-learn interface.
         """
         if not hasattr(self, "network_"):
             raise InputError("the learner is not fitted; call fit first")

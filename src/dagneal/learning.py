@@ -1,4 +1,4 @@
-"""The function learn: learn a network from data."""
+"""The function `learn`, which learns a network from data."""
 
 from __future__ import annotations
 
@@ -45,16 +45,17 @@ def learn(
             `"exhaustive"`, `"sa"`, `"sqa"`, `"tabu"`, `"tree"`, `"greedy"`, `"random"`, `"qpu"`, `"qpu-emulated"` or
             `"leap-hybrid"`.
         score: score to maximise, or its name such as `"bic"` or `"bdeu:10"`; `BDeu(1)` by default.
-        max_parents: parent limit; by default 4, or 2 if a sampler solves the global problem directly.
+        max_parents: parent limit; 4 by default. Some solvers have a lower default: `OrderSearch` 3, `Exhaustive` 2, and
+            `Anneal(sampler, direct=True)` 2.
         knowledge: background knowledge: required and forbidden edges, and other limits. A `Knowledge`, a dict such as
             `{"leaves": ["survived"]}`, or the path of a TOML file. Every solver obeys it.
-        initial: initial DAG of the search; for `Auto`, `OrderSearch`, `Divide` and `Anneal` without `direct`.
-        seed: seed of all random choices; the same seed gives the same result; 0 by default.
+        initial: initial DAG of the search. Accepted by `Auto`, `OrderSearch`, `Divide`, and `Anneal` without `direct=True`.
+        seed: seed of all random choices, 0 by default. The same seed gives the same result.
         time_limit: time limit in seconds, after which the search stops and returns the best network so far. An exact search
             or a sampler call that is already running finishes first. If there is no time to score larger parent sets, each
-            variable has at most one parent. Not allowed if a sampler solves the global problem directly.
-        run: seed, deadline, progress, executor and journal in one object, instead of `seed` and `time_limit`.
-        **unknown: rejected with an error that names the correct place.
+            variable has at most one parent. Not allowed with `Anneal(sampler, direct=True)`.
+        run: a `Run` with seed, deadline, progress, executor and journal, instead of `seed` and `time_limit`.
+        **unknown: any other keyword argument; raises an error that names the function it belongs to.
 
     Returns:
         The learned structure. Its attribute `network` has probabilities fitted to the data.
@@ -92,10 +93,10 @@ def learn(
 
 
 def check_seed(solver: Solver) -> None:
-    """Raise an error if the sampler of a solver has no parameter `seed`.
+    """Raise an error if a seed cannot affect the result, because the sampler has no parameter `seed`.
 
     Args:
-        solver: any solver.
+        solver: solver that a seed was given for.
     """
     inner = solver.solver if isinstance(solver, Divide) else solver
     if isinstance(inner, Anneal) and not _takes_seed(solver):
@@ -127,6 +128,6 @@ def uses_journal(solver: Solver) -> bool:
     """Return whether a solver stores solved subproblems or submitted jobs in a journal.
 
     Args:
-        solver: any solver; False if it has no attribute `uses_journal`.
+        solver: any solver. Without an attribute `uses_journal` it stores nothing.
     """
     return isinstance(solver, UsesJournal) and bool(solver.uses_journal)

@@ -40,28 +40,29 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Learned(AnnotatedSolution):
-    """A learned structure.
+    """The result of `learn`: a learned structure, and information about the search.
 
     Attributes:
         dag: learned graph. With raw reads or the rules of the paper it can have cycles; then the score is NaN.
         score: log score; higher is better.
-        score_name: name of the score.
-        max_parents: parent limit; with the rules of the paper, which have no limit, the largest number of parents.
+        score_name: name of the maximised score.
+        max_parents: parent limit. With the rules of the paper, which have no limit, this is the highest number of parents
+            of a variable.
         solver: name of the solver.
-        optimal: True only with a proof that no graph within the limits scores higher.
-        bound: proved upper bound on the score; None if there is none or the optimum is known.
-        seconds: time spent in each stage.
-        seed: seed of the solver; None if it has none.
-        reads: statistics of the reads of a sampler.
-        division: the subproblems, and how they were combined.
-        hardware: usage of a quantum annealer.
+        optimal: True only if it is proved that no graph within the parent limit and background knowledge scores higher.
+        bound: proved upper bound on the score; None if no bound was computed or the optimum is known.
+        seconds: seconds spent in each stage.
+        seed: seed of the solver; None if the solver uses no seed.
+        reads: statistics of the reads of a sampler; None without a sampler.
+        division: the subproblems, and how they were combined; None without subproblems.
+        hardware: usage of a quantum annealer; None without a quantum annealer.
         knowledge: background knowledge, if any.
         confidence: measures of confidence, if any.
         data: training data; None in a result that was loaded from a file.
-        criterion: maximised score; None if unknown.
+        criterion: maximised score; None for a user-defined score in a result that was loaded from a file.
         stored_data: summary of the training data in a result that was loaded from a file.
         requested_parents: parent limit that the user requested; None for the default of the solver.
-        fitted: network with probabilities in a result that was loaded from a file.
+        fitted: network with probabilities, only in a result that was loaded from a file.
     """
 
     requested_parents: int | None = None
@@ -69,11 +70,11 @@ class Learned(AnnotatedSolution):
 
     @classmethod
     def of(cls, solution: Solution, **more: Any) -> Learned:
-        """Return the result for a solution.
+        """Create a result from the solution of a solver.
 
         Args:
             solution: solution of a solver.
-            **more: values of the additional fields.
+            **more: values of the attributes that a solution does not have.
         """
         return cls(**{each.name: getattr(solution, each.name) for each in fields(solution)} | more)
 
@@ -95,20 +96,20 @@ class Learned(AnnotatedSolution):
 
     @property
     def gap(self) -> float | None:
-        """The largest possible distance of the score from the optimum; None if nothing is proved."""
+        """A proved upper bound on the optimal score minus this score: 0 for an optimal result, None if nothing is proved."""
         if self.optimal:
             return 0.0
         return None if self.bound is None or isnan(self.score) else max(self.bound.score - self.score, 0.0)
 
     @property
     def cpdag(self) -> nx.DiGraph:
-        """The equivalence class as a CPDAG; a reversible edge is present in both directions."""
+        """The equivalence class as a CPDAG. A reversible edge is present in both directions."""
         self._check_network("equivalence class")
         return equivalence_class(self.dag, self.knowledge)
 
     @cached_property
     def network(self) -> BayesianNetwork:
-        """The network with probabilities, fitted to the data on first access."""
+        """The network with probabilities. They are fitted to the data on first access."""
         if self.fitted is not None:
             return self.fitted
         if self.data is None:
@@ -146,8 +147,8 @@ class Learned(AnnotatedSolution):
         """Return this result with its training data, which a result file does not store.
 
         Args:
-            data: training data, or any input that `read` accepts; different data are an error.
-            score: maximised score, if it is user-defined; a result file does not store such a score.
+            data: training data, as a `Dataset` or any input that `read` accepts. Other data raise an error.
+            score: user-defined score that was maximised, because a result file does not store it; None for other scores.
         """
         data = as_dataset(data)
         check_variables(self.dag, data.names, "the result", "the data")
@@ -166,7 +167,7 @@ class Learned(AnnotatedSolution):
         return replace(self, data=data, criterion=criterion)
 
     def strengths(self) -> list[Strength]:
-        """Return the score drop of each edge if removed or reversed; see `dagneal.strengths`."""
+        """Return the score drop of each edge if it is removed or reversed; see `dagneal.strengths`."""
         if self.confidence is not None and self.confidence.strengths is not None:
             return self.confidence.strengths
         data = self._need_data("strengths", "dn.strengths(result.dag, data, score)")
@@ -178,7 +179,7 @@ class Learned(AnnotatedSolution):
         Args:
             samples: number of bootstrap samples.
             solver: solver that learns the structure of each sample; `Auto` by default.
-            run: seed, deadline, progress, executor and journal.
+            run: a `Run` with seed, deadline, progress, executor and journal.
         """
         data = self._need_data("bootstrap", "dn.bootstrap(data)")
         return bootstrap(data, samples, solver, self._need_score("bootstrap"), self.search_limit, self.knowledge, run)
@@ -186,7 +187,7 @@ class Learned(AnnotatedSolution):
     @property
     def search_limit(self) -> int | None:
         """The parent limit for a new search with the same settings; None for the default of the solver."""
-        # A sampler that solved the global problem directly had another default limit than other solvers: keep its limit.
+        # A sampler without subproblems has a lower default limit than other solvers, so the new search keeps its limit.
         if self.requested_parents is None and self.reads is not None and self.division is None:
             return self.max_parents
         return self.requested_parents
@@ -195,7 +196,7 @@ class Learned(AnnotatedSolution):
         """Compare the graph with a true graph.
 
         Args:
-            truth: network, graph or other result over the same variables.
+            truth: true network, true graph, or another result, with the same variables.
         """
         graph = _graph(truth)
         scorer = None if self.data is None else Scorer(self.data, self._need_score("compare"))
@@ -210,11 +211,11 @@ class Learned(AnnotatedSolution):
         return replace(self, confidence=(self.confidence or Confidence()).merge(confidence))
 
     def to_networkx(self) -> nx.DiGraph:
-        """Return the graph with its edges in the order of the variables."""
+        """Return the graph as a networkx DiGraph. Nodes and edges are sorted by the order of the columns."""
         return graph_from_edges(self.dag, self.edges)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values; `dagneal learn --json` prints them."""
+        """Return the result as a dict for JSON. `dagneal learn --json` prints it."""
         plain: dict[str, Any] = {
             "format_version": FORMAT_VERSION,
             "variables": list(self.dag),
@@ -244,9 +245,8 @@ class Learned(AnnotatedSolution):
         if self.division is not None:
             plain["division"] = self.division.summary()
             plain["acyclic"] = plain["division"].pop("acyclic")
-            if (
-                self.division.votes is not None and self.division.against is not None
-            ):  # rows and columns in the order of the variables
+            # The rows and columns of the votes are in the order of the variables.
+            if self.division.votes is not None and self.division.against is not None:
                 plain["votes"] = {"for": self.division.votes.tolist(), "against": self.division.against.tolist()}
         return plain
 
@@ -263,9 +263,9 @@ class Learned(AnnotatedSolution):
         Args:
             path: file with extension .html (interactive page), .json (complete result), .bif (network with probabilities),
                 .graphml or .dot.
-            safe: in .bif, .graphml and .dot files, replace special characters in names and states by underscores.
-            truth: network, graph or other result to compare with on the page.
-            title: name of the data on the page.
+            safe: whether to replace special characters in names and states by underscores in .bif, .graphml and .dot files.
+            truth: network, graph or other result that the page compares with the learned graph.
+            title: name of the data, shown on the page.
             command: command that repeats the run, shown on the page.
         """
         if not isinstance(path, str | os.PathLike):
@@ -288,8 +288,8 @@ class Learned(AnnotatedSolution):
 def load_result(path: str | os.PathLike[str]) -> Learned:
     """Load a result that was saved as JSON.
 
-    The file has statistics and, if they were saved, probabilities. It has no data and no individual reads.
-    `Learned.with_data` adds the data.
+    The file contains statistics and, if they were saved, probabilities. It contains no data and no individual reads. Use
+    `Learned.with_data` to add the data.
 
     Args:
         path: .json file written by `Learned.save` or `dagneal learn -o`.
@@ -316,7 +316,7 @@ def load_result(path: str | os.PathLike[str]) -> Learned:
 
 
 def _upgrade(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the plain values of a version 1 file with the keys of version 2."""
+    """Return the content of a version 1 file with the keys of version 2."""
     upgraded = dict(plain)
     for section, old, new in (
         ("annealed", "bits", "qubo_variables"),
@@ -332,7 +332,7 @@ def _upgrade(plain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _graph(truth: Any) -> nx.DiGraph:
-    """Return the graph of a network, of a result, or of a graph itself."""
+    """Return the graph of a network or of a result. Return a graph unchanged."""
     graph = truth.dag if isinstance(truth, BayesianNetwork | Solution) else truth
     if not isinstance(graph, nx.DiGraph):
         raise InputError(
@@ -353,7 +353,7 @@ def _check_same_data(data: Dataset, stored: DataSummary | None) -> None:
 
 
 def _restore(plain: Mapping[str, Any], structure: nx.DiGraph | BayesianNetwork) -> Learned:
-    """Return the result that `Learned.to_dict` wrote."""
+    """Restore a result from the dict of `Learned.to_dict`."""
     fitted = structure if isinstance(structure, BayesianNetwork) else None
     names = [str(name) for name in plain["variables"]]
     knowledge = as_knowledge(take_mapping(plain, "knowledge")) if "knowledge" in plain else None
@@ -385,7 +385,7 @@ def _restore(plain: Mapping[str, Any], structure: nx.DiGraph | BayesianNetwork) 
 
 
 def _optional(take: Callable[[Mapping[str, Any], str], Value], plain: Mapping[str, Any], key: str) -> Value | None:
-    """Return a checked value, or None if the value is null."""
+    """Return the value of a key, checked by the function `take`; None if the value is null."""
     return None if plain[key] is None else take(plain, key)
 
 

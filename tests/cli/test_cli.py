@@ -86,7 +86,7 @@ def test_every_solver(run, lc, solver):
     more = ["--reads", "10"] if solver in ("sa", "sqa", "tabu", "greedy", "random") else []
     status, out, _ = run("learn", lc, "--json", "--solver", solver, "--columns", "Smoker,Cancer,Xray", *more)
     assert status == 0
-    assert json.loads(out)["optimal"] == (solver != "order")  # which gives no proof
+    assert json.loads(out)["optimal"] == (solver != "order")  # `order` gives no proof
     assert json.loads(out)["score"] == pytest.approx(
         json.loads(run("learn", lc, "--json", "--columns", "Smoker,Cancer,Xray")[1])["score"]
     )
@@ -232,13 +232,13 @@ def test_encodings_are_compared(run, lc):
         "14",
     ]
     result = json.loads(run("encode", lc, "--compare", "--json", "--max-parents", "3")[1])
-    assert "refused" in result["encodings"][0]  # the paper's
+    assert "refused" in result["encodings"][0]  # the encoding of the paper
     tight = next(e for e in result["encodings"] if e["encoding"] == dn.TIGHT.name)
     assert tight["qubo_variables"] == sum(tight["variables_by_kind"].values())
     assert tight["largest"] / tight["smallest"] == pytest.approx(2 ** tight["range_bits"])
 
 
-def test_the_written_model_is_the_encoded_one(run, lc, tmp_path):
+def test_the_written_model_equals_the_encoded_model(run, lc, tmp_path):
     run("encode", lc, "-o", "lc.bqm")
     bqm = dimod.BinaryQuadraticModel.from_file((tmp_path / "lc.bqm").read_bytes())
     assert bqm.is_almost_equal(dn.qubo.encode(dn.scoring.score_table(dn.read(lc))))
@@ -321,7 +321,7 @@ BAD = [
         "learn six.csv --solver sa --max-parents 3 --set encoding=paper",
         "the paper's penalties are defined for at most 2 parents",
     ),
-    ("learn six.csv --set encoding=gap", "for parameters of a sampler choose one, such as --solver sa"),
+    ("learn six.csv --set encoding=gap", "to set a parameter of a sampler, choose a sampler, such as --solver sa"),
     ("learn six.csv --solver sa --set encoding=loose", "has the unknown word 'loose'"),
     ("learn six.csv --solver sa --set encoding=gap,tight", "sets penalties twice"),
     ("learn six.csv --solver sa --set encoding=paper,chordal", "too small for chordal order variables"),
@@ -340,7 +340,7 @@ BAD = [
     ("plan", "a data file or --variables"),
     ("plan --variables 5 --divide 6", "--divide is 6; give at most 5, the number of variables"),
     ("plan --variables 5 --divide 3,4 -o x.svg", "-o draws one plan"),
-    ("plan --variables 5 -o x.txt", "end the name in .png, .svg"),
+    ("plan --variables 5 -o x.txt", "end the name in .png or .svg"),
     ("learn negative.csv --weights n", "row 1 of column 'n' is negative"),
     ("learn fraction.csv --weights n", "row 1 of column 'n' is not a whole number"),
     ("learn good.csv --weights m", "no column 'm'"),
@@ -366,8 +366,8 @@ BAD = [
     ("learn good.csv -o nowhere/learned.json", "there is no folder nowhere"),
     ("learn good.csv -o learned.xyz", "end the name in .json"),
     ("learn good.csv --samples reads.json", "--samples needs a sampler for the global problem"),
-    ("learn good.csv --divide 2", "--divide is 2; give 3 to 3"),
-    ("learn good.csv --divide 4", "--divide is 4; give 3 to 3"),
+    ("learn good.csv --divide 2", "--divide is 2; give a number from 3 to 3"),
+    ("learn good.csv --divide 4", "--divide is 4; give a number from 3 to 3"),
     ("learn six.csv --divide 3 --rule vote", "--rule is 'vote'; give one of conquer, penalty, count"),
     ("learn six.csv --divide 3 --set subproblems=some", "--set subproblems is 'some'; give all"),
     ("learn six.csv --divide 3 --set subproblems=cover:4", "--set subproblems is 'cover:4'; give all"),
@@ -375,11 +375,11 @@ BAD = [
     ("learn six.csv --divide 3 --set subproblems=sample:1.5", "above 0 and at most 1"),
     ("learn six.csv --divide 3 --set subproblems=sample:x", "above 0 and at most 1"),
     ("learn six.csv --rule penalty", "--rule and settings of subproblems need --divide K"),
-    ("learn six.csv --set direct=true", "for parameters of a sampler choose one, such as --solver sa"),
+    ("learn six.csv --set direct=true", "to set a parameter of a sampler, choose a sampler, such as --solver sa"),
     ("learn six.csv --solver sa --set direct=true --divide 3", "give only one of them"),
     (
         "learn six.csv --divide 6 --solver exhaustive",
-        "all subproblems failed; error of the first: exhaustive search supports",
+        "all subproblems failed; the first error is: exhaustive search supports",
     ),
     ("learn six.csv --divide 3 --journal nowhere/run.db", "there is no folder nowhere"),
     ("learn good.csv --solver sa --samples a.json -o a.json", "are the same file"),
@@ -390,7 +390,7 @@ BAD = [
     ("learn good.csv --sampler sys:exit", "is not a dimod.Sampler"),
     ("learn good.csv --states waste", "no column is a variable of the network given with --states"),
     ("learn quote.csv", "quote.csv, line 3: a quote is not closed"),
-    ("learn one.tsv", "the header has 1 (separator: tab)"),
+    ("learn one.tsv", "the header has 1 (detected separator: tab)"),
     ("learn book.xlsx", ".xlsx files are not supported; save the table as CSV or Parquet"),
     ("compare loop.json waste", "is not a network"),
     ("learn good.csv --truth nothing", "there is no network 'nothing'"),

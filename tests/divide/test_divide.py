@@ -345,8 +345,8 @@ def test_invalid_journal_is_rejected(tmp_path):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda s: solve(s, dn.Divide(size=2)), "size is 2; give 3 to 5"),
-        (lambda s: solve(s, dn.Divide(size=6)), "size is 6; give 3 to 5"),
+        (lambda s: solve(s, dn.Divide(size=2)), "size is 2; give a number from 3 to 5"),
+        (lambda s: solve(s, dn.Divide(size=6)), "size is 6; give a number from 3 to 5"),
         (lambda s: dn.Divide(size=3, combine="vote"), "combine is 'vote'; give one of conquer, penalty, count"),
         (lambda s: solve(s, dn.Divide(size=3, subproblems="half")), "subproblems is 'half'; give all, cover:2"),
         (lambda s: solve(s.table(2), dn.Divide(size=3)), "give a Scorer"),
@@ -355,7 +355,7 @@ def test_invalid_journal_is_rejected(tmp_path):
         (lambda s: dn.Divide(dn.Divide(), size=3), "cannot contain another Divide"),
         (lambda s: dn.Divide(dn.Anneal(SimulatedAnnealingSampler(), parameters={"num_swepes": 2}), size=3), "num_swepes"),
         (lambda s: dn.Divide("sa", subproblem_parameters={"num_swepes": 2}).solve(dn.Problem(s), dn.Run()), "num_swepes"),
-        (lambda s: dn.solvers.order_search(s.table(2), initial=[0, 1, 2, 3, 3]), "position of each variable exactly once"),
+        (lambda s: dn.solvers.order_search(s.table(2), initial=[0, 1, 2, 3, 3]), "index of each variable exactly once"),
         (lambda s: dn.solvers.order_search(s.table(2), restarts=-1), "restarts is -1"),
     ],
 )

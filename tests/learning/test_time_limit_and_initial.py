@@ -31,13 +31,15 @@ def wide():
 
 
 def test_search_stops_at_the_time_limit(wide, monkeypatch):
-    looks = []  # reads of the clock: one before each part of an order search
-    monkeypatch.setattr(import_module("dagneal.runtime.run"), "perf_counter", lambda: looks.append(1) or time.perf_counter())
+    clock_reads = []  # one entry before each part of an order search
+    monkeypatch.setattr(
+        import_module("dagneal.runtime.run"), "perf_counter", lambda: clock_reads.append(1) or time.perf_counter()
+    )
     complete = dn.learn(wide, time_limit=3600.0)
-    usual = len(looks)
-    looks.clear()
+    usual = len(clock_reads)
+    clock_reads.clear()
     quick = dn.learn(wide, time_limit=1e-6)
-    assert len(looks) < usual / 4
+    assert len(clock_reads) < usual / 4
     assert quick.division.global_solves == 1
     assert nx.is_directed_acyclic_graph(quick.dag)
     assert quick.score <= complete.score + 1e-9

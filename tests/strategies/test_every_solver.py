@@ -1,4 +1,4 @@
-"""Properties of every_solver solver."""
+"""Properties that every solver has."""
 
 import pickle
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""AnnotatedSolution: a solution with data, score, background knowledge and confidence."""
+"""AnnotatedSolution: a solution with its data, score, background knowledge and measures of confidence."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Edges = list[tuple[str, str]]
 
 @dataclass(frozen=True, eq=False)
 class Confidence:
-    """Measures of confidence in a network; only requested measures are present.
+    """Measures of confidence in a learned network. A measure that was not requested is None or empty.
 
     Attributes:
-        strengths: score drop of each edge.
+        strengths: score drop of each edge if it is removed or reversed.
         bootstrap: bootstrap frequencies of edges.
-        threshold: bootstrap frequency below which an edge is weak.
-        sensitivity: learned edges for each equivalent sample size of the prior.
-        holdout: log-likelihood of held-out rows.
+        threshold: bootstrap frequency below which an edge counts as weak.
+        sensitivity: edges that were learned with each equivalent sample size of the prior.
+        holdout: log-likelihood of held-out rows; see `dagneal.holdout`.
     """
 
     strengths: list[Strength] | None = None
@@ -37,7 +37,7 @@ class Confidence:
     holdout: HoldoutResult | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the measures as plain values."""
+        """Return the measures as a dict for JSON."""
         plain: dict[str, Any] = {}
         if self.strengths is not None:
             plain["strengths"] = [asdict(each) for each in self.strengths]
@@ -51,11 +51,11 @@ class Confidence:
 
     @classmethod
     def from_dict(cls, names: Sequence[str], plain: Mapping[str, Any]) -> Confidence | None:
-        """Return the measures that `to_dict` wrote; None if there are none.
+        """Restore measures from the dict of `to_dict`. Return None if it contains no measures.
 
         Args:
-            names: variables.
-            plain: plain values; other keys are ignored.
+            names: names of all variables, in column order.
+            plain: dict with the keys of `to_dict`; other keys are ignored.
         """
         if not {"strengths", "bootstrap", "sensitivity", "holdout"} & set(plain):
             return None
@@ -69,7 +69,7 @@ class Confidence:
         )
 
     def merge(self, newer: Confidence) -> Confidence:
-        """Return these measures, replaced by newer measures where there are any.
+        """Return all measures of both objects. If both have a measure, the newer one is used.
 
         Args:
             newer: newer measures of the same network.
@@ -100,12 +100,12 @@ def _restore_holdout(plain: Mapping[str, Any], names: set[str]) -> HoldoutResult
 
 @dataclass(frozen=True)
 class DataSummary:
-    """A summary of the data of a result, stored in its file.
+    """A summary of the training data. A result file contains it instead of the data.
 
     Attributes:
         rows: number of rows.
-        prepared: preparation steps during reading, one sentence each.
-        fingerprint: hash of the content; None if unknown.
+        prepared: changes that `read` made to the data, such as binned columns, one sentence each.
+        fingerprint: hash that identifies the data; None if unknown.
     """
 
     rows: int
@@ -122,15 +122,15 @@ class DataSummary:
         return cls(data.rows, tuple(data.prepared), data.fingerprint)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the summary as plain values."""
+        """Return the summary as a dict for JSON."""
         return {"rows": self.rows, "prepared": list(self.prepared), "fingerprint": self.fingerprint}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> DataSummary:
-        """Return the summary that `to_dict` wrote.
+        """Restore a summary from the dict of `to_dict`.
 
         Args:
-            plain: plain values.
+            plain: result of `to_dict`.
         """
         prepared = plain["prepared"]
         if not isinstance(prepared, list) or not all(isinstance(line, str) for line in prepared):
@@ -142,13 +142,13 @@ class DataSummary:
 
 @dataclass(frozen=True, eq=False)
 class AnnotatedSolution(Solution):
-    """A solution with data, score, background knowledge and confidence.
+    """A solution with its data, score, background knowledge and measures of confidence.
 
     Attributes:
-        score_name: name of the score.
+        score_name: name of the maximised score.
         data: training data; None in a result that was loaded from a file.
         stored_data: summary of the training data in a result that was loaded from a file.
-        criterion: maximised score; None if unknown.
+        criterion: maximised score; None for a user-defined score in a result that was loaded from a file.
         knowledge: background knowledge, if any.
         confidence: measures of confidence, if any.
     """

@@ -30,13 +30,13 @@ class Bootstrap:
     """Bootstrap frequencies of edges.
 
     Attributes:
-        names: variables.
+        names: names of the variables.
         samples: number of bootstrap samples that were learned from.
         edges: `edges[a, b]` is the fraction of samples in which a and b are adjacent.
         directions: `directions[a, b]` is the fraction of samples in which the edge leads from a to b. A reversible edge
             counts as half a sample in each direction.
         requested: number of samples that was requested; larger than `samples` if the bootstrap stopped early.
-        interrupted: True if Ctrl-C stopped the bootstrap, False if the time limit did.
+        interrupted: True only if Ctrl-C stopped the bootstrap; a time limit does not count.
     """
 
     names: tuple[str, ...]
@@ -47,18 +47,21 @@ class Bootstrap:
     interrupted: bool = False
 
     def frequency(self, parent: str, child: str) -> tuple[float, float]:
-        """Return how often two variables are adjacent, and how often the edge then leads from `parent` to `child`.
+        """Return the bootstrap frequency of an edge and of its direction.
+
+        The first number is the fraction of samples in which the two variables are adjacent. The second number is the
+        fraction of these samples in which the edge leads from `parent` to `child`.
 
         Args:
-            parent: start of the edge.
-            child: end of the edge.
+            parent: name of the variable at the start of the edge.
+            child: name of the variable at the end of the edge.
         """
         a, b = self.names.index(parent), self.names.index(child)
         adjacent = float(self.edges[a, b])
         return adjacent, float(self.directions[a, b]) / adjacent if adjacent else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the frequencies as plain values: all pairs that are adjacent in a sample, most frequent first."""
+        """Return the frequencies as a dict for JSON. Pairs that are adjacent in no sample are left out."""
         adjacent = [(a, b) for a in range(len(self.names)) for b in range(a) if self.edges[a, b] > 0]
         pairs = [
             {
@@ -74,11 +77,11 @@ class Bootstrap:
 
     @classmethod
     def from_dict(cls, names: Sequence[str], plain: Mapping[str, Any]) -> Bootstrap:
-        """Return the bootstrap that `to_dict` wrote.
+        """Restore a bootstrap from the dict of `to_dict`.
 
         Args:
-            names: variables.
-            plain: plain values.
+            names: names of all variables, in column order.
+            plain: result of `to_dict`.
         """
         position = {name: i for i, name in enumerate(names)}
         directions = np.zeros((len(names), len(names)))
@@ -95,12 +98,12 @@ class BootstrapTask:
     """The task function that learns from bootstrap samples; see `dagneal.runtime.run.TaskFunction`.
 
     Args:
-        seed: seed of the bootstrap.
+        seed: seed from which all samples are drawn.
         solver: solver that learns the structure of a sample.
         score: score to maximise.
         max_parents: parent limit; None for the default of the solver.
         knowledge: background knowledge.
-        variables: number of variables.
+        variables: number of variables in the data.
     """
 
     seed: int
@@ -113,15 +116,15 @@ class BootstrapTask:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the direction matrix of a network."""
+        """The shape of the direction matrix of one sample."""
         return self.variables, self.variables
 
     def __call__(self, shared: Dataset, tasks: Sequence[int]) -> tuple[NDArray[np.uint8], dict[int, str]]:
-        """Learn from some samples, and return the direction matrix of each equivalence class.
+        """Learn a network from each of the given samples, and return its direction matrix; see `_directions`.
 
         Args:
             shared: original data.
-            tasks: numbers of the samples.
+            tasks: numbers of the samples, which count from 0.
         """
         directions = []
         for number in tasks:
@@ -131,7 +134,7 @@ class BootstrapTask:
         return np.array(directions, dtype=np.uint8), {}
 
     def key(self, data: Dataset) -> str:
-        """Return the prefix of the journal keys of these samples.
+        """Return the common prefix of the journal keys of all samples.
 
         Args:
             data: original data.
@@ -152,18 +155,19 @@ def bootstrap(
 ) -> Bootstrap:
     """Learn from bootstrap samples of the rows, and return how often each edge occurs.
 
-    A sample has as many rows as the data. Equal rows are merged, so a sample is the same rows with new random weights.
+    A sample has as many rows as the data. A `Dataset` stores equal rows once, with a weight, so a sample is drawn as new
+    random weights of the same rows.
 
     Args:
         data: a `Dataset`, or any input that `read` accepts.
         samples: number of bootstrap samples.
         solver: solver that learns the structure of each sample; see `learn`.
-        score: score to maximise; `BDeu(1)` by default.
+        score: score to maximise, or its name; `BDeu(1)` by default.
         max_parents: parent limit; None for the default of the solver.
         knowledge: background knowledge; see `learn`.
-        run: seed, deadline, progress, executor and journal. No sample starts after the deadline. The journal stores
-            finished samples.
-        **unknown: rejected with an error that names the correct place.
+        run: a `Run` with seed, deadline, progress, executor and journal. No sample starts after the deadline. The
+            journal stores finished samples.
+        **unknown: any other keyword argument; raises an error that names the function it belongs to.
 
     >>> from dagneal.networks.bundled import load
     >>> result = bootstrap(load("lung-cancer").expected_data(10_000), samples=20)
@@ -188,7 +192,7 @@ def bootstrap_sample(data: Dataset, seed: int, number: int) -> Dataset:
     Args:
         data: original data.
         seed: seed of the bootstrap.
-        number: number of the sample.
+        number: number of the sample, from 0.
     """
     generator = np.random.default_rng([seed, number])
     weights = generator.multinomial(data.rows, data.weights / data.weights.sum())
@@ -196,7 +200,7 @@ def bootstrap_sample(data: Dataset, seed: int, number: int) -> Dataset:
 
 
 def reweight(data: Dataset, weights: np.ndarray) -> Dataset:
-    """Return the data with other weights.
+    """Return the data with new row weights.
 
     Args:
         data: original data.
@@ -207,6 +211,9 @@ def reweight(data: Dataset, weights: np.ndarray) -> Dataset:
 
 
 def _directions(dag: nx.DiGraph, names: Sequence[str], knowledge: Knowledge | None) -> np.ndarray:
-    """Return the direction matrix of an equivalence class: 2 for a compelled edge, 1 each way for a reversible edge."""
+    """Return the direction matrix of the equivalence class of a DAG.
+
+    The entry [a, b] is 2 for a compelled edge from a to b. A reversible edge has 1 at [a, b] and at [b, a].
+    """
     adjacency = nx.to_numpy_array(equivalence_class(dag, knowledge), nodelist=names) > 0
     return np.where(adjacency, np.where(adjacency.T, 1, 2), 0).astype(np.uint8)

@@ -24,7 +24,7 @@ from dagneal.solvers.solution import Solution
 from dagneal.strategies.names import as_solver
 from dagneal.strategies.solve import as_dataset, refuse_unknown, solve_data, without_bound
 
-_HYPERGEOMETRIC_LIMIT = 10**9  # NumPy draws hypergeometric numbers from fewer rows only
+_HYPERGEOMETRIC_LIMIT = 10**9  # NumPy's hypergeometric sampling requires fewer rows
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Strength:
     """The score drop if an edge is removed or reversed.
 
     Attributes:
-        parent: start of the edge.
-        child: end of the edge.
+        parent: name of the variable at the start of the edge.
+        child: name of the variable at the end of the edge.
         drop_if_removed: score drop without the edge, in nats (natural-log units).
-        drop_if_reversed: score drop with the edge reversed, in nats; None if that creates a cycle.
+        drop_if_reversed: score drop with the edge reversed, in nats; None if the reversal creates a cycle.
         compelled: True if all equivalent networks have the edge in this direction.
     """
 
@@ -49,13 +49,15 @@ class Strength:
 def strengths(
     dag: nx.DiGraph, data: Dataset, score: Score | str | None = None, knowledge: Knowledge | None = None
 ) -> list[Strength]:
-    """Return the score drop of each edge, in the order of the variables.
+    """Return the score drop of each edge if it is removed or reversed.
+
+    The edges are sorted by child, then by parent, both in column order.
 
     Args:
         dag: network to examine.
         data: data that the network was learned from.
-        score: score of the network; `BDeu(1)` by default.
-        knowledge: background knowledge.
+        score: score of the network, or its name; `BDeu(1)` by default.
+        knowledge: background knowledge, which can make more edges compelled.
 
     >>> from dagneal.networks.bundled import load
     >>> truth = load("lung-cancer")
@@ -80,12 +82,12 @@ def strengths(
 
 @dataclass(frozen=True)
 class HoldoutResult:
-    """The log-likelihood of rows that were held out during learning.
+    """The result of `holdout`: the log-likelihood of rows that were not used for learning.
 
     Attributes:
         rows: number of held-out rows.
         log_likelihood: average log-likelihood of a held-out row, in nats (natural-log units).
-        without_edges: average log-likelihood under a network without edges.
+        without_edges: average log-likelihood of a held-out row under a network without edges, for comparison.
         edges: edges of the network that was learned from the other rows.
     """
 
@@ -95,7 +97,7 @@ class HoldoutResult:
     edges: list[tuple[str, str]]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values."""
+        """Return the fields as a dict for JSON."""
         return asdict(self)
 
 
@@ -109,7 +111,7 @@ def holdout(
     run: Run = DEFAULT_RUN,
     **unknown: Any,
 ) -> HoldoutResult:
-    """Hold out random rows, learn from the other rows, and return the log-likelihood of the held-out rows.
+    """Hold out random rows, learn a network from the other rows, and return the log-likelihood of the held-out rows.
 
     Args:
         data: a `Dataset`, or any input that `read` accepts.
@@ -118,8 +120,8 @@ def holdout(
         score: score to maximise, or its name; `BDeu(1)` by default.
         max_parents: parent limit; None for the default of the solver.
         knowledge: background knowledge; see `learn`.
-        run: seed of the split and of the search, deadline, progress, executor and journal.
-        **unknown: rejected with an error that names the correct place.
+        run: a `Run` with deadline, progress, executor, journal, and the seed of the split and of the search.
+        **unknown: any other keyword argument; raises an error that names the function it belongs to.
 
     >>> from dagneal.networks.bundled import load
     >>> result = holdout(load("lung-cancer").expected_data(10_000))
@@ -135,7 +137,8 @@ def holdout(
     rows = round(share * data.rows)
     if not 0 < rows < data.rows:
         raise InputError(
-            f"holding out {share:g} of {data.rows:,} rows leaves one part empty; give more rows or another share"
+            f"holding out a share of {share:g} of {data.rows:,} rows leaves no rows to evaluate, or none to learn from; "
+            "give more rows or another share"
         )
     generator = np.random.default_rng(run.seed)
     if data.rows < _HYPERGEOMETRIC_LIMIT:
@@ -166,7 +169,7 @@ def same_states(network: BayesianNetwork, data: Dataset) -> bool:
 
 
 def log_likelihood(network: BayesianNetwork, data: Dataset) -> float:
-    """Return the log-likelihood of data under a network, in nats; minus infinity if a row has probability 0.
+    """Return the total log-likelihood of all rows, in nats (natural-log units); minus infinity if a row has probability 0.
 
     Args:
         network: network with the same variables and states as the data.
@@ -200,7 +203,7 @@ def sensitivity(
     run: Run = DEFAULT_RUN,
     **unknown: Any,
 ) -> dict[float, Solution]:
-    """Learn with several equivalent sample sizes of the prior, to show which edges depend on it.
+    """Learn one network for each equivalent sample size of the prior, to show which edges depend on the prior.
 
     Args:
         data: a `Dataset`, or any input that `read` accepts.
@@ -208,8 +211,8 @@ def sensitivity(
         solver: solver that learns each structure; see `learn`.
         max_parents: parent limit; None for the default of the solver.
         knowledge: background knowledge; see `learn`.
-        run: seed and deadline of each search.
-        **unknown: rejected with an error that names the correct place.
+        run: a `Run` with the seed of each search, and one deadline for all searches.
+        **unknown: any other keyword argument; raises an error that names the function it belongs to.
 
     >>> from dagneal.networks.bundled import load
     >>> solutions = sensitivity(load("lung-cancer").expected_data(10_000), [0.1, 1, 10])
@@ -226,11 +229,14 @@ def sensitivity(
 
 
 def compare_classes(graphs: Sequence[nx.DiGraph], knowledge: Knowledge | None = None) -> dict[tuple[str, str], list[str]]:
-    """Compare the equivalence classes of several networks: return the edge of each class for every adjacent pair.
+    """Compare the equivalence classes of several networks.
+
+    The result has a list for each pair of variables that is adjacent in any network. The list shows the edge in each class:
+    `->`, `<-`, `reversible`, or `-` if the two variables are not adjacent.
 
     Args:
-        graphs: networks over the same variables.
-        knowledge: background knowledge.
+        graphs: DAGs over the same variables.
+        knowledge: background knowledge, which can make more edges compelled.
 
     >>> compare_classes([nx.DiGraph([("a", "b")]), nx.DiGraph([("b", "a")]), nx.DiGraph([("a", "b"), ("c", "b")])])
     {('a', 'b'): ['reversible', 'reversible', '->'], ('c', 'b'): ['-', '-', '->']}

@@ -1,4 +1,4 @@
-"""Divide et impera: subproblems, votes, candidate parents and the iterated candidate search."""
+"""Divide et impera (divide and conquer): subproblems, votes, candidate parents and the iterated candidate search."""
 
 from dagneal.divide.subproblem_solvers import (
     AnnealedSubproblems as AnnealedSubproblems,

@@ -1,8 +1,9 @@
 """Candidate parents: find initial candidates from small subproblems, and further candidates from a network.
 
-Variables that are adjacent in the network are adjacent in nearly every subproblem. Other pairs are separated in some
-subproblem. The margin of a pair in a subproblem is the best score with the pair adjacent minus the best score without.
-The lowest margin of a pair over its subproblems decides whether the two variables are candidates for each other.
+Two variables that are adjacent in the true network are adjacent in the solution of nearly every subproblem that contains
+them. For any other pair, some subproblem usually has a solution in which the pair is not adjacent. The margin of a pair in a
+subproblem is the best score with the pair adjacent minus the best score with the pair not adjacent. Two variables are
+candidates for each other if the lowest margin of the pair over its subproblems is high enough.
 """
 
 from __future__ import annotations
@@ -21,16 +22,18 @@ from dagneal.scoring.scorer import MAX_CANDIDATES, Scorer
 from dagneal.scoring.table import ScoreTable
 from dagneal.solvers.order_search import search
 
-MARGIN = -10.0  # nats; below 0, because nearly deterministic relations separate true neighbours in some subproblems
-MAX_INITIAL_CANDIDATES = 10
-MAX_GROWN_CANDIDATES = 16
+# Lowest margin of a candidate, in nats. It is below 0: if relations are nearly deterministic, true neighbours have negative
+# margins in some subproblems.
+MARGIN = -10.0
+MAX_INITIAL_CANDIDATES = 10  # per child, before the first global solve
+MAX_GROWN_CANDIDATES = 16  # per child, after new candidates were added
 
 
 class CandidateFinder:
-    """A search for new candidates: variables that raise the score of a child as an added parent or in place of a parent.
+    """Finds new candidates: variables that raise the score of a child if they are added as a parent or replace a parent.
 
-    Gains of a child are cached as long as its parents do not change. A child with the maximum number of candidates drops
-    its worst candidates to make room. A dropped candidate never returns.
+    The score gains of a child are cached until its parents change. If a child has the maximum number of candidates, its
+    worst candidates are dropped to make room. A dropped candidate never returns.
 
     Args:
         scorer: scorer of the data.
@@ -48,12 +51,12 @@ class CandidateFinder:
     def extend(
         self, dag: nx.DiGraph, allowed: NDArray[np.bool_], table: ScoreTable | None = None, most: int = 3
     ) -> tuple[NDArray[np.bool_], int]:
-        """Return the candidates with the best new candidates added, and the number of children without room for more.
+        """Add the best new candidates. Return all candidates, and the number of children without room for a new candidate.
 
         Args:
             dag: network to improve.
             allowed: `allowed[variable, child]` is True for current candidates.
-            table: scores of the current candidates; without it no candidate is dropped.
+            table: score table of the current candidates; without it no candidate is dropped.
             most: maximum number of new candidates for each child.
         """
         extended = allowed.copy()
@@ -73,7 +76,7 @@ class CandidateFinder:
         return extended, full
 
     def _gains(self, dag: nx.DiGraph) -> list[Floats]:
-        """Return for each child the score gain of each other variable; minus infinity for variables outside `near`."""
+        """Return for each child the score gain of each variable; minus infinity if the variable cannot be a new parent."""
         names = self.scorer.data.names
         position = {name: i for i, name in enumerate(names)}
         parents = [sorted(position[p] for p in dag.predecessors(name)) for name in names]
@@ -90,7 +93,7 @@ class CandidateFinder:
                 new_bits = np.uint64(1) << np.searchsorted(members, chunk).astype(np.uint64)
                 parent_bits = np.uint64(1) << np.searchsorted(members, parents[child]).astype(np.uint64)
                 current = np.bitwise_or.reduce(parent_bits, initial=np.uint64(0))
-                # A new parent replaces a parent or, within the limit, is added.
+                # A new parent replaces a parent. If the parent limit allows it, the new parent can also be added.
                 bases = [current ^ bit for bit in parent_bits] + ([current] if len(parent_bits) < self.max_parents else [])
                 children.append(child)
                 candidates.append(members)
@@ -109,7 +112,10 @@ class CandidateFinder:
 
 
 def _worst_candidates(table: ScoreTable, child: int, dag: nx.DiGraph) -> Ints:
-    """Return the candidates of a child that are not its parents, in the order of their best parent sets, worst first."""
+    """Return the candidates of a child that are not its parents, worst first.
+
+    A candidate is as good as the best parent set that contains it.
+    """
     candidates = table.candidates_of(child)
     entries = table.entries_of(child)
     masks, scores = table.masks[entries], table.scores[entries]
@@ -119,12 +125,15 @@ def _worst_candidates(table: ScoreTable, child: int, dag: nx.DiGraph) -> Ints:
 
 
 def named_candidates(allowed: NDArray[np.bool_], names: tuple[str, ...]) -> dict[str, list[str]]:
-    """Return the candidates of each variable by name; `allowed[parent, child]` is True for candidates."""
+    """Return the names of each variable's candidates. `allowed[parent, child]` is True if the parent is a candidate."""
     return {name: [names[p] for p in np.flatnonzero(allowed[:, child])] for child, name in enumerate(names)}
 
 
 def allowed_by_margin(margins: Floats, threshold: float = MARGIN, most: int = MAX_INITIAL_CANDIDATES) -> NDArray[np.bool_]:
-    """Return candidates from the lowest margins: at most `most` per variable, with a margin above the threshold."""
+    """Return `allowed[parent, child]`: True if the parent is one of the `most` best candidates of the child.
+
+    Candidates are ranked by `margins[parent, child]`, which must be above the threshold.
+    """
     n = len(margins)
     allowed = np.zeros((n, n), dtype=bool)
     for child in range(n):
@@ -135,22 +144,25 @@ def allowed_by_margin(margins: Floats, threshold: float = MARGIN, most: int = MA
 
 
 def allowed_by_frequency(votes: Ints, together: Ints, least: float, most: int = MAX_INITIAL_CANDIDATES) -> NDArray[np.bool_]:
-    """Return candidates from votes: pairs that are adjacent in at least the fraction `least` of their subproblems."""
+    """Return `allowed[parent, child]`: True if the two are adjacent in at least the fraction `least` of their subproblems.
+
+    Each child has at most `most` candidates. `votes` and `together` are explained in `add_votes`.
+    """
     frequency = np.where(together > 0, (votes + votes.T) / np.maximum(together, 1), 0.0)
     return allowed_by_margin(frequency, least - 1e-9, most)
 
 
 def collect_evidence(table: ScoreTable, subproblems: Ints, deadline: Deadline = NEVER) -> tuple[Floats, Ints, Ints]:
-    """Solve subproblems of three or four variables exactly, and return the evidence for each pair.
+    """Solve subproblems of three or four variables exactly, and return margins and votes.
 
     Args:
-        table: local scores.
-        subproblems: positions of variables, one subproblem per row.
+        table: score table of all variables.
+        subproblems: indices of the variables of each subproblem, one subproblem per row.
         deadline: deadline after which no further subproblems are solved.
 
     Returns:
-        The lowest margin of each pair over its subproblems (minus infinity if it is in none), the number of solutions with
-        each edge, and the number of subproblems with each pair.
+        Three matrices: the lowest margin of each pair over its subproblems (minus infinity if no subproblem contains the
+        pair), the number of solutions that contain each edge, and the number of subproblems that contain each pair.
     """
     n = len(table.names)
     lowest = np.full((n, n), np.inf)
@@ -172,10 +184,10 @@ def collect_evidence(table: ScoreTable, subproblems: Ints, deadline: Deadline = 
 
 
 def candidates_of_table(table: ScoreTable, run: Run) -> tuple[NDArray[np.bool_], nx.DiGraph]:
-    """Return initial candidates from the best parent sets of a table, and the best network that order search finds.
+    """Return initial candidates from the best parent sets of each child, and the best network that order search finds.
 
     Args:
-        table: table over all parents.
+        table: score table in which all variables are possible parents.
         run: seed and deadline of the order search.
     """
     start, masks, _ = table.pruned

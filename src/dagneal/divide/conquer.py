@@ -1,9 +1,9 @@
-"""Iterated candidate search: solve the global problem on candidate parents, add candidates, and repeat.
+"""Iterated candidate search: solve the global problem with candidate parents, add candidates, and repeat.
 
 1. The subproblems give the initial candidates (see `candidates`).
-2. The global problem is solved on these candidates, with the full parent limit.
+2. The global problem is solved with these candidates, up to the full parent limit.
 3. For each child, the best variables that would raise its score become new candidates.
-4. Steps 2 and 3 repeat, starting from the last order, until there are no new candidates.
+4. Steps 2 and 3 repeat until there are no new candidates. Each global solve starts from the best network so far.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class SearchOutcome:
         max_parents: parent limit.
         candidates: candidate parents of each variable in the last global solve.
         global_solves: number of global solves.
-        seconds: duration of the search.
+        seconds: duration of the search in seconds.
         seed: seed of the search.
-        stopped: reason if the search stopped before all candidates were tried; otherwise empty.
+        stopped: reason why the search stopped before all candidates were tried; empty if all were tried.
         interrupted: True if Ctrl-C stopped the search.
     """
 
@@ -56,8 +56,8 @@ class SearchOutcome:
         """Return the best network as a solution.
 
         Args:
-            division: division that the candidates come from.
-            seconds: time spent in earlier stages.
+            division: division into subproblems that gave the initial candidates.
+            seconds: seconds spent in each earlier stage.
         """
         division = replace(
             division,
@@ -81,13 +81,13 @@ class SearchOutcome:
 
 @dataclass(frozen=True, eq=False)
 class CandidateSearch:
-    """The iterated candidate search.
+    """The iterated candidate search, with its settings.
 
     Args:
         scorer: scorer of the data.
         max_parents: parent limit.
         solver: solver of the global problem.
-        initial: initial DAG; its edges are candidates too.
+        initial: initial DAG; its edges are added to the initial candidates.
         near: `near[variable, child]` is True if the variable may become a candidate; all variables by default.
         max_global_solves: maximum number of global solves.
     """
@@ -117,7 +117,7 @@ class CandidateSearch:
             interrupted = isinstance(error, KeyboardInterrupt)
             stopped = "" if interrupted else state.out_of_time()
         if state.best is None:
-            raise AssertionError("at least one global solve has finished")
+            raise AssertionError("no global solve has finished")
         return SearchOutcome(
             best=state.best,
             max_parents=self.max_parents,
@@ -130,7 +130,7 @@ class CandidateSearch:
         )
 
     def _with_initial(self, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return the candidates, with the edges of the initial DAG added."""
+        """Return the initial candidates, including the edges of the initial DAG."""
         allowed = allowed.copy()
         position = {name: i for i, name in enumerate(self.scorer.data.names)}
         for parent, child in self.initial.edges if self.initial is not None else ():
@@ -139,7 +139,7 @@ class CandidateSearch:
 
 
 class _State:
-    """The state of a candidate search after some global solves."""
+    """The state of a candidate search between two global solves."""
 
     def __init__(self, search: CandidateSearch, allowed: NDArray[np.bool_]) -> None:
         self.search = search
@@ -151,7 +151,7 @@ class _State:
         self._finder = CandidateFinder(search.scorer, search.max_parents, search.near)
 
     def iterate(self, run: Run) -> str:
-        """Repeat global solves; return why the search stopped early, or an empty text if all candidates were tried."""
+        """Repeat global solves. Return the reason for an early stop, or an empty text if all candidates were tried."""
         for number in range(1, self.search.max_global_solves + 1):
             reason = self._solve(number, run)
             if reason is not None:
@@ -165,7 +165,7 @@ class _State:
         return f"the time limit stopped the candidate search after {_count(self.global_solves)}, with candidates left to try"
 
     def _solve(self, number: int, run: Run) -> str | None:
-        """Solve the global problem once and find new candidates; return the reason to stop, or None to continue."""
+        """Solve the global problem once and find new candidates. Return the reason to stop, or None to continue."""
         scorer, names = self.search.scorer, self.search.scorer.data.names
         n = len(names)
         tried = named_candidates(self.allowed, names)
@@ -179,13 +179,13 @@ class _State:
         self.dag = self.best.dag
         extended, full = self._finder.extend(self.dag, self.allowed, table)
         if (extended == self.allowed).all():
-            limit = f"the limit of {MAX_GROWN_CANDIDATES} candidates left out better candidates of {full} variables"
-            return limit if full else ""
+            reason = f"{full} variables reached the limit of {MAX_GROWN_CANDIDATES} candidates, so others were left out"
+            return reason if full else ""
         self.allowed = extended
         return None
 
     def _order(self, names: tuple[str, ...]) -> Ints | None:
-        """Return an order of the variables that fits the best DAG so far."""
+        """Return the indices of the variables in a topological order of the best DAG so far; None if there is no DAG yet."""
         if self.dag is None:
             return None
         position = {name: i for i, name in enumerate(names)}

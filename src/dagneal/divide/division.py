@@ -35,12 +35,13 @@ class DivisionSettings:
     """The choice of subproblems, and the rule to combine them.
 
     Args:
-        size: number of variables in a subproblem, k in the paper.
-        subproblems: `all`, `cover:2`, `cover:3` or `sample:F`; see `choose_subproblems`.
-        combine: `conquer` derives candidate parents from the subproblems, then solves the global problem on them. `penalty`
-            and `count` are the paper's rules. `penalty` keeps an edge that most of its subproblems contain (C - P > 0).
-            `count` keeps an edge that occurs more often than its reverse.
-        acyclic: with the paper's rules, drop the weakest edge of each cycle.
+        size: number of variables in a subproblem (k in the paper).
+        subproblems: choice of subproblems: `all`, `cover:2`, `cover:3` or `sample:F`; see `choose_subproblems`.
+        combine: rule that combines the solutions of the subproblems. `conquer` derives candidate parents from them, and then
+            solves the global problem with these candidates. `penalty` and `count` are the paper's rules. `penalty` keeps an
+            edge if more than half of the subproblems with both variables contain it (C - P > 0 in the paper). `count` keeps
+            an edge if more subproblems contain it than its reverse.
+        acyclic: whether the paper's rules drop the weakest edge of each cycle.
     """
 
     size: int = SUBPROBLEM_SIZE
@@ -65,15 +66,15 @@ def divide(
     """Learn a structure from subproblems of a few variables each.
 
     Args:
-        problem: problem with 3 to 65 variables; `conquer` needs a problem with a scorer.
+        problem: problem with 3 to 65 variables. For `conquer` its source must be a `Scorer`, not a `ScoreTable`.
         settings: choice of subproblems, and rule to combine them.
         solver: solver of the subproblems.
         global_solver: solver of the global problem under `conquer`.
-        run: seed, deadline, progress, executor and journal; the executor does not affect the result.
+        run: a `Run` with seed, deadline, progress, executor and journal; the executor does not affect the result.
 
     Returns:
-        The network. Its `division` has the votes C and P. The rules of the paper can leave cycles: then `division.acyclic`
-        is False and the score is NaN.
+        The solution. Its attribute `division` contains the votes, C and P in the paper. The paper's rules can leave cycles.
+        Then `division.acyclic` is False and the score is NaN.
     """
     n = len(problem.names)
     conquers = settings.combine == "conquer"
@@ -91,12 +92,12 @@ def divide(
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The evidence from solved subproblems.
+    """The evidence that the solved subproblems give about the global network.
 
     Attributes:
-        division: division with the votes of the subproblems.
-        margins: lowest margin of each pair, if all DAGs of a subproblem were scored; otherwise None.
-        seconds: time spent in each stage.
+        division: division into subproblems, with their votes.
+        margins: lowest margin of each pair over its subproblems (see `candidates`); None if margins were not computed.
+        seconds: seconds spent in each stage.
     """
 
     division: Division
@@ -131,7 +132,7 @@ def _gather(problem: Problem, settings: DivisionSettings, chosen: Ints, solver: 
         if solved.late:
             division = replace(division, skipped=f"{total - division.finished:,} subproblems, because of the time limit")
     if len(division.failed) == total:
-        raise InputError(f"all subproblems failed; error of the first: {next(iter(division.failed.values()))}")
+        raise InputError(f"all subproblems failed; the first error is: {next(iter(division.failed.values()))}")
     return Evidence(division, margins, {"score": scored - begun, "subproblems": perf_counter() - scored})
 
 
@@ -157,14 +158,14 @@ def _conquer(problem: Problem, evidence: Evidence, solver: GlobalSolver, run: Ru
 
 
 def _stop_at_votes(scorer: Scorer, evidence: Evidence, seed: int) -> Solution:
-    """Return the network of the votes, for a run that Ctrl-C stopped before the first global solve."""
+    """Return the network that follows from the votes, if Ctrl-C stopped the run before the first global solve."""
     note = "interrupted before the global problem was solved; the network comes from the votes of the subproblems"
     solution = solution_from_votes(scorer, replace(evidence.division, interrupted=True, skipped=note), acyclic=True)
     return replace(solution, seconds=evidence.seconds, seed=seed)
 
 
 def _add_comparison(solution: Solution, scorer: Scorer, solver: str, sampling: Sampling) -> Solution:
-    """Add values to compare a sampler with: the best random order, and the optimum over all parents if it is cheap."""
+    """Add scores to compare a sampler with: the best of random orders, and the optimum if exact search is cheap."""
     begun = perf_counter()
     optimum = None
     cheap = len(scorer.data.names) <= EXACT_FOR_COMPARISON and table_is_quick(scorer, solution.max_parents)

@@ -1,4 +1,4 @@
-"""Solvers of the global problem on candidate parents: classical search, or a sampler."""
+"""Solvers of the global problem with candidate parents: classical search, or a sampler."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from dagneal.solvers.policy import LARGE, exact_is_quick
 
 @dataclass(frozen=True, eq=False)
 class GlobalSolution:
-    """A solution of the global problem on given candidates.
+    """A solution of the global problem with given candidate parents.
 
     Attributes:
         dag: best graph.
         score: log score; NaN if the graph is not a network, which is possible for raw reads.
         solver: name of the solver.
-        proved: True if no network on these candidates scores higher.
+        proved: True if it is proved that no network with these candidates scores higher.
         sampling: reads of the sampler; None for a classical solver.
     """
 
@@ -38,26 +38,26 @@ class GlobalSolution:
 
 
 class GlobalSolver(Protocol):
-    """A solver of the global problem on candidate parents."""
+    """The interface of solvers of the global problem with candidate parents."""
 
     def solve(self, table: ScoreTable, number: int, order: Ints | None, run: Run) -> GlobalSolution:
-        """Solve the problem of a table.
+        """Solve the global problem of a score table.
 
         Args:
-            table: local scores of the current candidates.
+            table: score table of the current candidates.
             number: number of this global solve, from 1; seeds can depend on it.
-            order: order of the variables from the previous solve, as a warm start.
-            run: seed, deadline and progress.
+            order: warm start: the indices of the variables, from first to last; None for no warm start.
+            run: a `Run` with seed, deadline and progress.
         """
         ...
 
 
 @dataclass(frozen=True)
 class ClassicalSolver:
-    """Exact search for up to 22 variables, order search for more."""
+    """A global solver that uses exact search for up to 22 variables, and order search for more."""
 
     def solve(self, table: ScoreTable, number: int, order: Ints | None, run: Run) -> GlobalSolution:
-        """Solve a table; see `GlobalSolver`."""
+        """Solve the global problem; see `GlobalSolver`."""
         n = len(table.names)
         if exact_is_quick(n):
             solution = exact(table, run)
@@ -72,10 +72,10 @@ class ClassicalSolver:
 
 @dataclass(frozen=True)
 class AnnealedSolver(Annealing):
-    """A dimod sampler on the QUBO of the global problem. Without repair it returns the best raw read that is a network."""
+    """A global solver that samples a QUBO. With `repair=False` it returns the best raw read that is a network."""
 
     def solve(self, table: ScoreTable, number: int, order: Ints | None, run: Run) -> GlobalSolution:
-        """Solve a table; see `GlobalSolver`."""
+        """Solve the global problem; see `GlobalSolver`."""
         parameters = self.with_seed(("the whole", str(number)))  # these words determine the seed: do not change them
         sampling = sample(table, self.sampler, self.encoding, parameters, run)
         return GlobalSolution(*sampling.best(self.repair), self.name, sampling=sampling)

@@ -1,7 +1,7 @@
 """Joint gains: find pairs of parents that raise the score of a child together, but not alone.
 
 An example is a child that is the parity of two parents. Neither pair statistics nor a search that adds one parent at a time
-finds these parents. So all triples are counted bitwise, and the best pairs of each child are kept.
+finds these parents. So the rows are counted for all triples of variables, and the best pair of each child is kept.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from dagneal.scoring.counting.terms import sum_terms, term_table
 from dagneal.scoring.scorer import Scorer
 
 MAX_PAIRS = 1  # pairs of parents kept for each child
-_CHUNKS = 64
-_BATCH = 1 << 15  # triples counted in one call
-_MAX_TERMS = 1 << 22  # largest table of precomputed terms
+_CHUNKS = 64  # tasks for the threads
+_BATCH = 1 << 15  # triples that are counted in one call
+_MAX_TERMS = 1 << 22  # maximum number of precomputed terms
 
 
 def triple_cost(scorer: Scorer) -> float:
-    """Return the cost of counting all triples, in rows read; infinite if it is impossible.
+    """Return the cost of counting all triples of variables, as a number of rows to read; infinite if it is impossible.
 
     Args:
-        scorer: scorer of the data. The terms of its score must not depend on the child, as in BDeu and BIC.
+        scorer: scorer of the data. Joint gains are possible if its pseudo-counts do not depend on the child, as in BDeu.
     """
     if scorer.counter.planes is None or scorer.criterion.depends_on_child:
         return float("inf")
@@ -35,7 +35,7 @@ def triple_cost(scorer: Scorer) -> float:
 
 
 def left_out_columns(scorer: Scorer) -> list[str]:
-    """Return the names of variables that `joint_gains` skips: with one state, or with too many states for bitwise counting.
+    """Return the names of variables that `joint_gains` skips, because they have one state or too many states.
 
     Args:
         scorer: scorer of the data.
@@ -46,39 +46,39 @@ def left_out_columns(scorer: Scorer) -> list[str]:
 
 
 def _countable(scorer: Scorer) -> NDArray[np.int32]:
-    """Return the positions of variables that have at least two states and can be counted bitwise."""
+    """Return the indices of variables with at least two states, and not too many states for bitwise counting."""
     planes = scorer.counter.planes
     if planes is None:
-        raise AssertionError("bitwise counting needs planes")
+        raise AssertionError("bitwise counting needs bit planes")
     return np.flatnonzero((np.diff(planes.first) > 0) & (scorer.data.arities > 1)).astype(np.int32)
 
 
 def joint_gains(scorer: Scorer, gains: Floats, near: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return candidates from joint gains: `result[parent, child]` is True if the parent is in the best pair of the child.
+    """Find the best pair of parents of each child. `result[parent, child]` is True if the parent belongs to this pair.
 
     Args:
         scorer: scorer of the data with a finite `triple_cost`.
         gains: score gain of each single parent, from `Scorer.pair_gains`.
-        near: `near[parent, child]` is True if the parent raises the score alone; pairs with such a parent are skipped,
-            because the candidate search finds the other parent.
+        near: `near[parent, child]` is True if the parent alone raises the score. Pairs with such a parent are skipped,
+            because the candidate search then finds the other parent.
     """
     data, planes = scorer.data, scorer.counter.planes
     if planes is None:
-        raise AssertionError("bitwise counting needs planes")
+        raise AssertionError("bitwise counting needs bit planes")
     n, arities = len(data.names), data.arities.astype(np.int64)
-    narrow = _countable(scorer)
-    if len(narrow) < 3:
+    countable = _countable(scorer)
+    if len(countable) < 3:
         return np.zeros((n, n), dtype=bool)
-    scores, line_of = _scores(scorer, gains, near, np.unique(arities[narrow]))
-    j, k = np.triu_indices(len(narrow), 1)  # sorted by j, so the pairs above a first member are at the end
+    scores, line_of = _scores(scorer, gains, near, np.unique(arities[countable]))
+    j, k = np.triu_indices(len(countable), 1)  # sorted by j, so the pairs with j > first are at the end
 
     def work(firsts: Ints) -> tuple[Floats, NDArray[np.int32]]:
         kept, pairs = np.zeros((n, MAX_PAIRS)), np.full((n, MAX_PAIRS, 2), -1, dtype=np.int32)
         for first in firsts:
             for begin in range(int(np.searchsorted(j, first, side="right")), len(j), _BATCH):
                 batch = slice(begin, begin + _BATCH)
-                first_members = np.full(len(j[batch]), narrow[first], dtype=np.int32)
-                members = np.stack([first_members, narrow[j[batch]], narrow[k[batch]]], axis=1)
+                first_members = np.full(len(j[batch]), countable[first], dtype=np.int32)
+                members = np.stack([first_members, countable[j[batch]], countable[k[batch]]], axis=1)
                 cells = arities[members].prod(axis=1)
                 offsets = np.append(0, np.cumsum(cells))
                 counts = np.zeros(offsets[-1], dtype=np.int64)
@@ -87,8 +87,8 @@ def joint_gains(scorer: Scorer, gains: Floats, near: NDArray[np.bool_]) -> NDArr
                 _keep_best(members, offsets, counts, line_of[cells], scores, kept, pairs)
         return kept, pairs
 
-    # Later first members have fewer triples, so each chunk takes every 64th member.
-    chunks = [np.arange(start, max(len(narrow) - 2, 0), _CHUNKS) for start in range(_CHUNKS)]
+    # The smaller the first member, the more triples it has. Each chunk takes every 64th first member to balance the work.
+    chunks = [np.arange(start, max(len(countable) - 2, 0), _CHUNKS) for start in range(_CHUNKS)]
     results = run_threads(
         work, [chunk for chunk in chunks if len(chunk)], scorer.counter.workers, "triples", scorer.counter.run.progress
     )
@@ -97,7 +97,7 @@ def joint_gains(scorer: Scorer, gains: Floats, near: NDArray[np.bool_]) -> NDArr
         kept = np.concatenate([gains for gains, _ in results], axis=1)
         pairs = np.concatenate([members for _, members in results], axis=1)
         for child in range(n):
-            # Column order breaks ties, so that the result does not depend on the number of threads.
+            # Ties are broken by column order, so that the result does not depend on the number of threads.
             order = np.lexsort((pairs[child, :, 1], pairs[child, :, 0], -kept[child]))[:MAX_PAIRS]
             chosen = pairs[child, order[kept[child, order] > 0.0]].ravel()
             result[chosen, child] = True
@@ -108,13 +108,15 @@ class Scores(NamedTuple):
     """Precomputed values to score a child with two parents.
 
     Attributes:
-        values: pseudo-count for each number of cells.
-        terms: table of precomputed terms, one row per pseudo-count; without columns the terms are computed when needed.
-        joint: sum of terms of each pair of parents.
-        single: score that a pair of parents has to exceed, `single[parent, child]`.
-        charges: penalty by number of states of the child and number of parent configurations.
+        values: pseudo-count for each possible number of state combinations of a triple.
+        terms: table of precomputed terms (see `term_table`), one row per pseudo-count. Without columns, the terms are
+            computed when needed.
+        joint: `joint[p, q]` is the sum of the terms of the parents p and q.
+        single: `single[parent, child]` is the score that a pair with this parent has to exceed.
+        charges: `charges[states, configurations]` is the penalty for a child with this number of states, if its parents have
+            this number of configurations.
         arities: number of states of each variable.
-        near: `near[parent, child]` is True if the parent raises the score alone.
+        near: `near[parent, child]` is True if the parent alone raises the score.
     """
 
     values: Floats
@@ -127,7 +129,7 @@ class Scores(NamedTuple):
 
 
 def _scores(scorer: Scorer, gains: Floats, near: NDArray[np.bool_], states: Ints) -> tuple[Scores, Ints]:
-    """Return the precomputed values, and the row of the term table for each number of cells."""
+    """Return the precomputed values, and the row in `terms` for each number of state combinations."""
     data = scorer.data
     alone = np.array([scorer.local(name) for name in data.names])
     # Infinity excludes pairs with a forbidden or required parent.
@@ -147,7 +149,7 @@ def _scores(scorer: Scorer, gains: Floats, near: NDArray[np.bool_], states: Ints
 
 
 def _joint(scorer: Scorer) -> Floats:
-    """Return the sum of terms of each pair of variables as parents."""
+    """Return `joint[p, q]`: the sum of the terms of the parents p and q."""
     data = scorer.data
     n = len(data.names)
     a, b = np.triu_indices(n, 1)
@@ -169,7 +171,10 @@ def _keep_best(
     kept: Floats,
     pairs: NDArray[np.int32],
 ) -> None:
-    """Score each member of each triple as a child of the other two, and keep the best pairs of each child, best first."""
+    """Score each member of each triple as a child of the other two, and keep the best pairs of each child.
+
+    `kept` (gains) and `pairs` (parents) are updated in place. They have one row per child, with the best pair first.
+    """
     most = kept.shape[1]
     for index in range(len(members)):
         line = lines[index]

@@ -16,7 +16,7 @@ from dagneal.scoring.scorer import Scorer
 from dagneal.solvers.order_search import search
 from dagneal.solvers.solution import Division, Solution
 
-_CANDIDATES = 10  # candidate parents for each child
+_CANDIDATES = 10  # maximum number of candidate parents of a child
 
 
 def count_pairs(scorer: Scorer) -> Floats | None:
@@ -32,7 +32,7 @@ def count_pairs(scorer: Scorer) -> Floats | None:
 
 
 def learn_from_pairs(scorer: Scorer, gains: Floats | None, run: Run) -> Solution:
-    """Learn a network in which each child has its required parents, or at most one other parent.
+    """Learn a network in which a child has only its required parents or, if it has none, at most one parent.
 
     Args:
         scorer: scorer of the data.
@@ -47,7 +47,7 @@ def learn_from_pairs(scorer: Scorer, gains: Floats | None, run: Run) -> Solution
     limit = max(1, int(required.sum(axis=0).max(initial=0)))
     allowed = required.copy()
     if gains is not None:
-        # If the limit is above 1, two candidates of a child would form parent sets that are not counted yet: allow one.
+        # If the limit is above 1, two candidates of a child would form a parent set that is not counted yet, so allow one.
         singles = allowed_by_margin(gains, 0.0, _CANDIDATES if limit == 1 else 1)
         allowed |= singles & ~required.any(axis=0)
     # All parent sets in this table are already counted, except sets of required parents.

@@ -21,21 +21,21 @@ from dagneal.scoring.scorer import MAX_CANDIDATES, Scorer
 from dagneal.solvers.policy import COMPLETE_WORK, LARGE
 from dagneal.solvers.solution import Division, Solution
 
-MAX_NEIGHBOURS = 40  # neighbours of a variable
-_MAX_TRIPLE_COST = 2e11  # rows read, about 90 seconds on two cores
+MAX_NEIGHBOURS = 40  # maximum number of neighbours of a variable
+_MAX_TRIPLE_COST = 2e11  # in rows to read; about 90 seconds on two cores
 _TARGET_TRIPLES = 1e6  # approximate number of triples to solve, if there are many variables
-_LOOKUP_COST = 1500.0  # cost of looking up one of many parent sets, in rows read
+_LOOKUP_COST = 1500.0  # cost of looking up a parent set, in rows to read
 _ROWS_PER_SECOND = 1e9  # rows read per second on one core
 
 
 def screen(scorer: Scorer, limit: int, initial: nx.DiGraph | None, run: Run) -> Solution:
-    """Learn a network with too many variables for a table over all parents.
+    """Learn a network from data with too many variables for a score table of all parent sets.
 
     Args:
         scorer: scorer of the data.
         limit: parent limit.
         initial: initial DAG of the search.
-        run: seed, deadline and progress of the search.
+        run: a `Run` with seed, deadline and progress.
     """
     names = scorer.data.names
     n = len(names)
@@ -49,7 +49,9 @@ def screen(scorer: Scorer, limit: int, initial: nx.DiGraph | None, run: Run) -> 
     triples = _triples(near)
     scored = perf_counter()
     margins, votes, together = collect_evidence(table, triples, run.deadline)
-    margins = np.maximum(margins, np.where(near & (together == 0), gains, -np.inf))  # pairs outside all triples
+    margins = np.maximum(
+        margins, np.where(near & (together == 0), gains, -np.inf)
+    )  # a pair in no triple has its gain as margin
     allowed = allowed_by_margin(margins) & near
     total = n * (n - 1) * (n - 2) // 6
     ignored = int(np.triu((gains > 0) & ~(near | near.T)).sum())
@@ -62,7 +64,7 @@ def screen(scorer: Scorer, limit: int, initial: nx.DiGraph | None, run: Run) -> 
         exception = f" except those with {', '.join(map(repr, left_out))} (1 state, or more than {MAX_PLANE_STATES})"
         skipped += f"; all triples were checked for joint gains of two parents{exception if left_out else ''}"
     seconds = {"score": scored - begun, "subproblems": perf_counter() - scored}
-    reach = None  # the search considers all variables as new candidates, if that takes at most a minute
+    reach = None  # all variables can become candidates, if this search takes at most a minute
     if 3.0 * n * n * (scorer.counter.cost(4) + _LOOKUP_COST) > 10 * COMPLETE_WORK:
         reach = near
         skipped += "; new candidates were searched only among the neighbours of a variable"
@@ -83,17 +85,17 @@ def screen(scorer: Scorer, limit: int, initial: nx.DiGraph | None, run: Run) -> 
 
 
 def _affordable(deadline: Deadline) -> float:
-    """Return the largest cost of counting triples that fits into half of the remaining time."""
+    """Return the highest acceptable cost of counting triples, which takes at most half of the remaining time."""
     return min(_MAX_TRIPLE_COST, max(deadline.at - perf_counter(), 0.0) / 2 * _ROWS_PER_SECOND * cores())
 
 
 def _cap(near: NDArray[np.bool_], gains: Floats) -> NDArray[np.bool_]:
-    """Keep only the best neighbours of each variable, so that they fit into the bits of a mask."""
+    """Keep only the best neighbours of each variable, as many as a bit mask can represent."""
     return near & allowed_by_margin(np.where(near, gains, -np.inf), -np.inf, MAX_CANDIDATES)
 
 
 def _triples(near: NDArray[np.bool_]) -> Ints:
-    """Return all triples with at least two near pairs."""
+    """Return all triples of variables in which at least two pairs are near."""
     either = near | near.T
     parts = []
     for middle in range(len(near)):

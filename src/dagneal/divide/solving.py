@@ -1,4 +1,4 @@
-"""Solve subproblems in chunks, with a journal and interruptions."""
+"""Solve subproblems in chunks. Solutions are stored in a journal, and a run can be interrupted."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from dagneal.runtime.run import Results, Run
 from dagneal.scoring.table import ScoreTable
 
 _CHUNK = 32  # maximum number of subproblems that a sampler solves before they are stored in the journal
-_EXACT_CHUNK = 20_000
-_EXAMPLES = 64  # subproblems that a batch solver gets to choose its batch size
+_EXACT_CHUNK = 20_000  # the same for exact search
+_EXAMPLES = 64  # number of subproblems that a batch solver sees when it chooses its batch size
 
 
 def solve_subproblems(table: ScoreTable, chosen: Ints, solver: SubproblemSolver, run: Run) -> Results:
-    """Solve subproblems; return results whose values are adjacency matrices.
+    """Solve subproblems. The values of the returned `Results` are adjacency matrices.
 
     Args:
-        table: local scores.
-        chosen: members of each subproblem.
+        table: score table of all variables.
+        chosen: indices of the variables of each subproblem, one subproblem per row.
         solver: subproblem solver.
-        run: executor, journal, deadline and progress.
+        run: a `Run` with executor, journal, deadline and progress.
     """
     size = chosen.shape[1]
     return run.map(SubproblemTask(solver, size), chosen, table, SubproblemKey(table, solver), f"subproblems of {size}")
@@ -54,20 +54,20 @@ class SubproblemTask:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of an adjacency matrix."""
+        """The shape of the adjacency matrix of one subproblem."""
         return self.size, self.size
 
     @property
     def in_flight(self) -> int | None:
-        """The number of concurrent calls; None for one per worker."""
+        """The maximum number of concurrent calls; None for one call per worker."""
         return self.solver.in_flight if isinstance(self.solver, BatchSolver) else None
 
     def chunk_size(self, shared: ScoreTable, tasks: Any) -> int:
         """Return the number of subproblems that one call solves.
 
         Args:
-            shared: local scores.
-            tasks: members of all subproblems.
+            shared: score table of all variables.
+            tasks: indices of the variables of each subproblem, one subproblem per row.
         """
         if isinstance(self.solver, BatchSolver):
             return self.solver.batch_size(shared.gather(tasks[:_EXAMPLES]))
@@ -81,11 +81,11 @@ class SubproblemTask:
             self.solver.cancel()
 
     def __call__(self, shared: ScoreTable, tasks: Sequence[Sequence[int]]) -> tuple[NDArray[np.uint8], dict[int, str]]:
-        """Solve some subproblems; return their adjacency matrices, and the errors of failed subproblems.
+        """Solve the given subproblems. Return their adjacency matrices, and the errors of failed subproblems.
 
         Args:
-            shared: local scores.
-            tasks: members of these subproblems.
+            shared: score table of all variables.
+            tasks: indices of the variables of each subproblem, one subproblem per row.
         """
         try:
             solutions = self.solver.solve_many(shared.gather(tasks))
@@ -102,7 +102,7 @@ class SubproblemKey:
     """A function that returns the journal key of a subproblem: a hash of everything that affects the solution.
 
     Args:
-        table: local scores.
+        table: score table of all variables.
         solver: subproblem solver.
     """
 
@@ -110,7 +110,7 @@ class SubproblemKey:
     solver: SubproblemSolver
 
     @cached_property
-    def _run(self) -> str:
+    def _prefix(self) -> str:
         table, state = self.table, blake2b(digest_size=16)
         for part in (__version__, *table.names, table.score_name, str(table.max_parents), self.solver.fingerprint()):
             state.update(part.encode() + b"\0")
@@ -123,17 +123,17 @@ class SubproblemKey:
         """Return the journal key of a subproblem.
 
         Args:
-            members: variables of the subproblem.
+            members: indices of the variables of the subproblem.
         """
-        return f"{self._run}:{','.join(map(str, members.tolist()))}"
+        return f"{self._prefix}:{','.join(map(str, members.tolist()))}"
 
 
 def failures_by_members(results: Results, names: Sequence[str], chosen: Ints) -> dict[str, str]:
-    """Return the errors of failed subproblems, keyed by the names of their members.
+    """Return the errors of failed subproblems. The key of a subproblem lists the names of its variables.
 
     Args:
         results: results of all subproblems.
         names: names of all variables.
-        chosen: members of each subproblem.
+        chosen: indices of the variables of each subproblem, one subproblem per row.
     """
     return {", ".join(names[v] for v in chosen[row]): reason for row, reason in sorted(results.failed.items())}

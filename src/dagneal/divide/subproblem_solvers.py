@@ -1,4 +1,4 @@
-"""Subproblem solvers: solve many subproblems of a division in one call."""
+"""Subproblem solvers, which solve many subproblems of a division in one call."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Solutions:
     """The solutions of many subproblems.
 
     Attributes:
-        adjacency: adjacency matrices of shape (subproblems, parent, child); raw reads can have cycles.
-        scores: log score of each subproblem; NaN if the graph is not a network.
-        failed: error message of each failed subproblem, by position.
+        adjacency: `adjacency[subproblem, parent, child]` is True for an edge; graphs of raw reads can have cycles.
+        scores: log score of each solution; NaN if the graph is not a network.
+        failed: error message of each failed subproblem; the key is the index of the subproblem.
     """
 
     adjacency: NDArray[np.bool_]
@@ -43,10 +43,10 @@ class Solutions:
 
 @runtime_checkable
 class SubproblemSolver(Protocol):
-    """A solver of many subproblems of the same size; it can also be a `BatchSolver` or `Cancellable`.
+    """The interface of solvers that solve many subproblems of the same size in one call.
 
-    Use this protocol for solvers that are faster with many subproblems in one call. `Divide` also accepts a `Solver`, and
-    calls it once for each subproblem.
+    `Divide` also accepts a `Solver`, and calls it once for each subproblem. Implement `SubproblemSolver` if one call for
+    many subproblems is faster. Such a solver can also implement `BatchSolver` and `Cancellable`.
     """
 
     @property
@@ -55,39 +55,39 @@ class SubproblemSolver(Protocol):
         ...
 
     def solve_many(self, subproblems: Subproblems) -> Solutions:
-        """Solve subproblems; the solution of each must not depend on the others.
+        """Solve subproblems. The solution of a subproblem must not depend on the other subproblems.
 
         Args:
-            subproblems: local scores of the subproblems.
+            subproblems: scores of the subproblems.
         """
         ...
 
     def fingerprint(self) -> str:
-        """Return a text with all settings that affect the solutions; part of the journal key."""
+        """Return a text with all settings that affect the solutions. It is part of the journal keys."""
         ...
 
 
 @runtime_checkable
 class BatchSolver(Protocol):
-    """A subproblem solver that chooses the number of subproblems per call."""
+    """The interface of subproblem solvers that choose the number of subproblems per call."""
 
     @property
     def in_flight(self) -> int:
-        """The number of concurrent calls."""
+        """The maximum number of concurrent calls."""
         ...
 
     def batch_size(self, subproblems: Subproblems) -> int:
         """Return the number of subproblems per call.
 
         Args:
-            subproblems: first subproblems, as examples.
+            subproblems: some of the subproblems, as examples.
         """
         ...
 
 
 @runtime_checkable
 class Batching(Protocol):
-    """A sampler with a specialised subproblem solver."""
+    """The interface of samplers that provide their own subproblem solver."""
 
     def subproblem_solver(
         self, parameters: dict[str, Any], repair: bool, seed: int | None, encoding: Encoding
@@ -95,8 +95,8 @@ class Batching(Protocol):
         """Return a subproblem solver that uses this sampler.
 
         Args:
-            parameters: parameters of `sample`.
-            repair: return the best repaired read of a subproblem; if False, the read of lowest energy.
+            parameters: parameters for the method `sample` of the sampler.
+            repair: whether to return the best repaired read of a subproblem; if False, the raw read of lowest energy.
             seed: seed of the sampler.
             encoding: QUBO encoding of the subproblems.
         """
@@ -124,7 +124,7 @@ class SequentialSubproblems:
 
     Args:
         solver: solver to call.
-        seed: seed for every call.
+        seed: seed of every call.
     """
 
     solver: Solver
@@ -164,8 +164,8 @@ class Annealing:
     Args:
         sampler: dimod sampler that solves the QUBOs.
         parameters: parameters of the sampler.
-        repair: return the best repaired read; if False, a raw read.
-        seed: base seed; the seed of each problem is derived from it, if the sampler has a seed parameter.
+        repair: whether to return the best repaired read; if False, a raw read.
+        seed: base seed, from which the seed of each problem is derived; ignored if the sampler has no seed parameter.
         encoding: QUBO encoding.
     """
 
@@ -184,10 +184,10 @@ class Annealing:
         return type(self.sampler).__name__
 
     def with_seed(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return the parameters with the seed of one problem.
+        """Return the parameters for one problem, including its seed if the sampler has a seed parameter.
 
         Args:
-            names: names that identify the problem; the seed is derived from them.
+            names: texts that identify the problem, such as the names of its variables; its seed depends on them.
         """
         if self.seed is None or "seed" not in parameters_of(self.sampler):
             return dict(self.parameters)
@@ -196,7 +196,7 @@ class Annealing:
 
 @dataclass(frozen=True)
 class AnnealedSubproblems(Annealing):
-    """A dimod sampler on the QUBO of each subproblem. Without repair it uses the read of lowest energy, as in the paper."""
+    """A subproblem solver that samples QUBOs. With `repair=False` it uses the raw read of lowest energy, as in the paper."""
 
     def solve_many(self, subproblems: Subproblems) -> Solutions:
         """Solve subproblems; see `SubproblemSolver`."""
@@ -212,12 +212,12 @@ class AnnealedSubproblems(Annealing):
         return Solutions(adjacency, scores, failed)
 
     def reads(self, subproblems: Subproblems) -> Iterator[Reads | str]:
-        """Yield the decoded reads of each subproblem, or an error message.
+        """Yield the decoded reads of each subproblem, or an error message if it failed.
 
         Args:
-            subproblems: local scores of the subproblems.
+            subproblems: scores of the subproblems.
         """
-        # Without pruning all subproblems have the same QUBO variables, so they are encoded in one call.
+        # Without pruning, all subproblems have the same QUBO variables and can be encoded in one call.
         shared = None if self.encoding.prune else qubos(subproblems, self.encoding)
         for row in range(len(subproblems.members)):
             try:
@@ -230,10 +230,11 @@ class AnnealedSubproblems(Annealing):
                 yield str(error) or type(error).__name__
 
     def _parameters(self, encoded: Qubos, problem: int, names: Sequence[str]) -> dict[str, Any]:
-        """Return the parameters for one subproblem, with a seed and, for simulated annealing, temperatures."""
-        parameters = self.with_seed(names)  # the temperatures of all subproblems are computed together, which is faster
+        """Return the parameters for one subproblem: with a seed and, for simulated annealing, a temperature range."""
+        parameters = self.with_seed(names)
         takes_range = "beta_range" in parameters_of(self.sampler) and encoded.layout.num_variables > 0
         if takes_range and not {"beta_range", "beta_schedule"} & set(parameters):
+            # The sampler could compute this range itself. Computing the ranges of all subproblems together is faster.
             parameters["beta_range"] = encoded.beta_ranges[problem].tolist()
         return parameters
 
@@ -244,11 +245,11 @@ class AnnealedSubproblems(Annealing):
 
 
 def best_edges(reads: Reads, repair: bool) -> tuple[NDArray[np.bool_], float]:
-    """Return the edges of the best read of a subproblem, and their score.
+    """Return the adjacency matrix of the best read of a subproblem, and its score.
 
     Args:
         reads: reads of one subproblem.
-        repair: use the best repaired read; if False, the raw read of lowest energy, as in the paper.
+        repair: whether to use the best repaired read; if False, the raw read of lowest energy, as in the paper.
     """
     if repair:
         best = int(np.argmax(reads.repaired_scores))
@@ -259,14 +260,14 @@ def best_edges(reads: Reads, repair: bool) -> tuple[NDArray[np.bool_], float]:
 
 
 def fingerprint_of(solver: Solver) -> str:
-    """Return a text that identifies a solver in every process.
+    """Return a text that identifies a solver. It is the same in every process.
 
     Args:
         solver: solver whose `repr` shows all settings.
     """
     text = repr(solver)
     if ADDRESS in text or "<locals>" in text:
-        inside = text[0] != "<" and "<locals>" not in text  # usually the address of a sampler in its settings
-        advice = FINGERPRINT_ADVICE if inside else "make it a frozen dataclass of a module"
+        inside = text[0] != "<" and "<locals>" not in text  # usually a sampler in the settings of the solver has the address
+        advice = FINGERPRINT_ADVICE if inside else "define it in a module as a frozen dataclass"
         raise InputError(f"a journal cannot identify the solver {text}; {advice}")
     return f"{type(solver).__module__}.{text}"

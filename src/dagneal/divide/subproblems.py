@@ -21,14 +21,14 @@ TIE = 1e-9  # scores with a smaller difference count as equal
 
 
 def choose_subproblems(variables: int, size: int, scheme: str = "all", seed: int = SEED) -> Ints:
-    """Return the subproblems of a division as ascending positions of variables, one subproblem per row.
+    """Choose the subproblems of a division. Return the indices of their variables, ascending, one subproblem per row.
 
     Args:
         variables: number of variables.
         size: number of variables in a subproblem.
-        scheme: `all` for all subsets; `cover:2` or `cover:3` for few subproblems that together contain every pair or triple;
-            `sample:F` for a random fraction F of all subsets, with every pair in at least one subproblem.
-        seed: seed for covers and samples.
+        scheme: `all` for all subsets of this size; `cover:2` or `cover:3` for few subproblems that together contain every
+            pair or triple; `sample:F` for a random fraction F of all subsets, with every pair in at least one subproblem.
+        seed: seed of the random choices of `cover` and `sample`.
 
     >>> choose_subproblems(4, 3).tolist()
     [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]
@@ -36,7 +36,7 @@ def choose_subproblems(variables: int, size: int, scheme: str = "all", seed: int
     True
     """
     if not 3 <= whole_number("size", size) <= variables:
-        raise InputError(f"size is {size}; give 3 to {variables}, the number of variables")
+        raise InputError(f"size is {size}; give a number from 3 to {variables} (the number of variables)")
     if not isinstance(scheme, str):
         raise InputError(f"subproblems is {scheme!r}; give all, cover:2, cover:3 or sample:F")
     kind, _, value = scheme.partition(":")
@@ -44,8 +44,8 @@ def choose_subproblems(variables: int, size: int, scheme: str = "all", seed: int
     if scheme == "all":
         if comb(variables, size) > MAX_SUBPROBLEMS:
             raise InputError(
-                f"{variables} variables have {comb(variables, size):,} subproblems of {size}; at most {MAX_SUBPROBLEMS:,} "
-                "are supported; use cover:2 or sample:F"
+                f"{variables} variables have {comb(variables, size):,} subproblems of size {size}; at most "
+                f"{MAX_SUBPROBLEMS:,} are supported; use cover:2 or sample:F"
             )
         return np.array(list(combinations(range(variables), size)), dtype=np.int64)
     if kind == "cover" and value in ("2", "3"):
@@ -66,7 +66,7 @@ def _parse_fraction(scheme: str, value: str) -> float:
 
 
 def _cover(variables: int, size: int, strength: int, generator: np.random.Generator) -> Ints:
-    """Return a greedy covering design: each subproblem covers as many uncovered sets as possible."""
+    """Choose subproblems that together contain every set of `strength` variables. Each one adds as many sets as possible."""
     uncovered = _all_sets(variables, strength)
     subproblems: list[list[int]] = []
     while True:
@@ -83,7 +83,7 @@ def _cover(variables: int, size: int, strength: int, generator: np.random.Genera
 
 
 def _all_sets(variables: int, strength: int) -> NDArray[np.bool_]:
-    """Return an array that is True for every tuple of `strength` distinct variables."""
+    """Return an array with `strength` axes. An entry is True if its indices are distinct variables."""
     index = np.indices((variables,) * strength)
     distinct = np.ones((variables,) * strength, dtype=bool)
     for a, b in combinations(range(strength), 2):
@@ -92,7 +92,7 @@ def _all_sets(variables: int, strength: int) -> NDArray[np.bool_]:
 
 
 def _grow(uncovered: NDArray[np.bool_], subproblem: list[int], size: int, generator: np.random.Generator) -> list[int]:
-    """Add the variable that covers most uncovered sets until there are `size` variables; break ties randomly."""
+    """Extend a subproblem to `size` variables. Each new variable covers as many sets as possible; ties are random."""
     while len(subproblem) < size:
         inside = uncovered[np.ix_(range(len(uncovered)), *[subproblem] * (uncovered.ndim - 1))]
         gains = inside.reshape(len(uncovered), -1).sum(axis=1) + generator.random(len(uncovered)) * 0.5
@@ -102,12 +102,12 @@ def _grow(uncovered: NDArray[np.bool_], subproblem: list[int], size: int, genera
 
 
 def _sample(variables: int, size: int, fraction: float, generator: np.random.Generator) -> Ints:
-    """Return distinct random subproblems, and further subproblems that cover the remaining pairs."""
+    """Return distinct random subproblems, and additional subproblems for pairs that no random subproblem contains."""
     total = comb(variables, size)
     count = max(1, round(fraction * total))
     if count > MAX_SUBPROBLEMS:
         raise InputError(
-            f"a fraction of {fraction:g} is {count:,} subproblems; at most {MAX_SUBPROBLEMS:,} are supported; "
+            f"sample:{fraction:g} gives {count:,} subproblems; at most {MAX_SUBPROBLEMS:,} are supported; "
             "give a smaller fraction"
         )
     chosen: set[tuple[int, ...]] = set()
@@ -127,12 +127,12 @@ def _sample(variables: int, size: int, fraction: float, generator: np.random.Gen
 
 
 def count_votes(variables: int, members: Ints, adjacency: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    """Return the number of solutions with each edge (C in the paper), and the number of subproblems with each pair.
+    """Return the number of solutions that contain each edge (C in the paper), and of subproblems that contain each pair.
 
     Args:
         variables: number of variables.
-        members: members of each subproblem, one subproblem per row.
-        adjacency: solutions of the subproblems, shape (subproblems, parent, child).
+        members: indices of the variables of each subproblem, one subproblem per row.
+        adjacency: solutions; `adjacency[subproblem, parent, child]` is True for an edge.
     """
     votes = np.zeros((variables, variables), dtype=np.int64)
     together = np.zeros((variables, variables), dtype=np.int64)
@@ -141,13 +141,13 @@ def count_votes(variables: int, members: Ints, adjacency: NDArray[np.bool_]) -> 
 
 
 def add_votes(votes: Ints, together: Ints, members: Ints, adjacency: NDArray[np.bool_]) -> None:
-    """Add the votes of further subproblems, in place.
+    """Add the votes of more subproblems to `votes` and `together`, in place.
 
     Args:
-        votes: number of solutions with each edge.
-        together: number of subproblems with each pair.
-        members: members of each further subproblem, one subproblem per row.
-        adjacency: solutions of these subproblems, shape (subproblems, parent, child).
+        votes: `votes[parent, child]` is the number of solutions that contain this edge.
+        together: `together[a, b]` is the number of subproblems that contain both variables.
+        members: indices of the variables of each subproblem, one subproblem per row.
+        adjacency: solutions; `adjacency[subproblem, parent, child]` is True for an edge.
     """
     for a, b in permutations(range(members.shape[1]), 2):
         np.add.at(votes, (members[:, a], members[:, b]), adjacency[:, a, b].astype(np.int64))
@@ -156,10 +156,11 @@ def add_votes(votes: Ints, together: Ints, members: Ints, adjacency: NDArray[np.
 
 @lru_cache(maxsize=8)
 def small_dags(size: int, max_parents: int) -> tuple[Ints, NDArray[np.bool_]]:
-    """Return all DAGs on a few nodes: for each child the index of its parent set in `bounded_masks`, and adjacency matrices.
+    """Return all DAGs with `size` nodes, as indices of parent sets and as adjacency matrices.
 
-    The order breaks ties between equal scores: fewest edges first, then by the parents of the first node, the second node
-    and so on.
+    The first array has one row per DAG and one column per child: the index of the child's parent set in `bounded_masks`. If
+    scores are equal, the first DAG wins. So DAGs with fewer edges come first, then the parent sets of the first node, the
+    second node and so on determine the order.
     """
     masks = [int(mask) for mask in bounded_masks(size - 1, min(max_parents, size - 1))]
     dags = []
@@ -178,12 +179,12 @@ def solve_small(scores: Floats, max_parents: int) -> tuple[NDArray[np.bool_], Fl
     """Solve many subproblems of three or four variables exactly, by enumeration of all DAGs.
 
     Args:
-        scores: local scores of shape (subproblems, size, parent sets); see `Subproblems`.
+        scores: local scores, an array of shape (subproblems, size, parent sets); see `Subproblems`.
         max_parents: parent limit of the subproblems.
 
     Returns:
-        For each subproblem the best adjacency matrix, its score, and the margin of each pair of members: the best score
-        with the pair adjacent minus the best score without.
+        For each subproblem the best adjacency matrix, its score, and the margin of each pair of variables: the best
+        score with the pair adjacent minus the best score with the pair not adjacent.
     """
     size = scores.shape[1]
     choices, adjacency = small_dags(size, max_parents)
@@ -226,17 +227,17 @@ def solve_exactly(scores: Floats, masks: NDArray[np.uint64]) -> tuple[NDArray[np
     """Solve many subproblems of any size up to 16 exactly, by dynamic programming over subsets.
 
     Args:
-        scores: local scores of shape (subproblems, size, parent sets).
-        masks: parent sets as bits over the other members.
+        scores: local scores, an array of shape (subproblems, size, parent sets); see `Subproblems`.
+        masks: parent sets, as bit masks over the other variables of the subproblem.
 
     Returns:
-        The best adjacency matrix of each subproblem, and its score. For equal scores earlier variables are parents of later
-        variables, and a parent without a gain is left out.
+        The best adjacency matrix of each subproblem, and its score. If scores are equal, earlier variables become
+        parents of later variables, and parents that do not raise the score are left out.
     """
     size = scores.shape[1]
     if size > 16:
         raise InputError(f"size is {size}; exact search solves subproblems of at most 16 variables; give a smaller size")
-    within = np.zeros((size, len(masks)), dtype=np.int64)  # parent sets as bits over all members
+    within = np.zeros((size, len(masks)), dtype=np.int64)  # parent sets, as bit masks over all variables of the subproblem
     for child in range(size):
         for bit, other in enumerate(v for v in range(size) if v != child):
             within[child] |= ((masks >> np.uint64(bit)) & np.uint64(1)).astype(np.int64) << other
@@ -260,7 +261,7 @@ def _solve_exactly(scores: Floats, within: Ints) -> tuple[NDArray[np.bool_], Flo
             for entry in range(sets):
                 local[child, within[child, entry]] = scores[subproblem, child, entry]
                 choice[child, within[child, entry]] = entry
-            for w in range(full):  # the best subset of w is w itself, or a subset of w without one member
+            for w in range(full):  # the best subset of w is w itself, or the best subset of w without one member
                 for bit in range(size):
                     smaller = w ^ (1 << bit)
                     if smaller < w and local[child, smaller] > local[child, w] - TIE:

@@ -24,7 +24,7 @@ def votes_of(division: Division) -> tuple[Ints, Ints]:
         division: division with solved subproblems.
     """
     if division.votes is None or division.against is None:
-        raise AssertionError("a division with solved subproblems has votes")
+        raise AssertionError("this division has no votes")
     return division.votes, division.against
 
 
@@ -36,16 +36,16 @@ def combine_votes(
     acyclic: bool = False,
     constraints: Constraints | None = None,
 ) -> tuple[nx.DiGraph, bool]:
-    """Return the global graph that the paper's rules derive from votes, and whether it is acyclic.
+    """Combine votes into a global graph by the paper's rules. Return the graph, and whether it is acyclic.
 
     Args:
-        names: variables.
-        votes: C, the number of solutions with each edge (row to column).
-        against: P, the number of subproblems with both ends of the edge whose solution lacks the edge.
+        names: names of the variables.
+        votes: matrix C: `votes[a, b]` is the number of solutions that contain the edge from a to b.
+        against: matrix P: `against[a, b]` is the number of subproblems with a and b whose solution lacks the edge.
         combine: `penalty` keeps edges with C - P > 0; `count` keeps edges with a higher C than the reverse edge.
-        acyclic: drop the weakest edge of each cycle.
-        constraints: background knowledge. Required edges are always kept. If a child has too many parents, the weakest are
-            dropped.
+        acyclic: whether to drop the weakest edge of each cycle.
+        constraints: background knowledge. Required edges are always kept. If a child has too many parents, the parents with
+            the weakest edges are dropped.
     """
     strength: Ints = votes - against if combine == "penalty" else votes
     edges = strength > (0 if combine == "penalty" else strength.T)
@@ -67,12 +67,12 @@ def combine_votes(
 
 
 def solution_from_votes(problem: Scorer | ScoreTable, division: Division, acyclic: bool) -> Solution:
-    """Return the solution that the votes of a division give.
+    """Combine the votes of a division into a solution.
 
     Args:
-        problem: original problem; it scores the graph if there is no cycle.
+        problem: scorer or score table of all variables, to score the graph if it has no cycle.
         division: division with votes.
-        acyclic: drop the weakest edge of each cycle.
+        acyclic: whether to drop the weakest edge of each cycle.
     """
     names = problem.data.names if isinstance(problem, Scorer) else problem.names
     votes, against = votes_of(division)

@@ -44,20 +44,22 @@ from dagneal.strategies.names import DIRECT, QUANTUM, SEEDLESS, check_sampler_na
 
 @dataclass(frozen=True, repr=False)
 class Anneal:
-    """Learning with any dimod sampler.
+    """A solver that uses any dimod sampler.
 
     The sampler first solves subproblems of three variables. Their solutions give candidate parents for each variable. Then
-    the sampler solves the global problem on these candidates, and again with more candidates until no candidate is missing.
-    With `direct` it solves the global problem directly, with all variables as candidate parents.
+    the sampler solves the global problem with these candidates, and repeats this with more candidates until no new candidate
+    raises the score. With `direct=True` the sampler solves the global problem without subproblems, and all variables are
+    candidate parents.
 
     Args:
         sampler: a `dimod.Sampler`, or a name such as `"sa"`, `"sqa"`, `"tabu"`, `"qpu"` or `"qpu-emulated"`.
-        num_reads: reads per call; by default 1,000 for the global problem and 100 for a subproblem, fewer for slow samplers.
-        direct: solve the global problem directly; by default True only for Leap's hybrid sampler.
+        num_reads: number of reads per call. The default is 1,000 for the global problem and 100 for a subproblem; slow
+            samplers have lower defaults.
+        direct: whether to solve the global problem without subproblems; by default True only for Leap's hybrid sampler.
         encoding: QUBO encoding, or its name such as `"paper"`.
-        repair: return the best repaired read; if False, a raw read as in the paper.
+        repair: whether to return the best repaired read; if False, a raw read as in the paper.
         parameters: additional parameters of the sampler, such as `{"num_sweeps": 5000}`.
-        bound: with `direct`, also prove an upper bound on the score.
+        bound: whether to prove an upper bound on the score; only with `direct=True`.
     """
 
     sampler: dimod.Sampler | str
@@ -99,7 +101,7 @@ class Anneal:
 
     @property
     def sampler_parameters(self) -> dict[str, Any]:
-        """The given parameters of the sampler, including `num_reads`."""
+        """The sampler parameters that the user gave, including `num_reads`."""
         return dict(self.parameters) | ({} if self.num_reads is None else {"num_reads": self.num_reads})
 
     def solve(self, problem: Problem, run: Run) -> Solution:
@@ -111,7 +113,7 @@ class Anneal:
 
     @property
     def is_direct(self) -> bool:
-        """Whether the sampler solves the global problem directly."""
+        """Whether the sampler solves the global problem without subproblems."""
         if self.direct is not None:
             return self.direct
         return self.sampler in DIRECT if isinstance(self.sampler, str) else solves_directly(self.sampler)
@@ -132,20 +134,20 @@ class Anneal:
 
     @property
     def max_variables(self) -> int:
-        """The maximum number of variables."""
+        """The maximum number of variables that the solver accepts."""
         return MAX_CANDIDATES + 1
 
     @property
     def uses_journal(self) -> bool:
-        """Whether a journal is used: for solved subproblems, or for submitted jobs."""
+        """Whether the solver writes solved subproblems or submitted jobs to a journal."""
         return not self.is_direct or self.submits_jobs
 
     def solve_directly(self, problem: Problem, run: Run) -> Solution:
-        """Solve the global problem directly.
+        """Solve the global problem without subproblems.
 
         Args:
             problem: problem with at most 65 variables.
-            run: seed and progress; a deadline is an error, because a sampler cannot be stopped.
+            run: a `Run` with seed and progress. A deadline raises an error, because a sampler cannot be stopped.
         """
         check_size(type(self.sampler).__name__, MAX_CANDIDATES + 1, problem)
         refuse_initial(problem)
@@ -168,14 +170,17 @@ class Divide:
 
     Args:
         solver: solver of the subproblems: exact search by default, an `Anneal`, any other solver, or a name such as `"sa"`.
-            With `combine="conquer"` an `Anneal` also solves the global problem; otherwise exact or order search does.
-        size: number of variables in a subproblem, k in the paper.
-        subproblems: `all`, `cover:2`, `cover:3` or `sample:F`; see `dagneal.divide.choose_subproblems`.
-        combine: `conquer` derives candidate parents from the subproblems, then solves the global problem on them. `penalty`
-            and `count` are the paper's rules. `penalty` keeps an edge that most of its subproblems contain (C - P > 0).
-            `count` keeps an edge that occurs more often than its reverse.
-        acyclic: with the paper's rules, drop the weakest edge of each cycle.
-        subproblem_parameters: parameters of the sampler for subproblems only, such as `{"num_reads": 100}`.
+            With `combine="conquer"`, an `Anneal` also solves the global problem. If the solver is not an `Anneal`, exact
+            search or order search solves the global problem.
+        size: number of variables in a subproblem (k in the paper).
+        subproblems: choice of subproblems: `all`, `cover:2`, `cover:3` or `sample:F`; see
+            `dagneal.divide.choose_subproblems`.
+        combine: rule that combines the solutions of the subproblems. `conquer` derives candidate parents from them, and then
+            solves the global problem with these candidates. `penalty` and `count` are the paper's rules. `penalty` keeps an
+            edge if more than half of the subproblems with both variables contain it (C - P > 0 in the paper). `count` keeps
+            an edge if more subproblems contain it than its reverse.
+        acyclic: whether the paper's rules drop the weakest edge of each cycle.
+        subproblem_parameters: sampler parameters that apply to the subproblems only, such as `{"num_reads": 100}`.
     """
 
     solver: Solver | SubproblemSolver | dimod.Sampler | str = field(default_factory=Exact)
@@ -188,9 +193,7 @@ class Divide:
     def __post_init__(self) -> None:
         object.__setattr__(self, "solver", _subproblem_solver(self.solver))
         if isinstance(self.solver, Anneal) and self.solver.direct:
-            raise InputError(
-                "direct=True contradicts Divide: it solves the global problem without subproblems; remove one of them"
-            )
+            raise InputError("direct=True means no subproblems, but Divide needs subproblems; remove direct=True or Divide")
         check_keywords("subproblem_parameters", self.subproblem_parameters)
         if self.subproblem_parameters:
             if not isinstance(self.solver, Anneal):
@@ -201,18 +204,18 @@ class Divide:
 
     @property
     def settings(self) -> DivisionSettings:
-        """The choice of subproblems and the rule to combine them."""
+        """The choice of subproblems, and the rule to combine them, in one object."""
         return DivisionSettings(self.size, self.subproblems, self.combine, self.acyclic)
 
     @property
     def max_variables(self) -> int:
-        """The maximum number of variables."""
+        """The maximum number of variables that the solver accepts."""
         screens = isinstance(self.solver, Exact) and self.settings == DivisionSettings()
         return maxsize if screens else MAX_CANDIDATES + 1
 
     @property
     def uses_journal(self) -> bool:
-        """Whether a journal is used; always True, for solved subproblems."""
+        """Always True: the solver writes solved subproblems to a journal."""
         return True
 
     def solve(self, problem: Problem, run: Run) -> Solution:
@@ -225,8 +228,8 @@ class Divide:
         if n > MAX_CANDIDATES + 1:
             if settings != DivisionSettings() or not isinstance(self.solver, Exact):
                 raise InputError(
-                    f"the data have {n} variables; above {MAX_CANDIDATES + 1} only exact subproblems of 3 variables with "
-                    "combine='conquer' are supported; select fewer columns with columns=[...]"
+                    f"the data have {n} variables; with more than {MAX_CANDIDATES + 1}, only exact subproblems of 3 "
+                    "variables with combine='conquer' are supported; select fewer columns with columns=[...]"
                 )
             return screen(problem.scorer, parent_limit(problem.max_parents, n), problem.initial, run)
         if n < 3:
@@ -235,7 +238,7 @@ class Divide:
 
 
 def _subproblem_solver(value: Any) -> Any:
-    """Return the solver for the argument `solver` of `Divide`."""
+    """Check the argument `solver` of `Divide`, and convert a name or a sampler to a solver."""
     from dagneal.strategies.auto import Auto
     from dagneal.strategies.names import as_solver
 
@@ -248,14 +251,14 @@ def _subproblem_solver(value: Any) -> Any:
 
 
 def _prepare_solver(solver: Any, run: Run) -> SubproblemSolver:
-    """Return a subproblem solver for the field `Divide.solver`."""
+    """Return the field `Divide.solver` as a `SubproblemSolver`."""
     if isinstance(solver, Exact):
         return ExactSubproblems()
     return solver if isinstance(solver, SubproblemSolver) else SequentialSubproblems(solver, run.seed)
 
 
 def _divide(problem: Problem, settings: DivisionSettings, ready: Anneal, changes: Mapping[str, Any], run: Run) -> Solution:
-    """Solve the subproblems with a sampler and, under `conquer`, the global problem too."""
+    """Solve the subproblems with a sampler and, if the rule is `conquer`, the global problem too."""
     n, sampler, encoding = len(problem.names), ready.sampler, as_encoding(ready.encoding)
     if encoding.penalties == "paper" and settings.combine == "conquer":
         problem = problem.with_limit(min(PAPER_PARENTS, n - 1))
@@ -289,13 +292,13 @@ def _solve_undivided(solver: Solver, problem: Problem, settings: DivisionSetting
 
 @contextmanager
 def open_sampler(solver: Anneal, run: Run) -> Iterator[Anneal]:
-    """Yield the solver with a sampler object that is connected to the journal.
+    """Yield the solver with a sampler object instead of a name. The sampler is connected to the journal of the run.
 
     A sampler that was given by name is created here, and closed at the end.
 
     Args:
         solver: solver with a sampler or the name of a sampler.
-        run: run whose journal, if any, records submitted jobs.
+        run: a `Run`; its journal, if any, records submitted jobs.
     """
     created = isinstance(solver.sampler, str)
     sampler = make_sampler(solver.sampler) if isinstance(solver.sampler, str) else solver.sampler

@@ -1,4 +1,4 @@
-"""Auto: chooses a classical solver that is expected to finish within seconds."""
+"""Auto: the default solver. It chooses a classical method that is expected to finish within seconds."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ from dagneal.strategies.classical import Exact, OrderSearch, prove_bound, solve_
 
 @dataclass(frozen=True)
 class Auto:
-    """Exact search if it takes seconds, otherwise the iterated candidate search.
+    """The default solver: exact search if it takes only seconds, otherwise the iterated candidate search.
 
-    The initial candidates come from all small parent sets, or from triples of variables if there are too many such sets.
+    The initial candidates come from the scores of all small parent sets. If there are too many of these sets, the initial
+    candidates come from subproblems of three variables.
 
     Args:
-        bound: also prove an upper bound on the score, if all scores were computed and the optimum is not proved.
+        bound: whether to prove an upper bound on the score, if all small parent sets were scored and no optimum is proved.
     """
 
     bound: bool = True

@@ -1,4 +1,4 @@
-"""Solvers that work on the table of all parent sets: exact, exhaustive and order search.
+"""Solvers that score all parent sets first: exact, exhaustive and order search.
 
 Use these classes as templates for new solvers. A solver is a frozen dataclass with a method `solve(problem, run)`; see
 `dagneal.Solver` for a complete example. Conventions:
@@ -6,8 +6,8 @@ Use these classes as templates for new solvers. A solver is a frozen dataclass w
 - The fields are the settings. `__post_init__` checks them. The `repr` identifies the solver in a journal. If a field is
   named `bound`, it switches the proof of an upper bound on or off; a bootstrap switches it off.
 - `check_size` raises an error if there are too many variables, before anything is counted. The property `max_variables`
-  is this limit. `refuse_initial` raises an error if the solver would ignore an initial DAG.
-- `parent_limit` (in `solvers/policy.py`) returns the parent limit of the user, or the default of the solver.
+  is this limit. `refuse_initial` raises an error if an initial DAG is given; call it in a solver that cannot use it.
+- `parent_limit` (in `solvers/policy.py`) returns the parent limit that the user gave, or the default of the solver.
 - `solve_table` creates the table of all parent sets, calls the algorithm, and adds times and the upper bound.
 - The same `run.seed` gives the same solution. A part with a separate seed, such as a restart, uses
   `run.child("restart", str(number))`.
@@ -45,11 +45,11 @@ from dagneal.solvers.solution import Bound, Solution
 
 @dataclass(frozen=True)
 class Exact:
-    """Exact search: dynamic programming over subsets of up to 28 variables. The result is proved optimal."""
+    """Exact search for up to 28 variables, by dynamic programming over subsets. The result is proved optimal."""
 
     @property
     def max_variables(self) -> int:
-        """The maximum number of variables."""
+        """The maximum number of variables that the solver accepts."""
         return MOST_EXACT
 
     def solve(self, problem: Problem, run: Run) -> Solution:
@@ -62,11 +62,11 @@ class Exact:
 
 @dataclass(frozen=True)
 class Exhaustive:
-    """The paper's exhaustive search of the QUBO, for up to 5 variables with at most 2 parents each."""
+    """The paper's exhaustive search of all QUBO solutions, for up to 5 variables with at most 2 parents each."""
 
     @property
     def max_variables(self) -> int:
-        """The maximum number of variables."""
+        """The maximum number of variables that the solver accepts."""
         return MOST_EXHAUSTIVE
 
     def solve(self, problem: Problem, run: Run) -> Solution:
@@ -79,11 +79,13 @@ class Exhaustive:
 
 @dataclass(frozen=True)
 class OrderSearch:
-    """Order search over all parent sets, for up to 65 variables.
+    """Order search for up to 65 variables: a local search for the best order of the variables.
+
+    All parent sets are scored first.
 
     Args:
         restarts: number of restarts; 1,000 by default.
-        bound: also prove an upper bound on the score.
+        bound: whether to prove an upper bound on the score.
     """
 
     restarts: int | None = None
@@ -96,7 +98,7 @@ class OrderSearch:
 
     @property
     def max_variables(self) -> int:
-        """The maximum number of variables."""
+        """The maximum number of variables that the solver accepts."""
         return MAX_CANDIDATES + 1
 
     def solve(self, problem: Problem, run: Run) -> Solution:
@@ -116,13 +118,13 @@ class OrderSearch:
 def solve_table(
     problem: Problem, solver: Callable[[ScoreTable], Solution], bound: bool = False, complete: bool = False
 ) -> Solution:
-    """Solve a problem on the table of all parent sets.
+    """Score all parent sets of a problem, and solve it.
 
     Args:
         problem: problem with a parent limit.
-        solver: function that solves the table.
-        bound: prove an upper bound if the solution is not proved optimal and exact search was not cheap.
-        complete: keep forbidden parents in the table, with a penalty that excludes them from the best network.
+        solver: function that gets the score table and returns a solution.
+        bound: whether to prove an upper bound, if the solution is not proved optimal and exact search is not cheap.
+        complete: whether to keep forbidden parents in the table, with a penalty that excludes them from the best network.
     """
     begun = perf_counter()
     table = problem.table(complete=complete)
@@ -134,10 +136,10 @@ def solve_table(
 
 
 def prove_bound(table: ScoreTable) -> Bound | None:
-    """Return an upper bound on the score of a table; None if the computation fails. A failure must not lose the network.
+    """Return an upper bound on the score; None and a warning if the computation fails, because the network must not be lost.
 
     Args:
-        table: table of all parent sets.
+        table: score table of all parent sets.
     """
     with warn_on_failure("the upper bound"):
         return upper_bound(table)
@@ -160,7 +162,7 @@ def check_size(solver: str, limit: int, problem: Problem) -> None:
 
 
 def refuse_initial(problem: Problem) -> None:
-    """Raise an error if a problem has an initial DAG. For solvers that cannot use it.
+    """Raise an error if a problem has an initial DAG. Solvers that cannot use an initial DAG call this function.
 
     Args:
         problem: problem to solve.

@@ -29,12 +29,12 @@ QUANTUM = {
     "leap-hybrid": "dagneal.qpu.cloud:hybrid",
 }
 DIRECT = ("leap-hybrid",)  # samplers that solve the global problem directly by default
-SEEDLESS = ("leap-hybrid",)  # quantum samplers without a seed; listed here to avoid a connection just to ask
+SEEDLESS = ("leap-hybrid",)  # quantum samplers without a seed parameter; listed here, because asking them needs a connection
 SOLVERS = (*STRATEGIES, *SAMPLERS, *QUANTUM)
 
 
 def as_solver(value: Any) -> Any:
-    """Return the solver for an argument `solver`.
+    """Return the solver that the argument `solver` of `learn` means.
 
     Args:
         value: a solver, a dimod sampler, a name such as `"sa"` or `"exact"`, or None for `Auto`.
@@ -117,7 +117,7 @@ def load_sampler(target: str, folder: str | None = None) -> Any:
     """Import or create the sampler that `package.module:name` refers to.
 
     Args:
-        target: location of a sampler, of a sampler class, or of a function that returns a sampler.
+        target: text `package.module:name` that refers to a sampler, a sampler class, or a function that returns a sampler.
         folder: additional folder to import modules from.
     """
     import dimod

@@ -1,4 +1,4 @@
-"""Solve the problem of a dataset. `learn` and the confidence measures share these functions."""
+"""Functions that `learn` and the measures of confidence share: learn a structure from data, and check arguments."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def solve_data(
     run: Run,
     initial: nx.DiGraph | None = None,
 ) -> Solution:
-    """Learn a structure from data.
+    """Learn a structure from data with a solver.
 
     If the deadline passes before the parent sets are scored, each variable of the returned network has at most one parent.
 
@@ -43,12 +43,12 @@ def solve_data(
         score: score to maximise.
         max_parents: parent limit; None for the default of the solver.
         knowledge: background knowledge.
-        run: seed, deadline, progress, executor and journal.
+        run: a `Run` with seed, deadline, progress, executor and journal.
         initial: initial DAG of the search.
     """
     scorer = Scorer(data, score, knowledge, run)
     problem = Problem(scorer, max_parents, initial)
-    # With a deadline, pairs are counted first as a fallback. If the solver will reject the problem size, skip this.
+    # With a deadline, pairs are counted first, for a fallback network. A solver that rejects the problem needs no fallback.
     too_large = isinstance(solver, SizeLimited) and len(problem.names) > solver.max_variables
     pairs = None if run.deadline == NEVER or too_large else count_pairs(scorer)
     try:
@@ -59,7 +59,7 @@ def solve_data(
 
 
 def without_bound(solver: Solver) -> Solver:
-    """Return the solver with `bound=False`, if it has this setting. An upper bound takes time and is not needed here.
+    """Return the solver with `bound=False`, if it has this setting. Measures of confidence do not need an upper bound.
 
     Args:
         solver: any solver.
@@ -80,11 +80,11 @@ def as_dataset(data: Any) -> Dataset:
 
 
 def refuse_unknown(function: Callable[..., Any], unknown: Mapping[str, Any]) -> None:
-    """Raise an error for unknown keyword arguments. The message names the function that accepts them, or a similar name.
+    """Raise an error for an unknown keyword argument. The message names the function that accepts it, or a similar name.
 
     Args:
-        function: function that was called; its first argument is data.
-        unknown: unknown keyword arguments.
+        function: function that the user called; its first argument is the data.
+        unknown: unknown keyword arguments of the call.
     """
     if not unknown:
         return
