@@ -45,7 +45,7 @@ def draw_table(seed: int) -> dn.scoring.ScoreTable:
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(10))
 def test_ground_state_is_the_best_network_for_every_encoding(chunk):
-    """The weights are sufficient for all 500 tables, and with nine tenths of the weights the check fails for some."""
+    """The weights are sufficient for all 500 tables. With 0.9 times the weights, the ground state is wrong for some."""
     failures = dict.fromkeys(GENERAL, 0)
     for seed in range(50 * chunk, 50 * (chunk + 1)):
         table = draw_table(seed)
@@ -96,7 +96,7 @@ def test_pruning_keeps_the_energy_of_the_optimum_as_the_lowest_energy(seed, n, l
 
 
 def test_chordal_order_variables_need_more_than_the_largest_removal_cost():
-    """A weight just above every D is too small for chordal order variables.
+    """A weight just above every removal cost D is too small for chordal order variables.
 
     The graph has a cycle of six variables with a triangle inside: one triangle is cyclic, but two edges must be dropped.
     That weight is enough for complete order variables. Here it makes the cyclic graph with all nine edges the ground state.
@@ -184,7 +184,7 @@ def test_chordal_completion_contains_the_edges_and_is_chordal(seed, n, density):
 
 @given(st.integers(0, 10**6), st.integers(2, 7), st.floats(0.1, 1))
 def test_order_variables_without_cyclic_triangles_leave_no_cycle(seed, n, density):
-    """Edges form a DAG if they follow order variables without a cyclic triangle and exclusive pairs have one edge."""
+    """Edges that follow order variables without cyclic triangles form a DAG, if exclusive pairs have only one edge."""
     rng = np.random.default_rng(seed)
     edges = rng.random((n, n)) < density
     np.fill_diagonal(edges, False)
@@ -230,7 +230,7 @@ def test_one_slack_variable_fewer_than_the_paper_enforces_the_limit(limit, slack
             for name in table.names[1:]:
                 empty = limit // 2
                 x |= {("y", name, i + 1): empty >> i & 1 for i in range(slack)}
-            penalties.append(scaled.energy(x) - bqm.energy(x))  # `scaled` has every penalty twice
+            penalties.append(scaled.energy(x) - bqm.energy(x))  # `scaled` has twice the penalties, so this is the penalty
         excess = max(size - limit, 0)
         assert min(penalties) == pytest.approx(excess * (excess + 1) / 2 * encoded.penalties.maximum[0, 0], abs=1e-6)
 
@@ -265,7 +265,7 @@ def test_parent_sets_outside_the_table_are_never_used():
     scores = full.scores.copy()
     entries = full.entries_of(0)
     both = entries.start + int(np.flatnonzero(full.masks[entries] == 3)[0])
-    scores[both] = 0.0  # it would be by far the best
+    scores[both] = 0.0  # a score by far higher than all others
     keep = np.arange(len(scores)) != both
     table = replace(full, scores=scores[keep], masks=full.masks[keep], start=np.array([0, *(full.start[1:] - 1)]))
     for encoding in GENERAL:

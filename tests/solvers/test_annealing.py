@@ -142,7 +142,7 @@ def test_summary_of_known_reads():
     best = dn.solvers.exact(table).dag
     empty = nx.empty_graph(best.nodes, create_using=nx.DiGraph)
     sampler = FixedSampler([empty, best, empty], table, occurrences=[5, 2, 1])
-    sampler.rows[2, :4] = 1  # Pollution is a parent of all; the slack is wrong, but it is a DAG
+    sampler.rows[2, :4] = 1  # Pollution is a parent of all others: a DAG, but with wrong slack
     sampler.rows[0, [0, 4]] = 1  # Pollution and Smoker are parents of each other
     summary = dn.solvers.anneal(table, sampler, repair=False, encoding=dn.PAPER).reads
     assert summary.reads == 8

@@ -33,7 +33,7 @@ def test_exhaustive_equals_exact_with_a_lower_parent_limit(n, m):
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [3, 4])
 def test_exhaustive_finds_any_dag_that_is_the_best(n):
-    """Exhaustive search penalises no DAG, so it finds each DAG if that DAG has the highest score."""
+    """No DAG is penalised, so exhaustive search finds the best DAG, no matter which DAG it is."""
     for dag in all_dags(n):
         if max(map(len, dag)) <= 2:
             table = random_table(n, 2, seed=0, spread=0.0)
@@ -90,7 +90,7 @@ _CACHE: dict = {}
 
 @pytest.mark.parametrize(("n", "m"), [(12, 3), (13, 2), (12, 11)])
 def test_exact_with_high_variables_equals_plain_dynamic_programming(n, m):
-    """With more than 11 variables, exact search equals a dynamic programme over a dictionary."""
+    """With more than 11 variables, exact search gives the same score as a simple dynamic programme."""
     table = dn.scoring.score_table(random_data(n, 80, seed=n, arities=[2] * n), max_parents=m)
     best = {0: 0.0}
     local = []

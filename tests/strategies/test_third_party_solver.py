@@ -193,7 +193,7 @@ CROWDED = graph(*((parent, "Xray") for parent in NAMES if parent != "Xray"))
         (dn.Solution(graph(), -5.0, 2, "s", bound=3), "Returning returned bound=3; give a Bound or None"),
         (dn.Solution(CROWDED, -5.0, 4, "s"), "4 parents of 'Xray'; the problem allows at most 3"),
         (dn.Solution(CROWDED, -5.0, 2, "s"), "4 parents of 'Xray'; max_parents of the solution allows at most 2"),
-        (dn.Solution(graph(), 100.0, 2, "s", optimal=True), r"returned the score 100.0, but its graph scores -\d"),
+        (dn.Solution(graph(), 100.0, 2, "s", optimal=True), r"returned the score 100.0, but the score of its graph is -\d"),
     ],
 )
 def test_invalid_solution_is_rejected_with_the_name_of_the_solver(answer, message, data):
@@ -207,12 +207,16 @@ def test_invalid_solution_is_rejected_with_the_name_of_the_solver(answer, messag
 @pytest.mark.parametrize(
     ("knowledge", "edges", "message"),
     [
-        ({"required": ["Smoker -> Cancer"]}, [], "no edge Smoker -> Cancer, which the background knowledge requires"),
+        (
+            {"required": ["Smoker -> Cancer"]},
+            [],
+            "without the edge Smoker -> Cancer, which the background knowledge requires",
+        ),
         ({"leaves": ["Xray"]}, [("Xray", "Cancer")], "the edge Xray -> Cancer, which the background knowledge forbids"),
         (
             {"limits": {"Cancer": 1}},
             [("Smoker", "Cancer"), ("Pollution", "Cancer")],
-            "Returning returned 2 parents of 'Cancer'; the background knowledge allows 1",
+            "Returning returned a graph with 2 parents of 'Cancer'; the background knowledge allows at most 1",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""QUBO encoding of the search for the best DAG (O'Gorman et al. 2015): encode, decode, export."""
+"""Encode the search for the best DAG as a QUBO (O'Gorman et al. 2015), decode samples, and export the QUBO."""
 
 from dagneal.qubo.decode import (
     Reads as Reads,

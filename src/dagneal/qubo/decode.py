@@ -1,4 +1,4 @@
-"""Decode the reads of a sampler into graphs, raw and repaired."""
+"""Decode the reads (samples) of a sampler into graphs, raw and repaired."""
 
 from __future__ import annotations
 
@@ -24,20 +24,21 @@ from dagneal.scoring.table import ScoreTable
 
 @dataclass(frozen=True, eq=False)
 class Reads:
-    """The decoded reads of a sampler, one entry for each row of the sample set.
+    """The reads (samples) of a sampler, decoded into graphs. Each row of the sample set is one entry.
 
-    A raw read contains the edges whose d variables are 1. It may have cycles or parent sets outside the table. A repaired
-    read uses only the order of the variables: every child gets its best parents among the variables before it. A repaired
-    read is always a DAG. If the raw read is a DAG, the repaired read has at least its score.
+    A raw read is a graph with the edges whose edge variables d are 1. It is feasible if it is a DAG and the table has all
+    its parent sets. A repaired read keeps only the order of the variables: every child gets its best parents among the
+    variables before it. So a repaired read is always a DAG. If the raw read is feasible, the repaired read scores at
+    least as high.
 
     Attributes:
-        table: encoded score table.
-        edges: values of the d variables, shape (reads, parent, child).
-        orders: order of the variables in each read, shape (reads, variables).
+        table: score table that was encoded.
+        edges: values of the edge variables d, shape (reads, parents, children).
+        orders: one order per row: the indices of the variables, from first to last.
         raw_scores: log score of each raw read; NaN if the read is not feasible.
         repaired_scores: log score of each repaired read.
-        energies: energies that the sampler reported.
-        occurrences: number of occurrences of each read.
+        energies: energy of each read, as reported by the sampler.
+        occurrences: number of times that the sampler returned each read.
     """
 
     table: ScoreTable
@@ -50,7 +51,7 @@ class Reads:
 
     @property
     def feasible(self) -> NDArray[np.bool_]:
-        """True for each raw read that is a DAG with parent sets in the table."""
+        """True for each raw read that is a DAG whose parent sets are all in the table."""
         return ~np.isnan(self.raw_scores)
 
     def raw_graph(self, read: int) -> nx.DiGraph:
@@ -66,7 +67,7 @@ class Reads:
         return graph
 
     def repaired_dag(self, read: int) -> nx.DiGraph:
-        """Return the best DAG that follows the order of a read.
+        """Return the best DAG in which parents come before their children in the order of a read.
 
         Args:
             read: index of the read.
@@ -75,15 +76,15 @@ class Reads:
 
 
 def decode(table: ScoreTable, sampleset: dimod.SampleSet) -> Reads:
-    """Decode the reads of an encoded table into graphs.
+    """Decode the reads of a sampler into graphs.
 
     Args:
-        table: encoded score table.
+        table: score table that was encoded.
         sampleset: reads of a sampler.
 
-    The order of a read follows its d and r variables together if they have no cycle. Otherwise it follows the d variables
-    alone, then the r variables alone, then neither. Ties go to the variable that comes first in more r variables, then to
-    the earlier column.
+    The order of the variables in a read follows its edge variables d and its order variables r. If these contradict each
+    other, it follows d alone. If d has a cycle, it follows r alone. If r has a cycle as well, it follows neither. If several
+    variables may come next, the variable that r puts before most other variables comes next, then the earlier column.
 
     >>> from dwave.samplers import TreeDecompositionSolver
     >>> from dagneal.networks.bundled import load
@@ -95,7 +96,7 @@ def decode(table: ScoreTable, sampleset: dimod.SampleSet) -> Reads:
     [('Player', 'Host'), ('Car', 'Host')]
     """
     n = len(table.names)
-    samples = np.asarray(sampleset.record.sample) > 0  # 1 means "set" for binary variables and for spins
+    samples = np.asarray(sampleset.record.sample) > 0  # binary variables are 0 or 1, spins are -1 or 1
     edges = np.zeros((len(samples), n, n), dtype=np.bool_)
     before = np.zeros_like(edges)
     for column, label in enumerate(sampleset.variables):
@@ -116,15 +117,15 @@ def decode(table: ScoreTable, sampleset: dimod.SampleSet) -> Reads:
 
 
 def decode_numbered(table: ScoreTable, layout: Layout, sampleset: dimod.SampleSet) -> Reads:
-    """Decode reads whose QUBO variables are numbered in the order of a layout.
+    """Decode reads whose QUBO variables are labelled with their indices in a layout.
 
     Args:
-        table: encoded score table.
+        table: score table that was encoded.
         layout: index of each QUBO variable.
         sampleset: reads of a sampler.
     """
     position = np.argsort(np.fromiter(sampleset.variables, dtype=np.int64))
-    samples = np.zeros((len(sampleset), layout.num_variables + 1), dtype=np.bool_)  # index -1 reads the extra column, False
+    samples = np.zeros((len(sampleset), layout.num_variables + 1), dtype=np.bool_)  # index -1 selects the last column, False
     samples[:, :-1] = (np.asarray(sampleset.record.sample) > 0)[:, position]
     before = samples[:, layout.r]
     before |= (~before & (layout.r >= 0)).transpose(0, 2, 1)
@@ -132,13 +133,13 @@ def decode_numbered(table: ScoreTable, layout: Layout, sampleset: dimod.SampleSe
 
 
 def decode_spins(table: ScoreTable, encoded: Qubos, problem: int, spins: NDArray[np.int8]) -> Reads:
-    """Decode the spins of one of several problems that were encoded together.
+    """Decode the reads, given as spins, of one of several problems that were encoded together.
 
     Args:
         table: score table of the problem.
         encoded: QUBOs of all problems.
         problem: index of the problem in `encoded`.
-        spins: spins of each read, shape (reads, QUBO variables).
+        spins: values -1 and 1 of the QUBO variables, shape (reads, QUBO variables).
     """
     samples = (spins + 1) // 2
     energies = samples @ encoded.linear[problem] + encoded.offset[problem]
@@ -170,7 +171,7 @@ def _build_reads(
 def _find_orders(
     edges: NDArray[np.bool_], before: NDArray[np.bool_], required: NDArray[np.bool_]
 ) -> tuple[Ints, NDArray[np.bool_]]:
-    """Return an order for each read, and whether its edges have no cycle. Both include the required edges."""
+    """Return the order of each read, and whether its edges have no cycle. Required edges count as edges."""
     reads, n, _ = edges.shape
     orders = np.empty((reads, n), dtype=np.int64)
     acyclic = np.ones(reads, dtype=np.bool_)
@@ -197,7 +198,7 @@ def _raw_scores(
     masks: Masks,
     scores: Floats,
 ) -> Floats:
-    """Return the log score of each raw read; NaN if it has a cycle or a parent set outside the table."""
+    """Return the log score of each raw read; NaN if it is not `acyclic` or the table lacks one of its parent sets."""
     reads, n, _ = edges.shape
     total = np.zeros(reads)
     for read in range(reads):

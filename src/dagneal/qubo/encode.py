@@ -1,11 +1,12 @@
-"""Encode a table of local scores as a BQM whose ground state is the best DAG.
+"""Encode a table of local scores as a binary quadratic model (BQM) whose ground state is the best DAG.
 
-The Hamiltonian is the paper's, H = H_score + H_max + H_trans + H_consist, over these QUBO variables:
+The Hamiltonian is H = H_score + H_max + H_trans + H_consist (O'Gorman et al. 2015). "The paper" is Zardini et al. 2022,
+which uses the same Hamiltonian. The QUBO variables are:
 
     ("d", parent, child)       edge: 1 if the graph has the edge parent -> child
-    ("y", child, l)            slack: binary digit l of the unused part of the parent limit
-    ("r", a, b)                order: 1 if a comes before b in the order; in the data, column a precedes column b
-    ("a", child, parents...)   auxiliary: 1 if the child has all these parents; only for sets of more than two parents
+    ("y", child, l)            slack: binary digit l of the limit minus the number of parents (halved, except with `paper`)
+    ("r", a, b)                order: 1 if a is before b in the order of the variables; a is the earlier column in the data
+    ("a", child, parents...)   auxiliary: 1 if the child has all these parents; only needed if a child may have three parents
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ class Encoding:
 
     Args:
         penalties: rule for the penalty weights. `"paper"` uses the bounds of O'Gorman et al. plus one and allows at most two
-            parents. `"tight"` weighs each constraint just above the gain from its violation. `"gap"` uses one weight for
-            all order constraints, just above the total gain from a violated order.
-        order: pairs of variables with an order variable: `"complete"` for all pairs, `"chordal"` for pairs that can be in a
-            cycle.
+            parents. `"tight"` gives each constraint a weight just above the gain from violating it. `"gap"` gives all order
+            constraints the same weight, just above the largest total gain from violating the order.
+        order: pairs of variables that get an order variable: `"complete"` for all pairs, `"chordal"` for pairs that can be
+            in a cycle.
         prune: whether to drop parent sets that are no better than one of their subsets, edges that no remaining set uses,
-            and slack variables that are not needed (the paper's penalties keep them).
-        scale: factor for all penalties. Below 1 the ground state may be wrong; check it with `verify`.
+            and slack variables that are not needed. With `"paper"` penalties, all slack variables are kept.
+        scale: factor for all penalties. With a factor below 1 the ground state may be wrong; check it with `verify`.
     """
 
     penalties: PenaltyKind = "tight"
@@ -61,11 +62,11 @@ class Encoding:
                 "use complete order variables or tight penalties"
             )
         if not isinstance(self.scale, int | float) or not 0 < self.scale < inf:
-            raise InputError(f"scale is {self.scale!r}; give a number above 0")
+            raise InputError(f"scale is {self.scale!r}; give a finite number above 0")
 
     @property
     def name(self) -> str:
-        """The settings as words, separated by commas."""
+        """The settings as words, such as `tight, chordal, pruned`."""
         words = [self.penalties, self.order, "pruned" if self.prune else "unpruned"]
         return ", ".join([*words, *([f"scaled by {self.scale:g}"] if self.scale != 1.0 else [])])
 
@@ -75,7 +76,7 @@ TIGHT = Encoding("tight", "chordal", prune=True)
 
 
 def as_encoding(value: Any) -> Encoding:
-    """Return an encoding from an `Encoding` or from text.
+    """Return the given encoding, or parse it if it is text.
 
     Args:
         value: encoding, or text such as `"paper"` or `"gap,unpruned"`; see `parse_encoding`.
@@ -94,7 +95,7 @@ def parse_encoding(text: str) -> Encoding:
     """Return the encoding that a text describes, such as `tight`, `paper` or `gap,complete,unpruned`.
 
     Args:
-        text: words for the penalties, the order variables and the pruning, in any order, separated by commas. Missing
+        text: words for the penalties, the order variables and the pruning, separated by commas, in any sequence. Missing
             settings come from `PAPER` if the text contains `paper`, otherwise from `TIGHT`.
 
     >>> parse_encoding("paper") == PAPER, parse_encoding("gap,unpruned").name
@@ -107,7 +108,7 @@ def parse_encoding(text: str) -> Encoding:
         if not field:
             raise InputError(f"the encoding {text!r} has the unknown word {word!r}; use words from {', '.join(_WORDS)}")
         if field in settings:
-            raise InputError(f"the encoding {text!r} sets {field} twice; keep one of the words")
+            raise InputError(f"the encoding {text!r} sets {field} twice; keep only one word for it")
         settings[field] = value
     return replace(PAPER if settings.get("penalties") == "paper" else TIGHT, **settings)  # type: ignore[arg-type]
 
@@ -125,12 +126,13 @@ def encode(table: ScoreTable, encoding: Encoding = TIGHT) -> dimod.BinaryQuadrat
 
     Args:
         table: local scores, with any parent limit and any candidate parents.
-        encoding: settings of the encoding. `TIGHT` has the fewest QUBO variables and the smallest weights. `PAPER` is
-            O'Gorman's Hamiltonian with the paper's penalties, entry for entry.
+        encoding: settings of the encoding. `TIGHT` has the fewest QUBO variables and the smallest weights. `PAPER`
+            reproduces every entry of the matrix in the paper.
 
     Returns:
-        A model whose ground state is a best DAG. Without pruning, the energy of every DAG of the table, with its best slack
-        and order variables, is minus its log score. With pruning, this holds for every DAG without needless parents.
+        A model whose ground state is a best DAG. Without pruning, the energy of every DAG of the table is minus its log
+        score if the slack, order and auxiliary variables have their best values. With pruning, this holds for the DAGs in
+        which every parent set scores higher than all its proper subsets.
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
@@ -148,12 +150,12 @@ def qubos(problem: ScoreTable | Subproblems, encoding: Encoding = TIGHT) -> Qubo
 
     Args:
         problem: score table, or subproblems of a table.
-        encoding: settings of the encoding. Subproblems share one layout, so their encoding must not prune.
+        encoding: settings of the encoding. For subproblems, `prune` must be False, because they share their QUBO variables.
     """
     if not isinstance(encoding, Encoding):
         raise InputError(f"encoding is {encoding!r}; give an Encoding, such as TIGHT or PAPER")
     if isinstance(problem, Subproblems) and encoding.prune:
-        raise InputError("subproblems that are encoded together share one layout; use an encoding with prune=False")
+        raise InputError("subproblems share their QUBO variables and cannot be pruned; use an encoding with prune=False")
     limit = problem.max_parents
     paper = encoding.penalties == "paper"
     if paper:
@@ -174,7 +176,7 @@ def qubos(problem: ScoreTable | Subproblems, encoding: Encoding = TIGHT) -> Qubo
 
 
 def check_paper(problem: ScoreTable | Subproblems) -> None:
-    """Check that the paper's penalties are valid for a problem: at most two parents, and all parent sets."""
+    """Check that the paper's penalties are valid: the parent limit is at most two, and no parent set is missing."""
     if problem.max_parents > 2:
         raise InputError(
             f"the paper's penalties are defined for at most 2 parents, not {problem.max_parents}; "
@@ -186,7 +188,7 @@ def check_paper(problem: ScoreTable | Subproblems) -> None:
 
 
 def _has_all_sets(table: ScoreTable) -> bool:
-    """Return whether the table has all sets of at most two candidate parents of each child."""
+    """Return whether a table with a parent limit of at most two has all sets of candidate parents."""
     count = np.diff(table.first)
     limit = np.minimum(count, table.max_parents)
     expected = 1 + np.where(limit >= 1, count, 0) + np.where(limit >= 2, count * (count - 1) // 2, 0)
@@ -194,13 +196,16 @@ def _has_all_sets(table: ScoreTable) -> bool:
 
 
 def _needs_limit(child: Child, limit: int, prune: bool) -> bool:
-    """Return whether a child needs H_max: too many parents are possible and, with pruning, lower the energy."""
+    """Return whether a child needs H_max because it may have more parents than the limit.
+
+    With pruning, it needs H_max only if more parents could lower the energy.
+    """
     rounding = ROUNDING * float(np.abs(child.costs[np.isfinite(child.costs)]).max())
     return len(child.parents) > limit and not (prune and bool((oversize_gain(child, limit) < -rounding).all()))
 
 
 def _reduce(child: Child, prune: bool) -> Reduction:
-    """Return the reduction of all terms of degree three and more; with pruning, of the nonzero terms."""
+    """Reduce the terms of degree three and more to products of two variables; with pruning, only the nonzero terms."""
     high = child.sets.sizes > 2
     if prune:
         high &= child.weights[0] != 0
@@ -210,7 +215,7 @@ def _reduce(child: Child, prune: bool) -> Reduction:
 def qubo_matrix(bqm: dimod.BinaryQuadraticModel) -> Floats:
     """Return the upper-triangular matrix Q of a model, with linear coefficients on the diagonal.
 
-    Rows and columns are in the order of the model's variables.
+    Rows and columns are in the order of `bqm.variables`.
 
     Args:
         bqm: binary quadratic model.
@@ -223,10 +228,12 @@ def qubo_matrix(bqm: dimod.BinaryQuadraticModel) -> Floats:
 
 
 def qubo_vector(table: ScoreTable, dag: nx.DiGraph, encoding: Encoding = TIGHT) -> Ints:
-    """Return the vector x of a DAG, with its best slack, order and auxiliary variables, in the order of the matrix.
+    """Return the values of all QUBO variables that represent a DAG.
+
+    The values are in the order of the rows of `qubo_matrix`. Slack, order and auxiliary variables get their best values.
 
     Args:
-        table: encoded score table.
+        table: score table that was encoded.
         dag: DAG over the variables of the table. A child with more parents than the limit gets slack 0.
         encoding: settings of the encoding.
     """
@@ -256,10 +263,10 @@ def qubo_vector(table: ScoreTable, dag: nx.DiGraph, encoding: Encoding = TIGHT) 
 
 
 def result_value(bqm: dimod.BinaryQuadraticModel, x: Ints) -> float:
-    """Return the paper's result value x^T Q x, without the offset.
+    """Return x^T Q x, the energy without the offset, which the paper calls the result value.
 
     Args:
-        bqm: encoded score table.
-        x: values of the QUBO variables in the order of the model.
+        bqm: QUBO of a score table.
+        x: values of the QUBO variables, in the order of `bqm.variables`.
     """
     return float(bqm.energies((x, bqm.variables))[0] - bqm.offset)

@@ -1,4 +1,4 @@
-"""Write a QUBO to a file for other tools."""
+"""Write a QUBO to a file that other tools can read."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ FORMATS = (".bqm", ".coo", ".npz")
 
 
 def write_model(bqm: dimod.BinaryQuadraticModel, path: str | os.PathLike[str]) -> None:
-    """Write a binary quadratic model in the format that the file extension selects.
+    """Write a binary quadratic model to a file. The file extension selects the format.
 
     Args:
         bqm: binary or spin model.
-        path: path of the file. The extension is .bqm (dimod's own format), .coo (text, one `row column value` per line, read
-            by dimod's `coo`) or .npz (arrays `row`, `column`, `value`, `offset`, `vartype`, and `labels` as JSON).
+        path: path of the file, with one of three extensions: .bqm (dimod's own format), .coo (text with one
+            `row column value` per line, which dimod's `coo` module reads) or .npz (NumPy arrays `row`, `column`, `value`,
+            `offset`, `vartype`, and `labels` as JSON).
 
     >>> import dimod, tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "pair.coo"
@@ -58,7 +59,7 @@ def write_model(bqm: dimod.BinaryQuadraticModel, path: str | os.PathLike[str]) -
             return
         lines = [f"# vartype={bqm.vartype.name}", f"# offset={float(bqm.offset)!r}"]
         lines += [f"# {i} = {label}" for i, label in enumerate(labels)]
-        # dimod's reader does not accept exponents.
+        # dimod's reader does not accept exponents, such as 1e-05.
         lines += [
             f"{i} {j} {np.format_float_positional(value, trim='0')}"
             for i, j, value in zip(rows, columns, values, strict=True)

@@ -1,4 +1,7 @@
-"""Build the Hamiltonian H = H_score + H_max + H_trans + H_consist of one or more problems of the same shape."""
+"""Build the Hamiltonian H = H_score + H_max + H_trans + H_consist of one or more problems of the same shape.
+
+Problems of the same shape have the same QUBO variables. Only their coefficients differ.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +22,13 @@ from dagneal.qubo.variables import Layout
 
 @dataclass(frozen=True, eq=False)
 class Qubos:
-    """The QUBOs of one or more problems of the same shape, as arrays.
+    """The QUBOs of one or more problems with the same QUBO variables, as arrays.
 
     Attributes:
         layout: index of each QUBO variable.
         linear: linear coefficients, shape (problems, QUBO variables).
-        rows: first variable of each interaction.
-        columns: second variable of each interaction.
+        rows: index of the first variable of each interaction.
+        columns: index of the second variable of each interaction.
         quadratic: quadratic coefficients, shape (problems, interactions).
         offset: constant terms, shape (problems,).
         penalties: weights of the constraints.
@@ -44,7 +47,7 @@ class Qubos:
 
         Args:
             problem: index of the problem.
-            names: names of the data variables, for labels. Without names the QUBO variables are numbered, which is faster.
+            names: names of the data variables, for the labels of the QUBO variables; by default the labels are indices.
         """
         return dimod.BinaryQuadraticModel.from_numpy_vectors(
             self.linear[problem],
@@ -56,11 +59,13 @@ class Qubos:
 
     @cached_property
     def beta_ranges(self) -> Floats:
-        """The inverse temperatures that simulated annealing would choose for each problem, shape (problems, 2).
+        """The first and last inverse temperature (beta) that `SimulatedAnnealingSampler` would choose, shape (problems, 2).
 
-        Hot: every spin flips with probability of at least one half, beta = log(2) / (2 max field).
-        Cold: the easiest flip from a minimum happens once in a hundred sweeps,
-        beta = log(100 x number of smallest fields) / (2 min field). The fields are those of the Ising form.
+        Let h and J be the coefficients of the Ising form.
+        First (hot): every spin flips with a probability of at least one half. beta = log(2) / (2 F), where F is the largest
+        sum of |h| and all |J| of one spin.
+        Last (cold): the easiest flip from a minimum happens once in a hundred sweeps. beta = log(100 k) / (2 f), where f is
+        the smallest nonzero |h| or |J|, and k is the number of spins with this coefficient.
         """
         couplings = self.quadratic / 4
         fields = self.linear / 2
@@ -95,7 +100,7 @@ def assemble(
         layout: index of each QUBO variable.
         children: polynomial of each child.
         limit: parent limit.
-        limited: children that need H_max.
+        limited: indices of the children that need H_max.
         order: order variables.
         reductions: auxiliary variables of each child.
         penalties: weights of the constraints.
@@ -113,7 +118,7 @@ def assemble(
 
 
 class _Terms:
-    """A collector for the coefficients of all problems; the first axis of each array is the problem."""
+    """The coefficients that were added so far. The first axis of each array is the problem."""
 
     def __init__(self, problems: int, variables: int) -> None:
         self.linear = np.zeros((problems, variables))
@@ -122,12 +127,12 @@ class _Terms:
         self.values: list[Floats] = [np.zeros((problems, 0))]
 
     def add(self, rows: Ints, columns: Ints, values: Floats) -> None:
-        """Add interactions with values of shape (problems, interactions) or (problems, 1)."""
+        """Add quadratic terms. The values have the shape (problems, interactions) or (problems, 1)."""
         self.keys.append(np.minimum(rows, columns) * self.linear.shape[1] + np.maximum(rows, columns))
         self.values.append(np.broadcast_to(values, (len(self.offset), len(rows))))
 
     def merge(self) -> tuple[Ints, Ints, Floats]:
-        """Return rows, columns and values of the distinct interactions, with repeated interactions summed."""
+        """Return rows, columns and values of the distinct interactions. Values of repeated interactions are summed."""
         keys, index = np.unique(np.concatenate(self.keys), return_inverse=True)
         values = np.zeros((len(keys), len(self.offset)))
         np.add.at(values, index, np.concatenate(self.values, axis=1).T)
@@ -138,16 +143,16 @@ class _Terms:
 def _add_score(terms: _Terms, layout: Layout, index: int, child: Child, reduced: Reduction, weights: Floats) -> None:
     """Add H_score, the sum over parent sets J of w(J) prod d_j, and the penalties of the auxiliary variables.
 
-    An auxiliary variable a for the product x y has the penalty u x y - (u + v) (x a + y a) + (u + 2 v) a. The penalty is 0
-    if a = x y, u if a is 0 instead of 1, and at least v if a is 1 instead of 0. For u = v it is Rosenberg's penalty.
+    The auxiliary variable a replaces the product x y. Its penalty is u x y - (u + v) (x a + y a) + (u + 2 v) a. This is 0 if
+    a = x y, u if a is 0 instead of 1, and at least v if a is 1 instead of 0. For u = v it is Rosenberg's penalty.
     """
     variables = np.concatenate([layout.d[child.parents, index], layout.a[index] + np.arange(len(reduced.products))])
     sets = child.sets
     terms.offset += child.weights[:, 0]
     single = np.flatnonzero(sets.sizes == 1)
-    terms.linear[:, variables[_set_bits(sets.masks[single], 1)[:, 0]]] += child.weights[:, single]
+    terms.linear[:, variables[_bit_positions(sets.masks[single], 1)[:, 0]]] += child.weights[:, single]
     pairs = np.flatnonzero(sets.sizes == 2)
-    ends = variables[_set_bits(sets.masks[pairs], 2)]
+    ends = variables[_bit_positions(sets.masks[pairs], 2)]
     terms.add(ends[:, 0], ends[:, 1], child.weights[:, pairs])
     if not len(reduced.products):
         return
@@ -162,8 +167,8 @@ def _add_score(terms: _Terms, layout: Layout, index: int, child: Child, reduced:
     terms.linear[:, a] += low + 2 * high
 
 
-def _set_bits(masks: np.ndarray, count: int) -> Ints:
-    """Return the positions of the set bits of masks that all have `count` set bits, shape (masks, count)."""
+def _bit_positions(masks: np.ndarray, count: int) -> Ints:
+    """Return the positions of the bits that are 1, shape (masks, count). Every mask must have `count` of them."""
     positions = np.empty((len(masks), count), dtype=np.int64)
     left = masks.copy()
     for column in range(count):
@@ -174,11 +179,11 @@ def _set_bits(masks: np.ndarray, count: int) -> Ints:
 
 
 def _add_maximum(terms: _Terms, layout: Layout, index: int, limit: int, weight: Floats, squared: bool) -> None:
-    """Add H_max, which is 0 if a child has at most m parents and the slack y fits.
+    """Add H_max of a child. It is 0 if the child has at most m parents, the parent limit, and the slack y is correct.
 
-    The paper uses delta (X - m)^2 with X = sum of d + y. The other encodings use delta (X - m)(X - m + 1) / 2 with
-    X = sum of d + 2 y. It is 0 for two consecutive values of X. So y needs half as many values, which saves one slack
-    variable. For e parents too many it is delta e (e + 1) / 2. The code adds the expanded products.
+    The paper uses delta (X - m)^2 with X = (sum of d) + y. The other encodings use delta (X - m)(X - m + 1) / 2 with
+    X = (sum of d) + 2 y. This form is 0 for two values of X, m - 1 and m. So y needs half as many values, which saves one
+    slack variable. With m + e parents the form is delta e (e + 1) / 2. The code adds the terms of the expanded product.
     """
     slack = layout.y[index][layout.y[index] >= 0]
     edges = layout.d[:, index][layout.d[:, index] >= 0]
@@ -196,7 +201,7 @@ def _add_maximum(terms: _Terms, layout: Layout, index: int, limit: int, weight: 
 
 
 def _add_consistency(terms: _Terms, layout: Layout, order: OrderVariables, penalties: Penalties) -> None:
-    """Add H_consist: edges must follow the order variables. Pairs without one must not have edges in both directions."""
+    """Add H_consist: edges must follow the order variables. Exclusive pairs must not have edges in both directions."""
     i, j = order.pairs.T
     present = layout.d[i, j] >= 0  # i -> j needs r_ij = 1
     weight = penalties.consistency[:, i[present], j[present]]
@@ -209,7 +214,7 @@ def _add_consistency(terms: _Terms, layout: Layout, order: OrderVariables, penal
 
 
 def _add_transitivity(terms: _Terms, layout: Layout, order: OrderVariables, penalties: Penalties) -> None:
-    """Add H_trans, which forbids cycles of three variables in r."""
+    """Add H_trans: three order variables r must not form a cycle, such as a before b before c before a."""
     i, j, k = order.triangles.T
     ij, jk, ik = layout.r[i, j], layout.r[j, k], layout.r[i, k]
     np.add.at(terms.linear.T, ik, penalties.transitivity.T)

@@ -1,4 +1,4 @@
-"""Choose the order variables of a QUBO, and the triangles that must not be cyclic."""
+"""Choose the order variables of a QUBO, and the triples of variables that must not form a cycle."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class OrderVariables:
         exclusive: pairs without an order variable that may have an edge in either direction, but not in both.
         components: biconnected components of the graph of order variables. Every cycle lies in one component. Two components
             share at most one variable.
-        component: component of each triangle.
+        component: for each triangle, the index of its component in `components`.
         complete: whether all pairs have an order variable.
     """
 
@@ -38,17 +38,17 @@ class OrderVariables:
 
 
 def choose_order_variables(edges: NDArray[np.bool_], order: Order) -> OrderVariables:
-    """Choose the order variables for a set of possible edges.
+    """Choose the pairs of variables that get an order variable.
 
     Args:
-        edges: `edges[parent, child]`, True if the edge has an edge variable.
-        order: `complete` for all pairs, as in the paper; `chordal` for the pairs that can be in a cycle.
+        edges: matrix of possible edges; `edges[parent, child]` is True if the edge has an edge variable.
+        order: `complete` for all pairs, as in the paper, or `chordal` for the pairs that can be in a cycle.
 
     Why `chordal` excludes all cycles: A cycle stays within a strongly connected component of the possible edges. In each
-    component, the pairs with a possible edge are completed to a chordal graph. An orientation of a chordal graph without a
-    directed triangle has no directed cycle: a longer cycle has a chord, and the chord gives a shorter cycle. An edge of a
-    chordal graph that is in no triangle is in no cycle of three or more variables. Such a pair needs no order variable; it
-    is enough to exclude edges in both directions.
+    component, the pairs with a possible edge are completed to a chordal graph. If an orientation of a chordal graph has no
+    directed triangle, it has no directed cycle: a longer cycle has a chord, and the chord gives a shorter cycle. If an edge
+    of a chordal graph is in no triangle, it is in no cycle of three or more variables. The two variables of this edge need
+    no order variable; it is enough to exclude edges in both directions.
 
     >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], dtype=bool)
     >>> [len(choose_order_variables(path, order).pairs) for order in ("complete", "chordal")]
@@ -85,12 +85,13 @@ def choose_order_variables(edges: NDArray[np.bool_], order: Order) -> OrderVaria
 
 
 def complete_to_chordal(edges: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return a chordal graph that contains the given edges: every cycle of four or more vertices has a chord.
+    """Add edges to a graph until it is chordal, and return its adjacency matrix.
 
-    The min-fill rule removes one vertex at a time: the vertex whose neighbours need the fewest new edges to become a clique.
+    In a chordal graph, every cycle of four or more vertices has a chord. The min-fill rule takes one vertex at a time, joins
+    all its neighbours, and removes it. It takes the vertex whose neighbours need the fewest new edges.
 
     Args:
-        edges: adjacency matrix; directions are ignored.
+        edges: adjacency matrix of the graph; directions are ignored.
 
     >>> square = np.roll(np.eye(4, dtype=bool), 1, axis=1)
     >>> int(np.triu(complete_to_chordal(square)).sum())

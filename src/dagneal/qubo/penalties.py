@@ -1,36 +1,38 @@
 """Compute the penalty weights that make the ground state of the QUBO the best network.
 
-Notation: f_i(S) is the cost (minus the log score) of child i with parents S, m is the parent limit, p_i is the polynomial of
-child i in H_score with coefficients w_i, and n is the number of variables.
+Notation: f_i(S) is the cost (minus the log score) of child i with parents S. p_i is the polynomial of child i in H_score,
+with coefficients w_i. m is the parent limit, and n is the number of variables. The weights are delta_max (parent limit),
+delta_consist (edges follow the order variables) and delta_trans (order variables have no cyclic triangle).
 
 `paper`: the bounds of O'Gorman et al. plus one, for at most two parents and complete order variables.
-Let D'_ji = max(0, -w_i(j) - sum_k min(0, w_i(jk))). Then delta_max(i) is above every D'_ji, delta_trans is above every D',
-and delta_consist = (n - 2) delta_trans + 1.
+Let D'_ji = max(0, -w_i(j) - sum_k min(0, w_i(jk))). Then delta_max(i) = 1 + (largest D'_ji over all j),
+delta_trans = 1 + (largest D'_ji over all j and i), and delta_consist = 1 + (n - 2) delta_trans.
 
 `tight`: each weight is just above the gain from violating its constraint.
-Let D_ji be the highest cost of removing the edge j -> i: the maximum, over allowed sets S that contain j, of
+Let D_ji be the largest cost increase from removing the edge j -> i: the maximum, over allowed sets S that contain j, of
 (smallest cost of a subset of S without j) - f_i(S).
 
-- delta_max(i) is above ((smallest cost of an allowed subset of S) - p_i(S)) / (e (e + 1) / 2) for every set S with e > 0
-  parents too many. So replacing S by that subset lowers the energy. If there are too many sets S to enumerate, delta_max(i)
-  is above the highest cost of removing one parent.
+- delta_max(i): Let S be a set of m + e parents, e > 0. delta_max(i) is above
+  ((smallest cost of an allowed subset of S) - p_i(S)) / (e (e + 1) / 2) for every S. So replacing S by that subset lowers
+  the energy. If there are too many sets S to enumerate, delta_max(i) is above a bound on the increase of p_i from removing
+  one parent j, for every j. The bound is minus the sum of the negative coefficients of all sets that contain j.
 - delta_consist of j -> i is above D_ji. So dropping an edge that contradicts its order variable lowers the energy.
-- delta_trans of a triangle is above the smallest of the values E_v and F_v of its three variables. E_v is the highest cost
-  of removing all parents of v. F_v, the sum of D_vi over the children i of v, bounds the cost of removing v from all its
-  children. Both count only edges within the triangle's biconnected component of the order variables, because cycles do not
-  leave the component.
-  Proof: Take a cyclic triangle and its variable v with the smallest value. Set all order variables of v in the component so
-  that v comes first (if the value is E_v) or last (if it is F_v). This creates no cyclic triangle and removes at least one.
-  Dropping the edges that contradict the new order costs at most E_v or F_v. Repeat until no triangle is cyclic. A complete
-  or chordal graph without cyclic triangles has no cycle, so the bound holds for both kinds of order variables.
-- For complete order variables, one weight above every D is also enough. A tournament with a cycle has two variables with the
-  same number of successors. Reversing their order variable removes at least one more cyclic triangle than it creates. The
-  code uses the weights with the smaller sum.
-  For chordal order variables this weight is too small. Counterexample: the cycle x a y b z c with the triangle x y z, all
-  edges in the same direction around the cycle. One triangle is cyclic, but two edges must be dropped.
+- delta_trans of a triangle is above the smallest of six values: E_v and F_v of its three variables v. E_v is the largest
+  cost increase from removing all parents of v. F_v, the sum of D_vi over the children i of v, bounds the cost increase from
+  removing v from all its children. Both count only edges within the triangle's biconnected component of the order
+  variables, because cycles do not leave the component.
+  Proof: Take a cyclic triangle and its variable v with the smallest value. Change the order variables of v in the component
+  so that v comes first (if the value is E_v) or last (if it is F_v). This creates no cyclic triangle and removes at least
+  one. Dropping the edges that contradict the new order costs at most E_v or F_v. Repeat until no triangle is cyclic. A
+  complete or chordal graph without cyclic triangles has no cycle, so the bound holds for both kinds of order variables.
+- For complete order variables, one weight above every D is also enough. Complete order variables form a tournament. A
+  tournament with a cycle has two variables with the same number of successors. Reversing their order variable removes at
+  least one more cyclic triangle than it creates. The code uses the weights with the smaller sum.
+  For chordal order variables this weight is too small. Counterexample: the edges x -> a -> y -> b -> z -> c -> x and
+  x -> y -> z -> x. Only the triangle x y z is cyclic, but two edges must be dropped.
 
 `gap`: delta_consist and delta_trans are above (cost of a known network) - (sum over children of the smallest cost). So a
-state with a violated order has more energy than the known network. delta_max is the same as in `tight`, because the
+state that violates the order has more energy than the known network. delta_max is the same as in `tight`, because the
 polynomial of a set with too many parents may be far below the cost of every allowed set.
 """
 
@@ -49,24 +51,24 @@ from dagneal.qubo.reduction import Reduction
 from dagneal.scoring.orders import random_orders
 
 PenaltyKind = Literal["paper", "tight", "gap"]
-_MARGIN = 10.0  # added to the bounds, in nats: with less, annealers return more states that violate a constraint
+_MARGIN = 10.0  # added to the bounds, in nats; with a smaller margin, annealers violate constraints more often
 _PAPER_MARGIN = 1.0
-_GRID = 2.0**-10  # order weights are multiples of this value; see `_round_up`
+_GRID = 2.0**-10  # weights of order constraints are multiples of this value; see `_round_up`
 _PAPER_GRID = 2.0**-26
-_KNOWN_ORDERS = 200  # random orders to try for a known network
+_KNOWN_ORDERS = 200  # number of random orders; the best network of these is the known network of `gap`
 
 
 @dataclass(frozen=True, eq=False)
 class Penalties:
-    """The weights of the constraints of one or more QUBOs of the same shape, in the paper's notation.
+    """The weights of the constraints, for one or more problems with the same QUBO variables.
 
     Attributes:
-        maximum: delta_max of each child, shape (problems, children).
-        consistency: delta_consist of each edge, shape (problems, parent, child).
-        transitivity: delta_trans of each triangle, shape (problems, triangles).
+        maximum: weight delta_max of each child's parent limit, shape (problems, children).
+        consistency: weight delta_consist of each edge, shape (problems, parents, children).
+        transitivity: weight delta_trans of each triangle, shape (problems, triangles).
         exclusion: weight of each pair that must not have edges in both directions, shape (problems, pairs).
-        auxiliary: weights of each child's auxiliary variables, shape (problems, auxiliary variables, 2): first for the value
-            0 instead of 1, then for 1 instead of 0.
+        auxiliary: one array per child with two weights per auxiliary variable, shape (problems, auxiliary variables, 2). The
+            first weight penalises the value 0 instead of 1, the second the value 1 instead of 0.
     """
 
     maximum: Floats
@@ -76,10 +78,10 @@ class Penalties:
     auxiliary: tuple[Floats, ...]
 
     def map(self, change: Callable[[Floats], Floats]) -> Penalties:
-        """Return the penalties with a function applied to all weights.
+        """Apply a function to all weights, and return the result.
 
         Args:
-            change: function from weights to weights.
+            change: function that takes and returns an array of weights.
         """
         return Penalties(
             change(self.maximum),
@@ -130,22 +132,23 @@ def penalties(
 def _round_up(weights: Floats, grid: float = _GRID) -> Floats:
     """Round weights up to multiples of a power of two, so that their sums are exact.
 
-    In the Ising form, weights add up in fields, and many cancel. A rounding error there, about 1e-12 instead of 0, would
-    make simulated annealing cool to that scale. It would then spend most of its schedule frozen.
+    In the Ising form, each field is a sum of weights, and many of these sums are 0. With rounding errors they would be about
+    1e-12 instead. Simulated annealing chooses its last temperature by the smallest nonzero field, so it would cool much too
+    far and waste most of its sweeps.
     """
     rounded: Floats = np.ceil(weights / grid) * grid
     return rounded
 
 
 def _influences(child: Child, reduced: Reduction) -> Floats:
-    """Return the lowest weights for a child's auxiliary variables, shape (problems, auxiliary variables, 2)."""
+    """Return the lowest sufficient weights of a child's auxiliary variables, shape (problems, auxiliary variables, 2)."""
     weights = child.weights[:, np.searchsorted(child.sets.masks, reduced.terms)]
     influences = [product.influence(weights) for product in reduced.products]
     return np.stack(influences, axis=1) if influences else np.zeros((len(weights), 0, 2))
 
 
 def _by_edge(children: list[Child], values: list[Floats]) -> Floats:
-    """Arrange the values of each child's possible parents as an array of shape (problems, parent, child)."""
+    """Arrange values, one for each possible parent of each child, as an array of shape (problems, parents, children)."""
     n = len(children)
     matrix = np.zeros((len(children[0].costs), n, n))
     for child, parent_values in enumerate(values):
@@ -154,7 +157,7 @@ def _by_edge(children: list[Child], values: list[Floats]) -> Floats:
 
 
 def _triangle_costs(children: list[Child], removal_costs: Floats, order: OrderVariables) -> Floats:
-    """Return the highest cost of breaking each triangle, by removing its cheapest variable from all cycles."""
+    """Return the lower bound on delta_trans of each triangle; see `tight` in the module docstring."""
     costs = np.zeros((len(removal_costs), len(order.triangles)))
     for component, members in enumerate(order.components):
         first = [children[v].removal_cost(_parent_mask(children[v], members)) for v in members]  # E_v
@@ -169,14 +172,14 @@ def _triangle_costs(children: list[Child], removal_costs: Floats, order: OrderVa
 
 
 def _parent_mask(child: Child, members: Ints) -> np.uint64:
-    """Return the mask of a child's possible parents that are in `members`."""
+    """Return the possible parents of a child that are in `members`, as a bit mask."""
     return np.uint64(sum(1 << int(bit) for bit in np.flatnonzero(np.isin(child.parents, members))))
 
 
 def oversize_gain(child: Child, limit: int) -> Floats:
-    """Return the highest gain from a parent beyond the limit, shape (problems,).
+    """Return the lower bound on delta_max of a child; see `tight` in the module docstring. The shape is (problems,).
 
-    The gain is minus infinity if the child has no more possible parents than the limit.
+    The bound is minus infinity if the child cannot have more parents than the limit.
 
     Args:
         child: polynomial of the child.
@@ -196,7 +199,10 @@ def oversize_gain(child: Child, limit: int) -> Floats:
 
 
 def _known_cost(children: list[Child]) -> Floats:
-    """Return the cost of the best network over some random orders; each child has its best parents before it."""
+    """Return the lowest cost of a network that follows one of some random orders.
+
+    In an order, each child gets its best parents among the variables before it.
+    """
     best = np.full(len(children[0].costs), np.inf)
     for orders in random_orders(len(children), _KNOWN_ORDERS, 0):
         rank = np.argsort(orders, axis=1)
@@ -212,13 +218,13 @@ def _known_cost(children: list[Child]) -> Floats:
 
 
 def _paper(children: list[Child], order: OrderVariables) -> Penalties:
-    """Return the bounds of O'Gorman et al. plus one, as in the paper.
+    """Return the weights of the paper: the bounds of O'Gorman et al. plus one.
 
-    For two variables the paper's delta_consist would be 1, and a cycle of two could be the ground state. The code uses
-    max D' + 1 instead.
+    For two variables the paper's delta_consist would be 1, and a cycle of the two could be the ground state. The code uses
+    delta_trans, which is 1 + (largest D'), instead.
     """
     n, problems = len(children), len(children[0].costs)
-    gains = []  # D'_ji: highest gain from an edge j -> i (equation for Delta')
+    gains = []  # D'_ji: largest gain from the edge j -> i (the paper's equation for Delta')
     for child in children:
         gain = np.zeros((problems, len(child.parents)))
         for index, (having, _) in enumerate(child.sets.steps):

@@ -2,8 +2,8 @@
 
 The polynomial of a child is the sum over parent sets J of w(J) prod d_j. At every parent set S that a best network may need,
 it must equal the cost f(S), which is minus the log score. Two kinds of sets are never needed: sets that are no better than
-one of their subsets (dominated sets), and sets that the table does not contain. There the polynomial only has to be above
-the cost of the best subset. If it is already above without the term of the set, that term is dropped.
+one of their subsets (dominated sets), and sets that the table does not contain. At these sets the polynomial only has to be
+above the cost of the best subset. If it is already above that cost without the term of the set itself, the term is dropped.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from dagneal.base.kernels import Floats, Ints, Masks
 from dagneal.scoring.sets import bounded_masks
 from dagneal.scoring.table import ScoreTable, Subproblems
 
-MARGIN = 3.0  # energy of a forbidden set above its best subset, in nats; at temperature 1 its odds are 1 to 20
+MARGIN = 3.0  # energy difference of a forbidden set to its best subset, in nats; odds of 1 to 20 at temperature 1
 MAX_ENUMERATED = 18  # with at most this many possible parents, all their sets are enumerated
 ROUNDING = 1e-14  # coefficients below this fraction of the largest cost are rounding errors
 
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """All sets up to a size limit, as bit masks; subsets come before supersets.
+    """All sets of at most a given size, as bit masks. Subsets come before supersets.
 
     Attributes:
         masks: bit mask of each set.
         sizes: number of elements of each set.
-        steps: for each element, the indices of the sets that contain it, and the indices of the same sets without it.
+        steps: two index arrays for each element: the sets that contain it, and the same sets without it.
     """
 
     masks: Masks
@@ -40,19 +40,19 @@ class Family:
     steps: tuple[tuple[Ints, Ints], ...]
 
     def smallest(self, values: Floats) -> Floats:
-        """Return the smallest value over all subsets of each set; the last axis is the set."""
+        """Return, for each set, the smallest value of its subsets. The last axis of `values` is the set."""
         return self._sweep(values, lambda with_it, without_it: np.minimum(with_it, without_it))
 
     def sums(self, values: Floats) -> Floats:
-        """Return the sum over all subsets of each set."""
+        """Return, for each set, the sum of the values of its subsets. The last axis of `values` is the set."""
         return self._sweep(values, lambda with_it, without_it: with_it + without_it)
 
     def invert(self, values: Floats) -> Floats:
-        """Return the Moebius inversion: the values whose sums over subsets are the given values."""
+        """Return the Moebius inversion, the inverse of `sums`: `sums(invert(values))` equals `values`."""
         return self._sweep(values, lambda with_it, without_it: with_it - without_it)
 
     def _sweep(self, values: Floats, combine: Callable[[Floats, Floats], Floats]) -> Floats:
-        """Combine, for one element after the other, each set that contains it with the same set without it."""
+        """For each element in turn, combine the value of each set that contains it with the value of the set without it."""
         result = values.copy()
         for having, lacking in self.steps:
             result[..., having] = combine(result[..., having], result[..., lacking])
@@ -61,7 +61,7 @@ class Family:
 
 @lru_cache(maxsize=64)
 def family(elements: int, limit: int) -> Family:
-    """Return all sets of at most `limit` out of `elements` elements.
+    """Return all sets of at most `limit` elements, out of `elements` elements.
 
     >>> family(3, 2).masks.tolist()
     [0, 1, 2, 3, 4, 5, 6]
@@ -76,10 +76,10 @@ def family(elements: int, limit: int) -> Family:
 
 @dataclass(frozen=True, eq=False)
 class Child:
-    """The polynomial of one child, in one or more problems of the same shape.
+    """The polynomial of one child, for one or more problems with the same QUBO variables.
 
     Attributes:
-        parents: positions of the possible parents, which have edge variables.
+        parents: indices of the possible parents. Each has an edge variable.
         sets: sets of possible parents within the parent limit.
         costs: cost f (minus the log score) of each set, shape (problems, sets); infinite if the set is not allowed.
         weights: coefficient w of each set, shape (problems, sets).
@@ -92,12 +92,12 @@ class Child:
 
     @cached_property
     def lowest(self) -> Floats:
-        """The cost of the best allowed subset of each set."""
+        """For each set, the cost of its best allowed subset, shape (problems, sets)."""
         return self.sets.smallest(self.costs)
 
     @cached_property
     def removal_costs(self) -> Floats:
-        """D, the highest cost of removing each possible parent, shape (problems, parents)."""
+        """For each possible parent, the largest cost increase D from removing it, shape (problems, parents)."""
         costs = np.zeros((len(self.costs), len(self.parents)))
         for index, (having, lacking) in enumerate(self.sets.steps):
             if len(having):
@@ -105,15 +105,16 @@ class Child:
         return np.maximum(costs, 0.0)
 
     def removal_cost(self, mask: Masks | np.uint64) -> Floats:
-        """Return the highest cost of removing all parents in a mask at once, shape (problems,)."""
+        """Return the largest cost increase from removing all parents in a mask at once, shape (problems,)."""
         lacking = np.searchsorted(self.sets.masks, self.sets.masks & ~mask)
         cost: Floats = (self.lowest[:, lacking] - self.costs).max(axis=1)
         return cost
 
     def oversize(self, limit: int) -> Iterator[tuple[Ints, Floats, Floats]]:
-        """Yield all sets of more than `limit` parents: the excess, the polynomial, and the cost of the best allowed subset.
+        """Yield three arrays over all sets of more than `limit` parents, for one chunk of the problems after the other.
 
-        Each item covers a chunk of the problems, because every problem has up to 2^parents of these sets.
+        The arrays are the number of parents above the limit, the value of the polynomial, and the cost of the best allowed
+        subset. Chunks save memory, because there are up to 2^parents sets.
         """
         count = 1 << len(self.parents)
         excess = np.bitwise_count(np.arange(count, dtype=np.uint64)).astype(np.int64) - limit
@@ -133,23 +134,23 @@ class Child:
 
 
 def polynomials(problem: ScoreTable | Subproblems, prune: bool) -> list[Child]:
-    """Return the polynomial of every child of a table, or of all subproblems together.
+    """Return the polynomial of every child. For subproblems, each polynomial has the coefficients of all subproblems.
 
     Args:
-        problem: score table or subproblems. Subproblems share one layout, so they must not be pruned.
+        problem: score table or subproblems. Subproblems share their QUBO variables, so they must not be pruned.
         prune: whether to drop sets and edges that no best network needs.
     """
     children = []
     for index, (parents, sets, costs) in enumerate(_costs(problem)):
         if not np.isfinite(costs[:, 0]).all():
             name = problem.names[index] if isinstance(problem, ScoreTable) else f"member {index} of the subproblems"
-            raise InputError(f"the table has no score for {name!r} without parents; add it to encode the table")
+            raise InputError(f"the table has no score for {name!r} without parents; add this score before encoding")
         children.append(_prune(parents, sets, costs) if prune else _complete(parents, sets, costs))
     return children
 
 
 def _costs(problem: ScoreTable | Subproblems) -> Iterator[tuple[Ints, Family, Floats]]:
-    """Yield, for each child, its candidate parents, their sets within the parent limit, and the cost of each set."""
+    """Yield, for each child, its candidate parents, all sets of these within the parent limit, and the cost of each set."""
     if isinstance(problem, Subproblems):
         size = problem.members.shape[1]
         sets = family(size - 1, problem.max_parents)
@@ -173,7 +174,7 @@ def _complete(parents: Ints, sets: Family, costs: Floats) -> Child:
 
 
 def _prune(parents: Ints, sets: Family, costs: Floats) -> Child:
-    """Return the polynomial over the parents in undominated sets; it equals the cost of these sets."""
+    """Return a polynomial that equals the cost of every undominated set. Parents that are in none of them are dropped."""
     needed = undominated_sets(sets, costs)[0]
     kept = np.flatnonzero([needed[having].any() for having, _ in sets.steps])
     remaining = family(len(kept), min(int(sets.sizes.max()), len(kept)))
@@ -188,7 +189,7 @@ def _prune(parents: Ints, sets: Family, costs: Floats) -> Child:
 
 
 def undominated_sets(sets: Family, costs: Floats) -> NDArray[np.bool_]:
-    """Return True for each set that is better than all its proper subsets; a best network needs no other set."""
+    """Return True for each set that is better than all its proper subsets. A best network needs only these sets."""
     lowest = sets.smallest(costs)
     needed = np.isfinite(costs)
     for having, lacking in sets.steps:
@@ -197,10 +198,10 @@ def undominated_sets(sets: Family, costs: Floats) -> NDArray[np.bool_]:
 
 
 def _fit_weights(sets: Family, costs: Floats, exact: NDArray[np.bool_]) -> Floats:
-    """Return coefficients of a polynomial, computed for one set size after the other.
+    """Return the coefficients of a polynomial. They are computed in order of increasing set size.
 
-    At exact sets the polynomial equals the cost. At other sets it is at least the smaller of two values: the cost of the
-    set, and the cost of the best subset plus the margin.
+    At the sets marked in `exact`, the polynomial equals the cost. At other sets it is at least the smaller of two values:
+    the cost of the set, and the cost of the best subset plus the margin.
     """
     enough = np.minimum(costs, sets.smallest(costs) + MARGIN)
     weights = np.zeros(costs.shape)
@@ -224,7 +225,7 @@ def moebius(table: ScoreTable) -> Floats:
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
     >>> table = score_table(load("monty-hall").expected_data(10_000))
-    >>> moebius(table)[:4].round(1)  # Player: constant, Host, Car, both
+    >>> moebius(table)[:4].round(1)  # child Player with the sets {}, {Host}, {Car}, {Host, Car}
     array([10998.1, -4044.8,    21.5,  -566.3])
     """
     weights = []

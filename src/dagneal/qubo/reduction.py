@@ -11,7 +11,7 @@ import numpy as np
 
 from dagneal.base.kernels import Floats, Ints, Masks
 
-_EXACT_BOUND = 14  # if at most this many other variables occur in the terms, all their values are enumerated
+_EXACT_BOUND = 14  # if the other variables in the terms are at most this many, all their values are enumerated
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,10 +21,10 @@ class Product:
     Attributes:
         left: first factor.
         right: second factor.
-        members: mask of the edge variables in the product.
-        terms: indices of the terms that contain the auxiliary variable when it is created.
-        rests: other variables of each of these terms, as masks over all variables that occur in the rests.
-        width: number of variables that occur in the rests.
+        members: edge variables in the product, as a bit mask.
+        terms: indices of the terms in which the auxiliary variable replaces its two factors.
+        rests: the other variables of each of these terms, as a bit mask. Bits are given only to variables that occur here.
+        width: number of bits of the masks in `rests`.
     """
 
     left: int
@@ -37,10 +37,11 @@ class Product:
     def influence(self, weights: Floats) -> Floats:
         """Return the largest energy decrease from a wrong value: 0 instead of 1, and 1 instead of 0, shape (problems, 2).
 
-        Let x be the values of the other variables. Setting the auxiliary variable to 1 adds h(x), the sum over its terms of
-        the weight times the rest of the product. So the results are the maximum of h and the maximum of -h.
-        Proof that the bounds can be used together: correct the auxiliary variables from the last created to the first. When
-        one is corrected, all variables created after it are already correct.
+        Let x be the values of the other variables. Setting the auxiliary variable to 1 adds h(x) to the energy. This is the
+        sum, over the terms with the auxiliary variable, of the weight times the other variables of the term. So the results
+        are the maximum of h and the maximum of -h, or upper bounds if there are too many values of x.
+        Proof that the bounds can be used together: Correct the auxiliary variables from the last created to the first. When
+        a variable is corrected, all variables created after it are already correct.
 
         Args:
             weights: coefficients of all terms, shape (problems, terms).
@@ -66,8 +67,8 @@ class Reduction:
 
     Attributes:
         products: auxiliary variables.
-        terms: reduced terms (products of three and more edge variables), as masks.
-        factors: two variables whose product replaces each term, shape (terms, 2).
+        terms: original terms, products of three or more edge variables, as bit masks.
+        factors: the two variables whose product replaces each term, shape (terms, 2).
     """
 
     products: tuple[Product, ...]
@@ -76,16 +77,16 @@ class Reduction:
 
 
 def reduction(edges: int, terms: Masks) -> Reduction:
-    """Choose few auxiliary variables that reduce products of three and more edge variables.
+    """Reduce products of three or more edge variables to products of two, with few auxiliary variables.
 
     Args:
         edges: number of edge variables.
-        terms: products, as masks.
+        terms: products to reduce, as bit masks over the edge variables.
 
-    Two greedy rules are tried, and the result with fewer auxiliary variables is used. The first rule prefers pairs of two
-    even or two odd variables, and among them the pair in most products. The second rule takes the pair in most products.
-    If all products of three variables are reduced, the first rule is optimal (Turan): two of any three variables are both
-    even or both odd.
+    Two greedy rules are tried, and the result with fewer auxiliary variables is used. Both rules replace pairs of variables,
+    starting with the pair that occurs in most products. The first rule prefers pairs whose indices are both even or both
+    odd. It is optimal if every product of three variables must be reduced (Turan), because any three variables contain such
+    a pair.
 
     >>> from dagneal.scoring.sets import bounded_masks
     >>> masks = bounded_masks(5, 3)
@@ -102,7 +103,7 @@ def _reduction(edges: int, terms: tuple[int, ...]) -> Reduction:
 
 
 def _greedy(edges: int, terms: tuple[int, ...], by_parity: bool) -> tuple[list[Product], list[tuple[int, ...]]]:
-    """Replace the pair in most products of three and more variables by an auxiliary variable, until all have two."""
+    """Replace the most frequent pair of variables by an auxiliary variable, until every product has two variables."""
     parity = [variable % 2 for variable in range(edges)]
     members = [1 << variable for variable in range(edges)]
     factors = [tuple(variable for variable in range(edges) if term >> variable & 1) for term in terms]
@@ -123,6 +124,6 @@ def _greedy(edges: int, terms: tuple[int, ...], by_parity: bool) -> tuple[list[P
 
 
 def _local_masks(sets: list[tuple[int, ...]]) -> tuple[Ints, int]:
-    """Return sets of variables as masks over the variables that occur, and the number of these variables."""
+    """Return sets of variables as bit masks with bits only for variables that occur, and the number of these bits."""
     flags = {variable: 1 << i for i, variable in enumerate(sorted({variable for members in sets for variable in members}))}
     return np.array([sum(flags[variable] for variable in members) for members in sets], dtype=np.int64), len(flags)

@@ -36,7 +36,7 @@ class EncodingStatistics:
         interactions: number of quadratic terms.
         largest: largest absolute coefficient, linear or quadratic.
         smallest: smallest nonzero absolute coefficient.
-        range_bits: log2(largest / smallest), the bits of precision that hardware needs.
+        range_bits: log2(largest / smallest), the number of bits of precision that hardware needs.
         treewidth: upper bound on the treewidth of the interaction graph, by the min-degree rule.
     """
 
@@ -49,15 +49,15 @@ class EncodingStatistics:
     treewidth: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the statistics as plain values."""
+        """Return the statistics as a dict of plain values."""
         return asdict(self)
 
 
 def encoding_statistics(bqm: dimod.BinaryQuadraticModel) -> EncodingStatistics:
-    """Return the statistics of a model, for its own vartype (binary or spin).
+    """Return the statistics of a model. The coefficients are those of its vartype, binary or spin.
 
     Args:
-        bqm: encoded score table.
+        bqm: QUBO or Ising model of a score table.
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
@@ -91,11 +91,11 @@ def treewidth(bqm: dimod.BinaryQuadraticModel) -> int:
 
 
 def compare_encodings(table: ScoreTable, ising: bool = False) -> dict[Encoding, EncodingStatistics | str]:
-    """Return the statistics of a table's QUBO for each encoding, or the error message of an encoding that fails.
+    """Return the statistics of a table's QUBO for each encoding. If an encoding fails, return its error message instead.
 
     Args:
         table: local scores.
-        ising: whether to use the spin model, as hardware does, instead of the binary model.
+        ising: whether to use the coefficients of the spin (Ising) model, which hardware uses, instead of the binary model.
     """
     results: dict[Encoding, EncodingStatistics | str] = {}
     for encoding in SETTINGS:

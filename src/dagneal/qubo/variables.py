@@ -20,14 +20,16 @@ KINDS = {"d": "edges", "y": "slack", "r": "order", "a": "auxiliary"}
 class Layout:
     """The index of each QUBO variable.
 
-    The order is d (row by row), y, r, as in the paper's matrix, then a.
+    As in the paper's matrix, edge variables d come first (row by row), then slack variables y, then order variables r.
+    Auxiliary variables a come last.
 
     Attributes:
-        d: `d[parent, child]`, index of the edge variable; -1 if the edge has none.
-        y: `y[child, l - 1]`, index of the slack variable; -1 if the child has none.
-        r: `r[a, b]`, index of the order variable, if column a precedes column b in the data; -1 if the pair has none.
+        d: `d[parent, child]` is the index of the edge variable; -1 if the edge has no variable.
+        y: `y[child, l - 1]` is the index of slack variable l of the child; -1 if the child has no such variable.
+        r: `r[a, b]` is the index of the order variable of columns a < b; -1 if there is no such variable.
         a: index of the first auxiliary variable of each child.
-        products: child and parents of each auxiliary variable, which is the product of their edge variables.
+        products: child and parents of each auxiliary variable. The variable is the product of the edge variables from these
+            parents to the child.
     """
 
     d: Ints
@@ -41,9 +43,9 @@ class Layout:
         """Return the layout of a QUBO.
 
         Args:
-            children: polynomial of each child, which lists the parents with edge variables.
+            children: polynomial of each child, with the parents that have edge variables.
             slack: number of slack variables of each child.
-            order: pairs with order variables.
+            order: order variables.
             reductions: auxiliary variables of each child.
         """
         n = len(children)

@@ -1,4 +1,4 @@
-"""Algorithms that find a DAG from a score table."""
+"""Algorithms that find a DAG with a high score in a score table."""
 
 from dagneal.solvers.annealing import anneal as anneal, equal_scores as equal_scores
 from dagneal.solvers.exact import exact as exact

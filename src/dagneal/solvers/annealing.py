@@ -28,7 +28,7 @@ from dagneal.solvers.policy import EXACT_FOR_COMPARISON
 from dagneal.solvers.samplers import Embedded, needs_lock, parameters_of, with_defaults
 from dagneal.solvers.solution import BestRead, ReadSummary, Solution
 
-_SAMPLER_LOCK = RLock()  # for samplers that threads must not share
+_SAMPLER_LOCK = RLock()  # for samplers that only one thread may use at a time
 
 
 def anneal(
@@ -39,20 +39,21 @@ def anneal(
     run: Run = DEFAULT_RUN,
     **parameters: Any,
 ) -> Solution:
-    """Learn a structure with any sampler that implements the dimod interface.
+    """Learn the structure of a network with any sampler that implements the dimod interface.
 
     Args:
         table: local scores, with any parent limit and any candidate parents.
         sampler: dimod sampler for the QUBO.
-        repair: whether to return the best repaired read; otherwise the best raw read.
+        repair: whether to return the best repaired read; otherwise the best raw read. See `dagneal.qubo.Reads`.
         encoding: QUBO encoding, as an `Encoding` or a text such as `"paper"`.
-        run: source of the seed, if the sampler accepts a seed.
+        run: run with the seed and the progress reports. The sampler gets the seed if it accepts one.
         **parameters: parameters of the sampler, such as `num_reads=1000, seed=7`. Defaults are in
             `dagneal.solvers.samplers`; most samplers get 1,000 reads.
 
     Returns:
-        The best DAG found. `reads` contains raw and repaired results, the random-order baseline, the proved optimum if it is
-        cheap to compute, and the sample set. `optimal` is True if the score equals the proved optimum.
+        The best DAG found. Its attribute `reads` contains the best raw and repaired reads, the best score of random orders
+        for comparison, the proved optimum (up to 20 variables), and the sample set. `optimal` is True if the score equals
+        the proved optimum.
 
     >>> from dwave.samplers import SimulatedAnnealingSampler
     >>> from dagneal.networks.bundled import load
@@ -94,7 +95,7 @@ class Sampling:
 
     Attributes:
         encoding: QUBO encoding.
-        bqm: encoded score table.
+        bqm: QUBO of the score table.
         sampleset: reads that the sampler returned.
         reads: decoded reads.
         seconds: seconds spent in each stage.
@@ -109,7 +110,7 @@ class Sampling:
     def best(self, repair: bool) -> tuple[nx.DiGraph, float]:
         """Return the best graph and its score.
 
-        If no raw read is feasible, return the raw read of lowest energy with the score NaN.
+        If raw reads are used and none is feasible, return the graph of the read with the lowest energy, and the score NaN.
 
         Args:
             repair: whether to use repaired reads; otherwise raw reads.
@@ -135,7 +136,7 @@ def sample(
         sampler: dimod sampler for the QUBO.
         encoding: QUBO encoding.
         parameters: parameters of the sampler.
-        run: receiver of progress reports.
+        run: run that receives the progress reports.
     """
     check_parameters(sampler, parameters)
     begun = perf_counter()
@@ -151,14 +152,14 @@ def sample(
 
 
 def sample_model(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> dimod.SampleSet:
-    """Sample a QUBO; turn any error of the sampler into an `InputError` with one line.
+    """Sample a QUBO. Any error of the sampler becomes an `InputError` with a one-line message.
 
     The sampler gets numbered variables, because some samplers accept no other labels. The returned reads have the original
     labels.
 
     Args:
         sampler: dimod sampler.
-        bqm: QUBO. Without variables it has one state, and the sampler is not called.
+        bqm: QUBO. If it has no variables, the sampler is not called, and the only state is returned.
         parameters: parameters of the sampler.
     """
     name = type(sampler).__name__
@@ -169,7 +170,7 @@ def sample_model(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parame
         raise InputError(
             f"{name} accepts a treewidth of at most {limit}, but this QUBO has about {width}; use another sampler"
         )
-    numbers = _numbers(bqm)
+    numbers = _number_labels(bqm)
     if numbers and _uses_labels(sampler, bqm, parameters):
         numbers = {}
     try:
@@ -185,10 +186,10 @@ def sample_model(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parame
     return _relabel(sampleset, {number: label for label, number in numbers.items()}) if numbers else sampleset
 
 
-def _numbers(bqm: dimod.BinaryQuadraticModel) -> dict[Any, int]:
-    """Return a number for each label, or an empty dict if the labels are integers already.
+def _number_labels(bqm: dimod.BinaryQuadraticModel) -> dict[Any, int]:
+    """Return a number for each label, or an empty dict if all labels are integers already.
 
-    The numbers sort like the labels. Some samplers sort variables, and they get the same order with numbers as with labels.
+    Smaller labels get smaller numbers. So a sampler that sorts the variables gets the same order as with the labels.
     """
     labels = list(bqm.variables)
     if all(isinstance(label, int) for label in labels):
@@ -202,24 +203,24 @@ def _uses_labels(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parame
     """Return whether a sampler or its parameters contain labels of variables, as embeddings and initial states do."""
     labels = set(bqm.variables)
 
-    def mentions(value: Any) -> bool:
+    def contains_label(value: Any) -> bool:
         if isinstance(value, dimod.SampleSet):
             return not labels.isdisjoint(value.variables)
         if isinstance(value, Hashable) and not isinstance(value, str | bytes):
-            with suppress(TypeError):  # a tuple with a list in it
+            with suppress(TypeError):  # a tuple that contains a list has no hash
                 if value in labels:
                     return True
         if isinstance(value, Mapping):
-            return any(map(mentions, value))
-        return isinstance(value, list | tuple | set | frozenset) and any(map(mentions, value))
+            return any(map(contains_label, value))
+        return isinstance(value, list | tuple | set | frozenset) and any(map(contains_label, value))
 
     embedding = sampler.embedding if isinstance(sampler, Embedded) else None
     nodes = sampler.nodelist if isinstance(sampler, dimod.Structured) else None
-    return any(mentions(value) for value in (embedding, nodes, *parameters.values()))
+    return any(contains_label(value) for value in (embedding, nodes, *parameters.values()))
 
 
 def _relabel(sampleset: dimod.SampleSet, labels: Mapping[int, Any]) -> dimod.SampleSet:
-    """Return the reads with the original labels, also in the embedding context if there is one."""
+    """Return the reads with the original labels. An embedding in `sampleset.info` also gets the original labels."""
     relabelled = sampleset.relabel_variables(labels, inplace=False)
     context = relabelled.info.get("embedding_context")
     if isinstance(context, Mapping) and isinstance(context.get("embedding"), Mapping):
@@ -229,7 +230,7 @@ def _relabel(sampleset: dimod.SampleSet, labels: Mapping[int, Any]) -> dimod.Sam
 
 
 def check_parameters(sampler: dimod.Sampler, parameters: dict[str, Any]) -> None:
-    """Check that the sampler accepts all parameters; dimod would only warn about others and ignore them."""
+    """Check that the sampler accepts all parameters; dimod ignores unknown parameters with only a warning."""
     if not isinstance(sampler, dimod.Sampler):
         raise InputError(
             f"{type(sampler).__name__} is not a dimod.Sampler; give a sampler such as SimulatedAnnealingSampler()"
@@ -244,11 +245,11 @@ def check_parameters(sampler: dimod.Sampler, parameters: dict[str, Any]) -> None
 
 
 def summarize(sampling: Sampling, optimum: float | None, seed: int | None) -> ReadSummary:
-    """Summarize the reads, with the proved optimum and a baseline of as many random orders as reads.
+    """Summarize the reads, and compare them with the proved optimum and with the same number of random orders.
 
     Args:
         sampling: result of a sampler call.
-        optimum: proved optimum; None if unknown.
+        optimum: proved highest log score; None if unknown.
         seed: seed of the random orders.
     """
     reads = sampling.reads
@@ -293,8 +294,8 @@ def count_distinct(sampleset: dimod.SampleSet) -> int:
 
 
 def equal_scores(scores: Floats | float, target: float) -> Any:
-    """Return whether log scores are equal up to rounding errors of sums of local scores.
+    """Return whether log scores equal a target, up to the rounding errors of sums of local scores.
 
-    The tolerance for a log score of 10^10, which about 10^9 rows give, is a thousandth.
+    For example, the tolerance is 0.001 for a log score of 10^10, which is typical of 10^9 rows.
     """
     return np.abs(np.asarray(scores) - target) <= 1e-9 + 1e-13 * abs(target)

@@ -1,4 +1,4 @@
-"""Check the solution that a solver returns, so that an error names the solver instead of appearing later."""
+"""Check the solution that a solver returns. The errors name the solver, because later errors would not."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _TOLERANCE = 1e-9  # allowed relative difference between the score of a solution
 
 
 def check_solution(solution: object, problem: Problem, solver: object) -> Solution:
-    """Check a solution and return it with plain Python numbers; errors name the solver.
+    """Check a solution, and return it with plain Python numbers.
 
-    The score and the background knowledge are checked only for third-party solvers. The solvers of this package are tested,
-    and scoring takes time.
+    The score and the background knowledge are checked only for third-party solvers. For solvers of this package the tests
+    check them, and skipping them here saves time.
 
     Args:
         solution: return value of the solver.
@@ -40,18 +40,18 @@ def check_solution(solution: object, problem: Problem, solver: object) -> Soluti
     solution = _check_types(solution, who)
     division = solution.division
     if not isnan(solution.score) or (solution.reads is None and division is None):
-        check_acyclic(solution.dag, f"the dag of {who}")  # raw reads and the rules of the paper may have cycles
+        check_acyclic(solution.dag, f"the dag of {who}")  # otherwise a raw read or a rule of the paper may leave cycles
     if isnan(solution.score):
         return solution
     by_votes = division is not None and (division.combine != "conquer" or division.interrupted)
-    if not by_votes:  # combining votes has no parent limit
+    if not by_votes:  # graphs that are combined by votes have no parent limit
         _check_parents(solution, problem, who)
     if type(solver).__module__.partition(".")[0] == "dagneal":
         return solution
     if not by_votes:
         _check_knowledge(solution, problem, who)
     _check_score(solution, problem, who)
-    if list(solution.dag) != list(problem.names):  # edges are listed in the order of the variables
+    if list(solution.dag) != list(problem.names):  # list nodes and edges in the order of the variables
         solution = replace(solution, dag=graph_from_edges(problem.names, solution.dag.edges))
     return solution
 
@@ -105,12 +105,14 @@ def _check_knowledge(solution: Solution, problem: Problem, who: str) -> None:
         )
     for parent, child in np.argwhere(rules.required & ~edges):
         raise InputError(
-            f"{who} returned no edge {names[parent]} -> {names[child]}, which the background knowledge requires"
+            f"{who} returned a graph without the edge {names[parent]} -> {names[child]}, "
+            "which the background knowledge requires"
         )
     for child in np.flatnonzero(edges.sum(axis=0) > rules.limits):
         count = int(edges[:, child].sum())
         raise InputError(
-            f"{who} returned {count} parents of {names[child]!r}; the background knowledge allows {rules.limits[child]}"
+            f"{who} returned a graph with {count} parents of {names[child]!r}; "
+            f"the background knowledge allows at most {rules.limits[child]}"
         )
 
 
@@ -120,4 +122,4 @@ def _check_score(solution: Solution, problem: Problem, who: str) -> None:
         source = source.with_run(DEFAULT_RUN)  # the deadline may have passed, but the solution must still be scored
     expected = source.score(solution.dag)
     if not isclose(solution.score, expected, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE):
-        raise InputError(f"{who} returned the score {solution.score!r}, but its graph scores {expected!r}")
+        raise InputError(f"{who} returned the score {solution.score!r}, but the score of its graph is {expected!r}")

@@ -2,12 +2,13 @@
 
 The best DAG over a set W has a sink: a variable without children in W. So
 
-    best(W) = max over i in W of best(W - i) + (best score of i with parents inside W - i).
+    best(W) = max over i in W of best(W - i) + (best score of i with parents inside W - i),
 
-The second term is needed for every child and every set. A table of it for all sets would be n times as large as `best`, so
-it is computed for a few thousand sets at a time. The variables are split into low and high variables. For each set of high
-variables, the scores whose high parents are in this set go into a small array over the sets of low variables. A maximum over
-subsets in this array gives the best scores for all these sets at once. The array fits into the processor cache.
+where W - i is W without i. A table of the second term, for every child and every set, would be n times as large as `best`.
+So the term is computed for 2^11 sets at a time. The first 11 variables are called low, the others high. For each set H of
+high variables, a small array gets the scores of all parent sets whose high variables are in H. The array has one entry for
+each set of low variables. Maxima over subsets in this array give the second term for all its sets at once. The array fits
+into the processor cache.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ _LOW = 11  # number of low variables
 
 
 def exact(table: ScoreTable, run: Run = DEFAULT_RUN) -> Solution:
-    """Find a DAG with the highest score, with a proof of optimality.
+    """Find a DAG with the highest score. The result is proved optimal.
 
     Args:
         table: local scores of at most 28 variables, with any parent limit.
-        run: receiver of progress reports.
+        run: run that receives the progress reports.
 
     Returns:
-        The best DAG, with `optimal=True`. If several DAGs have the same score, the first found, without needless edges.
+        The best DAG, with `optimal=True`. Removing any of its edges would lower the score.
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
@@ -50,7 +51,7 @@ def exact(table: ScoreTable, run: Run = DEFAULT_RUN) -> Solution:
     n = len(table.names)
     if n > MAX_VARIABLES:
         raise InputError(
-            f"exact search takes at most {MAX_VARIABLES} variables, not {n}; use an annealer, such as solver='sa'"
+            f"exact search supports at most {MAX_VARIABLES} variables, not {n}; use an annealer, such as solver='sa'"
         )
     check_memory(9 << n, f"exact search of {n} variables", "use fewer variables or solver='order'")
     begun = perf_counter()
@@ -67,7 +68,7 @@ def exact(table: ScoreTable, run: Run = DEFAULT_RUN) -> Solution:
 
 
 def fits(variables: int) -> bool:
-    """Return whether the memory is enough for exact search.
+    """Return whether this machine has enough memory for exact search.
 
     Args:
         variables: number of variables.
@@ -76,7 +77,7 @@ def fits(variables: int) -> bool:
 
 
 def _solve(table: ScoreTable, progress: Progress) -> NDArray[np.uint8]:
-    """Return the sink of the best DAG over each set of variables."""
+    """Return the sink of the best DAG over each set of variables. The index is the bit mask of the set."""
     n = len(table.names)
     low = min(n, _LOW)
     masks = _global_masks(table)
@@ -85,10 +86,10 @@ def _solve(table: ScoreTable, progress: Progress) -> NDArray[np.uint8]:
     masks, scores = masks[order], table.scores[order]
     high = (masks >> low).astype(np.int64)
     # A group consists of consecutive sets of one child with the same high variables.
-    edge = np.flatnonzero((np.diff(high, prepend=-1) != 0) | (np.diff(children, prepend=-1) != 0))
-    group_child = children[edge]
+    group_begin = np.flatnonzero((np.diff(high, prepend=-1) != 0) | (np.diff(children, prepend=-1) != 0))
+    group_child = children[group_begin]
     groups = np.searchsorted(group_child, np.arange(n + 1))
-    bounds = np.append(edge, len(masks))
+    bounds = np.append(group_begin, len(masks))
     best = np.full(1 << n, -np.inf)
     best[0] = 0.0
     sink = np.full(1 << n, 255, dtype=np.uint8)
@@ -96,7 +97,7 @@ def _solve(table: ScoreTable, progress: Progress) -> NDArray[np.uint8]:
     step = max(1, patterns // 100)
     for begin in range(0, patterns, step):
         end = min(begin + step, patterns)
-        _fill(n, low, begin, end, groups, high[edge], bounds, masks & ((1 << low) - 1), scores, best, sink)
+        _fill(n, low, begin, end, groups, high[group_begin], bounds, masks & ((1 << low) - 1), scores, best, sink)
         progress("exact search", end, patterns)
     if not np.isfinite(best[-1]):
         raise InputError("no DAG is possible with the parent sets of this table; add more parent sets")
@@ -104,7 +105,7 @@ def _solve(table: ScoreTable, progress: Progress) -> NDArray[np.uint8]:
 
 
 def _global_masks(table: ScoreTable) -> Ints:
-    """Return the parent sets of all entries as masks over all variables."""
+    """Return the parent sets of all table entries as bit masks over all variables."""
     masks = np.zeros(len(table.masks), dtype=np.int64)
     for child in range(len(table.names)):
         entries = table.entries_of(child)
@@ -114,7 +115,7 @@ def _global_masks(table: ScoreTable) -> Ints:
 
 
 def _dag(table: ScoreTable, sink: NDArray[np.uint8]) -> nx.DiGraph:
-    """Remove the sinks one by one; each gets its best parents among the remaining variables."""
+    """Return the best DAG. Sinks are removed one by one, and each gets its best parents among the remaining variables."""
     left = np.ones(len(table.names), dtype=bool)
     parents: dict[str, list[str]] = {name: [] for name in table.names}
     remaining = len(sink) - 1
@@ -140,29 +141,32 @@ def _fill(
     best: Floats,
     sink: NDArray[np.uint8],
 ) -> None:
-    """Solve all sets whose high variables, as a mask, are in begin..end; smaller masks are solved already."""
+    """Compute `best` and `sink` of all sets whose high variables form one of the masks from `begin` to `end` - 1.
+
+    The values for smaller masks must be known already.
+    """
     size = 1 << low
-    inside = np.empty((low, size))
-    one = np.empty(size)
+    low_scores = np.empty((low, size))  # second term of `best` for each low child
+    high_scores = np.empty(size)  # second term of `best` for one high child
     for pattern in range(begin, end):
         base = pattern * size
         for child in range(low, n):  # the sink is a high variable
             if pattern >> (child - low) & 1:
-                _best_parents(child, pattern, low, groups, group_high, bounds, low_masks, scores, one)
+                _best_parents(child, pattern, low, groups, group_high, bounds, low_masks, scores, high_scores)
                 before = (pattern ^ (1 << (child - low))) * size
                 for w in range(size):
-                    value = best[before + w] + one[w]
+                    value = best[before + w] + high_scores[w]
                     if value > best[base + w]:
                         best[base + w] = value
                         sink[base + w] = child
         for child in range(low):
-            _best_parents(child, pattern, low, groups, group_high, bounds, low_masks, scores, inside[child])
+            _best_parents(child, pattern, low, groups, group_high, bounds, low_masks, scores, low_scores[child])
         for w in range(1, size):  # the sink is a low variable
             top = best[base + w]
             for child in range(low):
                 if w >> child & 1:
                     before = w ^ (1 << child)
-                    value = best[base + before] + inside[child, before]
+                    value = best[base + before] + low_scores[child, before]
                     if value > top:
                         top = value
                         sink[base + w] = child
@@ -181,7 +185,10 @@ def _best_parents(
     scores: Floats,
     out: Floats,
 ) -> None:
-    """Compute, for each set of low variables, the best score of a child with parents in this set or in `pattern`."""
+    """Write to `out`, for each set of low variables, the best score of a child whose parents are in the set or `pattern`.
+
+    The bit mask `pattern` is a set of high variables.
+    """
     out[:] = -np.inf
     for group in range(groups[child], groups[child + 1]):
         if group_high[group] & ~pattern == 0:

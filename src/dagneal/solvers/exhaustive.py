@@ -1,10 +1,11 @@
 """Exhaustive search (the paper's ES): try all values of the edge variables, with the best slack and order variables.
 
-The energy of a set of edges is the sum of H_cycle and one term for each child. The term of a child depends only on the edges
-into it; the best slack is already chosen. H_cycle depends only on the constraint that the edges put on each pair of
-variables: none, first before second, or second before first. Edges in both directions cost delta_consist for any order. So
-the best order variables are computed once for each of the 3^(n(n-1)/2) combinations of constraints, over all 2^(n(n-1)/2)
-values of the order variables, transitive or not.
+"The paper" is Zardini et al. 2022. The energy of a set of edges is the sum of H_cycle = H_trans + H_consist and one term for
+each child. The term of a child, with its best slack, depends only on the edges into the child. H_cycle depends only on the
+constraint that the edges put on each pair of variables: none, first before second, or second before first. Edges in both
+directions cost delta_consist for any order, and put no other constraint. So the best order variables are computed once for
+each of the 3^(n(n-1)/2) combinations of constraints. All 2^(n(n-1)/2) values of the order variables are tried, including
+those with cycles.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def exhaustive(table: ScoreTable, run: Run = DEFAULT_RUN) -> Solution:
 
     Args:
         table: local scores of at most five variables with at most two parents.
-        run: receiver of progress reports.
+        run: run that receives the progress reports.
 
     Returns:
         The best DAG, with `optimal=True`, because the penalties make the ground state the best DAG.
@@ -45,7 +46,7 @@ def exhaustive(table: ScoreTable, run: Run = DEFAULT_RUN) -> Solution:
     check_table(table)
     n = len(table.names)
     if n > MAX_VARIABLES:
-        raise InputError(f"exhaustive search takes at most {MAX_VARIABLES} variables, not {n}; use exact search (up to 28)")
+        raise InputError(f"exhaustive search supports at most {MAX_VARIABLES} variables, not {n}; use exact search")
     if not table.unrestricted:
         raise InputError(
             "exhaustive search needs a table without forbidden parents or missing parent sets; use exact search"
@@ -82,7 +83,7 @@ def exhaustive(table: ScoreTable, run: Run = DEFAULT_RUN) -> Solution:
 
 
 def _family_energies(table: ScoreTable, weights: Floats, delta: Floats) -> Floats:
-    """Return H_score + H_max of each child for every set of edges into it, with the best slack."""
+    """Return H_score + H_max of each child, with the best slack, for every set of edges into the child."""
     n = len(table.names)
     sets = np.arange(1 << (n - 1), dtype=np.uint64)
     excess = np.maximum(np.bitwise_count(sets).astype(np.int64) - table.max_parents, 0)
@@ -95,9 +96,10 @@ def _family_energies(table: ScoreTable, weights: Floats, delta: Floats) -> Float
 
 
 def _cycle_energies(n: int, transitivity: float, consistency: float) -> Floats:
-    """Return H_cycle with the best order variables for every combination of constraints.
+    """Return H_trans + H_consist, with the best order variables, for every combination of constraints.
 
-    The index has one ternary digit for each pair: 0 for no constraint, 1 for first before second, 2 for second before first.
+    The index has one ternary digit for each pair of variables: 0 for no constraint, 1 for first before second, 2 for the
+    opposite.
     """
     pairs = list(combinations(range(n), 2))
     bit = np.indices((2,) * len(pairs)) if pairs else np.zeros((0,))
@@ -119,7 +121,7 @@ def _cycle_energies(n: int, transitivity: float, consistency: float) -> Floats:
 
 @kernel
 def _search(begin: int, end: int, families: Floats, cycles: Floats, consistency: float, pairs: Ints) -> tuple[float, int]:
-    """Return the lowest energy of the edge sets begin..end, and the first edge set that has it."""
+    """Return the lowest energy of the edge sets from `begin` to `end` - 1, and the first edge set with this energy."""
     n = len(families)
     width = n - 1
     lowest = np.inf

@@ -2,9 +2,9 @@
 
 In an order, each child gets its best parents among the variables before it. A move takes a variable out of the order and
 inserts it at its best position. The neighbours of a variable are its candidate parents and the variables that have it as a
-candidate parent. Only a step past a neighbour changes possible parents, and only those of the two variables. So a step needs
-two look-ups. At a local optimum, the search makes a few random moves and restarts with the variables whose best position may
-have changed. It keeps the better order.
+candidate parent. When a variable moves past another, scores can change only if the two are neighbours, and only the scores
+of these two. So a step needs at most two look-ups. At a local optimum, the search makes a few random moves and restarts with
+the variables whose best position may have changed. If the new local optimum is worse, the search returns to the best order.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from dagneal.scoring.table import ScoreTable, check_table
 from dagneal.solvers.solution import Solution
 
 _STEP = 10  # restarts between two checks of the deadline
-CHAINS = 4  # independent searches; the number does not depend on the threads, so the same seed gives the same result
+CHAINS = 4  # number of independent searches; it is fixed, so the number of threads does not change the result
 
 
 def order_search(
     table: ScoreTable, restarts: int | None = None, initial: Ints | None = None, run: Run = DEFAULT_RUN
 ) -> Solution:
-    """Learn a structure by iterated local search over orders.
+    """Learn the structure of a network by iterated local search over orders of the variables.
 
     Args:
         table: local scores with any parent limit, any candidate parents and any number of variables.
-        restarts: number of restarts from the best order; 1,000 by default.
-        initial: initial order, as positions of the variables; random by default.
-        run: source of the seed and the deadline. No restart begins after the deadline.
+        restarts: number of restarts from the best order, in each of four independent searches; 1,000 by default.
+        initial: initial order of the first search, as indices of the variables from first to last; random by default.
+        run: run with the seed and the deadline. The deadline is checked every 10 restarts.
 
     Returns:
-        The best DAG found, with `optimal=False`, because the search proves nothing.
+        The best DAG found, with `optimal=False`, because the search does not prove that it is optimal.
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
@@ -69,9 +69,9 @@ def search(
 
     Args:
         table: local scores.
-        restarts: number of restarts from the best order; 1,000 by default.
-        initial: initial order, as positions of the variables; random by default.
-        run: source of the seed and the deadline. No restart begins after the deadline.
+        restarts: number of restarts from the best order, in each of four independent searches; 1,000 by default.
+        initial: initial order of the first search, as indices of the variables from first to last; random by default.
+        run: run with the seed and the deadline. The deadline is checked every 10 restarts.
     """
     n = len(table.names)
     restarts = 1000 if restarts is None else whole_number("restarts", restarts)
@@ -79,7 +79,7 @@ def search(
     orders = generator.permuted(np.broadcast_to(np.arange(n), (CHAINS, n)), axis=1)
     if initial is not None:
         if sorted(initial) != list(range(n)):
-            raise InputError("initial must contain the position of each variable exactly once")
+            raise InputError("initial must contain the index of each variable exactly once")
         orders[0] = initial
     if table.required is not None:
         orders = enforce_required(orders, table.required)
@@ -105,18 +105,18 @@ def search(
 
 
 class SearchSpace(NamedTuple):
-    """The parent sets and neighbours of all variables, in a form that kernels can use.
+    """The parent sets and neighbours of all variables, as arrays for compiled functions.
 
     The neighbours of a variable are its candidate parents and the variables that have it as a candidate parent.
 
     Attributes:
-        first: bounds of each variable's neighbours.
-        neighbours: neighbours of all variables.
-        bit: bit of each neighbour in the masks of the variable; -1 if the neighbour is not a candidate parent.
-        reverse_bit: bit of the variable in the masks of each neighbour; -1 if the variable is not a candidate parent.
-        start: bounds of each child's parent sets.
-        masks: parent sets of each child, by decreasing score.
-        scores: scores of the parent sets.
+        first: bounds of the neighbours; those of variable v are `neighbours[first[v]:first[v + 1]]`.
+        neighbours: neighbours of all variables, one variable after the other.
+        bit: bit of each neighbour in the masks of the variable; -1 if it is not a candidate parent of the variable.
+        reverse_bit: bit of the variable in the masks of each neighbour; -1 if it is not a candidate parent of the neighbour.
+        start: bounds of the parent sets; those of child c are `masks[start[c]:start[c + 1]]`.
+        masks: parent sets of each child as bit masks, by decreasing score.
+        scores: log scores of the parent sets.
     """
 
     first: Ints
@@ -129,13 +129,13 @@ class SearchSpace(NamedTuple):
 
 
 class OrderState(NamedTuple):
-    """An order of the variables and its scores; moves change it in place.
+    """An order of the variables and its scores. Moves change the arrays in place.
 
     Attributes:
-        order: variables, first to last.
-        position: position of each variable.
-        before: mask of each variable's candidate parents that come before it.
-        values: score of each variable.
+        order: indices of the variables, from first to last.
+        position: position of each variable in `order`.
+        before: for each variable, the candidate parents that come before it, as a bit mask.
+        values: score of each variable with its best parents.
     """
 
     order: Ints
@@ -158,7 +158,7 @@ def search_space(table: ScoreTable) -> SearchSpace:
 
 @kernel
 def _value(space: SearchSpace, child: int, before: np.uint64) -> float:
-    """Return the best score of a child with parents in the mask `before`."""
+    """Return the best score of a child whose parents are in the bit mask `before`."""
     for entry in range(space.start[child], space.start[child + 1]):
         if space.masks[entry] & ~before == np.uint64(0):
             return float(space.scores[entry])
@@ -167,7 +167,7 @@ def _value(space: SearchSpace, child: int, before: np.uint64) -> float:
 
 @kernel
 def _random(state: Masks) -> Any:
-    """Return the next random number of xorshift64*, which is fast and the same on every machine."""
+    """Return the next number of the generator xorshift64*, which is fast and gives the same numbers on every machine."""
     x = state[0]
     x ^= x >> np.uint64(12)
     x ^= x << np.uint64(25)
@@ -184,7 +184,7 @@ def _random_below(state: Masks, bound: int) -> Any:
 
 @kernel
 def _prepare(space: SearchSpace, current: OrderState) -> None:
-    """Compute the position, the candidate parents before it, and the score of each variable."""
+    """Compute `position`, `before` and `values` from `order`."""
     for index in range(len(current.order)):
         current.position[current.order[index]] = index
     for child in range(len(current.order)):
@@ -197,13 +197,13 @@ def _prepare(space: SearchSpace, current: OrderState) -> None:
 
 @kernel
 def _best_position(space: SearchSpace, current: OrderState, moved: int, passed: Ints) -> Any:
-    """Return the best new position of a variable: its own, or that of a neighbour that it moves past."""
+    """Return the best position of a variable: its present position, or the position of one of its neighbours."""
     one = np.uint64(1)
     neighbours, bit, reverse_bit, position = space.neighbours, space.bit, space.reverse_bit, current.position
     here = position[moved]
     best_gain, best = 1e-9, here
     for step in (-1, 1):
-        count = 0  # number of neighbours on this side, nearest first in `passed`
+        count = 0  # number of neighbours on this side; `passed` lists them, nearest first
         for edge in range(space.first[moved], space.first[moved + 1]):
             distance = (position[neighbours[edge]] - here) * step
             if distance > 0:
@@ -258,7 +258,10 @@ def _move(space: SearchSpace, current: OrderState, moved: int, target: int) -> N
 
 @kernel
 def _queue_affected(space: SearchSpace, moved: int, waiting: NDArray[np.bool_], queue: Ints, length: int) -> int:
-    """Queue the variables whose best position a move may have changed: neighbours and their neighbours."""
+    """Queue the variables whose best position may have changed: the moved variable, its neighbours and their neighbours.
+
+    Return the new length of the queue.
+    """
     first, neighbours = space.first, space.neighbours
     for edge in range(first[moved] - 1, first[moved + 1]):
         near = moved if edge < first[moved] else neighbours[edge]
@@ -273,7 +276,7 @@ def _queue_affected(space: SearchSpace, moved: int, waiting: NDArray[np.bool_], 
 
 @kernel
 def _climb(space: SearchSpace, order: Ints, restarts: int, seed: np.uint64) -> float:
-    """Run iterated local search on `order` in place, and return the score of the best order found."""
+    """Improve `order` in place by iterated local search, and return the score of the best order found."""
     n = len(order)
     state = np.array([seed], dtype=np.uint64)
     current = OrderState(order, np.empty(n, dtype=np.int64), np.empty(n, dtype=np.uint64), np.empty(n))

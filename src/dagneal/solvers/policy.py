@@ -1,8 +1,8 @@
-"""Size limits for exact search and complete score tables, so that they take seconds.
+"""Size limits within which exact search and complete score tables take only seconds.
 
-This module contains the limits that several modules use. Limits of a single step are in its module: candidate parents in
-`divide/candidates.py`, global solves in `divide/conquer.py`, screening in `divide/screening.py`. Defaults that users see are
-in `base/defaults.py`.
+This module contains the limits that several modules use. Other limits are in the module that uses them: for candidate
+parents in `divide/candidates.py`, for global solves in `divide/conquer.py`, for screening in `divide/screening.py`.
+Defaults that users see are in `base/defaults.py`.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from dagneal.base.machine import has_memory
 from dagneal.scoring.scorer import Scorer, check_max_parents, check_set_size
 from dagneal.solvers.exact import fits
 
-EXACT_VARIABLES = 22  # exact search takes one or two seconds
-EXACT_FOR_COMPARISON = 20  # exact search takes less than a second, so samplers are compared with the optimum
+EXACT_VARIABLES = 22  # up to this number, exact search takes one or two seconds
+EXACT_FOR_COMPARISON = 20  # up to this number, exact search takes less than a second, and samplers are compared with it
 COMPLETE_PARENTS = 3  # up to this parent limit all parent sets are scored before candidate parents are chosen
-COMPLETE_WORK = 5e9  # rows to count for all sets of a table; takes a few seconds
+COMPLETE_WORK = 5e9  # largest number of rows to count for a complete table; counting them takes a few seconds
 LARGE = 1000  # with more variables, searches make fewer restarts and global solves; the time of a restart grows with n
 
 
 def exact_is_quick(variables: int) -> bool:
-    """Return whether exact search takes seconds and fits into memory.
+    """Return whether exact search takes only seconds and fits into memory.
 
     Args:
         variables: number of variables.
@@ -31,7 +31,7 @@ def exact_is_quick(variables: int) -> bool:
 
 
 def table_is_quick(scorer: Scorer, max_parents: int) -> bool:
-    """Return whether a table of all parent sets takes seconds and fits into memory.
+    """Return whether computing a table of all parent sets takes only seconds and fits into memory.
 
     Args:
         scorer: scorer of the data.
@@ -47,9 +47,9 @@ def parent_limit(max_parents: int | None, variables: int, default: int = NETWORK
     """Return the parent limit of a network.
 
     Args:
-        max_parents: given parent limit; None for the default.
+        max_parents: parent limit that the user gave; None for the default.
         variables: number of variables.
-        default: default parent limit, lowered to the number of possible parents.
+        default: default parent limit; a network with fewer possible parents gets that number instead.
     """
     limit = min(default, variables - 1) if max_parents is None else check_max_parents(max_parents, variables)
     check_set_size(limit, variables)

@@ -22,9 +22,9 @@ class Problem:
     """The problem of finding the DAG with the highest score.
 
     Args:
-        source: source of the scores, a scorer of data or a score table.
+        source: source of the scores: a `Scorer` of data or a `ScoreTable`.
         max_parents: parent limit; None lets the solver choose.
-        initial: initial DAG of the search; None for no warm start.
+        initial: DAG with which the search starts (warm start); None for no warm start.
     """
 
     source: Scorer | ScoreTable
@@ -50,17 +50,18 @@ class Problem:
 
     @property
     def scorer(self) -> Scorer:
-        """The scorer of the data, for solvers that need scores of any parent set."""
+        """The scorer of the data, for solvers that need scores of arbitrary parent sets."""
         if not isinstance(self.source, Scorer):
-            raise InputError("this solver needs more scores than a ScoreTable contains; give a Scorer")
+            raise InputError("this solver needs more scores than a ScoreTable contains; give a Scorer instead")
         return self.source
 
     def table(self, max_parents: int | None = None, complete: bool = False) -> ScoreTable:
-        """Return the scores of all parent sets.
+        """Return the table of the scores of all parent sets within the parent limit.
 
         Args:
-            max_parents: parent limit if the problem has none; 2 by default.
-            complete: whether to keep parents that the background knowledge forbids, with scores too low for a best network.
+            max_parents: parent limit to use if the problem has no limit; 2 by default.
+            complete: whether to include parents that the background knowledge forbids. Their scores are so low that a best
+                network never contains them.
         """
         if isinstance(self.source, ScoreTable):
             return self.source
@@ -73,7 +74,7 @@ class Problem:
         """Return the problem with a parent limit, unless it already has a limit.
 
         Args:
-            max_parents: parent limit.
+            max_parents: parent limit; None for no limit.
         """
         if self.max_parents is not None or isinstance(self.source, ScoreTable):
             return self
@@ -82,15 +83,15 @@ class Problem:
 
 @runtime_checkable
 class Solver(Protocol):
-    """The interface of solvers: any object with this method can be passed to `learn`.
+    """The interface of solvers. Any object with the method `solve` can be passed to `learn`.
 
     Solvers are usually frozen dataclasses. A journal identifies a solver by its `repr`, so the `repr` must be the same in
     every process. `learn` checks the solution: its variables, the parent limit, the background knowledge and the score.
 
-    A solver that calls `run.map` with a key writes to the journal of the run and declares `uses_journal = True`. Without
+    A solver that calls `run.map` with a key writes to the journal of the run and must declare `uses_journal = True`. Without
     this declaration, a run with a journal raises an error. A solver with a size limit may declare `max_variables`.
 
-    Your own solver needs one method. This solver returns the best of some random orders of the variables:
+    For example, this solver tries some random orders of the variables and returns the best network:
 
     >>> from dataclasses import dataclass
     >>> import numpy as np
@@ -115,8 +116,8 @@ class Solver(Protocol):
         """Return a solution of the problem.
 
         Args:
-            problem: scores, parent limit and initial DAG.
-            run: seed, deadline, progress, executor and journal.
+            problem: problem to solve, with the scores, the parent limit and the initial DAG.
+            run: run with the seed, the deadline, the progress reports, the executor and the journal.
         """
         ...
 
@@ -127,13 +128,13 @@ class UsesJournal(Protocol):
 
     @property
     def uses_journal(self) -> bool:
-        """Whether the solver writes to a journal with its settings."""
+        """Whether the solver, with its present settings, writes to a journal."""
         ...
 
 
 @runtime_checkable
 class SizeLimited(Protocol):
-    """A solver with a limit on the number of variables, which is checked before any data are counted."""
+    """A solver with a limit on the number of variables. The limit is checked before the data are counted."""
 
     @property
     def max_variables(self) -> int:

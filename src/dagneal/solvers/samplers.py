@@ -1,4 +1,4 @@
-"""Parameters, defaults and fingerprints of samplers. This module imports nothing slow."""
+"""Parameters, defaults and fingerprints of samplers. This module must not import slow packages."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from dagneal.runtime.journal import Journal
     from dagneal.solvers.solution import Hardware
 
-# Default parameters by class, also for subclasses. Any other sampler that accepts num_reads gets READS.
+# Default parameters of a class and its subclasses. Any other sampler that accepts num_reads gets READS.
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "dwave.samplers:PathIntegralAnnealingSampler": {"num_reads": 100},
-    # Restarts, not the clock, end a read, so the same seed gives the same result. Without the bound on updates, a problem of
-    # four variables takes as long as a problem of a hundred.
+    # A read ends after a number of restarts, not after some time, so the same seed gives the same result. lower_bound_z is
+    # the smallest limit on updates. With its larger default, four variables would take as long as a hundred.
     "dwave.samplers:TabuSampler": {"num_reads": 100, "num_restarts": 5, "timeout": 600_000, "lower_bound_z": 10_000},
     "dwave.samplers:TreeDecompositionSolver": {"num_reads": 1},
 }
 _KNOWN = ("dwave", "dimod", "dagneal")  # packages whose samplers are thread-safe and identified by their class
-_DIRECT = ("dwave.system:LeapHybridSampler",)  # a call takes seconds, so many small subproblems would be slow
+_DIRECT = ("dwave.system:LeapHybridSampler",)  # each call takes seconds, so many subproblems would be slow
 
 
 def parameters_of(sampler: Any) -> set[str]:
     """Return the names of the parameters that a sampler accepts.
 
-    These are the parameters that the sampler declares and the keywords of its method `sample`. Some samplers declare only
-    the parameters of their constructor.
+    These are the parameters in `sampler.parameters` and the keyword arguments of the method `sample`. Both are needed,
+    because some samplers declare only the parameters of their constructor.
 
     Args:
         sampler: dimod sampler.
@@ -44,7 +44,7 @@ def parameters_of(sampler: Any) -> set[str]:
 
 @lru_cache(64)
 def _keywords(function: Any) -> frozenset[str]:
-    """Return the names of a function's keyword arguments; cached, because samplers are called many times."""
+    """Return the names of a function's keyword arguments. They are cached, because samplers are called many times."""
     parameters = inspect.signature(function).parameters.values()
     return frozenset(p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD))
 
@@ -88,7 +88,7 @@ def with_defaults(sampler: Any, given: Mapping[str, Any], subproblem: bool = Fal
 
 
 def solves_directly(sampler: Any) -> bool:
-    """Return whether a sampler solves the global problem directly by default, without subproblems.
+    """Return whether a sampler by default solves the global problem directly, without dividing it into subproblems.
 
     Args:
         sampler: dimod sampler.
@@ -97,9 +97,9 @@ def solves_directly(sampler: Any) -> bool:
 
 
 def needs_lock(sampler: Any) -> bool:
-    """Return whether threads must not use a sampler at the same time.
+    """Return whether only one thread may use a sampler at a time.
 
-    A third-party sampler may store the problem in itself while it runs; OpenJij's samplers do.
+    A third-party sampler may keep the current problem in its attributes, as OpenJij's samplers do.
 
     Args:
         sampler: dimod sampler.
@@ -146,12 +146,12 @@ FINGERPRINT_ADVICE = "add a property `fingerprint` or a `__repr__` with all sett
 
 
 def _is_known(sampler: Any) -> bool:
-    """Return whether a sampler belongs to Ocean or to this package."""
+    """Return whether a sampler belongs to D-Wave's Ocean packages or to this package."""
     return type(sampler).__module__.split(".")[0] in _KNOWN
 
 
 def children_of(sampler: Any) -> list[Any]:
-    """Return the direct children of a composite sampler; an empty list for other samplers.
+    """Return the samplers directly inside a composite sampler; an empty list for other samplers.
 
     Args:
         sampler: dimod sampler.
@@ -160,12 +160,12 @@ def children_of(sampler: Any) -> list[Any]:
 
 
 def _inner(sampler: Any) -> list[Any]:
-    """Return the samplers inside a composite, at any depth."""
+    """Return all samplers inside a composite sampler, at any depth."""
     return [part for child in children_of(sampler) for part in (child, *_inner(child))]
 
 
 def _is_a(sampler: Any, target: str) -> bool:
-    """Return whether a sampler is an instance of a class, without importing the module of the class."""
+    """Return whether a sampler is an instance of the class `module:name`, without importing the module."""
     module, _, name = target.partition(":")
     kind = getattr(sys.modules.get(module), name, None)
     return isinstance(kind, type) and isinstance(sampler, kind)
@@ -196,7 +196,7 @@ class Journalling(Protocol):
     """A sampler that submits problems to a remote machine and stores their ids in a journal."""
 
     def with_journal(self, journal: Journal | None) -> Any:
-        """Return a copy of this sampler with a journal, unless it already has a journal.
+        """Return a copy of this sampler with a journal; return the sampler itself if it already has a journal.
 
         Args:
             journal: journal for the ids of submitted problems.
@@ -219,13 +219,13 @@ class Noting(Protocol):
 
     @property
     def notes(self) -> list[str]:
-        """The notes so far, one line each."""
+        """The notes so far. Each note is one line."""
         ...
 
 
 @runtime_checkable
 class Closing(Protocol):
-    """A sampler with an open connection."""
+    """A sampler with a connection that must be closed after use."""
 
     def close(self) -> None:
         """Close the connection."""

@@ -25,7 +25,7 @@ class BestRead:
         dag: graph of the read; None in a result loaded from a file.
         score: log score of the graph.
         hits: number of reads with this score.
-        optimum_hits: number of reads with the optimal score; None if the optimum is unknown.
+        optimum_hits: number of reads with the proved highest score; None if that score is unknown.
     """
 
     dag: nx.DiGraph | None
@@ -34,13 +34,16 @@ class BestRead:
     optimum_hits: int | None
 
     def summary(self) -> dict[str, Any]:
-        """Return the fields as plain values."""
+        """Return the score and the numbers of hits as plain values."""
         return {"score": self.score, "hits": self.hits, "optimum_hits": self.optimum_hits}
 
 
 @dataclass(frozen=True, eq=False)
 class ReadSummary:
-    """A summary of the reads of a sampler, with raw and repaired results.
+    """A summary of the reads of a sampler.
+
+    A raw read is the graph that the sampler returned. A repaired read keeps only its order of the variables, and gives every
+    child its best parents before it. A raw read is feasible if it is a DAG with allowed parent sets.
 
     Attributes:
         sampleset: all reads that the sampler returned; None in a result loaded from a file.
@@ -51,11 +54,11 @@ class ReadSummary:
         interactions: number of quadratic terms of the QUBO.
         lowest_energy: lowest energy of a read. The energy of a feasible read with correct slack, order and auxiliary
             variables is minus its log score.
-        feasible: fraction of raw reads that are DAGs within the parent limit.
+        feasible: fraction of raw reads that are DAGs with allowed parent sets.
         raw: best feasible raw read; None if no raw read is feasible.
         repaired: best repaired read.
-        baseline: best log score of random orders, as many as reads and repaired in the same way.
-        optimum: proved optimum; None if it was too expensive to compute.
+        baseline: best log score of random orders, for comparison; as many orders as there are reads.
+        optimum: proved highest log score; None if it was too expensive to compute.
     """
 
     sampleset: dimod.SampleSet | None
@@ -72,7 +75,7 @@ class ReadSummary:
     optimum: float | None
 
     def summary(self) -> dict[str, Any]:
-        """Return the fields as plain values."""
+        """Return all fields except the sample set and the graphs, as plain values."""
         return {
             "encoding": self.encoding,
             "reads": self.reads,
@@ -90,22 +93,24 @@ class ReadSummary:
 
 @dataclass(frozen=True, eq=False)
 class Division:
-    """The division into subproblems, and how they were combined into one network.
+    """How a problem was divided into subproblems, and how their solutions were combined into one network.
 
     Attributes:
-        combine: rule that combined the subproblems: `conquer`, `penalty` or `count`.
-        size: number of variables of a subproblem.
-        scheme: scheme that chose the subproblems.
+        combine: rule that combined the solutions: `conquer`, or `penalty` or `count` of the paper.
+        size: number of variables in each subproblem.
+        scheme: name of the rule that chose the subproblems.
         subproblems: number of subproblems.
-        solver: solver of the subproblems.
-        votes: matrix C, the number of solved subproblems with each edge (row to column); None without subproblems.
-        against: matrix P, the number of solved subproblems that contain both variables of an edge, but not the edge.
-        acyclic: whether the graph has no cycle. The rules of the paper may leave cycles.
-        failed: reason for each subproblem that was not solved.
+        solver: name of the solver of the subproblems.
+        votes: matrix C: `votes[parent, child]` is the number of subproblems whose solution has this edge; None without
+            subproblems.
+        against: matrix P: `against[parent, child]` is the number of solved subproblems that contain both variables, but
+            whose solution lacks this edge; None without subproblems.
+        acyclic: whether the combined graph has no cycle. The rules `penalty` and `count` may leave cycles.
+        failed: error message of each subproblem that was not solved; the key lists the variables of the subproblem.
         finished: number of solved subproblems.
-        candidates: candidate parents of each variable in the last global solve.
-        global_solves: number of global solves.
-        global_solver: solver of the global problem.
+        candidates: candidate parents of each variable when the global problem was last solved.
+        global_solves: number of times that the global problem was solved.
+        global_solver: name of the solver of the global problem.
         skipped: description of the work that was skipped to save time; empty if none.
         interrupted: whether Ctrl-C stopped the run.
     """
@@ -127,7 +132,7 @@ class Division:
     interrupted: bool = False
 
     def summary(self) -> dict[str, Any]:
-        """Return the fields as plain values, without the votes."""
+        """Return all fields except `votes` and `against`, as plain values."""
         return {key: value for key, value in asdict(self).items() if key not in ("votes", "against")}
 
 
@@ -150,10 +155,10 @@ class Hardware:
 
     Attributes:
         system: name of the chip.
-        emulated: whether the chip was emulated on this machine.
-        calls: number of submitted and answered calls.
-        fetched: number of answers of an earlier run that were fetched by their ids.
-        access_seconds: access time of the calls, which is charged.
+        emulated: whether the chip was only emulated in software.
+        calls: number of calls that were submitted and answered.
+        fetched: number of answers to calls of an earlier run. They were fetched by their ids instead of submitted again.
+        access_seconds: access time of the quantum annealer, for which the provider charges.
         chains: number of chains in all reads.
         broken: number of broken chains.
     """
@@ -168,7 +173,7 @@ class Hardware:
 
     @property
     def chain_break_fraction(self) -> float:
-        """The fraction of broken chains."""
+        """The fraction of chains that are broken; 0 without chains."""
         return self.broken / self.chains if self.chains else 0.0
 
     def __sub__(self, earlier: Hardware) -> Hardware:
@@ -178,20 +183,21 @@ class Hardware:
         return Hardware(self.system, self.emulated, **difference)
 
     def summary(self) -> dict[str, Any]:
-        """Return the fields as plain values."""
+        """Return the fields and the chain break fraction as plain values."""
         return asdict(self) | {"chain_break_fraction": self.chain_break_fraction}
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A structure that a solver found.
+    """The network structure that a solver found.
 
     Attributes:
-        dag: learned graph. Raw reads and the rules of the paper may leave cycles; the score is NaN in this case.
+        dag: learned graph. It may have cycles, with the score NaN, if it is a raw read or was combined by a rule of the
+            paper (`penalty` or `count`).
         score: log score of the graph; higher is better.
-        max_parents: parent limit; for the rules of the paper, which have no limit, the highest number of parents.
+        max_parents: parent limit. The rules of the paper have no limit; for them it is the largest number of parents.
         solver: name of the solver.
-        optimal: whether it is proved that no graph within the limits has a higher score.
+        optimal: whether it is proved that no allowed graph has a higher score.
         seconds: seconds spent in each stage.
         seed: seed that determines the graph; None if the solver uses no seed.
         reads: summary of a sampler's reads; None without a sampler.
@@ -214,13 +220,13 @@ class Solution:
 
     @property
     def edges(self) -> list[tuple[str, str]]:
-        """The edges as (parent, child), in the order of the variables."""
+        """The edges as (parent, child), sorted by child and then by parent, in the order of the variables."""
         parents_of = ordered_parents(self.dag, list(self.dag))
         return [(parent, child) for child, parents in parents_of.items() for parent in parents]
 
     @property
     def is_dag(self) -> bool:
-        """Whether the graph has no cycles and is within the limits."""
+        """Whether the graph is a DAG with a score. The score is NaN if a parent set is not allowed."""
         if isnan(self.score) or (self.division is not None and not self.division.acyclic):
             return False
         return bool(nx.is_directed_acyclic_graph(self.dag))

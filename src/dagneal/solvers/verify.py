@@ -14,7 +14,7 @@ from dagneal.scoring.table import ScoreTable
 from dagneal.solvers.annealing import equal_scores, sample_model
 from dagneal.solvers.exact import exact
 
-MAX_TREEWIDTH = 22  # takes some seconds and a few hundred megabytes; each step more doubles both
+MAX_TREEWIDTH = 22  # takes some seconds and a few hundred megabytes; both double if the treewidth grows by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,12 +22,11 @@ class Verification:
     """A comparison of the ground state of a QUBO with the best network.
 
     Attributes:
-        holds: whether the lowest energy is minus the best score. Then no state, feasible or not, has less energy than the
-            best network.
+        holds: whether the lowest energy is minus the best score. If so, no state has less energy than the best network.
         lowest_energy: proved lowest energy of all states.
         best_score: proved highest log score of all networks of the table.
         graph: graph of a state with the lowest energy. If `holds` is False, it is not the best network and may have cycles.
-        feasible: whether `graph` is a network of the table.
+        feasible: whether `graph` is a DAG whose parent sets are all in the table.
     """
 
     holds: bool
@@ -41,13 +40,13 @@ class Verification:
 
 
 def verify(bqm: dimod.BinaryQuadraticModel, table: ScoreTable) -> Verification:
-    """Check whether the ground state of a QUBO is the best network, with proof, for small problems.
+    """Check whether the ground state of a small QUBO is the best network. The answer is proved.
 
     Dynamic programming over a tree decomposition finds the ground state. Exact search finds the best network.
 
     Args:
-        bqm: encoded score table; its weights may have been changed.
-        table: score table that was encoded.
+        bqm: QUBO of the table, from `encode`; its weights may have been changed.
+        table: score table of the QUBO.
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.qubo.encode import Encoding, encode
@@ -61,7 +60,7 @@ def verify(bqm: dimod.BinaryQuadraticModel, table: ScoreTable) -> Verification:
     width = treewidth(bqm)
     if width > MAX_TREEWIDTH:
         raise InputError(
-            f"the QUBO has a treewidth of about {width}; verify is limited to {MAX_TREEWIDTH}, use fewer variables"
+            f"the QUBO has a treewidth of about {width}; verify is limited to {MAX_TREEWIDTH}; use fewer variables"
         )
     best = exact(table).score
     samples = sample_model(TreeDecompositionSolver(), bqm, {})
