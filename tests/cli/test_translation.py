@@ -24,6 +24,8 @@ from dagneal.cli.translation import translate
         ("learn", "there is no file size=3/data.csv", "there is no file size=3/data.csv"),
         ("learn", "column 'size=3' has one state", "column 'size=3' has one state"),
         ("learn", "there is no folder /data/seed=5", "there is no folder /data/seed=5"),
+        ("learn", "A failed with seed=5, num_reads=3: no memory", "A failed with seed=5, num_reads=3: no memory"),
+        ("learn", "num_reads is 0: A failed with num_reads=0: x", "--reads is 0: A failed with num_reads=0: x"),
     ],
 )
 def test_arguments_become_options(command, message, expected):

@@ -15,15 +15,17 @@ from dagneal.base.errors import InputError, SecondaryWarning
 from dagneal.cli.streams import discard, open_streams, write_message
 from dagneal.cli.translation import translate
 
-_ADDRESS_SPACE, _LIGHT = 2e9, 5e8  # bytes of address space with and without polars and LLVM
+_ADDRESS_SPACE, _LIGHT = 2e9, 5e8  # bytes of address space that commands need with and without polars and LLVM
 _GRACE = 0.3  # seconds from the interrupt to the forced exit
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit status: 0, 2 for bad input or a partial failure, 130 after Ctrl-C.
+    """Run the command line and return its exit status.
+
+    The status is 0 for success, 2 for bad input or a partial failure, and 130 after Ctrl-C.
 
     Args:
-        arguments: arguments after `dagneal`; default: the arguments of this process.
+        arguments: arguments after the word `dagneal`; None for the arguments of this process.
     """
     from dagneal.cli.configuration import parse
 
@@ -43,7 +45,7 @@ def execute(options: argparse.Namespace) -> int:
     """Run a command and return the exit status; report an error in one line.
 
     Args:
-        options: options of the command.
+        options: parsed options of the command.
     """
     exceeded: list[str] = []
     failures = 0
@@ -78,7 +80,7 @@ def execute(options: argparse.Namespace) -> int:
     except MemoryError:
         return _report("not enough memory; use fewer variables or rows", 2)
     except KeyboardInterrupt:
-        return _report(translate(exceeded[0], options.command), 2) if exceeded else _report("stopped", 130)
+        return _report(translate(exceeded[0], options.command), 2) if exceeded else _report("stopped by Ctrl-C", 130)
     except BrokenPipeError as error:
         return _report_output(error) or 2 * bool(failures)
     except OSError as error:
@@ -89,7 +91,7 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _flush(status: int) -> int:
-    """Flush standard output and return the exit status; 2 if the output cannot be written."""
+    """Flush standard output and return the given exit status, or 2 if the output cannot be written."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError) as error:
@@ -98,7 +100,7 @@ def _flush(status: int) -> int:
 
 
 def _report_output(error: Exception) -> int:
-    """Report that the output cannot be written; return the exit status, 0 if the reader has closed the pipe like `head`."""
+    """Report that the output cannot be written, and return 2; return 0 if the reader closed the pipe, as `head` does."""
     discard(sys.stdout)
     if isinstance(error, BrokenPipeError):
         return 0
@@ -106,7 +108,7 @@ def _report_output(error: Exception) -> int:
 
 
 def _memory_handler(exceeded: list[str]) -> Callable[[str], None]:
-    """Return a function that stops the command if it uses too much memory: like Ctrl-C, then by a forced exit."""
+    """Return a function that stops a command that uses too much memory: first like Ctrl-C, then by a forced exit."""
 
     def stop(reason: str) -> None:
         exceeded.append(reason)
@@ -118,6 +120,6 @@ def _memory_handler(exceeded: list[str]) -> Callable[[str], None]:
 
 
 def _report(message: str, status: int) -> int:
-    """Write an error message and return the exit status."""
+    """Write an error message and return the given exit status."""
     write_message(f"dagneal: {message}")
     return status

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from dagneal.cli import show
-from dagneal.cli.inputs import add_reading_options, read_data, read_graph
+from dagneal.cli.inputs import NETWORK_HELP, add_reading_options, read_data, read_graph
 from dagneal.cli.parsing import Parser
 
 SUMMARY = "compare a learned network with the true network"
@@ -13,7 +13,7 @@ USAGE = "LEARNED TRUTH [options]"
 EXAMPLES = """\
 examples:
   dagneal compare learned.bif truth.bif
-  dagneal compare learned.json lung-cancer --data lc.csv   # compare the scores too
+  dagneal compare learned.json lung-cancer --data lc.csv   # also compare the scores on data
 """
 
 
@@ -23,10 +23,8 @@ def add_options(command: Parser) -> None:
     Args:
         command: parser of the command.
     """
-    command.add_argument(
-        "learned", metavar="LEARNED", help="learned network: .bif file, .json file of `learn` or bundled name"
-    )
-    command.add_argument("truth", metavar="TRUTH", help="true network: same formats")
+    command.add_argument("learned", metavar="LEARNED", help=f"learned network: {NETWORK_HELP}")
+    command.add_argument("truth", metavar="TRUTH", help="true network: file or name, as for LEARNED")
     command.add_argument("--data", metavar="FILE", help="also score both networks on this data file")
     add_reading_options(command)
 
@@ -35,7 +33,7 @@ def run(options: argparse.Namespace) -> None:
     """Compare two networks and print the result.
 
     Args:
-        options: options of the command.
+        options: parsed options of the command.
     """
     from dagneal.networks.comparison import compare
     from dagneal.report.summary import comparison_line

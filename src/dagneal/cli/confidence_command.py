@@ -18,7 +18,7 @@ _IGNORED = ("data", "network", "dask", "output", "safe_labels", "bootstrap", "th
 SUMMARY = "measure the confidence in a learned network"
 USAGE = "RESULT DATA [options]"
 EXAMPLES = """\
-Give the same data options as for `dagneal learn`. The default solver learns the additional networks.
+Give the same data options as for `dagneal learn`. Additional networks are learned with the default solver.
 
 examples:
   dagneal learn patients.csv -o patients.json
@@ -33,9 +33,9 @@ def add_options(command: Parser) -> None:
     Args:
         command: parser of the command.
     """
-    command.add_argument("network", metavar="RESULT", help=".json file of `dagneal learn`")
+    command.add_argument("network", metavar="RESULT", help=".json file that `dagneal learn` saved")
     command.add_argument("data", metavar="DATA", help="data file that the network was learned from; - for standard input")
-    add_reading_options(command, score=False)  # the result has a score
+    add_reading_options(command, score=False)  # the result names its score
     group = command.add_argument_group("measures")
     group.add_argument(
         "--bootstrap", type=int, metavar="N", help="learn from N bootstrap samples and report edge frequencies"
@@ -43,14 +43,18 @@ def add_options(command: Parser) -> None:
     group.add_argument(
         "--threshold", type=float, metavar="P", help=f"bootstrap frequency below which an edge is weak (default {WEAK_EDGE})"
     )
-    group.add_argument("--ess", type=split_sizes, metavar="X,...", help="learn with these equivalent sample sizes of BDeu")
     group.add_argument(
-        "--holdout", type=float, metavar="P", help="hold out this fraction of rows and report their log-likelihood"
+        "--ess", type=split_sizes, metavar="X,...", help="also learn with these equivalent sample sizes of the BDeu score"
+    )
+    group.add_argument(
+        "--holdout", type=float, metavar="P", help="hold out a fraction P of the rows and report their log-likelihood"
     )
     group.add_argument("--seed", type=int, metavar="S", help="random seed (default 0)")
-    group.add_argument("--time-limit", type=float, metavar="S", help="start no new sample after S seconds")
+    group.add_argument(
+        "--time-limit", type=float, metavar="S", help="after S seconds, start no new bootstrap sample and end each search"
+    )
     add_journal_option(group)
-    add_cluster_option(group, "Dask cluster to compute on: scheduler address or local:4")
+    add_cluster_option(group, "Dask cluster: scheduler address, or local:4 for 4 workers on this machine")
     group = command.add_argument_group("results")
     group.add_argument(
         "-o",
@@ -64,10 +68,10 @@ def add_options(command: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Measure the confidence in a result, then save the result and print the measures.
+    """Measure the confidence in a learned network, save the network with the measures, and print the measures.
 
     Args:
-        options: options of the command.
+        options: parsed options of the command.
     """
     from dagneal.report.summary import confidence_lines
     from dagneal.result import load_result

@@ -1,4 +1,4 @@
-"""Measures of confidence on the command line: choose, compute and save them."""
+"""Functions that check, compute and save measures of confidence for the command line."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Measures:
     """The measures of confidence to compute, in addition to the edge strengths.
 
     Args:
-        bootstrap: number of bootstrap samples; None for no bootstrap.
+        bootstrap: number of bootstrap samples; None to skip the bootstrap.
         threshold: bootstrap frequency below which an edge is weak.
-        ess: equivalent sample sizes for the sensitivity to the prior.
-        holdout: fraction of rows to hold out; None for no hold-out.
+        ess: equivalent sample sizes of BDeu to learn with; they show the sensitivity to the prior.
+        holdout: fraction of rows to hold out; None to skip the hold-out.
     """
 
     bootstrap: int | None = None
@@ -36,7 +36,7 @@ class Measures:
     holdout: float | None = None
 
     def check(self) -> None:
-        """Raise an error for an invalid value, before the work starts."""
+        """Raise an error if a value is invalid. Commands call this before the work starts."""
         from dagneal.scoring.scores import BDeu
 
         if self.bootstrap is not None:
@@ -50,16 +50,16 @@ class Measures:
 
 
 def measure(learned: Learned, measures: Measures, solver: Any, run: Run) -> tuple[Learned, bool]:
-    """Compute measures of confidence; warn about a measure that fails, and continue with the others.
+    """Compute measures of confidence. If one measure fails, warn and continue with the next.
 
     Args:
-        learned: result with its data.
+        learned: learned network with its data.
         measures: measures to compute.
-        solver: solver for bootstrap samples and other priors; None for the default.
-        run: context of the run.
+        solver: solver of the additional networks; None for the default solver.
+        run: seed, deadline, progress, executor and journal.
 
     Returns:
-        The result with the measures, and whether Ctrl-C interrupted the work.
+        The network with the measures, and whether Ctrl-C interrupted the work.
     """
     from dagneal.confidence.annotated import Confidence
     from dagneal.confidence.measures import holdout, sensitivity
@@ -89,11 +89,11 @@ def measure(learned: Learned, measures: Measures, solver: Any, run: Run) -> tupl
 
 
 def check_outputs(options: argparse.Namespace, *others: str | None) -> None:
-    """Raise an error for output files that cannot be written, before the work starts.
+    """Check the output files before the work starts: known formats, existing folders, no file twice.
 
     Args:
-        options: options of the command.
-        others: other files that the command writes; None for a file that is not requested.
+        options: parsed options of the command.
+        others: paths of other files that the command writes; None for a file that is not requested.
     """
     from dagneal.networks.formats import FORMATS, PAGE
 
@@ -103,12 +103,12 @@ def check_outputs(options: argparse.Namespace, *others: str | None) -> None:
 
 
 def save_outputs(learned: Learned, options: argparse.Namespace, truth: Any = None) -> list[str]:
-    """Save a result to the files of `-o` and return the files that were written; warn about the others.
+    """Save a learned network to the files of `-o`. Warn if a file cannot be written, and return the written files.
 
     Args:
-        learned: the result.
-        options: options of the command.
-        truth: true graph for the comparison on the page; None for no comparison.
+        learned: learned network.
+        options: parsed options of the command.
+        truth: true graph for a comparison on the HTML page; None for no comparison.
     """
     written: list[str] = []
     if not options.output:

@@ -25,7 +25,7 @@ _EXCLUDED = ("help", "config")  # not part of a configuration
 
 
 def load_command(name: str) -> Any:
-    """Return the module of a command.
+    """Import and return the module of a command.
 
     Args:
         name: name of the command.
@@ -54,7 +54,7 @@ def parser(command: str | None = None) -> Parser:
 
 
 def _add_command(commands: argparse._SubParsersAction[Parser], name: str) -> None:
-    """Add the parser of a command, including the options of all commands."""
+    """Add the parser of a command, with the options that all commands share."""
     module = load_command(name)
     command = commands.add_parser(
         name,
@@ -73,13 +73,13 @@ def _add_command(commands: argparse._SubParsersAction[Parser], name: str) -> Non
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
-    """Parse the arguments of a command; `--config` supplies options that are not among them.
+    """Parse the arguments of a command. Options that are not given come from the file of `--config`, if any.
 
     Args:
-        words: arguments after `dagneal`.
+        words: arguments after the word `dagneal`.
 
     Returns:
-        The options, including their `configuration`.
+        The options. The attribute `configuration` has the options that differ from their defaults.
     """
     words = list(words)
     if any(word == "--config" or word.startswith("--config=") for word in words):
@@ -105,7 +105,7 @@ def to_arguments(command: str, configuration: Mapping[str, Any], where: str = "t
 
     Args:
         command: name of the command.
-        configuration: values by option name.
+        configuration: value of each option, by Python name.
         where: source of the configuration, for error messages.
 
     >>> to_arguments("learn", {"data": "rows.csv", "solver": "sa", "settings": {"num_sweeps": 50}, "columns": ["a", "b"]})
@@ -116,7 +116,7 @@ def to_arguments(command: str, configuration: Mapping[str, Any], where: str = "t
 
 
 def _split_arguments(command: str, configuration: Mapping[str, Any], where: str) -> tuple[list[str], list[str]]:
-    """Return the options and the positional arguments; these start with -- if one of them looks like an option."""
+    """Return options and positional arguments as texts. If a positional looks like an option, -- precedes them."""
     actions = {action.dest: action for action in _actions(command) if action.dest not in _EXCLUDED}
     for name in configuration:
         if name not in actions:
@@ -168,7 +168,7 @@ def _configuration(options: argparse.Namespace, top: Parser) -> dict[str, Any]:
 
 
 def _add_file(words: list[str]) -> list[str]:
-    """Add the options of the configuration file that are not among the arguments; merge the solver settings."""
+    """Add the options of the configuration file. Arguments override the file; solver settings are merged."""
     command = next((word for word in words if word in COMMANDS), COMMANDS[0])
     top = parser(command)
     for action in _actions(command, top):
@@ -184,7 +184,7 @@ def _add_file(words: list[str]) -> list[str]:
     if isinstance(settings, dict):
         values["settings"] = {name: value for name, value in settings.items() if name not in own}
     taken = {*given} - {"settings", "config"}
-    if taken & {"solver", "sampler"}:  # the two exclude each other
+    if taken & {"solver", "sampler"}:  # solver and sampler exclude each other
         taken |= {"solver", "sampler"}
     rest = {name: value for name, value in values.items() if name not in taken}
     options, positionals = _split_arguments(command, rest, given["config"])
@@ -193,7 +193,7 @@ def _add_file(words: list[str]) -> list[str]:
 
 
 def _texts(action: argparse.Action, value: Any, where: str) -> list[Any]:
-    """Return the texts of an option, one for each occurrence on the command line; None stands for a flag."""
+    """Convert a value to command-line texts, one for each time the option is given; None stands for a flag."""
     if isinstance(action, argparse._StoreTrueAction):
         if not isinstance(value, bool):
             raise InputError(f"{where} is {short_repr(value)}; give true or false")
@@ -209,40 +209,40 @@ def _texts(action: argparse.Action, value: Any, where: str) -> list[Any]:
 
 
 def _setting_texts(value: Any, where: str) -> list[str]:
-    """Return solver settings as NAME=VALUE."""
+    """Convert solver settings to texts such as NAME=VALUE."""
     if not isinstance(value, dict) or not all(isinstance(name, str) and name for name in value):
         raise InputError(f"{where} is {short_repr(value)}; give a table, such as [settings] with num_sweeps = 5000")
     return [f"{name}={_value_text(_plain(setting, f'{where}.{name}'))}" for name, setting in value.items()]
 
 
 def _bin_texts(value: Any, where: str) -> list[str]:
-    """Return bins as [NAME=]KIND:N; an empty name stands for all columns."""
+    """Convert bins to texts such as NAME=KIND:N, or KIND:N if the name is empty (all columns)."""
     if isinstance(value, list):
         return [_text(item, where) for item in value]
     return [f"{name}={_text(bins, where)}" if name else _text(bins, where) for name, bins in value.items()]
 
 
 def _edge_texts(value: Any, where: str) -> list[str]:
-    """Return edges as PARENT:CHILD."""
+    """Convert edges to texts such as PARENT:CHILD."""
     edges = value if isinstance(value, list) else [value]
     return [":".join(_text(end, where) for end in edge) if isinstance(edge, list) else _text(edge, where) for edge in edges]
 
 
 def _knowledge_texts(value: Any, where: str) -> list[str]:
-    """Return background knowledge as JSON."""
+    """Convert background knowledge to a JSON text."""
     if not isinstance(value, dict):
         raise InputError(f"{where} is {short_repr(value)}; give a table or the path of a file")
     return [json.dumps(_plain(value, where))]
 
 
 def _tier_texts(value: Any, where: str) -> list[str]:
-    """Return groups of names as A,B:C,D."""
+    """Convert tiers to a text such as A,B:C,D."""
     if not isinstance(value, list):
         raise InputError(f"{where} is {short_repr(value)}; give a list of lists of names")
     return [":".join(join_names([_text(name, where) for name in _list(group, where)]) for group in value)] if value else []
 
 
-# Functions that write tables and lists of a configuration file as command-line texts, by option.
+# For each option: function that converts tables and lists of a configuration file to command-line texts.
 _WRITERS = {
     "settings": _setting_texts,
     "bins": _bin_texts,
@@ -254,7 +254,7 @@ _WRITERS = {
 
 
 def _text(value: Any, where: str) -> str:
-    """Return a text or a number as a command-line text."""
+    """Convert a text or a number to a command-line text."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise InputError(f"{where} is {short_repr(value)}; give a text or a number")
     if isinstance(value, str) and "\0" in value:
@@ -263,7 +263,7 @@ def _text(value: Any, where: str) -> str:
 
 
 def _plain(value: Any, where: str) -> Any:
-    """Return a value as JSON stores it; raise an error for dates, which TOML has but no option accepts."""
+    """Return a value as JSON would store it; raise an error for dates and times, which only TOML has."""
     try:
         return json.loads(json.dumps(value))
     except TypeError as error:
@@ -273,14 +273,14 @@ def _plain(value: Any, where: str) -> Any:
 
 
 def _value_text(value: Any) -> str:
-    """Return a setting as a text that `parse_value` converts back to the same value."""
+    """Convert a setting to a text that `parse_value` converts back to the same value."""
     if isinstance(value, bool):
         return str(value).lower()
     return value if isinstance(value, str) and parse_value(value) == value else repr(value)
 
 
 def _list(value: Any, where: str) -> list[Any]:
-    """Return a list; put a single text or number into a list."""
+    """Return a list unchanged, and a single text or number as a list of one item."""
     if isinstance(value, str | int | float) and not isinstance(value, bool):
         return [value]
     if not isinstance(value, list):

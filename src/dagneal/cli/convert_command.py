@@ -32,10 +32,10 @@ def add_options(command: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Convert a network.
+    """Read a network, write it in another format, and print its size.
 
     Args:
-        options: options of the command.
+        options: parsed options of the command.
     """
     from dagneal.networks.formats import FORMATS, get_dag, read_structure, write_network
 

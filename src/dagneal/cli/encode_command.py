@@ -25,10 +25,10 @@ SUMMARY = "encode structure learning as a QUBO"
 USAGE = "DATA [options]"
 EXAMPLES = """\
 examples:
-  dagneal encode lc.csv --compare           # compare the encodings
+  dagneal encode lc.csv --compare           # compare the sizes of all encodings
   dagneal encode lc.csv -o lc.bqm           # for dimod.BinaryQuadraticModel.from_file
   dagneal encode lc.csv -o lc.bqm --encoding paper
-  dagneal encode lc.csv -o lc.coo --ising   # text with row, column and value, for spins
+  dagneal encode lc.csv -o lc.coo --ising   # spins; text lines with row, column and value
   dagneal encode lc.csv -o lc.npz           # NumPy arrays row, column, value, offset, labels
 """
 
@@ -39,21 +39,24 @@ def add_options(command: Parser) -> None:
     Args:
         command: parser of the command.
     """
-    add_data(command, f"parent limit (default {PAPER_PARENTS})")
+    add_data(command, f"largest number of parents (default {PAPER_PARENTS})")
     add_reading_options(command)
     add_knowledge_options(command)
-    words = "tight (default), gap or paper; optionally complete or chordal, pruned or unpruned (comma-separated)"
+    words = (
+        "penalties: tight (default), gap or paper; optionally add complete or chordal, and pruned or unpruned, "
+        "such as gap,unpruned"
+    )
     command.add_argument("--encoding", default="tight", metavar="WORDS", help=words)
-    command.add_argument("--compare", action="store_true", help="compare the sizes of all encodings; write no file")
+    command.add_argument("--compare", action="store_true", help="print the sizes of all encodings; write no file")
     command.add_argument("--ising", action="store_true", help="use spins (-1, +1) instead of binary variables")
     command.add_argument("-o", "--output", action=Once, metavar="FILE", help="output file: .bqm, .coo or .npz")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Encode structure learning, then write the model or compare encodings.
+    """Encode structure learning, then write the QUBO to a file or compare encodings.
 
     Args:
-        options: options of the command.
+        options: parsed options of the command.
     """
     from dagneal.qubo.encode import parse_encoding, qubos
     from dagneal.qubo.export import FORMATS, write_model
@@ -99,12 +102,12 @@ def _show_model(
 
     statistics = encoding_statistics(bqm)
     groups = (penalties.transitivity, penalties.consistency, penalties.exclusion)
-    weights = [float(values.max(initial=0.0)) for values in groups]  # the largest of each group
+    weights = [float(values.max(initial=0.0)) for values in groups]  # largest penalty of each group
     report = statistics.to_dict() | {
         "encoding": encoding.name,
         "vartype": bqm.vartype.name,
         "offset": float(bqm.offset),
-        "delta_max": dict(zip(table.names, penalties.maximum[0].tolist(), strict=True)),  # 0 if there is no H_max
+        "delta_max": dict(zip(table.names, penalties.maximum[0].tolist(), strict=True)),  # 0 without the term H_max
         "delta_trans": weights[0],
         "delta_consist": weights[1],
         "delta_exclude": weights[2],

@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> None:
     """Fit the probabilities and write the network.
 
     Args:
-        options: options of the command.
+        options: parsed options of the command.
     """
     from dagneal.networks.formats import FORMATS, get_dag, read_structure, write_network
     from dagneal.networks.network import fit

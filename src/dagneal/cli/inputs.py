@@ -1,4 +1,4 @@
-"""Options for data and networks, and functions that read them."""
+"""Command-line options for data and networks, and functions that read data and networks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dagneal.cli.translation import translate
 if TYPE_CHECKING:
     from dagneal.data.dataset import Dataset
 
-NETWORK_HELP = ".bif, .json or .graphml file, or bundled name"
+NETWORK_HELP = ".bif, .json or .graphml file, or name from `dagneal networks`"
 
 
 def add_data(command: Parser, limit: str, **more: Any) -> None:
@@ -22,8 +22,8 @@ def add_data(command: Parser, limit: str, **more: Any) -> None:
 
     Args:
         command: parser of the command.
-        limit: help text of the parent limit.
-        **more: additional arguments for the parser of DATA.
+        limit: help text of `--max-parents`.
+        **more: additional keyword arguments of `add_argument` for DATA.
     """
     description = f"{command.description} DATA: CSV, TSV or Parquet file with column names; - for standard input."
     command.description = description
@@ -38,7 +38,7 @@ def add_network_and_data(command: Parser) -> None:
         command: parser of the command.
     """
     command.add_argument("network", metavar="NETWORK", help=NETWORK_HELP)
-    command.add_argument("data", metavar="DATA", help="data file with the same variables; - for standard input")
+    command.add_argument("data", metavar="DATA", help="data file with the variables of the network; - for standard input")
 
 
 def add_safe_labels(command: Parser | argparse._ArgumentGroup) -> None:
@@ -62,33 +62,39 @@ def add_reading_options(command: Parser, score: bool = True) -> None:
     group = command.add_argument_group("data")
     group.add_argument("--columns", metavar="A,B", type=split_names, help="use only these columns")
     group.add_argument("--drop", metavar="A,B", type=split_names, default=[], help="omit these columns")
-    bins = "bin numeric columns: quantile:4, uniform:5, kmeans:3, at:18,65"
+    bins = "bin numbers: quantile:4, uniform:5, kmeans:3 or at:18,65 (cut points)"
     group.add_argument("--bins", action="append", default=[], metavar="[A=]KIND:N", help=bins)
     group.add_argument(
-        "--rare", type=float, default=RARE, metavar="P", help="merge states that occur in less than this fraction of rows"
+        "--rare", type=float, default=RARE, metavar="P", help="merge states that occur in less than a fraction P of the rows"
     )
-    group.add_argument("--weights", metavar="COLUMN", help="name of the column with row weights")
-    group.add_argument("--states", metavar="NETWORK", help="network that defines the states of each column")
+    group.add_argument("--weights", metavar="COLUMN", help="column that states how many times each row counts")
+    group.add_argument("--states", metavar="NETWORK", help="use the states of this network (file or bundled name)")
     missing = ("refuse", "drop", "state")
     group.add_argument(
         "--missing",
         choices=missing,
         default=MISSING,
         metavar="HOW",
-        help="handling of missing values: refuse, drop or state",
+        help="missing values: refuse (default), drop (omit rows) or state (new state)",
     )
     merge = ("auto", "yes", "no")
-    group.add_argument("--merge", choices=merge, default=MERGE, metavar="HOW", help="merge identical rows: auto, yes or no")
+    group.add_argument(
+        "--merge",
+        choices=merge,
+        default=MERGE,
+        metavar="HOW",
+        help="store identical rows once, with a count: auto (default), yes or no",
+    )
     if score:
-        names = f"bdeu:ESS (default {SCORE}), bdeu-rows, k2, perks or bic"
+        names = f"bdeu:ESS (prior sample size; default {SCORE}), bdeu-rows, k2, perks or bic"
         group.add_argument("--score", default=SCORE, metavar="NAME", help=names)
 
 
 def read_data(options: argparse.Namespace) -> Dataset:
-    """Read the data of a command, and write a note about each change.
+    """Read the data file of a command, and print a note about each change of the data.
 
     Args:
-        options: options of the command.
+        options: parsed options of the command.
     """
     from dagneal.base import kernels
     from dagneal.data.reading import read
@@ -113,11 +119,11 @@ def read_data(options: argparse.Namespace) -> Dataset:
 
 
 def read_data_of(dag: Any, options: argparse.Namespace) -> Dataset:
-    """Read the data of a network; other columns are ignored.
+    """Read the columns of a data file that are variables of a network; other columns are ignored.
 
     Args:
         dag: graph of the network.
-        options: options of a command with the argument NETWORK.
+        options: parsed options of a command with the argument NETWORK.
     """
     from dagneal.graphs.dags import check_variables
 
@@ -129,10 +135,10 @@ def read_data_of(dag: Any, options: argparse.Namespace) -> Dataset:
 
 
 def read_graph(source: str) -> Any:
-    """Read the graph of a network, a saved result or a graph file.
+    """Return the graph of a network, which may be a network file, a saved result, a graph file or a bundled network.
 
     Args:
-        source: path of a file, or bundled name.
+        source: path of a file, or name of a bundled network.
     """
     from dagneal.networks.formats import get_dag, read_structure
 
@@ -140,7 +146,7 @@ def read_graph(source: str) -> Any:
 
 
 def _bins(given: list[str]) -> dict[str, str] | None:
-    """Return the bins by column; the empty name stands for all columns."""
+    """Parse the values of `--bins`; return the bins of each column, under the empty name for all columns."""
     bins: dict[str, str] = {}
     for text in given:
         name, equals, how = text.rpartition("=")

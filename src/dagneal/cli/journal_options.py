@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dagneal.runtime.journal import Journal, SqliteJournal
     from dagneal.runtime.run import Run
 
-# Options that do not affect the content of a journal.
+# Options of all commands that do not affect the content of a journal.
 _IGNORED = ("command", "configuration", "config", "origin", "json", "quiet", "jobs", "memory", "journal")
 
 
@@ -44,10 +44,10 @@ def add_cluster_option(command: Parser | argparse._ArgumentGroup, explanation: s
 
 @contextmanager
 def open_journal(options: argparse.Namespace) -> Iterator[SqliteJournal | None]:
-    """Open the journal of `--journal`, if any, and show its notes.
+    """Yield the journal of `--journal`, or None without this option, and print the notes of the journal.
 
     Args:
-        options: options of the command.
+        options: parsed options of the command.
     """
     if options.journal is None:
         yield None
@@ -70,10 +70,10 @@ def open_journal(options: argparse.Namespace) -> Iterator[SqliteJournal | None]:
 
 @contextmanager
 def open_run(options: argparse.Namespace) -> Iterator[Run]:
-    """Yield the context of a run: seed, journal and executor.
+    """Yield the context of a run, with its seed, journal and executor.
 
     Args:
-        options: options of the command.
+        options: parsed options of the command.
     """
     from dagneal.runtime.run import Run
 
@@ -85,11 +85,11 @@ def open_run(options: argparse.Namespace) -> Iterator[Run]:
 
 @contextmanager
 def show_progress(run: Run, options: argparse.Namespace) -> Iterator[Run]:
-    """Yield a run with a progress bar; its time limit starts now.
+    """Yield the context of a run with a progress bar. The time limit of the run starts at this call.
 
     Args:
-        run: context of the run.
-        options: options of the command.
+        run: context without progress bar and time limit.
+        options: parsed options of the command.
     """
     from dagneal.runtime.run import Deadline, ignore_progress
 
@@ -101,10 +101,10 @@ def claim(journal: Journal | None, options: argparse.Namespace, ignored: Collect
     """Check that a journal belongs to this run, and store the configuration for `dagneal resume`.
 
     Args:
-        journal: the journal; None if there is none.
-        options: options of the command.
+        journal: journal of the run; None if the run has no journal.
+        options: parsed options of the command.
         ignored: options of the command that do not affect the content of the journal.
-        more: other values that the run depends on.
+        more: other values that the run depends on, such as the fingerprint of the data.
     """
     from dagneal.base.version import __version__
     from dagneal.runtime.journal import SqliteJournal
@@ -129,7 +129,7 @@ def _remember(journal: SqliteJournal, options: argparse.Namespace) -> None:
 
 
 def _open_cluster(address: str | None) -> Any:
-    """Return an executor on a Dask cluster, or None without an address."""
+    """Return a context manager that yields an executor on a Dask cluster, or None without an address."""
     if address is None:
         return nullcontext()
     from dagneal.runtime.clusters import dask

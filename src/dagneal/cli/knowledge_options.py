@@ -24,17 +24,19 @@ def add_knowledge_options(command: Parser) -> None:
     edge: dict[str, Any] = {"action": "append", "default": [], "metavar": "A:B"}
     group.add_argument("--require", dest="required", help="require the edge from A to B (may be repeated)", **edge)
     group.add_argument("--forbid", dest="forbidden", help="forbid the edge from A to B (may be repeated)", **edge)
-    group.add_argument("--roots", type=split_names, default=[], metavar="A,B", help="variables without parents")
-    group.add_argument("--leaves", type=split_names, default=[], metavar="A,B", help="variables without children")
+    group.add_argument("--roots", type=split_names, default=[], metavar="A,B", help="variables that must have no parents")
+    group.add_argument("--leaves", type=split_names, default=[], metavar="A,B", help="variables that must have no children")
     group.add_argument("--tiers", metavar="A,B:C,D", help="ordered groups of variables; no edge leads to an earlier group")
-    group.add_argument("--knowledge", metavar="FILE", help="TOML file or JSON text with these rules and parent limits")
+    group.add_argument(
+        "--knowledge", metavar="FILE", help="TOML file or JSON text with the rules above and parent limits of variables"
+    )
 
 
 def read_knowledge_options(options: argparse.Namespace, names: Sequence[str]) -> Knowledge | None:
-    """Return the background knowledge of all options together; None if there is none.
+    """Combine the background knowledge of all options; return None if there is no knowledge.
 
     Args:
-        options: options of the command.
+        options: parsed options of the command.
         names: names of the variables.
     """
     from dagneal.graphs.knowledge import Knowledge, as_knowledge
@@ -52,7 +54,7 @@ def read_knowledge_options(options: argparse.Namespace, names: Sequence[str]) ->
 
 
 def _file_or_json(text: str) -> Any:
-    """Return the path of a file, or the content of a JSON object."""
+    """Return the content of a JSON text; return any other text unchanged, as the path of a file."""
     if not text.lstrip().startswith("{"):
         return text
     try:
@@ -64,7 +66,7 @@ def _file_or_json(text: str) -> Any:
 
 
 def _edge(option: str, text: str, names: Sequence[str]) -> Edge:
-    """Return the edge A:B; the names may contain colons."""
+    """Parse an edge such as A:B; the names may contain colons."""
     columns = set(names)
     ends = [(text[:at].strip(), text[at + 1 :].strip()) for at, letter in enumerate(text) if letter == ":"]
     fitting = [(parent, child) for parent, child in ends if parent in columns and child in columns]
@@ -79,7 +81,7 @@ def _edge(option: str, text: str, names: Sequence[str]) -> Edge:
 
 
 def _tiers(text: str, names: Sequence[str]) -> Any:
-    """Return groups of names, with commas inside a group and colons between groups."""
+    """Parse tiers such as A,B:C,D: colons separate groups, and commas separate the names of a group."""
     if text.lower().endswith(".toml"):
         raise InputError(f"--tiers {text} is a file; give groups such as a,b:c,d, or use --knowledge {text}")
     groups = [split_names(part) for part in text.split(":")]

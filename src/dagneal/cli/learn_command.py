@@ -33,7 +33,7 @@ examples:
   dagneal learn lc.csv --solver sa --set direct=true --set num_sweeps=5000 --truth lung-cancer
   dagneal learn alarm.csv --solver sa --set encoding=paper --set repair=false --divide 4 --rule penalty
 """
-# Options that do not affect the content of a journal.
+# Options of this command that do not affect the content of a journal.
 _IGNORED = ("data", "dask", "output", "samples", "truth", "safe_labels", "bootstrap", "time_limit")
 
 
@@ -43,30 +43,34 @@ def add_options(command: Parser) -> None:
     Args:
         command: parser of the command.
     """
-    limit = f"parent limit (default {NETWORK_PARENTS}; {PAPER_PARENTS} with --set direct=true)"
-    add_data(command, limit, nargs="?")  # the file of --config may name the data
-    command.add_argument("--config", metavar="FILE", help="TOML file with options under their Python names")
+    limit = f"largest number of parents (default {NETWORK_PARENTS}; {PAPER_PARENTS} with --set direct=true)"
+    add_data(command, limit, nargs="?")  # optional, because the file of --config may name the data
+    command.add_argument(
+        "--config", metavar="FILE", help="read options from a TOML file, under Python names such as max_parents"
+    )
     add_reading_options(command)
     add_knowledge_options(command)
     add_solver_options(command)
     group = command.add_argument_group("run and results")
     add_journal_option(group)
-    add_cluster_option(group, "Dask cluster to compute on: scheduler address or local:4")
+    add_cluster_option(group, "Dask cluster: scheduler address, or local:4 for 4 workers on this machine")
     group.add_argument(
         "--bootstrap", type=int, metavar="N", help="learn from N bootstrap samples and report edge frequencies"
     )
     output = "save the result: .html, .json, .bif, .graphml or .dot (may be repeated)"
     group.add_argument("-o", "--output", action="append", default=[], metavar="FILE", help=output)
     add_safe_labels(group)
-    group.add_argument("--samples", metavar="FILE", help="save the reads of the global problem as JSON")
-    group.add_argument("--truth", metavar="NETWORK", help="compare with this network (file or bundled name)")
+    group.add_argument("--samples", metavar="FILE", help="save the reads of the sampler for the global problem, as JSON")
+    group.add_argument("--truth", metavar="NETWORK", help="compare the result with the true network (file or bundled name)")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Learn a network, measure the confidence, then save and print the result; a later failure does not lose the network.
+    """Learn a network, measure the confidence in it, then save and print the result.
+
+    A failure after the network is learned does not lose the network.
 
     Args:
-        options: options of the command.
+        options: parsed options of the command.
     """
     from dagneal.learning import check_journal, check_seed, learn, uses_journal
 
@@ -76,7 +80,7 @@ def run(options: argparse.Namespace) -> None:
         if options.seed is not None:
             check_seed(solver)
         if options.journal is not None and options.bootstrap is None:
-            check_journal(solver)  # before the file is created
+            check_journal(solver)  # before the journal file is created
         _check_samples(options, solver)
         with open_run(options) as context:
             data, truth, more = _read(options)
@@ -113,7 +117,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _check_samples(options: argparse.Namespace, solver: Any) -> None:
-    """Raise an error for `--samples` if no sampler solves the global problem."""
+    """Raise an error if `--samples` is given but no sampler solves the global problem."""
     from dagneal.strategies.anneal import Anneal, Divide
 
     sampled = isinstance(solver, Anneal) or (
@@ -124,7 +128,7 @@ def _check_samples(options: argparse.Namespace, solver: Any) -> None:
 
 
 def _read(options: argparse.Namespace) -> tuple[Dataset, Any, dict[str, Any]]:
-    """Read the data, the true network and the other arguments of `learn`."""
+    """Return the data, the true graph and the other keyword arguments of `dagneal.learn`."""
     from dagneal.graphs.dags import check_variables
     from dagneal.networks.bif import check_names
     from dagneal.networks.formats import check_characters
@@ -144,7 +148,7 @@ def _read(options: argparse.Namespace) -> tuple[Dataset, Any, dict[str, Any]]:
 
 
 def _measure(learned: Learned, options: argparse.Namespace, solver: Any, run: Run) -> tuple[Learned, bool]:
-    """Measure the edges, and learn from bootstrap samples if `--bootstrap` is given."""
+    """Compute the edge strengths, and learn from bootstrap samples if `--bootstrap` is given."""
     from dagneal.strategies.anneal import Anneal, Divide
 
     same = not isinstance(solver, Anneal | Divide)
@@ -152,7 +156,7 @@ def _measure(learned: Learned, options: argparse.Namespace, solver: Any, run: Ru
 
 
 def _save(learned: Learned, options: argparse.Namespace, truth: Any) -> list[str]:
-    """Save the requested files and return the files that were written; warn about the others."""
+    """Save the requested files. Warn if a file cannot be written, and return the written files."""
     from dagneal.qubo.decode import write_samples
 
     written = []
@@ -177,7 +181,7 @@ def _show(learned: Learned, data: Dataset, truth: Any, solver: Any, options: arg
         report["comparison"] = comparison.to_dict()
     lines = [f"{options.data}: {len(data.names)} variables, {data.describe_rows()}", ""]
     for line in summary_lines(learned, comparison, options.truth or ""):
-        lines.append(line if learned.is_dag else translate(line))  # advice about Python arguments if there is no network
+        lines.append(line if learned.is_dag else translate(line))  # without a network, a line advises on Python arguments
     if options.bootstrap is not None and isinstance(solver, Anneal | Divide):
-        lines.append("the default solver learned the bootstrap samples, not the solver of the network above")
+        lines.append("the bootstrap used the default solver, not the solver of the network above")
     show.result(report, "\n".join(lines), options)

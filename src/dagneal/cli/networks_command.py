@@ -24,7 +24,7 @@ def add_options(command: Parser) -> None:
         command: parser of the command.
     """
     command.add_argument(
-        "network", nargs="?", metavar="NETWORK", help="print this network as BIF, or its structure with --json"
+        "network", nargs="?", metavar="NETWORK", help="print this network as BIF; with --json, print only its structure"
     )
 
 
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> None:
     """List the bundled networks or print one of them.
 
     Args:
-        options: options of the command.
+        options: parsed options of the command.
     """
     from dagneal.networks.bif import format_bif
     from dagneal.networks.bundled import NAMES, load

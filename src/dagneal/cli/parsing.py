@@ -14,13 +14,13 @@ _INDENT = 26  # column where the explanation of an option starts
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
-    """Formatter of help texts that uses one line for most options."""
+    """Formatter of help texts that prints most options on one line."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=_INDENT, width=min(shutil.get_terminal_size().columns, _WIDEST))
 
     def add_argument(self, action: argparse.Action) -> None:
-        """Add an argument; unlike argparse, take the indent of the commands into account."""
+        """Add an argument. Unlike argparse, include the indent of the list of commands in its width."""
         super().add_argument(action)
         if isinstance(action, argparse._SubParsersAction):
             self._action_max_length += self._indent_increment
@@ -30,7 +30,7 @@ class Parser(argparse.ArgumentParser):
     """A parser that reports an error in one line."""
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Write the help; unlike argparse, raise an error if this fails."""
+        """Write the help text; unlike argparse, raise an error if the text cannot be written."""
         (file or sys.stdout).write(message)
 
     def error(self, message: str) -> NoReturn:
@@ -45,7 +45,7 @@ class Once(argparse.Action):
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
     ) -> None:
-        """Store the value; raise an error if there already is one."""
+        """Store the value; raise an error if the option already has a value."""
         if getattr(namespace, self.dest, None) is not None:
             raise argparse.ArgumentError(self, "give this option only once")
         setattr(namespace, self.dest, values)
@@ -76,7 +76,7 @@ def split_sizes(text: str) -> list[float]:
 
 
 def split_names(text: str) -> list[str]:
-    """Parse comma-separated names; a name that contains a comma is in quotes.
+    """Parse comma-separated names; a name that contains a comma must be in quotes.
 
     Args:
         text: text such as `age,"height, cm"`; an empty text is one empty name.
@@ -87,7 +87,7 @@ def split_names(text: str) -> list[str]:
 
 
 def join_names(names: list[Any]) -> str:
-    """Return names as a text that `split_names` can parse.
+    """Join names with commas to a text that `split_names` can parse.
 
     Args:
         names: list of names.
@@ -106,7 +106,7 @@ def join_names(names: list[Any]) -> str:
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
-    """Parse NAME=VALUE; see `parse_value`.
+    """Parse NAME=VALUE and return the name and the value; see `parse_value`.
 
     Args:
         text: text such as `num_sweeps=5000`.
@@ -121,7 +121,7 @@ def parse_setting(text: str) -> tuple[str, Any]:
 
 
 def parse_value(text: str) -> Any:
-    """Parse a Python or TOML value; other texts remain texts.
+    """Parse a Python literal, `true` or `false`; return any other text unchanged.
 
     Args:
         text: text such as `5000`, `true` or `paper`.
@@ -131,6 +131,6 @@ def parse_value(text: str) -> Any:
 
     try:
         value = ast.literal_eval({"true": "True", "false": "False"}.get(text, text))
-        return json.loads(json.dumps(value))  # as in a journal: a tuple becomes a list
+        return json.loads(json.dumps(value))  # as stored in a journal: a tuple becomes a list
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return text

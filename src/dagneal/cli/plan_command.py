@@ -1,4 +1,4 @@
-"""`dagneal plan`: estimate the cost on a quantum annealer."""
+"""`dagneal plan`: estimate the cost of learning on a quantum annealer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dagneal.cli.parsing import Once, Parser, split_names, split_numbers
 if TYPE_CHECKING:
     from dagneal.qpu.plan import GlobalPlan, Plan
 
-SUMMARY = "estimate the cost on a quantum annealer before you pay"
+SUMMARY = "estimate the qubits and the time that learning needs on a quantum annealer"
 USAGE = "[DATA] [options]"
 EXAMPLES = """\
 examples:
@@ -31,33 +31,44 @@ def add_options(command: Parser) -> None:
     Args:
         command: parser of the command.
     """
-    command.add_argument("data", nargs="?", metavar="DATA", help="data file; needed to plan the global problem")
-    command.add_argument("--variables", type=int, metavar="N", help="number of variables, if there is no data file")
-    sizes = "sizes of subproblems (default: no subproblems)"
+    command.add_argument(
+        "data", nargs="?", metavar="DATA", help="data file, instead of --variables; needed to plan the global problem"
+    )
+    command.add_argument("--variables", type=int, metavar="N", help="number of variables, instead of a data file")
+    sizes = "sizes of subproblems to plan, in variables (default: no subproblems)"
     command.add_argument("--divide", type=split_numbers, metavar="K,...", help=sizes)
     command.add_argument(
-        "--subproblems", default="all", metavar="SCHEME", help="selection of subproblems, such as cover:2 (default all)"
+        "--subproblems",
+        default="all",
+        metavar="SCHEME",
+        help="subproblems to solve: all (default), cover:2, cover:3 or sample:0.2",
     )
     rules = ("conquer", "penalty", "count")
     rule = "rule that combines subproblems: conquer (default), penalty or count"
     command.add_argument("--rule", choices=rules, default="conquer", metavar="RULE", help=rule)
-    topology = "chips: pegasus, zephyr, chimera or names of systems"
+    topology = f"chips to plan for: pegasus, zephyr, chimera or names of systems (default {SYSTEM})"
     command.add_argument("--topology", type=split_names, default=[SYSTEM], metavar="NAME,...", help=topology)
-    command.add_argument("--encoding", default="tight", metavar="WORDS", help="tight (default), gap or paper")
-    parents = f"parent limit (default {PAPER_PARENTS} in a subproblem, {NETWORK_PARENTS} in the global problem)"
+    command.add_argument("--encoding", default="tight", metavar="WORDS", help="QUBO encoding: tight (default), gap or paper")
+    parents = f"largest number of parents (default {PAPER_PARENTS} in a subproblem, {NETWORK_PARENTS} in the global problem)"
     command.add_argument("--max-parents", type=int, metavar="M", help=parents)
     reads = f"number of reads (default {SUBPROBLEM_READS} for a subproblem, {READS} for the global problem)"
     command.add_argument("--reads", type=int, metavar="N", help=reads)
     time = f"annealing time of a read in microseconds (default {ANNEALING_TIME:g})"
     command.add_argument("--annealing-time", type=float, default=ANNEALING_TIME, metavar="US", help=time)
-    command.add_argument("-o", "--output", action=Once, metavar="FILE", help="save a picture of the chip: .png or .svg")
+    command.add_argument(
+        "-o",
+        "--output",
+        action=Once,
+        metavar="FILE",
+        help="save a picture of the chip with the embedded subproblems: .png or .svg",
+    )
 
 
 def run(options: argparse.Namespace) -> None:
-    """Plan the calls to a quantum annealer and print the plans.
+    """Plan the problems for a quantum annealer and print the plans.
 
     Args:
-        options: options of the command.
+        options: parsed options of the command.
     """
     from dagneal.qpu.chips import check_installed, find_system
 
@@ -105,7 +116,7 @@ def _check(options: argparse.Namespace, formats: Sequence[str]) -> None:
 
 
 def _scorer(options: argparse.Namespace) -> Any:
-    """Return the scorer of the data, or None without data."""
+    """Return the scorer of the data file; None without a data file."""
     if options.data is None:
         return None
     from dagneal.data.reading import read
@@ -115,12 +126,12 @@ def _scorer(options: argparse.Namespace) -> Any:
 
 
 def _subproblem_settings(options: argparse.Namespace, settings: Any, scorer: Any) -> tuple[Any, Any]:
-    """Return the settings of the subproblems, and the graph of their QUBO if it depends on the data (else None)."""
+    """Return the plan settings of the subproblems, and the graph of their QUBO; None if all data have the same graph."""
     from dagneal.qpu.plan import table_graph
 
     limit = options.max_parents
     if options.divide:
-        # Under the rule conquer, subproblems always have the default parent limit; --max-parents is for the global problem.
+        # Under the rule conquer, --max-parents limits only the global problem; subproblems have the default limit.
         limit = None if options.rule == "conquer" else limit
         return replace(settings, encoding=replace(settings.encoding, prune=False), max_parents=limit), None
     reads = READS if options.reads is None else options.reads
@@ -170,7 +181,7 @@ def _show(plans: Sequence[Plan], global_plans: Sequence[GlobalPlan], options: ar
         )
     if options.divide and not global_plans and options.rule == "conquer":
         lines.append(
-            "the rule conquer also solves the global problem, usually 2 to 5 times; plan it with `dagneal plan DATA`"
+            "not included: conquer also solves the global problem, usually 2 to 5 times; `dagneal plan DATA` plans it"
         )
     report = {"plans": [row.to_dict() for row in plans], "global": [row.to_dict() for row in global_plans]}
     show.result(report | {"file": options.output}, "\n".join(lines), options)

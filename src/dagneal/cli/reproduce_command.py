@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 SUMMARY = "repeat the experiments of the paper"
 USAGE = "[ITEM ...] [options]"
 EXAMPLES = """\
-Finished runs are stored. After Ctrl-C, the same command continues.
+The paper is by Zardini, Rizzoli, Dissegna, Blanzieri and Pastorello (2022); an item is one of its tables, figures or
+sections. Finished runs are stored. After Ctrl-C, the same command continues.
 
 examples:
   dagneal reproduce --list                      # list the items and estimate their time
@@ -41,18 +42,18 @@ def add_options(command: Parser) -> None:
         command: parser of the command.
     """
     command.add_argument(
-        "items", nargs="*", metavar="ITEM", help="name, or number in the paper such as 5 or table-5 (default all)"
+        "items", nargs="*", metavar="ITEM", help="name from --list, or number in the paper, such as table-5 (default all)"
     )
-    command.add_argument("--list", action="store_true", help="list the items without running them")
+    command.add_argument("--list", action="store_true", help="list the items and their estimated time; run nothing")
     command.add_argument(
         "--scale",
         choices=("quick", "paper"),
         default="quick",
-        help="quick (default), or the sizes, runs and reads of the paper",
+        help="quick: small sizes (default); paper: sizes, runs and reads of the paper",
     )
     command.add_argument("--qpu", action="store_true", help="use a D-Wave quantum annealer (default: emulate it)")
     command.add_argument(
-        "--k", type=split_numbers, metavar="K,...", help="only these sizes of subproblems in Tables 9 to 11"
+        "--k", type=split_numbers, metavar="K,...", help="run Tables 9 to 11 only with these sizes of subproblems"
     )
     command.add_argument("--report", action="store_true", help="run nothing; write the report from the stored runs")
     command.add_argument(
@@ -65,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
     """Run the experiments of the paper, or list them.
 
     Args:
-        options: options of the command.
+        options: parsed options of the command.
     """
     from dagneal.paper import evaluation, figures
     from dagneal.paper.annealers import Annealers
@@ -100,7 +101,7 @@ def folder_of(options: argparse.Namespace) -> Path:
     """Return the output folder of a reproduction.
 
     Args:
-        options: options of the command.
+        options: parsed options of the command.
     """
     return Path(options.output or ("reproduction" if options.scale == "quick" else "reproduction-paper"))
 
@@ -108,7 +109,7 @@ def folder_of(options: argparse.Namespace) -> Path:
 def _reproduce(
     options: argparse.Namespace, items: Sequence[Item], setting: Setting, annealers: Annealers, journal: SqliteJournal | None
 ) -> list[Part]:
-    """Run the cases that are not stored, and write the report."""
+    """Run the cases that the records do not contain yet, and write the report."""
     from dagneal.base.machine import cores
     from dagneal.paper import evaluation
     from dagneal.paper.document import write_report
@@ -141,7 +142,7 @@ def _reproduce(
 
 
 def _duration(seconds: float) -> str:
-    """Return a duration as text."""
+    """Return a duration as text, in seconds, minutes or hours."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
@@ -154,16 +155,16 @@ def _list(items: Sequence[Item], records: Records, setting: Setting, options: ar
 
     jobs, slower = cores(), slowdown()
     rows = []
-    lines = [f"{'item':18} {'in the paper':20} {'runs':>6} {'time':>8} {'left':>6} {'time':>8}   title"]
+    lines = [f"{'item':18} {'in the paper':20} {'runs':>6} {'time':>8} {'runs left':>9} {'time left':>9}   title"]
     every = [case for item in items for case in item.cases(setting)]
     entries = [(item.name, item.number, item.cases(setting), item.title) for item in items]
-    for name, number, cases, title in [*entries, ("all", "", every, "shared runs count once")]:
+    for name, number, cases, title in [*entries, ("all", "", every, "all items; runs that items share count once")]:
         own = {case.key: case for case in cases}
         left = [case for case in own.values() if case not in records]
         total, rest = (slower * duration(some, jobs) for some in (own.values(), left))
         row = {"name": name, "number": number, "title": title, "runs": len(own), "left": len(left)}
         rows.append(row | {"seconds": total, "seconds_left": rest})
-        times = f"{len(own):6,} {_duration(total):>8} {len(left):6,} {_duration(rest):>8}"
+        times = f"{len(own):6,} {_duration(total):>8} {len(left):9,} {_duration(rest):>9}"
         lines.append(f"{name:18} {number:20} {times}   {title}")
     lines += ["", f"scale {setting.scale}, {jobs} cores; times are estimates from a short test on this machine"]
     report = {"scale": setting.scale, "jobs": jobs, "items": rows[:-1], "all": rows[-1]}
@@ -171,7 +172,7 @@ def _list(items: Sequence[Item], records: Records, setting: Setting, options: ar
 
 
 def _show_verdicts(parts: Sequence[Part], folder: Path, options: argparse.Namespace) -> None:
-    """Print the verdicts of a report."""
+    """Print the verdict and the number of runs of each item, and the files of the report."""
     rows = [
         {
             "name": part.item.name,

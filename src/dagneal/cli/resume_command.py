@@ -1,7 +1,7 @@
 """`dagneal resume`: continue a run from its journal.
 
 A journal may come from another person, so it is not trusted. It can only continue its own run, and only for the commands in
-`RESUMABLE`. The command line must repeat sampler code, clusters and accounts.
+`RESUMABLE`. Sampler code, clusters and accounts are used only if the user names them again on the command line.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ examples:
 """
 RESUMABLE = ("learn", "confidence", "reproduce")  # commands that can be resumed
 _AGAIN = "run the command again with --journal"
-_PATHS = (
+_PATHS = (  # environment variables that contain paths
     "PYTHONPATH",
     "PYTHONPYCACHEPREFIX",
     "DAGNEAL_CACHE",
@@ -52,7 +52,7 @@ def add_options(command: Parser) -> None:
         command: parser of the command.
     """
     command.add_argument("file", metavar="JOURNAL", help="journal file of the run")
-    add_cluster_option(command, "Dask cluster to compute on; required if the run used a scheduler")
+    add_cluster_option(command, "Dask cluster; required if the run used the address of a scheduler")
     command.add_argument("--sampler", metavar="MODULE:NAME", help="sampler of the run; required if the run used --sampler")
     command.add_argument("--profile", metavar="NAME", help="D-Wave profile of the run; required if the run used a profile")
 
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
     """Continue the command that is stored in a journal.
 
     Args:
-        options: options of the command.
+        options: parsed options of the command.
     """
     from dagneal.cli import execute
     from dagneal.cli.configuration import to_arguments
@@ -99,7 +99,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _check_file(name: str) -> Path:
-    """Return the path of the journal; raise an error if it is not a non-empty file."""
+    """Return the path of the journal; raise an error if the file does not exist or is empty."""
     if "\0" in name:
         raise InputError("the name of the journal contains a null byte; give the journal file of a run")
     file = Path(name)
@@ -116,7 +116,7 @@ def _check_types(stored: Any, file: Path) -> tuple[str, str, dict[str, Any]]:
     if not isinstance(configuration, dict):
         raise InputError(f"{file}: the stored command has no configuration; {_AGAIN}")
     if name not in RESUMABLE:
-        raise InputError(f"{file} stores no command that can be resumed ({' or '.join(RESUMABLE)}); {_AGAIN}")
+        raise InputError(f"{file} stores no command that can be resumed ({', '.join(RESUMABLE)}); {_AGAIN}")
     if not isinstance(folder, str) or "\0" in folder or not os.path.isabs(folder) or not os.path.isdir(folder):
         raise InputError(f"{file}: the run was started in the folder {folder}, which does not exist; {_AGAIN}")
     return name, folder, configuration
@@ -151,7 +151,8 @@ def _check_repeated(resumed: argparse.Namespace, options: argparse.Namespace, fi
             again = shlex.join(["dagneal", "resume", str(file), f"--{name}", str(stored)])
             raise InputError(f"the run {action} {stored}; if you trust it, run {again}")
         if stored is not given and str(stored) != given:
-            raise InputError(f"--{name} is {given}, but the run used {stored or 'none'}; give the same value")
+            advice = "omit the option" if stored is None else "give the same value"
+            raise InputError(f"--{name} is {given}, but the run used {stored or 'none'}; {advice}")
     cluster = getattr(resumed, "dask", None)
     if options.dask is None and cluster is not None and not re.fullmatch(r"local:\d{1,2}", cluster):
         again = shlex.join(["dagneal", "resume", str(file), "--dask", cluster])
@@ -161,7 +162,10 @@ def _check_repeated(resumed: argparse.Namespace, options: argparse.Namespace, fi
 
 
 def _check_folder(folder: str, origin: str) -> None:
-    """Raise an error if the run was started in another folder that contains settings of other packages."""
+    """Raise an error if the folder of the run contains a settings file of another package, such as dwave.conf.
+
+    Such a file may come from another person. It is accepted if the user has changed to this folder.
+    """
     if os.path.realpath(folder) == os.path.realpath(origin):
         return
     for name in _SETTINGS:
@@ -172,7 +176,7 @@ def _check_folder(folder: str, origin: str) -> None:
 
 
 def _outputs(resumed: argparse.Namespace) -> list[tuple[str, str]]:
-    """Return the output files of a command, each with its option."""
+    """Return the output paths of a command, each with the option that names the path."""
     if resumed.command == "reproduce":
         from dagneal.cli.reproduce_command import folder_of
 
@@ -182,17 +186,17 @@ def _outputs(resumed: argparse.Namespace) -> list[tuple[str, str]]:
 
 
 def _is_charged(resumed: argparse.Namespace) -> bool:
-    """Return whether a run uses a paid service."""
+    """Return whether a run uses a service that may cost money."""
     return getattr(resumed, "solver", None) in ("qpu", "leap-hybrid") or bool(getattr(resumed, "qpu", False))
 
 
 @contextmanager
 def _work_in(folder: str, origin: str) -> Iterator[None]:
-    """Change to the folder of a run; this process and its child processes import no code from there."""
+    """Work in the folder of a run. This process and its child processes import no code from that folder."""
     before, path = dict(os.environ), list(sys.path)
     sys.path[:] = [os.path.join(origin, entry) if isinstance(entry, str) else entry for entry in path]
     os.environ["PYTHONSAFEPATH"] = "1"
-    for name in _PATHS:  # relative and empty entries refer to the folder where the user is
+    for name in _PATHS:  # relative and empty entries refer to the folder of the user
         if name in before:
             os.environ[name] = os.pathsep.join(os.path.join(origin, entry) for entry in before[name].split(os.pathsep))
     try:

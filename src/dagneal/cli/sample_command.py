@@ -18,7 +18,7 @@ USAGE = "NETWORK [options]"
 EXAMPLES = """\
 examples:
   dagneal sample lung-cancer --rows 10000 --seed 7 -o lc.csv
-  dagneal sample lung-cancer --rows 10000 --expected -o lc.csv   # data without variance, as in the paper
+  dagneal sample lung-cancer --rows 10000 --expected -o lc.csv   # expected counts, as in the paper
   dagneal sample asia.bif --rows 1000000 --weights count -o asia.parquet   # distinct rows with counts
 """
 
@@ -32,11 +32,14 @@ def add_options(command: Parser) -> None:
     command.add_argument("network", metavar="NETWORK", help=".bif file or bundled name (see dagneal networks)")
     command.add_argument("--rows", type=int, default=10_000, metavar="N", help="number of rows (default 10000)")
     command.add_argument("--seed", type=int, default=SEED, metavar="S", help=f"random seed (default {SEED})")
-    command.add_argument("--expected", action="store_true", help="write expected counts instead of random rows")
+    command.add_argument("--expected", action="store_true", help="write each row as often as expected, without randomness")
     command.add_argument(
-        "--rounding", choices=("nearest", "floor"), default="nearest", help="rounding of expected counts (default nearest)"
+        "--rounding",
+        choices=("nearest", "floor"),
+        default="nearest",
+        help="rounding of the expected counts (default nearest)",
     )
-    command.add_argument("--weights", metavar="COLUMN", help="write distinct rows with their counts in this column")
+    command.add_argument("--weights", metavar="COLUMN", help="write each distinct row once, with its count in this column")
     command.add_argument(
         "-o",
         "--output",
@@ -50,7 +53,7 @@ def run(options: argparse.Namespace) -> None:
     """Sample rows and write them.
 
     Args:
-        options: options of the command.
+        options: parsed options of the command.
     """
     from dagneal.data.dataset import decode_frame
     from dagneal.networks.formats import read_network
@@ -60,7 +63,7 @@ def run(options: argparse.Namespace) -> None:
             raise InputError(f"{options.output} has an unknown format; end the name in .csv, .tsv or .parquet")
         check_writable(options.output)
     elif options.json:
-        raise InputError("--json needs -o FILE, because it describes the file")
+        raise InputError("--json describes the output file; give one with -o FILE")
     network = read_network(options.network)
     states = list(network.states.values())
     if options.expected or options.weights:
@@ -70,7 +73,7 @@ def run(options: argparse.Namespace) -> None:
             else network.sample(options.rows, options.seed)
         )
         rows, frames = data.rows, iter([data.frame(options.weights)])
-    else:  # random order, in chunks
+    else:  # rows in random order, in chunks
         rows = options.rows
         frames = (decode_frame(network.names, states, codes) for codes in network.sample_codes(rows, options.seed))
     if options.output is None:

@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> None:
     """Print the log score of a network on data, and the log-likelihood if the network has probabilities.
 
     Args:
-        options: options of the command.
+        options: parsed options of the command.
     """
     from dagneal.confidence.measures import log_likelihood, same_states
     from dagneal.graphs.dags import check_acyclic

@@ -1,4 +1,4 @@
-"""Output of commands: results on standard output, notes and progress on standard error."""
+"""Output of commands: results go to standard output, notes and progress to standard error."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def note(text: str) -> None:
 
 @contextmanager
 def progress(quiet: bool) -> Iterator[Progress | None]:
-    """Show a progress bar on standard error if it is a terminal; remove the bar at the end.
+    """Show a progress bar if standard error is a terminal; remove the bar at the end.
 
     Args:
-        quiet: whether to show no bar.
+        quiet: whether to hide the bar.
     """
     if quiet or not sys.stderr.isatty():
         yield None
@@ -76,19 +76,19 @@ def result(report: dict[str, Any], text: str, options: argparse.Namespace) -> No
     """Print a result as a JSON object or as text.
 
     Args:
-        report: values for `--json`.
-        text: text without `--json`.
-        options: options of the command.
+        report: values to print with `--json`.
+        text: text to print without `--json`.
+        options: parsed options of the command.
     """
     write_text(json.dumps(report) if options.json else text)
 
 
 def saved_file(path: str, options: argparse.Namespace) -> None:
-    """Print the name of a file that was saved; nothing with `--json`.
+    """Print the path of a saved file; print nothing with `--json`.
 
     Args:
-        path: path of the file.
-        options: options of the command.
+        path: path of the saved file.
+        options: parsed options of the command.
     """
     if not options.json:
         write_text(f"saved to {path}")

@@ -1,4 +1,4 @@
-"""Options for the solver, and the function that creates it."""
+"""Command-line options for the solver, and functions that create the solver."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ from dagneal.strategies.names import STRATEGIES, check_name, load_sampler, make_
 
 SOLVERS_HELP = """\
 solvers: auto (exact up to 22 variables, else candidate search), exact (up to 28), order (up to 65), exhaustive (up to 5)
-  samplers: sa, sqa, tabu, tree, greedy, random      with dagneal[qpu]: qpu, qpu-emulated, leap-hybrid
-settings: direct=true, encoding=paper, repair=false, acyclic=true, subproblems=cover:2, and parameters of the sampler, such
-  as num_sweeps=5000; QPU: annealing_time, chain_strength, spin_reversal, system, profile, embedding=FILE; emulated: noise
+  samplers: sa, sqa, tabu, tree, greedy, random; if dagneal[qpu] is installed: qpu, qpu-emulated, leap-hybrid
+settings: direct=true (no subproblems), encoding=paper, repair=false (raw reads), subproblems=cover:2, acyclic=true,
+  and parameters of the sampler, such as num_sweeps=5000
+  qpu: annealing_time, chain_strength, spin_reversal, system, profile, embedding=FILE; qpu-emulated: noise
 """
+# For each sampler: settings of the connection, which are not parameters of a call.
 _CONNECTION = {
     "qpu": ("chain_strength", "spin_reversal", "profile", "system", "embedding"),
     "qpu-emulated": ("chain_strength", "spin_reversal", "system", "noise", "sweeps", "cold"),
@@ -42,7 +44,7 @@ def add_solver_options(command: Parser) -> None:
         "--solver", type=_name, default="auto", metavar="NAME", help="name of the solver, see below (default auto)"
     )
     which.add_argument(
-        "--sampler", metavar="MODULE:NAME", help="dimod sampler: class, function or object in a Python module"
+        "--sampler", metavar="MODULE:NAME", help="use a dimod sampler: class, function or object in a Python module"
     )
     reads = f"number of reads of the sampler (default {READS}; {SUBPROBLEM_READS} for a subproblem)"
     group.add_argument("--reads", type=int, metavar="N", dest="num_reads", help=reads)
@@ -55,19 +57,19 @@ def add_solver_options(command: Parser) -> None:
         dest="settings",
         help="setting of the solver, see below (may be repeated)",
     )
-    size = f"solve subproblems of K variables first (default of samplers: {SUBPROBLEM_SIZE})"
+    size = f"solve subproblems of K variables first (default with a sampler: {SUBPROBLEM_SIZE})"
     group.add_argument("--divide", type=int, metavar="K", dest="size", help=size)
     rule = "rule that combines subproblems: conquer (default), penalty or count"
     group.add_argument("--rule", metavar="RULE", dest="combine", help=rule)
     group.add_argument("--seed", type=int, metavar="S", help=f"random seed (default {SEED})")
-    group.add_argument("--initial", metavar="NETWORK", help="initial network of the search (file or bundled name)")
+    group.add_argument("--initial", metavar="NETWORK", help="network where the search starts (file or bundled name)")
     group.add_argument(
         "--time-limit", type=float, metavar="S", help="stop after S seconds and return the best network so far"
     )
 
 
 def _name(name: str) -> str:
-    """Return the name of a solver; raise an error for an unknown name before large imports."""
+    """Return the name of a solver; raise an error if the name is unknown. This imports nothing large."""
     try:
         check_name(name)
     except InputError as error:
@@ -77,13 +79,13 @@ def _name(name: str) -> str:
 
 @contextmanager
 def open_solver(options: argparse.Namespace) -> Iterator[Any]:
-    """Yield the requested solver; close its connection at the end.
+    """Yield the solver that the options request; close its connection at the end.
 
     Args:
-        options: options of the command.
+        options: parsed options of the command.
     """
     settings = dict(options.settings)
-    if "seed" in settings:  # a parameter of samplers
+    if "seed" in settings:  # many samplers have a parameter with this name
         if options.seed is not None:
             raise InputError("--seed and --set seed are the same setting; give only one of them")
         options.seed = settings.pop("seed")
@@ -108,13 +110,13 @@ def open_solver(options: argparse.Namespace) -> Iterator[Any]:
 
 
 def _own_settings(kind: type) -> list[str]:
-    """Return the settings of a solver class that have no separate option."""
+    """Return the names of the settings of a solver class that are given with `--set`."""
     options = ("sampler", "num_reads", "parameters", "solver", "size", "combine")
     return [field.name for field in fields(kind) if field.name not in options]
 
 
 def _strategy(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
-    """Return a solver that needs no sampler, and remove its settings; keep the settings of a division."""
+    """Create a solver without a sampler. Remove its settings from `settings`; settings of subproblems remain."""
     from dagneal.strategies.anneal import Divide
     from dagneal.strategies.names import as_solver
 
@@ -131,20 +133,20 @@ def _strategy(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
             settings_text = f"its settings are {', '.join(names)}" if names else "it has no settings"
             raise InputError(
                 f"the solver {options.solver} has no setting {name!r}; {settings_text}; "
-                f"for parameters of a sampler choose one, such as --solver sa{hint(name, names)}"
+                f"to set a parameter of a sampler, choose a sampler, such as --solver sa{hint(name, names)}"
             )
     return type(solver)(**own)
 
 
 def _check_connection(name: str, solver: str) -> None:
-    """Raise an error if a connection setting is given for a solver without that connection."""
+    """Raise an error if a setting such as `profile` belongs to the connection of another solver."""
     places = [kind for kind, names in _CONNECTION.items() if name in names]
     if places and solver not in places:
         raise InputError(f"--set {name} needs --solver {' or '.join(places)}")
 
 
 def _divide(options: argparse.Namespace, settings: Mapping[str, Any], solver: Any) -> Any:
-    """Return the solver, inside a `Divide` if a division is requested."""
+    """Return the solver unchanged, or inside a `Divide` if the options request subproblems."""
     if options.size is None and options.combine is None and not settings:
         return solver
     from dagneal.strategies.anneal import Anneal, Divide
@@ -158,7 +160,7 @@ def _divide(options: argparse.Namespace, settings: Mapping[str, Any], solver: An
 
 
 def _sampler(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
-    """Return the sampler, and remove its connection settings from the settings."""
+    """Create the sampler, and remove the settings of its connection from `settings`."""
     if options.sampler is not None:
         # A resumed run works in the folder of its journal, but must not import code from there.
         return load_sampler(options.sampler, getattr(options, "origin", None) or os.getcwd())
@@ -173,7 +175,7 @@ def _sampler(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
 
 
 def _embedding(path: str) -> dict[Any, list[int]]:
-    """Read an embedding from JSON: a list of pairs of a variable label and its qubits."""
+    """Read an embedding from a JSON file: a list of pairs, each with a variable label and a list of qubits."""
     try:
         pairs = json.loads(Path(path).read_text(encoding="utf-8"))
         return {tuple(label) if isinstance(label, list) else label: [int(q) for q in chain] for label, chain in pairs}

@@ -1,4 +1,4 @@
-"""Standard input, output and error. Closed or full streams must not crash a command or lose its result."""
+"""Standard input, output and error. A closed or full stream must not crash a command or lose its result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from dagneal.base.text import printable
 def open_streams() -> None:
     """Connect closed streams to the null device, and write text as UTF-8.
 
-    Otherwise a file that is opened later could get the number of a standard stream, and receive messages of libraries.
+    Otherwise a file that is opened later could get the file descriptor of a closed stream. Messages of libraries would
+    then be written into that file.
     """
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         try:
@@ -28,7 +29,7 @@ def open_streams() -> None:
 
 
 def write_message(text: str) -> None:
-    """Write a line to standard error; ignore a closed pipe or a full disk.
+    """Write a line to standard error; do nothing if the pipe is closed or the disk is full.
 
     Args:
         text: text of the message; line breaks become spaces.
@@ -68,7 +69,7 @@ def discard(stream: TextIO | Any) -> None:
 
 
 def _connect_to_null(number: int) -> None:
-    """Connect the stream with this file number to the null device."""
+    """Connect a file descriptor to the null device."""
     null = os.open(os.devnull, os.O_RDONLY if number == 0 else os.O_WRONLY)
     if null != number:
         os.dup2(null, number)

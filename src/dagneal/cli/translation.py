@@ -24,7 +24,7 @@ _SETTINGS = (
     *("direct", "repair", "encoding", "acyclic", "subproblems", "bound", "restarts", "parameters", "subproblem_parameters"),
     *("chain_strength", "noise", "sweeps", "cold", "spin_reversal", "annealing_time", "system", "profile", "embedding"),
 )
-# A value in a message: a quoted text, a list, a table, a constant or a number, but not a file name.
+# A value in a message: a quoted text, a list, a dictionary, a constant or a number, but not a file name.
 _VALUE = (
     r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\[[^\]]*\]|\{[^}]*\}|(?:True|False|None|\.\.\.|-?\d+(?:\.\d+)?)(?![\w./-])"""
 )
@@ -43,17 +43,21 @@ def translate(message: str, command: str = "learn") -> str:
     'bin it with --bins age=quantile:4, or set --set acyclic=true'
     >>> translate("there is no file seed=5.csv"), translate("subproblems is 'x'", "plan")
     ('there is no file seed=5.csv', "--subproblems is 'x'")
+    >>> translate("TabuSampler failed with seed=5, num_reads=3: no memory")
+    'TabuSampler failed with seed=5, num_reads=3: no memory'
     """
     if command not in COMMANDS:
         return message
     words, subject, given = _patterns(command)
+    # Parameters of a failed sampler call are not options, although they have the same names.
+    message, failed, parameters = message.partition(" failed with ")
     message = subject.sub(lambda match: f"{words[match[1]]} ", message)
-    return given.sub(lambda match: _option(words[match[1]], match[1], match[2]), message)
+    return given.sub(lambda match: _option(words[match[1]], match[1], match[2]), message) + failed + parameters
 
 
 @lru_cache
 def _patterns(command: str) -> tuple[dict[str, str], re.Pattern[str], re.Pattern[str]]:
-    """Return the option of each argument, and the patterns that find arguments in a message."""
+    """Return the option of each argument, and two patterns: for an argument as first word, and for NAME=VALUE."""
     options = option_names(command)
     words = {name: f"--set {name}" for name in _SETTINGS} if "settings" in options else {}
     words |= {name: options[other] for name, others in _OTHER_NAMES.items() for other in others if other in options}
@@ -64,7 +68,7 @@ def _patterns(command: str) -> tuple[dict[str, str], re.Pattern[str], re.Pattern
 
 
 def _option(option: str, name: str, text: str) -> str:
-    """Return an argument and its value as a command-line option."""
+    """Return an argument with its value as a command-line option."""
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError):

@@ -1,4 +1,4 @@
-"""SVG drawings for the page: the network and the histogram of read energies. They need no script."""
+"""SVG drawings for the page: the network and the histogram of read energies. They work without scripts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from dagneal.base.kernels import Floats, Ints
 from dagneal.base.text import display_width, fit_text
 from dagneal.report.layout import arrange
 
-_LETTER, _CAPITAL, _PAD, _HEIGHT, _LONGEST = 7.6, 1.6, 22.0, 30.0, 26
-_MARGIN = 24.0  # around the boxes
-_LEAST = (420.0, 240.0)  # smallest width and height; a smaller drawing would have huge letters
+_LETTER, _CAPITAL = 7.6, 1.6  # width of a letter, and extra width of a capital
+_PAD, _HEIGHT = 22.0, 30.0  # padding of the name in a box, and height of a box
+_LONGEST = 26  # longest name in a box, in columns
+_MARGIN = 24.0  # margin around the drawing
+_LEAST = (420.0, 240.0)  # smallest width and height of the view; a smaller view would show huge letters
 _SHAPE, _STRETCH = 1.8, 2.4  # if width / height exceeds _SHAPE, the rows are moved apart by a factor of at most _STRETCH
-_LANE, _LEAN = 34.0, 0.5  # height of the corners above and below a bend, and the largest slope of the line there
-_BARS, _TALLEST = 40, 95
+_LANE, _LEAN = 34.0, 0.5  # vertical distance of control points from a bend, and largest slope of the line at a bend
+_BARS, _TALLEST = 40, 95  # number of bars of the histogram, and height of the tallest bar
 _NARROW = 1e-12  # relative width of an energy range that floating point cannot divide into bars
 
 Point = tuple[float, float]
@@ -28,7 +30,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Box:
-    """The box of a variable: centre, width and height."""
+    """The box of a variable: coordinates of its centre, width and height."""
 
     x: float
     y: float
@@ -42,7 +44,7 @@ class Picture:
 
     Attributes:
         boxes: box of each variable.
-        bends: bends of each edge that is not straight.
+        bends: points where an edge bends, for each edge that is not straight.
     """
 
     boxes: dict[str, Box]
@@ -50,10 +52,10 @@ class Picture:
 
 
 def lay_out(dag: nx.DiGraph) -> Picture:
-    """Return the position of each variable and each edge.
+    """Return the positions of the boxes and edges of a network.
 
     Args:
-        dag: the graph.
+        dag: graph of the network.
     """
     widths = {name: _text_width(shorten_name(name)) + _PAD for name in dag}
     layout = arrange(dag, widths)
@@ -67,7 +69,7 @@ def lay_out(dag: nx.DiGraph) -> Picture:
 
 
 def shorten_name(name: str) -> str:
-    """Return a name short enough for a box; the title of the box has the full name.
+    """Shorten a name to fit into a box. The title of the box shows the full name.
 
     Args:
         name: full name.
@@ -76,7 +78,7 @@ def shorten_name(name: str) -> str:
 
 
 def _text_width(text: str) -> float:
-    """Estimate the width of a text; capitals are wider in every font."""
+    """Estimate the width of a text. Capitals are wider than small letters in every font."""
     return _LETTER * display_width(text) + _CAPITAL * sum(letter.isupper() for letter in text)
 
 
@@ -85,7 +87,7 @@ def network_svg(picture: Picture, edges: list[dict[str, Any]]) -> str:
 
     Args:
         picture: positions of boxes and edges.
-        edges: descriptions from `describe_edges`.
+        edges: descriptions of the edges from `describe_edges`.
     """
     boxes = picture.boxes
     lines = [f'<svg id="network" role="group" aria-label="the network" viewBox="{_view(picture)}">']
@@ -115,7 +117,7 @@ def network_svg(picture: Picture, edges: list[dict[str, Any]]) -> str:
 
 
 def _view(picture: Picture) -> str:
-    """Return the view box: the complete drawing, but not smaller than the least size."""
+    """Return the SVG view box. It contains the complete drawing and has at least the size `_LEAST`."""
     boxes = picture.boxes.values()
     across = [box.x + side * box.w / 2 for box in boxes for side in (-1, 1)]
     across += [x for points in picture.bends.values() for x, _ in points]
@@ -127,7 +129,7 @@ def _view(picture: Picture) -> str:
 
 
 def _neighbour_text(boxes: Mapping[str, Box], edges: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the parents and children of each variable as text, without edges that only the truth has."""
+    """Return the parents and children of each variable as text. Edges that only the truth has are left out."""
     parents: dict[str, list[str]] = {name: [] for name in boxes}
     children: dict[str, list[str]] = {name: [] for name in boxes}
     for edge in edges:
@@ -139,9 +141,9 @@ def _neighbour_text(boxes: Mapping[str, Box], edges: list[dict[str, Any]]) -> di
 
 
 def _exit_point(box: Box, to: Point) -> Point:
-    """Return where a line from a box to a point leaves the box.
+    """Return the point where a line from a box to another point leaves the box.
 
-    If the point is well below or above the box, the line leaves at the lower or upper side.
+    If the other point is well below or above the box, the line leaves through the lower or upper side.
     """
     dx, dy = to[0] - box.x, to[1] - box.y
     if abs(dy) > box.h:
@@ -152,7 +154,7 @@ def _exit_point(box: Box, to: Point) -> Point:
 
 
 def _corners(start: Box, end: Box, bends: list[Point]) -> list[Point]:
-    """Return two control points for each bend between the boxes; they make the line smooth at the bend."""
+    """Return two control points for each bend, which make the line smooth there."""
     lane = _LANE if start.y < end.y else -_LANE
     top, bottom = min(start.y, end.y) + _LANE, max(start.y, end.y) - _LANE
     line = [(start.x, start.y), *(bend for bend in bends if top < bend[1] < bottom), (end.x, end.y)]
@@ -165,7 +167,7 @@ def _corners(start: Box, end: Box, bends: list[Point]) -> list[Point]:
 
 
 def _paths(start: Box, end: Box, bends: list[Point]) -> tuple[str, str]:
-    """Return the line of an edge (a chain of parabolas) and its arrowhead.
+    """Return two SVG paths: the line of an edge (a chain of parabolas) and its arrowhead.
 
     page.js uses the same formulas when a box is dragged.
     """
@@ -190,16 +192,16 @@ def energies_svg(energies: Floats, occurrences: Ints, optimum: float | None, bas
     """Return a histogram of read energies as SVG, with marks for the optimum and the random-order baseline.
 
     Args:
-        energies: energy of each distinct read; for a network, this is minus its log score.
-        occurrences: number of times each read occurs.
+        energies: energy of each read. The energy of a read that is a network is minus its log score.
+        occurrences: number of times that each read occurs.
         optimum: log score of the proved optimum; None if unknown.
-        baseline: log score of the best of the same number of random orders.
+        baseline: best log score of random orders, as many as there are reads.
     """
     marks = [(-baseline, "random orders")] + ([] if optimum is None else [(-optimum, "optimum")])
     low = min([float(energies.min()), *(value for value, _ in marks)])
     high = max([float(energies.max()), *(value for value, _ in marks)])
     span = high - low
-    if span <= _NARROW * max(abs(low), abs(high), 1.0):  # equal up to rounding, but bars need a width
+    if span <= _NARROW * max(abs(low), abs(high), 1.0):  # the energies are equal up to rounding, but bars need a width
         span = max(1.0, 2 * _NARROW * abs(low))
     counts, edges = np.histogram(energies, _BARS, (low, low + span), weights=occurrences)
     width, height, most = 640.0, 170.0, float(counts.max()) or 1.0

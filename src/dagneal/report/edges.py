@@ -20,16 +20,17 @@ KINDS = {
     "false-positive": "false positive",
     "missing": "missing",
 }
-"""Kinds of edges in a comparison with the truth: CSS class and text."""
+"""Kinds of edges in a comparison with the truth: text for each CSS class."""
 _NAME = 40  # longest name in a tooltip, in columns
+# Entries of an edge without measures: all are None.
 _UNKNOWN = dict.fromkeys(("drop_if_removed", "drop_if_reversed", "frequency", "forward", "votes", "against"))
 
 
 def describe_edges(solution: AnnotatedSolution, truth: nx.DiGraph | None) -> list[dict[str, Any]]:
-    """Return a description of each edge, including edges of the truth that the network lacks.
+    """Return a dictionary for each edge with its measures and texts. Edges that only the truth has are included.
 
     Args:
-        solution: the network.
+        solution: learned network with its measures.
         truth: true graph to compare with; None for no comparison.
     """
     strength_of = _strengths(solution)
@@ -72,14 +73,14 @@ def describe_edges(solution: AnnotatedSolution, truth: nx.DiGraph | None) -> lis
 
 
 def classify_edges(graph: nx.DiGraph, truth: nx.DiGraph, class_: nx.DiGraph | None = None) -> dict[tuple[str, str], str]:
-    """Return the kind of each edge of a graph in comparison with the truth, and the missing edges; see `KINDS`.
+    """Return the kind (see `KINDS`) of each edge that the graph or the truth has.
 
-    A reversed edge is equivalent if it is reversible in the equivalence classes of both graphs.
+    A reversed edge has the kind `equivalent` if it is reversible in the equivalence classes of both graphs.
 
     Args:
-        graph: graph to classify.
+        graph: graph to compare with the truth.
         truth: true graph.
-        class_: equivalence class of the graph under the background knowledge; None if the graph has a cycle.
+        class_: CPDAG of the graph under the background knowledge; None if the graph has a cycle.
 
     >>> chain, truth = nx.DiGraph([("a", "b"), ("b", "c")]), nx.DiGraph([("b", "a"), ("b", "c"), ("c", "d")])
     >>> classify_edges(chain, truth, cpdag(chain))
@@ -102,7 +103,7 @@ def classify_edges(graph: nx.DiGraph, truth: nx.DiGraph, class_: nx.DiGraph | No
 
 
 def _strengths(solution: AnnotatedSolution) -> dict[tuple[str, str], Strength]:
-    """Return the stored strengths of the edges, or compute them if there are data and a score."""
+    """Return the stored strength of each edge. If none are stored, compute them from the data and the score, if known."""
     measured = None if solution.confidence is None else solution.confidence.strengths
     if measured is None:
         if solution.data is None or solution.criterion is None or solution.score != solution.score:
@@ -121,7 +122,7 @@ def _votes(solution: AnnotatedSolution, parent: str, child: str) -> dict[str, in
 
 
 def _label(edge: Mapping[str, Any], format_name: Callable[[str], str]) -> str:
-    """Return the description of an edge as text, for tooltips and screen readers."""
+    """Describe an edge in one line of text, for tooltips and screen readers."""
     parts = [f"{format_name(edge['from'])} {'-' if edge['reversible'] else '→'} {format_name(edge['to'])}"]
     if edge["kind"]:
         parts.append(KINDS[edge["kind"]])

@@ -10,7 +10,7 @@ COLUMNS = {
         "compared with the truth",
         "True positive: the true network has this edge. Reversed: it has the edge in the other direction. "
         "Reversed but equivalent: reversed, and the data cannot distinguish the two directions. "
-        "False positive: the true network has no edge between these variables. Missing: only the true network has it.",
+        "False positive: the true network has no edge between these variables. Missing: only the truth has this edge.",
     ),
     "drop_if_removed": (
         "score drop if removed",
@@ -50,10 +50,10 @@ _SCORES = {
 
 
 def explain_score(solution: AnnotatedSolution) -> list[tuple[str, str]]:
-    """Return the terms of the score line with their explanations.
+    """Return the terms of the score line, each with its explanation.
 
     Args:
-        solution: the network.
+        solution: learned network with its score.
 
     >>> import networkx as nx
     >>> [term for term, _ in explain_score(AnnotatedSolution(nx.DiGraph(), -9.5, 2, "exact", score_name="BDeu(1)"))]
@@ -71,12 +71,15 @@ def explain_score(solution: AnnotatedSolution) -> list[tuple[str, str]]:
             "(the equivalent sample size)."
         )
     terms = [(name, text)] if text else []
-    terms.append(("log score", "Natural logarithm of the score of the network on these data; higher is better."))
+    terms.append(("log score", "Natural logarithm of the score of the network on these data. Higher is better."))
     if solution.optimal:
-        optimal = "No network within the limits scores higher on these data. It does not mean that the network is true."
+        optimal = (
+            "No network within the parent limit and the background knowledge scores higher on these data. "
+            "This does not mean that the network is true."
+        )
         return [*terms, ("proved optimal", optimal)]
-    terms.append(("not proved optimal", "Another network within the limits may score higher on these data."))
+    terms.append(("not proved optimal", "Another network may score higher on these data."))
     if solution.bound is not None:
-        bound = "No network within the limits scores higher than the bound; the gap is the bound minus the score."
+        bound = "No network within the parent limit scores above the bound (proved). The gap is the bound minus the score."
         terms.append(("upper bound, gap", bound))
     return terms

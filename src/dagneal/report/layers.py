@@ -1,4 +1,4 @@
-"""Layers of a drawing: the row of each variable, the points of long edges on the rows between, and their order."""
+"""Layers of a drawing. Each variable lies on a row, and a long edge has a point on each row that it crosses."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from itertools import pairwise
 
 import networkx as nx
 
-_SWEEPS, _LEAST = 24, 2  # most and fewest sorting passes over all rows
-_WORK = 50_000  # points to visit in all passes; large drawings get fewer passes
+_SWEEPS, _LEAST = 24, 2  # largest and smallest number of sorting passes over all rows
+_WORK = 50_000  # number of points to visit in all passes; large drawings get fewer passes
 
 
 @dataclass(frozen=True)
 class Layers:
-    """Points on rows: one for each variable, and one for each row that an edge crosses.
+    """Numbered points on rows: a point for each variable, and a point wherever an edge crosses a row.
+
+    The variables have the lowest numbers, in the order of the graph.
 
     Attributes:
-        rows: points of each row, from left to right; the points with the lowest numbers are the variables, in order.
-        above: neighbours of each point on the row above.
-        below: neighbours of each point on the row below.
-        passed: points of each long edge between its parent and its child.
+        rows: points of each row, from left to right; the first row is at the top.
+        above: for each point, the points on the row above that are joined to it.
+        below: for each point, the points on the row below that are joined to it.
+        passed: points on the rows that each long edge crosses, from its parent to its child.
     """
 
     rows: list[list[int]]
@@ -31,7 +33,7 @@ class Layers:
 
 
 def layers(graph: nx.DiGraph) -> Layers:
-    """Return the layers of a graph: parents above children (except in cycles), with few crossings.
+    """Return the layers of a graph. Parents are above children (except in cycles), and few edges cross.
 
     Args:
         graph: directed graph without self-loops.
@@ -68,17 +70,17 @@ def layers(graph: nx.DiGraph) -> Layers:
 
 
 def sweeps(points: int, most: int) -> int:
-    """Return the number of passes over the rows; large drawings get fewer, to save time.
+    """Return the number of passes over the rows. Large drawings get fewer passes, to save time.
 
     Args:
-        points: number of points.
+        points: number of points of the drawing.
         most: number of passes for a small drawing.
     """
     return max(_LEAST, min(most, _WORK // max(points, 1)))
 
 
 def _break_cycles(graph: nx.DiGraph) -> nx.DiGraph:
-    """Return the graph with each edge reversed that closes a cycle with earlier edges."""
+    """Return an acyclic graph. Each edge that closes a cycle with earlier edges is reversed."""
     if nx.is_directed_acyclic_graph(graph):
         return graph
     dag = nx.DiGraph()
@@ -91,7 +93,7 @@ def _break_cycles(graph: nx.DiGraph) -> nx.DiGraph:
 
 
 def _depths(dag: nx.DiGraph) -> dict[str, int]:
-    """Return the row of each variable: as high as the parents allow, then moved to make the edges shorter in total."""
+    """Return the row of each variable. Variables are below their parents, and the edges are short in total."""
     order = list(nx.topological_sort(dag))
     depth: dict[str, int] = {}
     for name in order:
@@ -114,9 +116,10 @@ def _depths(dag: nx.DiGraph) -> dict[str, int]:
 
 
 def _reduce_crossings(rows: list[list[int]], above: Sequence[list[int]], below: Sequence[list[int]]) -> list[list[int]]:
-    """Return the rows in an order with few crossings.
+    """Sort the points of each row so that few edges cross, and return the rows.
 
-    Each pass sorts a row by the mean position of the neighbours on the previous row. Finally, adjacent points are swapped.
+    Each pass sorts a row by the mean position of the neighbours on the previous row. Finally, adjacent points are swapped
+    if this removes crossings.
     """
     rows = [list(row) for row in rows]
     best, fewest = [list(row) for row in rows], _crossings(rows, below)
@@ -139,7 +142,7 @@ def _reduce_crossings(rows: list[list[int]], above: Sequence[list[int]], below: 
 
 
 def _crossings(rows: Sequence[Sequence[int]], below: Sequence[Sequence[int]]) -> int:
-    """Return the number of crossings between lines."""
+    """Return the number of crossings between the edges."""
     total = 0
     for upper, lower in pairwise(rows):
         place = {point: at for at, point in enumerate(lower)}
@@ -153,7 +156,7 @@ def _crossings(rows: Sequence[Sequence[int]], below: Sequence[Sequence[int]]) ->
 
 
 def _swap(rows: Sequence[list[int]], above: Sequence[Sequence[int]], below: Sequence[Sequence[int]], times: int) -> None:
-    """Swap adjacent points of a row while this removes crossings, in a limited number of passes."""
+    """Swap adjacent points of a row if this removes crossings. Repeat at most `times` times."""
     place = {point: at for row in rows for at, point in enumerate(row)}
 
     def crossings_of(left: int, right: int) -> int:

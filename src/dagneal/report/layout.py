@@ -16,12 +16,12 @@ from dagneal.graphs.dags import graph_from_edges
 from dagneal.report.layers import Layers, layers, sweeps
 
 ROW, GAP = 88.0, 26.0  # distance between rows, and between boxes of a row
-_LONE = ROW / 2  # distance between rows of variables without edges
+_LONE = ROW / 2  # distance between the rows of the grid of variables without edges
 _LANE = 8.0  # width of an edge where it crosses a row
-_BESIDE = 20.0  # half the height of a row, within which an edge must not touch a box
+_BESIDE = 20.0  # an edge must not touch a box within this distance above and below the centre of a row
 _BETWEEN = 2 * GAP  # distance between components
 _SHAPE = 1.7  # preferred ratio of width to height
-_SWEEPS = 12
+_SWEEPS = 12  # largest number of passes over the rows that move points
 
 Point = tuple[float, float]
 
@@ -31,8 +31,8 @@ class Arrangement:
     """Positions of the variables and edges of a graph.
 
     Attributes:
-        place: centre of each variable's box.
-        bends: bends of each long edge, from its parent to its child.
+        place: centre of the box of each variable.
+        bends: points where a long edge bends, from its parent to its child.
     """
 
     place: dict[str, Point]
@@ -40,12 +40,12 @@ class Arrangement:
 
 
 def arrange(graph: nx.DiGraph, widths: Mapping[str, float], wide: float | None = None) -> Arrangement:
-    """Return the layout of a graph; it depends only on the arguments.
+    """Return the layout of a graph. The same arguments always give the same layout.
 
     Args:
         graph: directed graph without self-loops; edges that close a cycle point upwards.
         widths: width of each box.
-        wide: preferred width of the drawing; None for a width that fits the area.
+        wide: preferred width of the drawing; None to choose a good ratio of width to height.
 
     >>> place = arrange(nx.DiGraph([("a", "b"), ("a", "c")]), dict.fromkeys("abc", 40.0)).place
     >>> place["a"][1] < place["b"][1] == place["c"][1]
@@ -72,7 +72,10 @@ def arrange(graph: nx.DiGraph, widths: Mapping[str, float], wide: float | None =
 def _pack(
     sizes: Sequence[Point], lone: Sequence[str], widths: Mapping[str, float], wide: float
 ) -> tuple[list[Point], dict[str, Point], float]:
-    """Put components on shelves and lone variables below; return their corners, the lone variables and the size."""
+    """Place components in rows (shelves), and variables without edges (lone variables) below.
+
+    Return the upper left corner of each component, the centre of each lone variable, and the size of the drawing.
+    """
     shelves: list[list[Point]] = [[]]
     for size in sizes:
         if shelves[-1] and sum(w + _BETWEEN for w, _ in shelves[-1]) + size[0] > wide:
@@ -110,7 +113,7 @@ def _arrange_component(graph: nx.DiGraph, names: Sequence[str], widths: Mapping[
 
 
 def _free_ranges(layered: Layers, x: Sequence[float], sizes: Sequence[float], variables: int) -> dict[int, Point]:
-    """Return the range between boxes in which each point of a long edge can move."""
+    """Return, for each point of a long edge, the horizontal range between the boxes on its left and right."""
     free: dict[int, Point] = {}
     for row in layered.rows:
         boxes = [point for point in row if point < variables]
@@ -126,7 +129,7 @@ def _free_ranges(layered: Layers, x: Sequence[float], sizes: Sequence[float], va
 
 
 def _straighten(points: Sequence[Point], rooms: Mapping[float, Point]) -> list[Point]:
-    """Return the fewest bends that keep a line between the same boxes."""
+    """Return the bends that remain if the line is straightened as far as the boxes beside it allow."""
 
     def clear(a: Point, b: Point, row: float) -> bool:
         steep = (b[0] - a[0]) / (b[1] - a[1])
@@ -144,11 +147,11 @@ def _straighten(points: Sequence[Point], rooms: Mapping[float, Point]) -> list[P
 def _x_positions(layered: Layers, sizes: Sequence[float], variables: int) -> list[float]:
     """Return the horizontal position of each point: near its neighbours on other rows, without overlaps on its row.
 
-    The sum of squared horizontal edge lengths is reduced row by row. Long edges should be straight, so the parts of an edge
-    between two of its inner points weigh more.
+    The sum of squared horizontal edge lengths is reduced row by row. Segments between two inner points of an edge have a
+    larger weight, which makes long edges straight.
     """
     x = [0.0] * len(sizes)
-    apart: dict[int, float] = {}  # distance from the point on the left
+    apart: dict[int, float] = {}  # smallest distance from the point on the left
     for row in layered.rows:
         for left, right in pairwise(row):
             gap = GAP if left < variables and right < variables else GAP / 2
@@ -176,14 +179,15 @@ def _x_positions(layered: Layers, sizes: Sequence[float], variables: int) -> lis
 
 
 def _spread(wanted: Sequence[float], weights: Sequence[float], apart: Sequence[float]) -> list[float]:
-    """Return the positions closest to the wanted ones, by weighted squares, that keep their order and distances.
+    """Return the positions with the least weighted squared distance from wanted positions.
 
-    Minus the required room on the left, the positions must not decrease. This is monotone regression, which the
+    Each position must be at least the distance `apart` to the right of the previous position. Subtract the sum of these
+    distances from each position: the differences must not decrease. This is monotone regression, which the
     pool-adjacent-violators algorithm solves.
     """
     room = 0.0
     rooms: list[float] = []
-    pools: list[tuple[float, float, int]] = []  # mean, weight, members
+    pools: list[tuple[float, float, int]] = []  # mean, weight and number of members
     for want, weight, gap in zip(wanted, weights, apart, strict=True):
         room += gap if rooms else 0.0
         rooms.append(room)
@@ -198,14 +202,14 @@ def _spread(wanted: Sequence[float], weights: Sequence[float], apart: Sequence[f
 
 
 def _size(layout: Arrangement, widths: Mapping[str, float]) -> tuple[float, float]:
-    """Return the width of a component, with boxes and bends, and the distance between its first and last row."""
+    """Return the width of a component (boxes and bends), and the distance from its first row to its last row."""
     right = max(x + widths[name] / 2 for name, (x, _) in layout.place.items())
     bends = [x for points in layout.bends.values() for x, _ in points]
     return max([right, *bends]), max(y for _, y in layout.place.values())
 
 
 def _grid(names: Sequence[str], widths: Mapping[str, float], wide: float, top: float) -> dict[str, Point]:
-    """Return positions of variables without edges, in as many columns as fit."""
+    """Place variables without edges in a grid with as many columns as fit, and return their centres."""
     narrowest = min((widths[name] for name in names), default=1.0) + GAP
     for columns in range(min(len(names), int(wide / narrowest) + 1), 0, -1):
         across = [max(widths[name] for name in names[at::columns]) for at in range(columns)]

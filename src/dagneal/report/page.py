@@ -1,6 +1,6 @@
 """The HTML page of a learned network: one file that needs no network access.
 
-It holds the drawing, the edges, the score, the data, the reads of the annealer and the votes of the subproblems.
+It contains the drawing, the edges, the score, the data, the reads of the annealer and the votes of the subproblems.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _COLOURS = {
     "false-positive": "--red",
     "missing": "--grey",
 }
-_STATES = 12  # states of a variable that the table of variables lists
-_MOST_VOTES = 40  # largest number of variables for which the votes are shown
+_STATES = 12  # largest number of states that the table of variables lists for a variable
+_MOST_VOTES = 40  # largest number of variables of a network whose votes are shown
 
 
 def write_page(
@@ -47,11 +47,11 @@ def write_page(
     """Write the page of a learned network to a file.
 
     Args:
-        solution: the network.
+        solution: learned network with its data and measures.
         path: file to write.
         truth: true graph to compare with; None for no comparison.
-        title: name of the data.
-        command: command that reproduces the result.
+        title: name of the data for the heading; empty for a general heading.
+        command: command line that reproduces the result; empty if unknown.
     """
     with atomic_write(path) as file:
         file.write(page(solution, truth, title, command).encode(errors="replace"))
@@ -61,10 +61,10 @@ def page(solution: AnnotatedSolution, truth: nx.DiGraph | None = None, title: st
     """Return the page of a learned network as HTML.
 
     Args:
-        solution: the network.
+        solution: learned network with its data and measures.
         truth: true graph to compare with; None for no comparison.
-        title: name of the data.
-        command: command that reproduces the result.
+        title: name of the data for the heading; empty for a general heading.
+        command: command line that reproduces the result; empty if unknown.
 
     >>> from dagneal.networks.bundled import load
     >>> "<svg" in page(AnnotatedSolution(load("lung-cancer").dag, -21036.862, 2, "exact"))
@@ -92,7 +92,7 @@ def page(solution: AnnotatedSolution, truth: nx.DiGraph | None = None, title: st
         *_reproduction(solution, command),
     ]
     style, script = ((files("dagneal.report") / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
-    # Escaped, so that no name of a variable can end the script element.
+    # Escape the data, so that the name of a variable cannot end the script element.
     data = (
         json.dumps({"nodes": nodes, "bends": bends}).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     )
@@ -110,7 +110,7 @@ def draw_html(solution: AnnotatedSolution) -> str:
     """Return the drawing of a learned network with its styles, as HTML for a notebook.
 
     Args:
-        solution: the network.
+        solution: learned network with its data and measures.
     """
     edges = describe_edges(solution, None)
     picture = lay_out(graph_from_edges(solution.dag, ((edge["from"], edge["to"]) for edge in edges)))
@@ -168,7 +168,7 @@ def _drawing(svg: str, compared: bool, weak: bool) -> str:
 
 
 def _explain_no_edges(solution: AnnotatedSolution) -> str:
-    """Return why the network has no edges; the data are not the only possible reason."""
+    """Return a paragraph that states why the network has no edges."""
     names = list(solution.dag)
     pairs = len(names) * (len(names) - 1)
     allowed = pairs
@@ -194,7 +194,7 @@ def _explain_no_edges(solution: AnnotatedSolution) -> str:
 
 
 def _confidence(solution: AnnotatedSolution) -> list[str]:
-    """Return the number of bootstrap samples, the hold-out result and the sensitivity to the prior."""
+    """Return the section on confidence: bootstrap samples, hold-out and sensitivity to the prior."""
     confidence = solution.confidence or Confidence()
     parts = []
     if confidence.bootstrap is not None:
@@ -213,7 +213,7 @@ def _confidence(solution: AnnotatedSolution) -> list[str]:
 
 
 def _data(solution: AnnotatedSolution) -> list[str]:
-    """Return the section on the data; a result from a file has no table of variables."""
+    """Return the section on the data. A result that was loaded from a file has no table of variables."""
     data = solution.data or solution.stored_data
     if data is None:
         return []
@@ -243,7 +243,7 @@ def _reads(solution: AnnotatedSolution) -> list[str]:
     reads = solution.reads
     if reads is None:
         return []
-    raw = "no raw read is a network"
+    raw = "best raw read undefined (none is a network)"
     if reads.raw is not None:
         raw = f"best raw read {reads.raw.score:.3f} (in {plural(reads.raw.hits, 'read')})"
     text = (
@@ -265,15 +265,16 @@ def _votes(solution: AnnotatedSolution) -> list[str]:
     if division is None or division.votes is None or division.against is None or len(solution.dag) > _MOST_VOTES:
         return []
     text = (
-        f"Number of subproblems whose solution has the edge from the row to the column; there are {division.subproblems:,} "
-        f"subproblems of {division.size} variables. The shade shows the fraction of the subproblems with both variables."
+        "Each number counts the subproblems whose solution has the edge from the row to the column. The shade shows this "
+        "number as a fraction of the subproblems that contain both variables. "
+        f"There are {division.subproblems:,} subproblems of {division.size} variables."
     )
     heat = vote_table(list(solution.dag), division.votes, division.against)
     return ["<h2>Votes of the subproblems</h2>", f"<p>{escape(text)}</p>", heat]
 
 
 def _reproduction(solution: AnnotatedSolution, command: str) -> list[str]:
-    """Return the command and the parameters of the run."""
+    """Return the section with the command and the parameters of the run."""
     parameters: dict[str, Any] = {
         "score_name": solution.score_name,
         "max_parents": solution.max_parents,

@@ -1,4 +1,4 @@
-"""Text of a learned network for the terminal."""
+"""Description of a learned network as text, for the terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dagneal.report.terminal import draw_text
 from dagneal.solvers.solution import Division, Hardware, ReadSummary
 
 _LONGEST = 60  # longest printed name, in columns
-_STAGES = {  # names of the stages in `Solution.seconds`, as printed
+_STAGES = {  # printed names of the stages in `Solution.seconds`
     "score": "scoring",
     "pairs": "scoring pairs",
     "solve": "search",
@@ -35,7 +35,7 @@ def summary_lines(solution: AnnotatedSolution, comparison: Comparison | None = N
     """Return lines that describe a learned network: structure, confidence, score and solver.
 
     Args:
-        solution: the network.
+        solution: learned network with its measures.
         comparison: comparison with the true network; None for no comparison.
         truth: name of the true network.
     """
@@ -76,11 +76,11 @@ def _score_line(solution: AnnotatedSolution) -> str:
 
 
 def optimality_text(solution: AnnotatedSolution, limit: str) -> str:
-    """Return whether the score is proved optimal, with the upper bound and the gap if they are known.
+    """Return a text that states whether the score is proved optimal, with the upper bound and the gap if they are known.
 
     Args:
-        solution: the network.
-        limit: text of the parent limit.
+        solution: learned network with its score.
+        limit: parent limit as text, such as `at most 2 parents`.
     """
     if solution.optimal:
         return f"proved optimal for {limit}"
@@ -93,11 +93,11 @@ def optimality_text(solution: AnnotatedSolution, limit: str) -> str:
 
 
 def plural(number: int, noun: str) -> str:
-    """Return a number with its noun.
+    """Return a number with a noun in the singular or plural.
 
     Args:
-        number: the number.
-        noun: noun in the singular.
+        number: number to print.
+        noun: singular form of the noun.
 
     >>> plural(1, "edge"), plural(2000, "edge")
     ('1 edge', '2,000 edges')
@@ -106,20 +106,20 @@ def plural(number: int, noun: str) -> str:
 
 
 def shorten(name: str) -> str:
-    """Return a printable name: no control characters, and at most 60 columns.
+    """Return a name that can be printed: without control characters, and at most 60 columns wide.
 
     Args:
-        name: any name.
+        name: name of a variable or a state.
     """
     text = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name)
     return fit_text(text, _LONGEST)
 
 
 def structure_lines(dag: nx.DiGraph) -> list[str]:
-    """Return one line for each variable with its parents.
+    """Return a line for each variable, which lists its parents.
 
     Args:
-        dag: the graph.
+        dag: graph of the network.
     """
     names = list(dag)
     width = max(display_width(shorten(name)) for name in names)
@@ -134,7 +134,7 @@ def division_lines(division: Division) -> list[str]:
     """Return lines that describe a division into subproblems.
 
     Args:
-        division: the division.
+        division: division of a learned network.
     """
     lines = []
     if division.subproblems:
@@ -143,7 +143,7 @@ def division_lines(division: Division) -> list[str]:
             f"solved by {division.solver}, combined by {division.combine}"
         )
     else:
-        lines.append(f"global problem from {division.scheme}")
+        lines.append("no subproblems" + ("" if division.scheme == "none" else f"; candidate parents from {division.scheme}"))
     if division.global_solver is not None and division.candidates is not None:
         most = max(map(len, division.candidates.values()))
         lines.append(
@@ -164,10 +164,10 @@ def division_lines(division: Division) -> list[str]:
 
 
 def read_lines(reads: ReadSummary) -> list[str]:
-    """Return lines that describe the reads of a sampler, raw and repaired.
+    """Return lines that describe the reads of a sampler before and after repair.
 
     Args:
-        reads: summary of the reads.
+        reads: summary of the reads of a sampler.
     """
     optimum = reads.optimum
 
@@ -205,7 +205,7 @@ def comparison_line(comparison: Comparison) -> str:
     """Return a line that compares a graph with the truth.
 
     Args:
-        comparison: the comparison.
+        comparison: result of `compare`.
     """
     distance = "undefined (cycle)" if comparison.cpdag_shd is None else str(comparison.cpdag_shd)
     scores = ""
@@ -223,7 +223,7 @@ def confidence_lines(solution: AnnotatedSolution) -> list[str]:
     """Return lines with the measures of confidence.
 
     Args:
-        solution: network with measures of confidence.
+        solution: learned network with measures of confidence.
     """
     measures = solution.confidence or Confidence()
     lines = _edge_lines(measures.strengths or [], measures.bootstrap, measures.threshold)
@@ -241,7 +241,7 @@ def holdout_line(holdout: HoldoutResult) -> str:
     """Return the log-likelihood of held-out rows as text.
 
     Args:
-        holdout: the measure.
+        holdout: result of `holdout`.
     """
     return (
         f"{holdout.rows:,} held-out rows: log-likelihood per row {holdout.log_likelihood:.4f}; "
@@ -250,10 +250,10 @@ def holdout_line(holdout: HoldoutResult) -> str:
 
 
 def bootstrap_line(bootstrap: Bootstrap) -> str:
-    """Return a line with the number of bootstrap samples, and why there are fewer than requested.
+    """Return a line with the number of bootstrap samples. If samples are missing, the line states the reason.
 
     Args:
-        bootstrap: the bootstrap.
+        bootstrap: result of `bootstrap`.
     """
     if bootstrap.samples >= bootstrap.requested:
         return f"bootstrap: {plural(bootstrap.samples, 'sample')}"
@@ -262,7 +262,7 @@ def bootstrap_line(bootstrap: Bootstrap) -> str:
 
 
 def _edge_lines(strengths: Sequence[Strength], bootstrap: Bootstrap | None, threshold: float) -> list[str]:
-    """Return the table of edges: score drops, direction and bootstrap frequencies."""
+    """Return the lines of a table of edges with their score drops, directions and bootstrap frequencies."""
     if not strengths:
         return []
     names = [f"{shorten(strength.parent)} -> {shorten(strength.child)}" for strength in strengths]
@@ -285,7 +285,7 @@ def _edge_lines(strengths: Sequence[Strength], bootstrap: Bootstrap | None, thre
 
 
 def _sensitivity_lines(names: Sequence[str], edges_by_size: Mapping[float, Edges], knowledge: Knowledge | None) -> list[str]:
-    """Return a table of the edges and directions for each equivalent sample size."""
+    """Return the lines of a table with the edges and directions for each equivalent sample size."""
     rows = compare_classes([graph_from_edges(names, edges) for edges in edges_by_size.values()], knowledge)
     pairs = [f"{shorten(a)} - {shorten(b)}" for a, b in rows]
     width = max([len("equivalent sample size"), *map(display_width, pairs)])

@@ -1,4 +1,4 @@
-"""HTML tables of the page. They can be sorted and scrolled; long names are shortened but remain in the title."""
+"""HTML tables of the page. They can be sorted and scrolled. Long names are shortened; the tooltip shows the full name."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dagneal.report.edges import KINDS
 from dagneal.report.explanations import COLUMNS
 
 _NAME, _LIST = 40, 160  # longest name and longest list of states, in columns
-_DARKEST = 45  # percent of the accent colour; figures stay readable on it in light and dark mode
+_DARKEST = 45  # largest percentage of the accent colour; numbers stay readable on it in light and dark mode
 
 
 def region(content: str, label: str) -> str:
-    """Return HTML in a part of the page that scrolls sideways if it is too wide, also with the keyboard.
+    """Put HTML into a region that scrolls sideways if it is too wide, also with the keyboard.
 
     Args:
         content: HTML inside the region.
@@ -25,11 +25,11 @@ def region(content: str, label: str) -> str:
 
 
 def cell_text(value: str, longest: int = _NAME) -> str:
-    """Return the HTML of a text; if it is long, shorten it and put the full text in the title and for screen readers.
+    """Return a text as HTML. A long text is shortened; tooltips and screen readers give the full text.
 
     Args:
-        value: the text.
-        longest: number of columns to show.
+        value: text without HTML.
+        longest: largest number of columns to show.
 
     >>> cell_text("a<b")
     'a&lt;b'
@@ -42,11 +42,11 @@ def cell_text(value: str, longest: int = _NAME) -> str:
 
 
 def table(head: Sequence[tuple[str, bool]], rows: Sequence[Sequence[Any]], name: str, label: str) -> str:
-    """Return a table that can be sorted.
+    """Return an HTML table that can be sorted.
 
     Args:
         head: heading of each column, and whether the column holds numbers.
-        rows: values of each row; a list is a list of states.
+        rows: values of each row: texts, numbers or lists of states.
         name: HTML id of the table.
         label: name of the table for screen readers.
     """
@@ -76,10 +76,10 @@ def _cell(value: Any, number: bool) -> str:
 
 
 def edge_table(edges: Sequence[Mapping[str, Any]]) -> str:
-    """Return the table of edges.
+    """Return the table of edges as HTML.
 
     Args:
-        edges: descriptions from `describe_edges`.
+        edges: descriptions of the edges from `describe_edges`.
     """
     measured = _measured_columns(edges)
     head = [("from", False), ("to", False)]
@@ -95,13 +95,13 @@ def explain_edge_table(edges: Sequence[Mapping[str, Any]]) -> list[tuple[str, st
     """Return each heading of the edge table with an explanation.
 
     Args:
-        edges: descriptions from `describe_edges`.
+        edges: descriptions of the edges from `describe_edges`.
     """
     return [COLUMNS[key] for key in ("from", *_measured_columns(edges), "direction")]
 
 
 def _measured_columns(edges: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the keys of the optional columns that have a value for some edge."""
+    """Return the keys of the optional columns that have a value for at least one edge."""
     keys = ("drop_if_removed", "drop_if_reversed", "frequency", "forward", "votes", "against")
     kind = ["kind"] if any(edge["kind"] for edge in edges) else []
     return [*kind, *(key for key in keys if any(edge[key] is not None for edge in edges))]
@@ -124,12 +124,12 @@ def definition_list(terms: Sequence[tuple[str, str]]) -> str:
 
 
 def vote_table(names: Sequence[str], votes: Any, against: Any) -> str:
-    """Return the votes of the subproblems as a heat map.
+    """Return an HTML table that shows the votes of the subproblems as a heat map.
 
     Args:
-        names: the variables.
-        votes: number of subproblems that have each edge (row to column).
-        against: number of subproblems that contain both variables but not the edge.
+        names: names of the variables.
+        votes: matrix with the number of subproblems whose solution has the edge from the row to the column.
+        against: matrix with the number of subproblems that contain both variables but not that edge.
     """
     head = "".join(f'<th scope="col">{cell_text(name)}</th>' for name in names)
     lines = []

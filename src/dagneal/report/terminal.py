@@ -12,14 +12,16 @@ from dagneal.report.layout import GAP, ROW, arrange
 
 MOST = 12  # largest number of variables to draw
 _LINES = 4  # lines from one row of variables to the next
-_LETTER = GAP / 3  # width of a character in the layout; names are three characters apart
+_LETTER = GAP / 3  # width of a character in layout units; this puts names three characters apart
 
 
 def draw_text(dag: nx.DiGraph, width: int = 100) -> list[str]:
-    """Return a graph as lines of text, parents above children; an empty list if it is too large, cyclic or has no edges.
+    """Draw a graph as lines of text, with parents above children.
+
+    The list is empty if the graph is too large, has a cycle or has no edges.
 
     Args:
-        dag: the graph.
+        dag: graph of the network.
         width: width of the terminal in columns.
 
     >>> print("\\n".join(draw_text(nx.DiGraph([("rain", "wet"), ("sprinkler", "wet")]))))
@@ -53,7 +55,7 @@ def draw_text(dag: nx.DiGraph, width: int = 100) -> list[str]:
 def _places(
     dag: nx.DiGraph, names: Mapping[str, Sequence[str]], width: int
 ) -> tuple[dict[str, tuple[int, int]], list[list[tuple[int, int]]]]:
-    """Return the column and line of the middle of each name, and the points of each edge."""
+    """Return the centre of each name and the points of each edge, as pairs of column and line."""
     layout = arrange(dag, {name: _LETTER * len(names[name]) for name in dag}, _LETTER * width)
     left = min(x - _LETTER * len(names[name]) / 2 for name, (x, _) in layout.place.items())
 
@@ -65,13 +67,13 @@ def _places(
 
 
 def _line(grid: list[list[str]], start: tuple[int, int], end: tuple[int, int], last: bool) -> None:
-    """Draw a segment of an edge; the last segment ends with an arrowhead above the child."""
+    """Draw a segment of an edge into the grid. The last segment ends with an arrowhead above the child."""
     (x0, y0), (x1, y1) = start, end
     before = x0
     for y in range(y0 + 1, y1 if last else y1 + 1):
         x = round(x0 + (x1 - x0) * (y - y0) / (y1 - y0))
         letter = "|" if x == before else "\\" if x > before else "/"
-        if abs(x - before) > 2:  # a flat line
+        if abs(x - before) > 2:  # a flat segment needs more characters
             for between in range(min(x, before) + 1, max(x, before)):
                 if grid[y][between] == " ":
                     grid[y][between] = "_" if y == y0 + 1 else "-"
