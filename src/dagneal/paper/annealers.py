@@ -11,10 +11,10 @@ import dagneal as dn
 
 @dataclass(frozen=True, eq=False)
 class Annealers:
-    """The samplers of an evaluation. Each is made when it is first needed.
+    """The samplers of an evaluation. Each sampler is made when it is first needed.
 
     Args:
-        journal: stores the ids of problems sent to a quantum annealer, so that no problem is paid for twice.
+        journal: journal that stores the ids of problems sent to a quantum annealer, so that no problem is paid for twice.
     """
 
     journal: dn.Journal | None = None
@@ -39,13 +39,13 @@ class Annealers:
         return sampler.with_journal(self.journal) if "qpu" in solver else sampler
 
     def cancel(self) -> None:
-        """Cancel all calls to quantum annealers, real or emulated."""
+        """Cancel all calls to real and emulated quantum annealers."""
         for sampler in self._samplers.values():
             sampler.cancel()
 
 
 def _make_quantum(solver: str) -> Any:
-    """Make a quantum annealer. Only tiled runs use spin-reversal transforms, since the paper used none."""
+    """Connect to a quantum annealer, or emulate it. Only tiled runs use spin-reversal transforms; the paper used none."""
     spin_reversal = solver.startswith("tiled")
     if "qpu" in solver:
         return dn.qpu.connect(spin_reversal=spin_reversal)

@@ -1,4 +1,4 @@
-"""Table 6: the quantum annealer at 1 and at 99 microseconds."""
+"""Table 6: quantum annealing with annealing times of 1 and 99 microseconds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NEAR = 0.02  # largest difference of result values that counts as equal
 
 
 def runs(setting: Setting) -> dict[int, dict[str, DirectRuns]]:
-    """Return the QA runs by annealing time and problem. At the quick scale the large problems get fewer reads."""
+    """Return the runs of quantum annealing, by annealing time and problem. The quick scale uses fewer runs and reads."""
     cells: dict[int, dict[str, DirectRuns]] = {}
     for time, networks in TABLE_6.items():
         for network in networks:
@@ -24,12 +24,12 @@ def runs(setting: Setting) -> dict[int, dict[str, DirectRuns]]:
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Return the cases of all runs."""
+    """Return the runs (cases) that the table needs."""
     return [case for networks in runs(setting).values() for direct in networks.values() for case in direct.cases()]
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Report success, result value, access time and number of expected solutions."""
+    """Return the section: success rates, result values, access times and numbers of expected solutions."""
     rows, reasons, shape = [], [], []
     summaries = {time: {n: direct.summary(records) for n, direct in cell.items()} for time, cell in runs(setting).items()}
     for network in TABLE_6[1]:
@@ -44,11 +44,11 @@ def section(records: Records, setting: Setting) -> Section:
                 reasons.append(f"{TITLES[network]}, {time} us: result value {s.ratio:.4f}, the paper {paper.result:.4f}")
         short, long = summaries[1][network], summaries[99][network]
         if short and long and long.ratio < short.ratio - 0.001:
-            shape.append(f"{TITLES[network]}: 99 us give {long.ratio:.4f}, 1 us {short.ratio:.4f}")
+            shape.append(f"{TITLES[network]}: result value {long.ratio:.4f} at 99 us, but {short.ratio:.4f} at 1 us")
     if setting.scale == "quick":
         reasons.append("fewer runs than in the paper, and fewer reads for the large problems")
     table = Table(
-        "The paper / ours. The paper used 10,000 reads. Gaps are nats below the optimum, in the worst run",
+        "Cells with a slash: the paper / ours. The paper used 10,000 reads. Gaps are those of the worst run",
         (
             "problem",
             "us",

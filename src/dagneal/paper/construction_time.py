@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 ROWS = (10_000, 100_000, 1_000_000)
 SEEDS = (1, 2, 3, 4)
-LINEAR, NEARLY = (7.0, 13.0), (5.0, 20.0)  # ratio of times for ten times the rows that counts as (nearly) linear
+# Ranges of the ratio of times, for ten times the rows, that count as linear and as nearly linear growth.
+LINEAR, NEARLY = (7.0, 13.0), (5.0, 20.0)
 
 
 def _ours(network: str, rows: int) -> list[Case]:
@@ -22,7 +23,7 @@ def _ours(network: str, rows: int) -> list[Case]:
 
 
 def _plain(setting: Setting) -> list[Case]:
-    """Return the runs in plain Python, two sizes per problem. They use fewer rows, since they take seconds to minutes."""
+    """Return the runs in plain Python: two numbers of rows per problem, and few rows, since plain Python is slow."""
     sizes = dict.fromkeys(SMALL, (1000, 10000)) | {
         network: setting.choose((100, 1_000), (1_000, 10_000)) for network in LARGE
     }
@@ -32,12 +33,12 @@ def _plain(setting: Setting) -> list[Case]:
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Return five datasets for each problem and size (one expected, four sampled), and the runs in plain Python."""
+    """Return runs of our code on one expected and four sampled datasets per problem and size, and runs in plain Python."""
     return [case for network in TABLE_2 for rows in ROWS for case in _ours(network, rows)] + _plain(setting)
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Report our seconds, the paper's and those of plain Python."""
+    """Return the section: seconds of the paper, of our code and of plain Python."""
     means = {
         (network, rows): mean([r.seconds["ours"] for r in records.select(_ours(network, rows))])
         for network in TABLE_2
@@ -105,7 +106,7 @@ def section(records: Records, setting: Setting) -> Section:
 
 
 def _draw(canvas: Canvas, means: dict[tuple[str, int], float | None], records: Records, setting: Setting) -> None:
-    """Draw time against rows on logarithmic scales."""
+    """Draw the time against the number of rows, on logarithmic scales."""
     axes = canvas.subplots()
     axes.loglog(ROWS, TABLE_2["waste"], "o--", color="#7f7f7f", label="the paper, Waste")
     axes.loglog(ROWS, TABLE_2["lung-cancer"], "s--", color="#bbbbbb", label="the paper, LC")

@@ -1,4 +1,4 @@
-"""Table 3: whether more rows help the quantum annealer."""
+"""Table 3: effect of the number of rows on the result of quantum annealing."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ NEAR = 0.02  # largest difference of result values that counts as equal
 
 
 def runs(setting: Setting) -> dict[int, DirectRuns]:
-    """Return the QA runs on waste-2p-dep for three sizes of expected data."""
+    """Return the runs of quantum annealing on waste-2p-dep, by number of rows."""
     reads, seeds = setting.choose((500, (1, 2, 3)), (10_000, tuple(range(1, 11))))
     return {rows: DirectRuns("waste-2p-dep", setting.quantum, reads, seeds, 20, f"expected {rows}") for rows in TABLE_3}
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Return the cases of all runs."""
+    """Return the runs (cases) that the table needs."""
     return [case for direct in runs(setting).values() for case in direct.cases()]
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Report the result values by number of rows."""
+    """Return the section: result values by number of rows."""
     summaries = {rows: direct.summary(records) for rows, direct in runs(setting).items()}
     rows = [
         (
@@ -38,8 +38,7 @@ def section(records: Records, setting: Setting) -> Section:
         for n, s in summaries.items()
     ]
     table = Table(
-        "Waste2PDep: result values of QA with 20 microseconds and of the optimum. Gaps are nats below the optimum, in the "
-        "worst run",
+        "Waste2PDep: result values of QA with 20 microseconds and of the optimum. Gaps are those of the worst run",
         (
             "rows",
             "the paper",
@@ -55,7 +54,7 @@ def section(records: Records, setting: Setting) -> Section:
     few, many = summaries[10_000], summaries[1_000_000]
     shape = []
     if few and many and many.ratio > few.ratio + NEAR:
-        shape.append(f"10^6 rows give {many.ratio:.3f}, 10^4 rows {few.ratio:.3f}: more rows helped")
+        shape.append(f"more rows help: result value {many.ratio:.3f} with 10^6 rows, {few.ratio:.3f} with 10^4 rows")
     far = [
         f"{n:,} rows: the paper {TABLE_3[n]:.3f}, ours {s.ratio:.3f}"
         for n, s in summaries.items()

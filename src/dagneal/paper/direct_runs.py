@@ -1,4 +1,4 @@
-"""Direct runs, which solve a problem without dividing it: the cases of Tables 3 to 6 and their summary."""
+"""Direct runs solve a problem without dividing it. This module lists and summarises the direct runs of Tables 3 to 6."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from dagneal.paper.records import Case, Records
 
 @dataclass(frozen=True)
 class DirectRuns:
-    """Runs of one solver on one problem that is not divided.
+    """Direct runs of one solver on one problem, with different seeds.
 
     Attributes:
         network: name of a bundled network.
         solver: `sa`, `qa` or `qpu`.
         reads: reads per run.
         seeds: one seed per run.
-        microseconds: annealing time per read.
-        data: see `problems.make_data`.
+        microseconds: annealing time per read; None for simulated annealing.
+        data: description of the data; see `problems.make_data`.
     """
 
     network: str
@@ -33,7 +33,7 @@ class DirectRuns:
     data: str = "expected 10000"
 
     def cases(self) -> list[Case]:
-        """Return the runs."""
+        """Return the runs, one case per seed."""
         inputs = {"network": self.network, "data": self.data, "solver": self.solver, "reads": self.reads}
         time = {} if self.microseconds is None else {"microseconds": self.microseconds}
         return [Case("direct", inputs | time | {"seed": seed}) for seed in self.seeds]
@@ -42,7 +42,7 @@ class DirectRuns:
         """Summarise the finished runs, or return None if there are none.
 
         Args:
-            records: finished runs.
+            records: records of finished runs.
         """
         finished = records.select(self.cases())
         if not finished:
@@ -68,23 +68,23 @@ class DirectRuns:
 
 @dataclass(frozen=True)
 class DirectSummary:
-    """Summary of direct runs. Gaps are score differences from the optimum.
+    """Summary of direct runs. A gap is the log score of the optimum minus the log score of a result.
 
     Attributes:
         runs: number of runs.
         reads: reads per run.
-        expected_runs: runs that found the expected solution, edge by edge, as counted in the paper's Tables 5 and 6.
-        optimum_runs: runs that found the global minimum, as counted in the paper's Table 4.
+        expected_runs: number of runs that found exactly the expected solution, as counted in the paper's Tables 5 and 6.
+        optimum_runs: number of runs that found the global minimum, as counted in the paper's Table 4.
         expected_reads: mean number of reads per run that equal the expected solution.
         optimum_reads: mean number of reads per run with the energy of the global minimum.
-        ratio: mean result value: x^T Q x divided by that of the expected solution, both without offset.
+        ratio: mean result value. A result value is x^T Q x of the best read, divided by x^T Q x of the expected solution.
         best_ratio: result value of the optimum.
-        raw_gap: gap of the best raw read of all runs; None if no read is a network.
-        repaired_gap: gap of the best repaired read, in the worst run.
-        baseline_gap: gap of the best of as many random orders as reads, in the worst run.
-        cpdag_distances: distance from the equivalence class of the truth, for the read with the lowest energy of each run;
-            None if this read has a cycle.
-        seconds: mean time per run: access time of a quantum annealer, otherwise time on this machine.
+        raw_gap: gap of the best raw read of all runs; None if no raw read is a valid network.
+        repaired_gap: gap of the best repaired read in the worst run.
+        baseline_gap: gap of the best random order in the worst run. Each run has as many random orders as reads.
+        cpdag_distances: for each run, the CPDAG distance between the truth and the read with the lowest energy; None if this
+            read has a cycle.
+        seconds: mean seconds per run: access time of a quantum annealer, or time of simulated annealing on this machine.
     """
 
     runs: int
@@ -111,7 +111,7 @@ def _smallest(gaps: Iterable[float | None]) -> float | None:
 
 
 def shares_differ(hits: int, runs: int, published: float, paper_runs: int = 10) -> bool:
-    """Return whether Fisher's exact test at 1% finds a difference between our share of runs and the paper's.
+    """Return whether Fisher's exact test at 1% finds a difference between our success rate and the paper's.
 
     Args:
         hits: number of our runs that succeeded.

@@ -14,7 +14,7 @@ from dagneal.paper.problems import true_network
 from dagneal.paper.records import Case, Records
 
 LOST_EDGE = "WasteType -> FilterEfficiency"
-NEAR, MOST = 0.02, 0.75  # largest difference of cells, and share of cells within it, for "in shape"
+NEAR, MOST = 0.02, 0.75  # "in shape" requires that a share MOST of all cells differs by at most NEAR
 S, U, IND, HOUSE, OK, DEF = "Stable", "Unstable", "Industrial", "Household", "Intact", "Defective"
 LAURITZEN: dict[str, Discrete | Gaussian] = {
     "BurningRegimen": Discrete({S: 0.85, U: 0.15}),
@@ -42,12 +42,12 @@ def discretise() -> Outcome:
     """Apply the paper's procedure to Lauritzen's network, and compare the result with the published tables.
 
     Returns:
-        - `cells`: name, published value and our value of each probability.
+        - `cells`: list of [name, published value, our value], one entry per probability.
         - `lost`: edges of the original network that the procedure drops.
         - `edges`, `published_edges`: edges of our network and of the published network.
-        - `cuts`: lowest and highest value of each variable. The threshold is in the middle.
+        - `cuts`: lowest and highest value of each variable. The threshold is halfway between them.
 
-        Seconds: `discretise`.
+        The time has the key `discretise`.
     """
     begun = perf_counter()
     network, cuts = discretise_network(LAURITZEN, "waste")
@@ -85,12 +85,12 @@ def _probability(network: dn.BayesianNetwork, name: str, state: str, given: dict
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Return the only run."""
+    """Return the only run of this item."""
     return [Case("discretisation", {})]
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Compare the probabilities cell by cell."""
+    """Return the section: probabilities of the paper and of our network, and the thresholds."""
     r = records.get(Case("discretisation", {}))
     if r is None:
         return Section(DASH)
@@ -112,8 +112,8 @@ def section(records: Records, setting: Setting) -> Section:
     ]
     tables = [
         Table(
-            "Probabilities in the published tables and by the procedure. They count as equal if our value, rounded to the "
-            "decimals of the published value, equals it",
+            "Probabilities in the published tables, and our results of the paper's procedure. Values count as equal if "
+            "ours, rounded to the decimals of the published value, is the same",
             ("cell", "the paper", "ours", "difference", "equal"),
             rows,
         ),
@@ -131,18 +131,20 @@ def section(records: Records, setting: Setting) -> Section:
         f"Edges that are lost because they make no difference after discretisation: {', '.join(lost) or 'none'}. The paper "
         "names WasteType -> FilterEfficiency.",
         "In Lauritzen's network, metals in the emission are the sum of dust and metals in the waste, and dust varies ten "
-        "times as much. By the procedure they depend on the dust only. In the published table they depend on the metals "
+        "times as much. After the procedure they depend on the dust only. In the published table they depend on the metals "
         "in the waste only.",
     ]
     return Section(*verdict(shape, reasons), tables, notes=notes)
 
 
 def rounds_to(published: float, ours: float) -> bool:
-    """Return whether our number equals a published number after rounding to its decimals, at least two.
+    """Return whether our number equals a published number, after rounding ours to the decimals of the published number.
+
+    At least two decimals are compared.
 
     Args:
-        published: the published number.
-        ours: our number.
+        published: number in the paper.
+        ours: number to round.
 
     >>> rounds_to(0.03, 0.0289), rounds_to(0.99, 0.9999)
     (True, False)

@@ -24,12 +24,12 @@ def _waste_runs(setting: Setting) -> list[DivisionRuns]:
 
 
 def _all_solvers(sizes: tuple[int, ...], setting: Setting) -> list[DivisionRuns]:
-    """Return runs with simulated annealing, quantum annealing and tiled quantum annealing for each size."""
+    """Return runs with simulated, quantum and tiled quantum annealing, for each subproblem size k."""
     return [DivisionRuns(DATA, k, solver, SEEDS) for k in sizes for solver in ("sa", setting.quantum, setting.tiled)]
 
 
 def _alarm_runs(setting: Setting) -> list[DivisionRuns]:
-    """Return runs with simulated annealing for each size. The paper's scale adds direct runs with quantum annealing."""
+    """Return runs with simulated annealing for each k. The paper's scale adds direct runs with quantum annealing."""
     runs = []
     for data in (PADDED, TRUE):
         counts = setting.choose(QUICK[data], dict.fromkeys(ALARM_SIZES, len(SEEDS)))
@@ -57,8 +57,8 @@ ALARM = DivisionTable(
         "1/(r q) is weaker then. True arities give every variable its own number of states.",
         "k = 4 and k = 5 give more wrong edges than in the paper. With k = 4 the annealer is not the cause: exactly "
         "solved subproblems give even more. A subproblem often has several optimal networks, which are equivalent but "
-        "differ in the directions of edges. The choice among them decides votes. docs/results/division.md lists exactly "
-        "solved subproblems for six orders of the columns, both arities and both roundings.",
+        "differ in the directions of edges. The votes depend on which of them is found. docs/results/division.md lists "
+        "exactly solved subproblems for six orders of the columns, both arities and both roundings.",
         "The paper did not divide this problem with QA, because hundreds of consecutive submissions failed. The tables of "
         "LC and Waste show how few calls tiling needs.",
     ),

@@ -34,7 +34,7 @@ RULE = (
 
 @dataclass(frozen=True)
 class DivisionTable:
-    """One of the paper's tables about divide et impera.
+    """One of the paper's Tables 9 to 11, about divide et impera.
 
     Attributes:
         name: name of the item.
@@ -42,9 +42,9 @@ class DivisionTable:
         figure: number of the paper's figure.
         network: name of a bundled network.
         published: rows of the paper's table, by k and method.
-        runs: function that lists our runs.
-        exact_sizes: sizes k of subproblems that are also solved exactly, by kind of data.
-        main_data: data that the verdict uses.
+        runs: function that returns our runs.
+        exact_sizes: for each kind of data, the subproblem sizes k that are also solved exactly.
+        main_data: kind of data that the verdict uses.
         notes: further remarks, one paragraph each.
     """
 
@@ -64,15 +64,15 @@ class DivisionTable:
         return Item(self.name, f"Table {self.number}, Figure {self.figure}", title, RULE, self.cases, self.section)
 
     def cases(self, setting: Setting) -> list[Case]:
-        """Return all runs, including those for reference."""
+        """Return all runs of the table, including those of reference methods."""
         return division_cases(self.network, self.select_runs(setting), self.exact_sizes)
 
     def select_runs(self, setting: Setting) -> list[DivisionRuns]:
-        """Return the runs with the requested sizes."""
+        """Return the runs with the requested subproblem sizes k."""
         return [runs for runs in self.runs(setting) if not setting.sizes or runs.k in setting.sizes]
 
     def section(self, records: Records, setting: Setting) -> Section:
-        """Report the paper's table, further methods, reference methods and the figure."""
+        """Return the section: the paper's table, further methods, reference methods and the figure."""
         truth = true_network(self.network).dag
         rows = [
             (runs, tally(runs.graphs(self.network, records), truth))
@@ -87,7 +87,7 @@ class DivisionTable:
         figure = Figure(
             f"{self.name}-roc",
             f"Figure {self.figure}: sensitivity against 1 - specificity for {TITLES[self.network]}. Circles are the paper's "
-            "values, dots ours (crosses: other arities). Numbers are k",
+            "values, dots are ours, crosses are ours with arities other than the paper's. Numbers are k",
             lambda canvas: self._draw(canvas, rows, setting),
         )
         return Section(*self._verdict(rows), tables, [figure], list(self.notes))
@@ -271,20 +271,20 @@ class DivisionTable:
 
 
 def arity_label(data: str) -> str:
-    """Return whether data have padded or true arities.
+    """Return the kind of arities in the data: `padded` or `true`.
 
     Args:
-        data: see `problems.make_data`.
+        data: description of the data; see `problems.make_data`.
     """
     return "padded" if data.endswith("padded") else "true"
 
 
 def judge(ours: DivisionRow | None, paper: DivisionRow | None) -> str:
-    """Return `yes` or `no` for whether our runs differ from the paper's, or a note if there are fewer runs than the paper's.
+    """Return `yes` if our runs differ from the paper's, `no` if not, or a note if we have fewer runs than the paper.
 
     Args:
-        ours: row of our runs.
-        paper: row of the paper.
+        ours: table row of our runs; None if there are no runs.
+        paper: table row of the paper; None if the paper has no such row.
     """
     if ours is None or paper is None:
         return ""
@@ -294,7 +294,7 @@ def judge(ours: DivisionRow | None, paper: DivisionRow | None) -> str:
 
 
 def _method(runs: DivisionRuns) -> str:
-    """Return the method of the paper's table that the solver of some runs stands for."""
+    """Return the method in the paper's table that corresponds to our solver: `sa` or `qa`."""
     return "sa" if runs.solver == "sa" else "qa"
 
 

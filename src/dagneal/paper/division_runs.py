@@ -1,4 +1,4 @@
-"""The runs of divide et impera for Tables 9 to 11, and the networks that their votes give."""
+"""The runs of divide et impera for Tables 9 to 11, and the networks that result from their votes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from dagneal.paper.problems import true_network
 from dagneal.paper.published import DivisionRow
 from dagneal.paper.records import Case, Records
 
-_PART_SECONDS = 30.0  # approximate time of a part of a run
+_PART_SECONDS = 30.0  # approximate seconds of one part of a run
 READS, MICROSECONDS = 100, 1
 
 
 def subproblem_cost(k: int, reads: int = READS) -> float:
-    """Estimate the seconds of simulated annealing for one subproblem, from the QUBO variables of the paper's encoding.
+    """Estimate the seconds that simulated annealing takes for one subproblem in the paper's encoding.
 
     Args:
         k: variables per subproblem.
@@ -31,13 +31,13 @@ def subproblem_cost(k: int, reads: int = READS) -> float:
 
 
 def cases_of_run(network: str, data: str, k: int, solver: str, seed: int) -> list[Case]:
-    """Return the cases of one run of divide et impera. A long run is split into parts of about 30 seconds.
+    """Return the cases of one run of divide et impera. A long run is split into several cases of about 30 seconds.
 
     Args:
         network: name of a bundled network.
-        data: see `problems.make_data`.
+        data: description of the data; see `problems.make_data`.
         k: variables per subproblem.
-        solver: see `subproblem_votes.SubproblemRun`.
+        solver: name of the solver; see `subproblem_votes.SubproblemRun`.
         seed: seed of the run.
     """
     inputs: dict[str, Any] = {"network": network, "data": data, "k": k, "solver": solver}
@@ -55,9 +55,9 @@ class DivisionRuns:
     """Runs of divide et impera that differ only in their seeds.
 
     Attributes:
-        data: see `problems.make_data`.
+        data: description of the data; see `problems.make_data`.
         k: variables per subproblem.
-        solver: see `subproblem_votes.SubproblemRun`.
+        solver: name of the solver; see `subproblem_votes.SubproblemRun`.
         seeds: one seed per run.
     """
 
@@ -75,12 +75,12 @@ class DivisionRuns:
         return [case for seed in self.seeds for case in cases_of_run(network, self.data, self.k, self.solver, seed)]
 
     def graphs(self, network: str, records: Records, kind: str = "raw", combine: str = "penalty") -> list[nx.DiGraph]:
-        """Return the network of each complete run.
+        """Return the learned network of each complete run.
 
         Args:
             network: name of a bundled network.
-            records: finished runs.
-            kind: kind of votes: `raw`, `repaired`, `baseline` or `exact`.
+            records: records of finished runs.
+            kind: kind of votes to use: `raw`, `repaired`, `baseline` or `exact`.
             combine: rule that combines the votes: `penalty` or `count`.
         """
         names = true_network(network).names
@@ -97,10 +97,10 @@ class DivisionRuns:
 
 
 def tally(graphs: Sequence[nx.DiGraph], truth: nx.DiGraph) -> DivisionRow | None:
-    """Compare the networks of runs with the truth. Return None if there are no runs.
+    """Compare learned networks with the truth, and return the counts. Return None if there are no networks.
 
     Args:
-        graphs: one network per run.
+        graphs: learned networks, one per run.
         truth: the true network.
 
     >>> truth = true_network("lung-cancer").dag
@@ -140,12 +140,14 @@ def means_differ(ours: Sequence[int], published: Sequence[int]) -> bool:
 
 
 def division_cases(network: str, runs: Iterable[DivisionRuns], exact_sizes: Mapping[str, Sequence[int]]) -> list[Case]:
-    """Return all runs, and for reference: exactly solved subproblems, the optimum, `learn` and the candidate search.
+    """Return the cases of all runs and of the reference methods.
+
+    The reference methods are exactly solved subproblems, the optimum, `learn` and the candidate search.
 
     Args:
         network: name of a bundled network.
-        runs: the runs.
-        exact_sizes: sizes k of subproblems to solve exactly, by kind of data.
+        runs: runs of divide et impera.
+        exact_sizes: for each kind of data, the subproblem sizes k to solve exactly.
     """
     cases = [case for run in runs for case in run.cases(network)]
     for data, sizes in exact_sizes.items():

@@ -20,12 +20,12 @@ def _cases(network: str, k: int) -> list[Case]:
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Return four sampled datasets for each problem and each k."""
+    """Return the runs: four sampled datasets for each problem and each k."""
     return [case for network, sizes in TABLE_8.items() for k in sizes for case in _cases(network, k)]
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Report means, deviations and the time per subproblem."""
+    """Return the section: mean times, their deviations and the time per subproblem."""
     rows, reasons, shape = [], [], []
     for network, sizes in TABLE_8.items():
         n = len(true_network(network).names)

@@ -1,4 +1,4 @@
-"""Write the report as Markdown and HTML, from records only."""
+"""Write the report as Markdown and HTML. The report uses only the records."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _INTRODUCTION = (
 )
 _TERMS = (
     "Verdicts: each item states its rule. Reproduced: our values meet all conditions of the rule. Reproduced in shape: they "
-    'meet only the conditions after "In shape", which describe a trend or a coarser agreement. Not reproduced: they fail '
-    "these too. An item gets a verdict only when all its runs are finished.",
+    'meet only the conditions after "In shape", which describe a trend or a coarser agreement. Not reproduced: they do '
+    "not meet these conditions either. An item gets a verdict only when all its runs are finished.",
     "Methods: ES is exhaustive search, SA simulated annealing, QA quantum annealing.",
     "Problems have the paper's names: " + ", ".join(f"{title} ({name})" for name, title in TITLES.items()) + ".",
     "Truth, or expected solution: the network that generated the data.",
@@ -40,6 +40,7 @@ _TERMS = (
     "repair applied to as many random orders as there are reads.",
     "Result value: x^T Q x of the best read, divided by that of the expected solution, both without offset. 1 means that "
     "both are equal.",
+    "Gap: log score of the optimum minus log score of the result, in nats.",
     "CPDAG distance: number of pairs of variables that are connected differently in the equivalence classes (CPDAGs) of the "
     "result and the truth. A dash marks a result with a cycle.",
     "k: number of variables per subproblem of divide et impera. Direct: the problem is not divided.",
@@ -55,11 +56,11 @@ class Part:
     """One item of a report.
 
     Attributes:
-        item: table or figure of the paper.
+        item: table, figure or section of the paper.
         section: tables, figures and notes about the item.
-        finished: number of recorded runs.
-        runs: number of runs.
-        seconds: total time of the recorded runs.
+        finished: number of finished runs of the item.
+        runs: number of all runs of the item.
+        seconds: total time of the finished runs.
     """
 
     item: Item
@@ -70,23 +71,23 @@ class Part:
 
     @property
     def verdict(self) -> str:
-        """The verdict of the section, or `not run` or `incomplete` if runs are missing."""
+        """Verdict of the section; `incomplete` or `not run` if some or all runs are missing."""
         if self.finished < self.runs:
             return "incomplete" if self.finished else "not run"
         return self.section.verdict
 
     @property
     def why(self) -> str:
-        """Reasons against a better verdict; empty if runs are missing."""
+        """Reasons why the verdict is not better; empty if runs are missing."""
         return self.section.why if self.finished == self.runs else ""
 
 
 def make_parts(items: Sequence[Item], records: Records, setting: Setting) -> list[Part]:
-    """Return the parts of a report.
+    """Return one part of the report for each item.
 
     Args:
         items: items to report.
-        records: finished runs.
+        records: records of finished runs.
         setting: options of the evaluation.
     """
     parts = []
@@ -103,7 +104,7 @@ def write_report(items: Sequence[Item], records: Records, setting: Setting, fold
 
     Args:
         items: items to report.
-        records: finished runs.
+        records: records of finished runs.
         setting: options of the evaluation.
         folder: output folder. It is created if needed.
     """
@@ -126,7 +127,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _about(items: Sequence[Item], used: Sequence[Record], setting: Setting) -> list[str]:
-    """Return command, annealer, date, machine and versions of the runs."""
+    """Return lines about the command, annealer, date, machine and versions of the runs."""
     from dagneal.paper.evaluation import ITEMS
 
     names = "all" if len(items) == len(ITEMS) else " ".join(item.name for item in items)
@@ -158,7 +159,7 @@ def _summary(parts: Sequence[Part]) -> Table:
 
 
 def _opening(part: Part) -> list[str]:
-    """Return the paragraphs that open a section: verdict and rule."""
+    """Return the first two paragraphs of a section: verdict and rule."""
     verdict = f"Verdict: {part.verdict}."
     if part.why:
         verdict = f"Verdict: {part.verdict}. Reasons: {part.why}."

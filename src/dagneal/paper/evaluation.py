@@ -1,4 +1,4 @@
-"""All items of the evaluation, and estimates of how long they take."""
+"""All items of the evaluation, and estimates of their run times."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ITEMS: tuple[Item, ...] = (  # in the paper's order
     discretisation.ITEM,
 )
 _REFERENCE = 0.49  # seconds that the test run of `slowdown` takes on the machine where costs were measured
-_SECONDS = {  # kinds whose inputs hardly change the time; `cost` computes the other kinds
+_SECONDS = {  # seconds of kinds whose time hardly depends on the inputs; `cost` computes the time of other kinds
     "optimum": 0.1,
     "exhaustive": 0.1,
     "learn": 0.1,
@@ -50,14 +50,14 @@ _SECONDS = {  # kinds whose inputs hardly change the time; `cost` computes the o
     "construction": 0.3,
     "discretisation": 0.1,
 }
-_EXACT_SECONDS = 0.1  # all subproblems of a run, solved exactly
+_EXACT_SECONDS = 0.1  # time to solve all subproblems of a run exactly
 
 
 def select_items(names: Iterable[str]) -> list[Item]:
-    """Return items by name or by the paper's number, in the paper's order.
+    """Return the items with the given names or numbers, in the paper's order.
 
     Args:
-        names: names or numbers such as `priors`, `5`, `table-5` or `all`.
+        names: names or numbers of items, such as `priors`, `5` or `table-5`; `all` for all items.
 
     >>> [item.name for item in select_items(["table-5", "1"])]
     ['priors', 'performance']
@@ -74,7 +74,7 @@ def select_items(names: Iterable[str]) -> list[Item]:
 
 
 def _numbers(item: Item) -> list[str]:
-    """Return the numbers that select an item: `5` and `table-5`, `figure-4`, `section-5.1`."""
+    """Return the numbers that a user can give to select an item, such as `5`, `table-5`, `figure-4` or `section-5.1`."""
     aliases = []
     for part in item.number.lower().split(", "):
         kind, _, numbers = part.partition(" ")
@@ -98,7 +98,7 @@ def cost(case: Case) -> float:
     """Estimate the seconds of a run on one core of the reference machine.
 
     Args:
-        case: the run. An unknown kind is an error, so every new kind needs a cost.
+        case: run to estimate. A kind without an estimate raises ValueError.
     """
     if case.kind in _SECONDS:
         return _SECONDS[case.kind]
@@ -131,11 +131,11 @@ def _sampling_cost(k: int, solver: str, reads: int, microseconds: float | None) 
 
 
 def duration(cases: Iterable[Case], jobs: int) -> float:
-    """Estimate the seconds of some runs on the reference machine. Timed runs run alone, other runs in parallel.
+    """Estimate the total seconds of runs on the reference machine. Timed runs run alone, other runs in parallel.
 
     Args:
-        cases: the runs.
-        jobs: number of runs at a time.
+        cases: runs to estimate.
+        jobs: number of runs in parallel.
     """
     alone, parallel = 0.0, 0.0
     for case in {case.key: case for case in cases}.values():
@@ -147,10 +147,10 @@ def duration(cases: Iterable[Case], jobs: int) -> float:
 
 
 def all_cases(items: Sequence[Item], setting: Setting) -> list[Case]:
-    """Return the runs of some items without duplicates, longest first.
+    """Return the runs of items without duplicates, longest first.
 
     Args:
-        items: the items.
+        items: items to run.
         setting: scale and annealer of the evaluation.
     """
     cases = {case.key: case for item in items for case in item.cases(setting)}

@@ -1,6 +1,6 @@
-"""The kinds of runs behind the paper's tables. Each function returns its result as plain values.
+"""The kinds of runs behind the paper's tables. Each function performs one kind of run.
 
-A result depends only on the inputs of the run. Times are stored separately.
+A result consists of plain values and depends only on the inputs of the run. Times are stored separately.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Plain = dict[str, Any]
 
 @dataclass
 class Outcome:
-    """The outcome of a run.
+    """The result of a run and its duration.
 
     Attributes:
         result: plain values, by name.
@@ -36,12 +36,12 @@ class Outcome:
 def sample_directly(
     annealers: Annealers, network: str, data: str, solver: str, reads: int, seed: int, microseconds: float | None = None
 ) -> Outcome:
-    """Sample the global problem in the paper's encoding.
+    """Solve a problem without dividing it: sample its QUBO in the paper's encoding.
 
     Args:
-        annealers: the samplers.
+        annealers: samplers of the evaluation.
         network: name of a bundled network.
-        data: see `problems.make_data`.
+        data: description of the data; see `problems.make_data`.
         solver: `sa`, `qa` or `qpu`.
         reads: number of reads.
         seed: seed of the sampler.
@@ -51,13 +51,13 @@ def sample_directly(
         - `value`: lowest energy, without the offset.
         - `expected_value`, `optimum_value`: energy of the truth and of the optimum, without the offset.
         - `expected_hits`: number of reads that equal the truth.
-        - `equivalent_hits`, `optimum_hits`: number of reads with the energy of the truth and of the optimum.
-        - `edges`: pairs of names, from the raw read with the lowest energy.
-        - `raw_gap`: score of the optimum minus that of the best raw read; None if no raw read is a network.
+        - `equivalent_hits`, `optimum_hits`: number of reads with the energy of the truth, and of the optimum.
+        - `edges`: edges of the raw read with the lowest energy, as pairs of names.
+        - `raw_gap`: score of the optimum minus score of the best raw read; None if no raw read is a valid network.
         - `repaired_gap`, `baseline_gap`: the same gap for the best repaired read and the best random order.
         - `access_seconds`: access time of a quantum annealer, if reported.
 
-        Seconds: `sample`.
+        The time has the key `sample`.
     """
     truth, _, table = scored_problem(network, data)
     bqm = dn.qubo.encode(table, dn.PAPER)
@@ -94,20 +94,20 @@ def sample_directly(
 
 
 def find_optimum(network: str, data: str, score: str = "bdeu:1") -> Outcome:
-    """Find the optimum with at most two parents, and compare its score with that of the truth.
+    """Find the optimum with at most two parents per variable, and compare its score with the score of the truth.
 
     Args:
         network: name of a bundled network.
-        data: see `problems.make_data`.
-        score: name of a score.
+        data: description of the data; see `problems.make_data`.
+        score: name of the score, such as `bdeu:1`.
 
     Returns:
         - `rows`: number of rows.
         - `edges`, `score`: edges and score of the optimum.
         - `truth_score`: score of the truth.
-        - `truth_is_best`: whether the two scores are equal.
+        - `truth_is_best`: whether the truth has the score of the optimum.
 
-        Seconds: `exact`.
+        The time has the key `exact`.
     """
     truth, scorer, table = scored_problem(network, data, score)
     begun = perf_counter()
@@ -125,17 +125,17 @@ def find_optimum(network: str, data: str, score: str = "bdeu:1") -> Outcome:
 
 
 def search_exhaustively(network: str, data: str) -> Outcome:
-    """Run the paper's exhaustive search.
+    """Find the best network by the paper's exhaustive search.
 
     Args:
         network: name of a bundled network.
-        data: see `problems.make_data`.
+        data: description of the data; see `problems.make_data`.
 
     Returns:
         - `edges`, `score`: edges and score of the best network.
-        - `truth_is_best`: whether the truth has this score.
+        - `truth_is_best`: whether the truth has the same score.
 
-        Seconds: `exhaustive`.
+        The time has the key `exhaustive`.
     """
     truth, scorer, table = scored_problem(network, data)
     _, _, small = scored_problem("monty-hall", "expected 100")
@@ -148,18 +148,18 @@ def search_exhaustively(network: str, data: str) -> Outcome:
 
 
 def compare_priors(network: str, rows: int, seeds: list[int]) -> Outcome:
-    """Count the samples whose optimum is the truth, for each of the paper's priors.
+    """Count the sampled datasets whose optimum is the truth, for each of the paper's priors.
 
     Args:
         network: name of a bundled network.
-        rows: rows per sample.
-        seeds: first seed, and the seed after the last.
+        rows: rows per dataset.
+        seeds: first seed, and last seed + 1. Each seed gives one dataset.
 
     Returns:
-        - `samples`: number of samples.
-        - `truth_is_best`: number of samples whose optimum is the truth, by name of the score.
+        - `samples`: number of datasets.
+        - `truth_is_best`: number of datasets whose optimum is the truth, by name of the score.
 
-        Seconds: `priors`.
+        The time has the key `priors`.
     """
     truth = true_network(network)
     hits = dict.fromkeys(PRIORS.values(), 0)
@@ -174,11 +174,11 @@ def compare_priors(network: str, rows: int, seeds: list[int]) -> Outcome:
 
 
 def search_candidates(network: str, data: str) -> Outcome:
-    """Learn by divide et impera: solve triples exactly, then run the candidate search.
+    """Learn by divide et impera: solve subproblems of three variables exactly, then run the candidate search.
 
     Args:
         network: name of a bundled network.
-        data: see `problems.make_data`.
+        data: description of the data; see `problems.make_data`.
 
     Returns:
         - `edges`, `score`: edges and score of the learned network.
@@ -186,18 +186,18 @@ def search_candidates(network: str, data: str) -> Outcome:
         - `optimal`: whether the network is proved optimal.
         - `solver`: name of the solver that found the network.
 
-        Seconds: `learn`.
+        The time has the key `learn`.
     """
     truth, scorer, _ = scored_problem(network, data)
     return _outcome(dn.Divide().solve(dn.Problem(scorer), dn.Run()), scorer, truth)
 
 
 def learn_network(network: str, data: str) -> Outcome:
-    """Learn from the same data with `learn` and its default parent limit.
+    """Learn a network with `dagneal.learn` and its default parent limit.
 
     Args:
         network: name of a bundled network.
-        data: see `problems.make_data`.
+        data: description of the data; see `problems.make_data`.
 
     Returns:
         The same keys as `search_candidates`.

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from dagneal.paper.items import Figure
 
-CORRECT, REVERSED, WRONG, MISSING = "#222222", "#e69f00", "#d62728", "#999999"
+CORRECT, REVERSED, WRONG, MISSING = "#222222", "#e69f00", "#d62728", "#999999"  # colours of edges
 
 
 def check_matplotlib() -> None:
-    """Check that matplotlib is installed."""
+    """Raise an error that contains the install command if matplotlib is missing."""
     try:
         import matplotlib  # noqa: F401
     except ModuleNotFoundError as error:
@@ -29,7 +29,7 @@ def render_figure(figure: Figure) -> dict[str, bytes]:
     """Render a figure as SVG and PNG. The same figure always gives the same bytes.
 
     Args:
-        figure: the figure.
+        figure: figure to render.
     """
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -40,7 +40,7 @@ def render_figure(figure: Figure) -> dict[str, bytes]:
     with rc_context({"svg.hashsalt": "dagneal", "font.size": 9}):
         canvas = Canvas(figsize=figure.size, layout="constrained")
         figure.draw(canvas)
-        FigureCanvasAgg(canvas).draw()  # gives boxes the size that arrows need to end at them
+        FigureCanvasAgg(canvas).draw()  # computes the sizes of the boxes, at whose borders the arrows end
         for ending, backend, options in (
             ("svg", FigureCanvasSVG, {"metadata": {"Date": None}}),
             ("png", FigureCanvasAgg, {"dpi": 110}),
@@ -90,7 +90,7 @@ def draw_network(canvas: Canvas, graph: nx.DiGraph, truth: nx.DiGraph) -> None:
 
 
 def _layer_positions(dag: nx.DiGraph) -> dict[str, tuple[float, float]]:
-    """Place parents above children, and within a layer each variable near its parents."""
+    """Return coordinates: parents are above children, and each variable is near its parents within its layer."""
     positions: dict[str, tuple[float, float]] = {}
     for depth, names in enumerate(nx.topological_generations(dag)):
         layer = sorted(names, key=lambda name: (_mean_of_parents(dag, name, positions), list(dag).index(name)))
@@ -100,6 +100,6 @@ def _layer_positions(dag: nx.DiGraph) -> dict[str, tuple[float, float]]:
 
 
 def _mean_of_parents(dag: nx.DiGraph, name: str, positions: dict[str, tuple[float, float]]) -> float:
-    """Return the mean horizontal position of the parents, or the middle if there are none."""
+    """Return the mean x coordinate of a variable's parents, or the middle if it has no parents."""
     parents = [positions[parent][0] for parent in dag.predecessors(name)]
     return sum(parents) / len(parents) if parents else 5.0

@@ -1,4 +1,4 @@
-"""Items: tables and figures of the paper. An item lists the runs to do and turns their records into a section."""
+"""Items: tables, figures and sections of the paper. An item lists its runs and turns their records into a report section."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Table:
     Attributes:
         caption: description of the table.
         head: column names.
-        rows: cells, as text.
+        rows: rows of cells, as text.
     """
 
     caption: str
@@ -37,7 +37,7 @@ class Figure:
     """A figure of a report.
 
     Attributes:
-        name: file name without ending.
+        name: file name without extension.
         caption: description of the figure.
         draw: function that draws the figure on an empty canvas.
         size: width and height in inches.
@@ -55,7 +55,7 @@ class Section:
 
     Attributes:
         verdict: result of the item's rule: reproduced, reproduced in shape or not reproduced.
-        why: reasons against a better verdict; empty if there are none.
+        why: reasons why the verdict is not better; empty if the verdict is `reproduced`.
         tables: tables that compare the paper's values with ours.
         figures: figures that compare the paper's values with ours.
         notes: further remarks, one paragraph each.
@@ -75,7 +75,7 @@ class Setting:
     Attributes:
         scale: `quick`, or `paper` for the paper's sizes, runs and reads.
         quantum: quantum annealer to use: `qa` (emulator) or `qpu` (D-Wave's).
-        sizes: subproblem sizes k to run for Tables 9 to 11; empty for all.
+        sizes: subproblem sizes k to run for Tables 9 to 11; empty for all sizes.
     """
 
     scale: Scale = "quick"
@@ -93,7 +93,7 @@ class Setting:
 
     @property
     def tiled(self) -> str:
-        """Name of the same quantum annealer with many subproblems per call."""
+        """Solver name of the quantum annealer with many subproblems per call."""
         return "tiled" if self.quantum == "qa" else "tiled-qpu"
 
     @property
@@ -104,14 +104,14 @@ class Setting:
 
 @dataclass(frozen=True)
 class Item:
-    """A table or figure of the paper.
+    """A table, figure or section of the paper.
 
     Attributes:
         name: name on the command line.
         number: the paper's number, such as `Table 5`.
         title: topic in a few words.
-        rule: conditions of each verdict, in words.
-        cases: function that lists the runs to do.
+        rule: text that states the conditions of each verdict.
+        cases: function that returns the runs that the item needs.
         section: function that turns records into a section of the report.
     """
 
@@ -124,11 +124,11 @@ class Item:
 
 
 def verdict(against_shape: Iterable[str], against_rest: Iterable[str]) -> tuple[str, str]:
-    """Return the verdict, and the reasons against a better verdict.
+    """Return the verdict, and the reasons why it is not better.
 
     Args:
-        against_shape: failed conditions of "in shape".
-        against_rest: failed conditions of "reproduced" that "in shape" does not need.
+        against_shape: descriptions of failed conditions that "in shape" requires.
+        against_rest: descriptions of failed conditions that only "reproduced" requires.
     """
     shape, rest = list(against_shape), list(against_rest)
     if not shape and not rest:
@@ -137,7 +137,7 @@ def verdict(against_shape: Iterable[str], against_rest: Iterable[str]) -> tuple[
 
 
 def wilson_interval(hits: float, runs: int, z: float = 1.96) -> tuple[float, float]:
-    """Return Wilson's confidence interval of a share.
+    """Return Wilson's confidence interval for a share of successes.
 
     Args:
         hits: number of successes.
@@ -155,7 +155,7 @@ def wilson_interval(hits: float, runs: int, z: float = 1.96) -> tuple[float, flo
 
 
 def format_share(hits: float, runs: int) -> str:
-    """Return a share with its 95% interval as text, or a dash if there are no runs.
+    """Return a share of successes and its 95% interval as text, or a dash if there are no trials.
 
     Args:
         hits: number of successes.
@@ -174,7 +174,7 @@ def mean(values: Sequence[float]) -> float | None:
     """Return the mean, or None if there are no values.
 
     Args:
-        values: the numbers.
+        values: numbers to average.
     """
     return sum(values) / len(values) if values else None
 
@@ -183,8 +183,8 @@ def format_number(value: float | None, form: str = ".2f") -> str:
     """Return a number as text, or a dash for None.
 
     Args:
-        value: the number.
-        form: format specification.
+        value: number to format.
+        form: Python format specification.
 
     >>> format_number(1.5), format_number(None)
     ('1.50', '—')
@@ -193,10 +193,10 @@ def format_number(value: float | None, form: str = ".2f") -> str:
 
 
 def format_numbers(values: Sequence[float | None], form: str = "") -> str:
-    """Return numbers as text, separated by spaces.
+    """Return numbers as text, separated by spaces, or a dash if there are none.
 
     Args:
-        values: the numbers.
-        form: format specification of each number.
+        values: numbers to format.
+        form: Python format specification for each number.
     """
     return " ".join(format_number(value, form) for value in values) if values else DASH

@@ -28,12 +28,12 @@ def _case(network: str) -> Case:
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Return the runs, which learn each network from its expected data."""
+    """Return one run per network: learn the network from its expected data."""
     return [_case(network) for network in SIZES]
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Report the sizes, and draw the learned networks."""
+    """Return the section: sizes of the networks, and drawings of the learned networks."""
     rows, figures, reasons = [], [], []
     for network, (variables, edges) in SIZES.items():
         truth = true_network(network).dag

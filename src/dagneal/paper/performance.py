@@ -10,11 +10,11 @@ from dagneal.paper.records import Case, Records
 
 READS = 10_000
 NEAR = 0.005  # largest difference of result values of simulated annealing that counts as equal
-EXTRA = "waste-2p-dep"  # the paper also ran this problem with 10^5 and 10^6 reads
+EXTRA = "waste-2p-dep"  # problem that the paper also solved with 10^5 and 10^6 reads
 
 
 def simulated_runs(setting: Setting) -> dict[str, DirectRuns]:
-    """Return the runs of simulated annealing on all problems."""
+    """Return the runs of simulated annealing, by problem."""
     runs = {}
     for network in TABLE_5_SA:
         count = setting.choose(2 if network in LARGE else 3, 10)
@@ -23,7 +23,7 @@ def simulated_runs(setting: Setting) -> dict[str, DirectRuns]:
 
 
 def pooled_runs(setting: Setting) -> dict[str, DirectRuns]:
-    """Return runs whose reads are pooled: together 10^5 reads, and at the paper's scale also 10^6."""
+    """Return groups of runs by their total number of reads: 10^5, and at the paper's scale also 10^6."""
     runs = {"10^5": DirectRuns(EXTRA, "sa", READS, tuple(range(11, 21)))}
     return runs if setting.scale == "quick" else runs | {"10^6": DirectRuns(EXTRA, "sa", READS, tuple(range(11, 111)))}
 
@@ -42,7 +42,7 @@ def _exhaustive_case(network: str) -> Case:
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Return all runs: simulated annealing, QA of Table 6, exhaustive search and the optima."""
+    """Return all runs: simulated annealing, quantum annealing (also used by Table 6), exhaustive search and the optima."""
     runs = [
         *simulated_runs(setting).values(),
         *pooled_runs(setting).values(),
@@ -59,14 +59,15 @@ def cases(setting: Setting) -> list[Case]:
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Report the paper's table, counts of the expected solution and of the global minimum, more reads, and other data."""
+    """Return the section: the paper's table, counts of solutions, results with more reads, and results with other data."""
     simulated = {network: direct.summary(records) for network, direct in simulated_runs(setting).items()}
     quantum = {network: direct.summary(records) for network, direct in annealing_time.runs(setting)[99].items()}
     reasons: list[str] = []
     rows = [_row(network, records, simulated[network], quantum[network], reasons) for network in TABLE_5_SA]
     tables = [
         Table(
-            "The paper / ours. Success is the share of runs that find the expected solution. Seconds of QA are access time",
+            "Cells with a slash: the paper / ours. Success is the share of runs that find the expected solution. Seconds of "
+            "QA are access time",
             (
                 "problem",
                 "ES success",
@@ -140,7 +141,7 @@ def _row(
 
 
 def _count_solutions(simulated: dict[str, DirectSummary | None]) -> Table:
-    """Count the expected solution and the global minimum separately, and report the gaps of raw and repaired reads."""
+    """Return a table that counts the expected solution and the global minimum separately, with the gaps of the reads."""
     rows = [
         (
             TITLES[network],
@@ -158,9 +159,9 @@ def _count_solutions(simulated: dict[str, DirectSummary | None]) -> Table:
         if s
     ]
     return Table(
-        "SA with 10,000 reads: counts of the expected solution and of the global minimum. Gaps are nats below the "
-        "optimum: of the best raw read of all runs, and in the worst run of the best repaired read and the best random "
-        "order",
+        "SA with 10,000 reads: counts of the expected solution and of the global minimum. The raw gap is "
+        "that of the best raw read of all runs. The other gaps are those of the best repaired read and of the best random "
+        "order, each in the worst run",
         (
             "problem",
             "runs with the expected solution",
@@ -178,7 +179,7 @@ def _count_solutions(simulated: dict[str, DirectSummary | None]) -> Table:
 
 
 def _more_reads(records: Records, setting: Setting) -> Table:
-    """Report runs with more reads, and with sampled data, on waste-2p-dep."""
+    """Return a table of runs on waste-2p-dep with more reads and with sampled data."""
     rows = []
     for label, runs in (
         ("10^4, expected data", simulated_runs(setting)[EXTRA]),
@@ -205,7 +206,7 @@ def _more_reads(records: Records, setting: Setting) -> Table:
         )
     return Table(
         "Waste2PDep with more reads and with sampled data. The paper reports, without values, no substantial improvement "
-        "with 10^5 and 10^6 reads, and no difference between expected and sampled data. Gaps are nats below the optimum",
+        "with 10^5 and 10^6 reads, and no difference between expected and sampled data",
         (
             "SA reads, data",
             "result value",
@@ -221,7 +222,7 @@ def _more_reads(records: Records, setting: Setting) -> Table:
 
 
 def _roundings(records: Records) -> Table:
-    """Report whether the expected solution is the optimum, for two roundings of the expected data."""
+    """Return a table that shows whether the expected solution is the optimum, for two roundings of the expected data."""
     rows = []
     for network in TABLE_5_SA:
         cells = []
@@ -234,9 +235,9 @@ def _roundings(records: Records) -> Table:
             cells += [f"{r.result['rows']:,}", "yes" if r.result["truth_is_best"] else "no", f"{gap:.2f}"]
         rows.append((TITLES[network], *cells))
     return Table(
-        "Whether the expected solution is the optimum (exact search, at most two parents), and the score difference in "
-        "nats, for expected data rounded to nearest, which gives the paper's sizes, and rounded down, as the paper's text "
-        "states",
+        "Comparison of the expected solution with the optimum (exact search, at most two parents). The expected data are "
+        "rounded to nearest, which gives the paper's sizes, or rounded down, as the paper's text states. Score differences "
+        "are in nats",
         (
             "problem",
             "rows, nearest",

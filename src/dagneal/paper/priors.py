@@ -1,4 +1,4 @@
-"""Table 1: how often the best solution is the expected one, for four priors."""
+"""Table 1: share of datasets whose best network is the true network, for four priors."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dagneal.paper.records import Case, Records
 
 ROWS = (10_000, 100_000, 1_000_000)
 SAMPLES = 100
-PAPER_SAMPLES = (3, 1, 1)  # samples of each size among the paper's 8 datasets; the others are expected data of each size
-RARE = 0.005  # a share in the paper with a lower tail probability counts as different from ours
+PAPER_SAMPLES = (3, 1, 1)  # the paper's 8 datasets: this many samples of each size, and one expected dataset of each size
+RARE = 0.005  # if the paper's share has a lower tail probability, it counts as different from ours
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Return runs on expected data of three sizes for each prior, and on 100 samples of each size."""
+    """Return runs on expected data for each prior and three sizes, and runs on 100 samples of each size."""
     expected = [_expected_case(network, rows, score) for network in SMALL for rows in ROWS for score in PRIORS.values()]
     return expected + [_sampled_case(network, rows) for network in SMALL for rows in ROWS]
 
@@ -27,7 +27,7 @@ def _sampled_case(network: str, rows: int) -> Case:
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Report shares by prior and size, next to the paper's share of 8 datasets."""
+    """Return the section: our shares by prior and number of rows, and the paper's shares of 8 datasets."""
     rows, reasons, shape = [], [], []
     for network in SMALL:
         for column, (prior, score) in enumerate(PRIORS.items()):
@@ -64,7 +64,7 @@ def section(records: Records, setting: Setting) -> Section:
 
 
 def tail_probability(probabilities: list[float], hits: int) -> float:
-    """Return the smaller tail probability of a count of independent events: at most `hits`, or at least `hits`.
+    """Return the smaller of two probabilities: that at least, or at most, `hits` of some independent events happen.
 
     Args:
         probabilities: one probability per event.

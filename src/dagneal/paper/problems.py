@@ -24,11 +24,11 @@ def true_network(name: str) -> dn.BayesianNetwork:
 
 
 def make_data(network: dn.BayesianNetwork, data: str) -> dn.Dataset:
-    """Make the data that a short text specifies.
+    """Make a dataset from a short description.
 
     Args:
         network: network that generates the data.
-        data: `expected ROWS`, `expected ROWS floor` or `sampled ROWS SEED`, optionally followed by `padded`.
+        data: `expected ROWS`, `expected ROWS floor` (rounded down) or `sampled ROWS SEED`; add `padded` for equal arities.
 
     >>> make_data(true_network("lung-cancer"), "expected 1000").rows
     1000
@@ -47,12 +47,12 @@ def make_data(network: dn.BayesianNetwork, data: str) -> dn.Dataset:
 def scored_problem(
     network: str, data: str, score: str = "bdeu:1"
 ) -> tuple[dn.BayesianNetwork, dn.scoring.Scorer, dn.scoring.ScoreTable]:
-    """Return a network, a scorer for data from it, and the score table with at most two parents.
+    """Return a network, a scorer for data from it, and the score table of parent sets with at most two variables.
 
     Args:
         network: name of a bundled network.
-        data: see `make_data`.
-        score: name of a score.
+        data: description of the data; see `make_data`.
+        score: name of the score, such as `bdeu:1`.
     """
     truth = true_network(network)
     scorer = dn.scoring.Scorer(make_data(truth, data), dn.scoring.as_score(score))
@@ -63,16 +63,16 @@ def sort_edges(dag: nx.DiGraph) -> list[list[str]]:
     """Return the edges of a graph as a sorted list of pairs.
 
     Args:
-        dag: the graph.
+        dag: graph with the edges.
     """
     return sorted([str(parent), str(child)] for parent, child in dag.edges)
 
 
 def recorded_graph(network: str, edges: Iterable[Iterable[str]]) -> nx.DiGraph:
-    """Return the graph with the edges of a record.
+    """Return a graph with the variables of a network and the edges of a record.
 
     Args:
-        network: name of the bundled network with the same variables.
+        network: name of a bundled network.
         edges: pairs of parent and child.
 
     >>> recorded_graph("monty-hall", [["Player", "Host"]]).number_of_edges()

@@ -20,7 +20,7 @@ TITLES = {
 SMALL = ("monty-hall", "lung-cancer-4", "lung-cancer")
 LARGE = ("waste", "waste-2p", "waste-2p-dep")
 
-# Table 1: share of 8 datasets whose best solution is the expected one, by prior (alpha_ijk).
+# Table 1: share of 8 datasets whose best network is the true network, by prior (alpha_ijk) in the order of PRIORS.
 PRIORS = {"N/(r q)": "bdeu-rows", "1": "k2", "1/(r q)": "bdeu:1", "1/r": "perks"}
 TABLE_1 = {
     "monty-hall": (0.75, 0.00, 1.00, 1.00),
@@ -140,12 +140,12 @@ class DivisionRow(NamedTuple):
     Attributes:
         correct: number of correct edges in each run.
         wrong: number of wrong edges in each run.
-        unique_correct: number of correct edges in the union of all runs.
-        unique_wrong: number of wrong edges in the union of all runs.
-        sensitivity: mean over the runs.
-        specificity: mean over the runs.
-        cpdag_distances: distance between the equivalence classes of the result and the truth in each run; None if the result
-            has a cycle. Empty for the paper's rows.
+        unique_correct: number of distinct correct edges in all runs together.
+        unique_wrong: number of distinct wrong edges in all runs together.
+        sensitivity: mean sensitivity of the runs.
+        specificity: mean specificity of the runs.
+        cpdag_distances: for each run, the CPDAG distance between the result and the truth; None if the result has a cycle.
+            Empty for the paper's rows.
     """
 
     correct: tuple[int, ...]
@@ -158,7 +158,7 @@ class DivisionRow(NamedTuple):
 
     @property
     def means(self) -> tuple[float, float]:
-        """Mean numbers of correct and of wrong edges."""
+        """Mean number of correct edges, and mean number of wrong edges."""
         return sum(self.correct) / len(self.correct), sum(self.wrong) / len(self.wrong)
 
 

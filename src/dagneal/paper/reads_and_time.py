@@ -1,4 +1,4 @@
-"""Table 4: reads and annealing time, lung-cancer."""
+"""Table 4: effect of the number of reads and of the annealing time, on lung-cancer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dagneal.paper.records import Case, Records
 
 
 def runs(setting: Setting) -> dict[tuple[int, int], DirectRuns]:
-    """Return the QA runs on lung-cancer for each cell of the table."""
+    """Return the runs of quantum annealing on lung-cancer, by number of reads and annealing time."""
     cells = {}
     for reads, time in TABLE_4:
         count = setting.choose(1 if time > 20 else 4, 10)
@@ -18,12 +18,12 @@ def runs(setting: Setting) -> dict[tuple[int, int], DirectRuns]:
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Return the cases of all cells."""
+    """Return the runs (cases) that the table needs."""
     return [case for cell in runs(setting).values() for case in cell.cases()]
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Report the shares of runs that find the global minimum."""
+    """Return the section: shares of runs that find the global minimum."""
     summaries = {cell: direct.summary(records) for cell, direct in runs(setting).items()}
     rows = [
         (
@@ -40,8 +40,8 @@ def section(records: Records, setting: Setting) -> Section:
         for (reads, time), s in summaries.items()
     ]
     table = Table(
-        "LC: share of runs that find the global minimum, with 95% interval, and result value. Gaps are nats below the "
-        "optimum, in the worst run",
+        "LC: share of runs that find the global minimum, with 95% interval, and result value. Gaps are those of "
+        "the worst run",
         (
             "reads",
             "microseconds",
@@ -63,7 +63,7 @@ def section(records: Records, setting: Setting) -> Section:
     few, many = summaries[1_000, 10], summaries[10_000, 10]
     shape = []
     if few and many and many.ratio < few.ratio:
-        shape.append(f"10,000 reads give a result value of {many.ratio:.4f}, 1,000 reads {few.ratio:.4f}")
+        shape.append(f"result value {many.ratio:.4f} with 10,000 reads, but {few.ratio:.4f} with 1,000 reads")
     least = min((s.runs if s else 0) for s in summaries.values())
     if least < 10:
         reasons.append(f"some cells have only {least} of 10 runs")

@@ -1,4 +1,4 @@
-"""Records: a file with one line per finished run. Runs are only appended, and reports use only this file."""
+"""Records: a file with one line per finished run. Lines are only appended. Reports use only this file."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _PACKAGES = ("numpy", "numba", "dimod", "dwave-samplers", "dwave-system", "minor
 
 @dataclass(frozen=True)
 class Case:
-    """One run: its kind and its inputs.
+    """One run, given by its kind and its inputs.
 
     Args:
-        kind: a name in `runner.KINDS`.
-        inputs: plain values, including seeds.
+        kind: name of the kind of run, a key of `runner.KINDS`.
+        inputs: arguments of the run as plain values, including seeds.
 
     >>> Case("optimum", {"network": "waste", "data": "expected 10000"}).key
     'optimum {"data": "expected 10000", "network": "waste"}'
@@ -48,7 +48,7 @@ class Record:
         seconds: duration of each stage.
         versions: versions of Python and the packages.
         machine: processor, cores and operating system.
-        finished: end of the run, in seconds since 1970.
+        finished: time at which the run ended, in seconds since 1970.
     """
 
     case: Case
@@ -60,10 +60,10 @@ class Record:
 
     @classmethod
     def from_line(cls, line: bytes) -> Record:
-        """Parse a record.
+        """Read a record from one line of JSON.
 
         Args:
-            line: output of `to_line`.
+            line: line that `to_line` returned.
         """
         fields = json.loads(line)
         return cls(Case(fields.pop("kind"), fields.pop("inputs")), **fields)
@@ -103,12 +103,12 @@ def describe_machine() -> str:
 
 
 class Records:
-    """The records of a file.
+    """The records in a file.
 
     Args:
-        path: the file. An incomplete last line is dropped.
+        path: file with the records. An incomplete last line is dropped.
         writing: whether records will be added. If so, the file is created and locked.
-        journal: stores a second copy of each added record, in case the file is lost.
+        journal: journal that stores a second copy of each added record, in case the file is lost.
     """
 
     def __init__(self, path: Path, writing: bool = False, journal: dn.Journal | None = None) -> None:
@@ -147,15 +147,15 @@ class Records:
         """Return the record of a run, or None if the run is not finished.
 
         Args:
-            case: the run.
+            case: run to look up.
         """
         return self._records.get(case.key)
 
     def select(self, cases: Iterable[Case]) -> list[Record]:
-        """Return the records of the runs that are finished.
+        """Return the records of those runs that are finished.
 
         Args:
-            cases: the runs.
+            cases: runs to look up.
         """
         return [self._records[case.key] for case in cases if case in self]
 
@@ -163,7 +163,7 @@ class Records:
         """Write a record to disk. It survives a crash once this method has returned.
 
         Args:
-            record: a finished run.
+            record: record of a finished run.
         """
         if self._file is None:
             raise AssertionError("these records are read-only")
@@ -178,10 +178,10 @@ class Records:
             self.journal.put({f"record:{record.case.key}": record.to_line().encode()})
 
     def restore(self, cases: Iterable[Case]) -> None:
-        """Add records that are in the journal but not in the file.
+        """Copy records from the journal to the file if the file does not contain them.
 
         Args:
-            cases: the runs.
+            cases: runs whose records are copied.
         """
         if self.journal is None or self._file is None:
             return
@@ -204,7 +204,7 @@ class Records:
 
 
 def _open_locked(path: Path) -> BinaryIO:
-    """Open a file for appending, and lock it against other runs."""
+    """Open a file for appending, and lock it so that no other process can write to it."""
     file = path.open("ab")
     try:
         import fcntl

@@ -1,4 +1,4 @@
-"""Run cases that have no record yet, on several cores. Each case is recorded when it ends."""
+"""Run the cases that have no record yet, on several cores. A case is recorded as soon as it is finished."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ TIMED = ("construction", "plain")  # kinds that run alone, since other runs woul
 
 @dataclass(frozen=True)
 class CaseTask:
-    """The task function that runs a case; see `dagneal.Run.each`.
+    """The task that runs one case; see `dagneal.Run.each`.
 
     Args:
-        annealers: samplers for the kinds in `SAMPLED`.
+        annealers: samplers for cases whose kind is in `SAMPLED`.
     """
 
     annealers: Annealers
@@ -65,10 +65,10 @@ def run_cases(
 
     Args:
         cases: cases to run. Duplicates are run once.
-        records: file that receives the records.
-        annealers: samplers for the kinds in `SAMPLED`.
+        records: records to which the finished cases are added.
+        annealers: samplers for cases whose kind is in `SAMPLED`.
         run: run context. Its progress advances by the cost of each finished case.
-        jobs: number of cases that run at a time (default: number of cores).
+        jobs: number of cases that run in parallel (default: number of cores).
         cost: function that estimates the cost of a case, in any unit.
     """
     run = dn.Run() if run is None else run

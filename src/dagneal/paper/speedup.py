@@ -1,4 +1,4 @@
-"""Table 7: speedup of the construction of subproblems over plain Python."""
+"""Table 7: speedup of our code over plain Python in constructing subproblems."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def _case(network: str, k: int, setting: Setting) -> Case:
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Return runs that time plain Python and our code, for each k."""
+    """Return runs that measure the time of plain Python and of our code, for each k."""
     return [_case(network, k, setting) for network, sizes in TABLE_7.items() for k in sizes]
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Report the seconds without and with the speedup, in the paper and here."""
+    """Return the section: seconds without and with the speedup, in the paper and in our runs."""
     rows, reasons = [], []
     speedups: dict[str, list[float]] = {}
     for network, sizes in TABLE_7.items():

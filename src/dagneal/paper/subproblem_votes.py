@@ -1,4 +1,4 @@
-"""Solve subproblems and count votes, from raw and repaired reads, random orders and exact search."""
+"""Solve subproblems and count how many of them vote for each edge."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ Adjacency = dict[str, NDArray[np.bool_]]  # adjacency matrices of all subproblem
 
 @dataclass(frozen=True)
 class SubproblemRun:
-    """A run that solves all subproblems, or one part of them.
+    """A run that solves all subproblems of one size, or a part of them.
 
     Args:
         network: name of a bundled network.
-        data: see `problems.make_data`.
+        data: description of the data; see `problems.make_data`.
         k: variables per subproblem.
-        solver: `exact`, `sa`, `qa` or `qpu`; with many subproblems per call `tiled` (emulated) or `tiled-qpu`.
+        solver: `exact`, `sa`, `qa` or `qpu`; `tiled` (emulated) or `tiled-qpu` for many subproblems per call.
         seed: seed of the sampler.
         reads: reads per subproblem.
         microseconds: annealing time per read on a quantum annealer.
-        part: index of the part.
+        part: index of the part to solve, from 0.
         parts: number of parts of the run.
     """
 
@@ -48,7 +48,7 @@ class SubproblemRun:
         """Solve the subproblems and count their votes.
 
         Args:
-            annealers: the samplers.
+            annealers: samplers of the evaluation.
         """
         _, _, table = scored_problem(self.network, self.data)
         n = len(table.names)
@@ -73,7 +73,7 @@ class SubproblemRun:
         return {"num_reads": self.reads} | time
 
     def _solve_tiled(self, gathered: dn.scoring.Subproblems, annealers: Annealers) -> tuple[Adjacency, Plain]:
-        """Solve many subproblems per call. Return also the number of calls and their access time."""
+        """Solve many subproblems per call. Also return the number of calls and their access time."""
         sampler = annealers.sampler(self.solver)
         tiles = sampler.subproblem_solver(self._parameters, False, self.seed, dn.PAPER)
         solved = {"raw": tiles.solve_many(gathered).adjacency}
@@ -100,24 +100,23 @@ def collect_votes(annealers: Annealers, **inputs: Any) -> Outcome:
     """Solve subproblems and count their votes.
 
     Args:
-        annealers: the samplers.
+        annealers: samplers of the evaluation.
         **inputs: see `SubproblemRun`.
 
     Returns:
-        - `votes`: matrix of votes for each kind. An entry is the number of subproblems with the edge from its row to its
-          column. The kinds are `raw`, `repaired` and `baseline` (random orders), only `raw` if tiled, and only `exact` if
-          solved exactly.
-        - `together`: matrix with the number of subproblems that contain both variables.
+        - `votes`: one matrix per kind of votes. Entry [a][b] is the number of subproblems with the edge from a to b. The
+          kinds are `raw`, `repaired` and `baseline` (random orders). Tiled runs have only `raw`, exact runs only `exact`.
+        - `together`: matrix. Entry [a][b] is the number of subproblems that contain both a and b.
         - `blocks`: number of subproblems.
         - `calls`, `access_seconds`: number of calls and their access time, if tiled.
 
-        Seconds: `blocks`.
+        The time has the key `blocks`.
     """
     return SubproblemRun(**inputs).solve(annealers)
 
 
 def _best_order(table: dn.scoring.ScoreTable, count: int, seed: int) -> NDArray[np.bool_]:
-    """Return the adjacency matrix of the best network among some random orders."""
+    """Draw random orders, and return the adjacency matrix of the best network that agrees with one of them."""
     orders = next(dn.scoring.random_orders(len(table.names), count, seed))
     best = orders[int(np.argmax(dn.scoring.score_orders(table, orders)))]
     adjacency: NDArray[np.bool_] = nx.to_numpy_array(dn.scoring.dag_of_order(table, best), nodelist=table.names) > 0

@@ -1,4 +1,4 @@
-"""Timed runs from rows to QUBOs, with our code and with plain Python that follows the paper's pseudocode."""
+"""Measure the time to construct QUBOs from rows, with our code and with plain Python that follows the paper's pseudocode."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from dagneal.paper.experiments import Outcome
 from dagneal.paper.problems import make_data, true_network
 
 Examples = Sequence[Sequence[int]]
-_REPEATS = 7  # the fastest counts
+_REPEATS = 7  # number of measurements; the shortest time is recorded
 
 
 def time_construction(network: str, data: str, k: int | None = None) -> Outcome:
-    """Measure the seconds from rows in memory to the QUBOs of all subproblems, or of the global problem.
+    """Measure the seconds to construct the QUBOs of all subproblems, or of the global problem, from rows in memory.
 
     Args:
         network: name of a bundled network.
-        data: see `problems.make_data`.
+        data: description of the data; see `problems.make_data`.
         k: variables per subproblem; None for the global problem.
 
     Returns:
-        - `rows`, `problems`: number of rows and of QUBOs.
+        - `rows`, `problems`: number of rows, and number of QUBOs.
 
-        Seconds: `ours`, the fastest of several repeats.
+        The time has the key `ours`. It is the shortest of several measurements.
     """
     dataset = make_data(true_network(network), data)
     rows = np.repeat(dataset.codes, dataset.weights, axis=1)
     rows = rows[:, np.random.default_rng(0).permutation(rows.shape[1])]
     spent, problems = [], 0
-    for _ in range(_REPEATS + 1):  # the first may compile
+    for _ in range(_REPEATS + 1):  # the first repeat may include compilation, so it does not count
         begun = perf_counter()
         problems = _construct(dataset, rows, k)
         spent.append(perf_counter() - begun)
@@ -43,24 +43,24 @@ def time_construction(network: str, data: str, k: int | None = None) -> Outcome:
 
 
 def _construct(data: dn.Dataset, rows: NDArray[np.uint8], k: int | None) -> int:
-    """Merge equal rows, score each parent set once, encode all subproblems, and return their number."""
+    """Construct the QUBOs from rows with our code, and return their number."""
     table = dn.scoring.Scorer(dn.Dataset.from_codes(data.names, data.states, rows)).table(2)
     size = len(data.names) if k is None else k
     return len(dn.qubo.qubos(table.gather(dn.divide.choose_subproblems(len(data.names), size)), dn.PAPER).linear)
 
 
 def time_plain_python(network: str, data: str, k: int | None = None) -> Outcome:
-    """Measure the seconds of plain Python, and of our code on the same rows.
+    """Measure the seconds of plain Python and of our code for the same rows.
 
     Args:
         network: name of a bundled network.
-        data: see `problems.make_data`.
+        data: description of the data; see `problems.make_data`.
         k: variables per subproblem; None for the global problem.
 
     Returns:
         The same keys as `time_construction`.
 
-        Seconds: `plain`, and `ours` as in `time_construction`.
+        The times have the keys `plain`, and `ours` as in `time_construction`.
     """
     dataset = make_data(true_network(network), data)
     examples = np.repeat(dataset.codes, dataset.weights, axis=1).T.tolist()
@@ -75,11 +75,11 @@ def time_plain_python(network: str, data: str, k: int | None = None) -> Outcome:
 
 
 def plain_scores(arities: Sequence[int], examples: Examples) -> list[dict[tuple[int, ...], float]]:
-    """Compute all local scores with the paper's calcS (Algorithm 2), the slowest part of its construction of Q.
+    """Compute all local scores with the paper's function calcS (Algorithm 2), the slowest step of constructing Q.
 
     Args:
         arities: number of states of each variable.
-        examples: rows of states.
+        examples: rows; each row lists the states of all variables.
 
     >>> plain_scores([2, 2], [[0, 0], [1, 1], [0, 0]])[0][()] < 3
     True
@@ -90,7 +90,7 @@ def plain_scores(arities: Sequence[int], examples: Examples) -> list[dict[tuple[
 
 
 def _local(i: int, parents: tuple[int, ...], arities: Sequence[int], examples: Examples) -> float:
-    """Compute one local score with calcSi and alpha = 1 / (r q), with one pass over the rows per count."""
+    """Compute one local score with the paper's function calcSi and alpha = 1 / (r q). Each count reads all rows."""
     alpha = 1.0 / (arities[i] * prod(arities[p] for p in parents))
     total = 0.0
     for states in product(*(range(arities[p]) for p in parents)):

@@ -1,4 +1,4 @@
-"""Backends: services and local samplers that solve problems over qubits, and their errors."""
+"""Backends: cloud services and local samplers that solve problems whose variables are qubits. Also their exceptions."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ class TransientError(Exception):
 
 
 class UnknownProblemError(Exception):
-    """The service has no answer for this problem id and will have none."""
+    """The service has no answer for this problem id and never will have."""
 
 
 class Backend(Protocol):
-    """A chip that solves problems over its qubits."""
+    """A chip that solves problems whose variables are its qubits."""
 
-    name: str  # identifies the solver and its working graph
+    name: str  # identifies the solver and its working qubits
     graph: nx.Graph
     properties: dict[str, Any]
     parameters: dict[str, Any]
     emulated: bool
 
     def submit(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> str:
-        """Send a problem over the qubits and return its id.
+        """Submit a problem whose variables are qubits, and return its id.
 
         Args:
-            bqm: model over spins, labelled by qubits.
-            parameters: parameters of the solver.
+            bqm: Ising model whose variables are qubits.
+            parameters: keyword arguments of the solver, such as `num_reads`.
         """
         ...
 
     def fetch(self, problem_id: str, timeout: float) -> dimod.SampleSet:
-        """Wait for the answer to a problem.
+        """Wait for the answer to a problem, and return it.
 
         Args:
-            problem_id: id of the problem.
-            timeout: seconds after which to raise `TransientError`.
+            problem_id: id that `submit` returned.
+            timeout: time limit in seconds; later, `TransientError` is raised.
         """
         ...
 
@@ -61,15 +61,15 @@ class Backend(Protocol):
         """Cancel a problem.
 
         Args:
-            problem_id: id of the problem.
+            problem_id: id that `submit` returned.
         """
         ...
 
     def watch(self, is_cancelled: Callable[[], bool]) -> None:
-        """Set a function that long-running work calls from time to time; the work stops when it returns True.
+        """Set the function that tells a running computation whether to stop.
 
         Args:
-            is_cancelled: the function.
+            is_cancelled: function that is called from time to time. The computation stops when it returns True.
         """
         ...
 
@@ -80,11 +80,11 @@ class Backend(Protocol):
 
 @dataclass(eq=False)
 class LocalBackend:
-    """Use a local structured sampler, such as Ocean's mock or the emulator, as a backend.
+    """A backend that runs a sampler on this computer, such as the emulator or Ocean's mock of a QPU.
 
     Args:
         sampler: sampler with `nodelist`, `edgelist` and `properties` like those of a QPU.
-        name: name of the solver.
+        name: name of the solver, which identifies stored embeddings and problems.
         emulated: whether the sampler emulates hardware.
     """
 
@@ -92,7 +92,7 @@ class LocalBackend:
     name: str
     emulated: bool = True
     _answers: dict[str, dimod.SampleSet] = field(default_factory=dict)
-    _is_cancelled: Callable[[], bool] = bool  # never
+    _is_cancelled: Callable[[], bool] = bool  # bool() is False: never cancelled
 
     def __post_init__(self) -> None:
         self.graph = working_graph(self.sampler)
@@ -100,7 +100,7 @@ class LocalBackend:
         self.parameters: dict[str, Any] = self.sampler.parameters
 
     def submit(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> str:
-        """Sample immediately; see `Backend`."""
+        """Sample immediately and keep the answer until `fetch`; see `Backend`."""
         problem_id = str(uuid4())
         if "interrupt_function" in self.parameters:
             answer = self._sample_interruptibly(bqm, parameters)
@@ -112,7 +112,7 @@ class LocalBackend:
         return problem_id
 
     def _sample_interruptibly(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> dimod.SampleSet:
-        """Sample in another thread: a compiled sampler in the main thread would swallow Ctrl-C."""
+        """Sample in another thread, because a compiled sampler in the main thread would block Ctrl-C."""
         stop = threading.Event()
         with ThreadPoolExecutor(1) as pool:
             options = {"interrupt_function": lambda: stop.is_set() or self._is_cancelled()}
@@ -126,17 +126,17 @@ class LocalBackend:
                 raise
 
     def watch(self, is_cancelled: Callable[[], bool]) -> None:
-        """Set a function that sampling calls from time to time; see `Backend`."""
+        """Set the function that tells the sampler whether to stop; see `Backend`."""
         self._is_cancelled = is_cancelled
 
     def fetch(self, problem_id: str, timeout: float) -> dimod.SampleSet:
-        """Return the answer and forget it; see `Backend`."""
+        """Return the answer and delete it; see `Backend`."""
         if problem_id not in self._answers:
             raise UnknownProblemError(problem_id)
         return self._answers.pop(problem_id)
 
     def cancel(self, problem_id: str) -> None:
-        """Forget the answer; see `Backend`."""
+        """Delete the answer; see `Backend`."""
         self._answers.pop(problem_id, None)
 
     def close(self) -> None:

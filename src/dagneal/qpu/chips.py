@@ -1,4 +1,4 @@
-"""Chips: the graphs of D-Wave's annealers and the duration of calls."""
+"""Chips: the qubit graphs of D-Wave's quantum annealers, and the duration of calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dagneal.base.errors import InputError
 
 
 def check_installed() -> None:
-    """Raise an error with the install command if a package for the QPU is missing."""
+    """Raise an error that contains the install command if a package for the QPU is missing."""
     missing = [name for name in ("dwave.system", "dwave.graphs", "minorminer") if not _present(name)]
     if missing:
         raise InputError(f"the QPU needs {', '.join(missing)}; run: pip install 'dagneal[qpu]' (about 400 MB)")
@@ -30,15 +30,15 @@ def _present(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Timing:
-    """Durations in a call, in microseconds, as D-Wave documents them.
+    """Durations of the steps of a call, in microseconds, as D-Wave documents them.
 
     Attributes:
         programming: time to program the chip.
         delay: delay after each read.
-        readout: points (qubits, microseconds) of the readout time, joined by straight lines.
-        thermalization: delay after programming.
+        readout: known readout times, as pairs (number of qubits, time). Other times are interpolated.
+        thermalization: delay after programming the chip.
         readout_thermalization: further delay after each read, in addition to `delay`.
-        logarithmic: whether the lines between the points are straight on logarithmic scales instead of linear scales.
+        logarithmic: whether the readout time is interpolated on logarithmic scales instead of linear scales.
     """
 
     programming: float
@@ -50,10 +50,10 @@ class Timing:
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Timing:
-        """Return the timing of a solver.
+        """Read the timing from the properties of a solver.
 
         Args:
-            data: the property `problem_timing_data` of the solver.
+            data: property `problem_timing_data` of the solver.
         """
         model = data["readout_time_model"]
         if model not in ("pwl_log_log", "pwl_linear"):
@@ -84,7 +84,7 @@ class Timing:
         }
 
     def readout_time(self, qubits: int) -> float:
-        """Return the time to read out one state.
+        """Return the time to read out the qubits once, in microseconds.
 
         Args:
             qubits: number of qubits in use.
@@ -96,21 +96,21 @@ class Timing:
         return float(np.interp(qubits, *points.T))
 
     def per_read(self, qubits: int, annealing_time: float) -> float:
-        """Return the time of one read.
+        """Return the time of one read in microseconds: annealing, readout and delays.
 
         Args:
             qubits: number of qubits in use.
-            annealing_time: annealing time of one read.
+            annealing_time: annealing time of one read, in microseconds.
         """
         return annealing_time + self.readout_time(qubits) + self.delay + self.readout_thermalization
 
     def access_time(self, qubits: int, reads: int, annealing_time: float = ANNEALING_TIME) -> float:
-        """Return the QPU access time of one call, which D-Wave charges.
+        """Return the QPU access time of one call, in microseconds. D-Wave charges for this time.
 
         Args:
             qubits: number of qubits in use.
             reads: number of reads.
-            annealing_time: annealing time of one read.
+            annealing_time: annealing time of one read, in microseconds.
 
         >>> round(SYSTEMS["Advantage_system4"].timing.access_time(15, 100) / 1000, 1)
         28.7
@@ -120,14 +120,14 @@ class Timing:
 
 @dataclass(frozen=True)
 class System:
-    """A quantum computer as D-Wave documents it (July 2026).
+    """A quantum annealer, as D-Wave documents it (July 2026).
 
     Attributes:
         topology: chimera, pegasus or zephyr.
-        shape: size of its graph.
+        shape: size parameters of the qubit graph, such as `(16,)`.
         qubits: number of working qubits.
-        timing: durations in a call.
-        retired: whether D-Wave has shut it down.
+        timing: durations of the steps of a call.
+        retired: whether D-Wave has shut down the system.
     """
 
     topology: str
@@ -138,7 +138,7 @@ class System:
 
     @property
     def properties(self) -> dict[str, Any]:
-        """Properties of the solver in Ocean's format: graph, ranges and limits."""
+        """Properties of the solver in Ocean's format: topology, ranges, limits and timing."""
         return {
             "topology": {"type": self.topology, "shape": list(self.shape)},
             "h_range": [-4.0, 4.0],
@@ -161,7 +161,8 @@ _COUPLING_LIMITS = {
     "zephyr": {"per_group_coupling_range": [-13.0, 10.0]},
 }
 
-# For Advantage_system4 D-Wave published a readout model (2022); for the other systems only its range is known.
+# D-Wave published a readout model for Advantage_system4 (2022). For other systems it published only the shortest and the
+# longest readout time.
 _ADVANTAGE_READOUT = ((1.0, 34.6), (5.888, 74.59), (53.0, 133.55), (515.2, 215.12), (1458.5, 235.29), (5627.0, 235.30))
 
 SYSTEMS = {
@@ -172,17 +173,17 @@ SYSTEMS = {
     "Advantage2_system4": System("zephyr", (6,), 1202, Timing(8000.0, 20.6, ((1.0, 17.0), (1202.0, 45.0)))),
     "DW_2000Q_6": System("chimera", (16,), 2041, Timing(10536.81, 20.54, ((1.0, 198.4), (2041.0, 198.4))), retired=True),
 }
-# The system that a topology stands for.
+# The system that is used if only a topology is given.
 DEFAULT_SYSTEMS = {"pegasus": "Advantage_system4", "zephyr": "Advantage2_system1", "chimera": "DW_2000Q_6"}
 
 
 @lru_cache(maxsize=16)
 def chip_graph(topology: str, shape: tuple[int, ...]) -> nx.Graph:
-    """Return the graph of an ideal chip, on which all qubits work.
+    """Return the qubit graph of an ideal chip, on which all qubits work.
 
     Args:
         topology: chimera, pegasus or zephyr.
-        shape: size of the graph, such as `(16,)`.
+        shape: size parameters of the graph, such as `(16,)`.
 
     >>> graph = chip_graph("pegasus", (16,))
     >>> graph.number_of_nodes(), graph.number_of_edges()
@@ -201,7 +202,7 @@ def find_system(name: str) -> tuple[str, System]:
     """Return the full name and the description of a system.
 
     Args:
-        name: name of a system, such as `Advantage2_system1`, or a topology, such as `pegasus`.
+        name: name of a system, such as `Advantage2_system1`; or a topology, such as `pegasus`, for its default system.
     """
     full = DEFAULT_SYSTEMS.get(name, name)
     if full not in SYSTEMS:

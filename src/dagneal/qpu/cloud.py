@@ -1,4 +1,4 @@
-"""D-Wave's cloud as a backend.
+"""The backend for D-Wave's cloud service.
 
 Ocean reads the API token from the user's configuration. dagneal never stores or shows the token. It reads the token once
 before connecting, only to remove it from log records and error messages.
@@ -19,7 +19,7 @@ from dagneal.qpu.backend import RefusedError, TransientError, UnknownProblemErro
 from dagneal.qpu.embedding import graph_name, working_graph
 
 _SETUP = "run `dwave setup` (or `dwave auth login`) and try `dwave ping`"
-_ID_TIMEOUT = 120.0
+_ID_TIMEOUT = 120.0  # seconds to wait for the id of a sent problem
 
 
 @dataclass(eq=False)
@@ -27,7 +27,7 @@ class CloudBackend:
     """A solver of D-Wave's cloud service.
 
     Args:
-        sampler: a `dwave.system.DWaveSampler`.
+        sampler: `dwave.system.DWaveSampler` for the solver.
     """
 
     sampler: Any
@@ -43,16 +43,16 @@ class CloudBackend:
 
     @classmethod
     def connect(cls, profile: str | None, solver: str | dict[str, Any] | None) -> CloudBackend:
-        """Connect with the user's configuration.
+        """Connect to a solver with the user's D-Wave configuration.
 
         Args:
-            profile: profile in `dwave.conf`.
-            solver: name of a system, or a dict of required features.
+            profile: profile in `dwave.conf`; None for the default profile.
+            solver: name of a system, or a dict of required features; None for the default of the configuration.
         """
         from dwave.system import DWaveSampler
 
         config = {key: value for key, value in {"profile": profile, "solver": solver}.items() if value is not None}
-        wanted = "quantum annealer" if solver is None else f"quantum annealer like {solver!r}"
+        wanted = "quantum annealer" if solver is None else f"quantum annealer that matches {solver!r}"
         return cls(_connect(lambda: DWaveSampler(**config), wanted, profile))
 
     def submit(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> str:
@@ -71,7 +71,7 @@ class CloudBackend:
         return str(problem_id)
 
     def fetch(self, problem_id: str, timeout: float) -> dimod.SampleSet:
-        """Wait for an answer, or request it by its id; see `Backend`."""
+        """Wait for an answer. If an earlier run sent the problem, request the answer by id; see `Backend`."""
         with _translate_errors():
             future = self._futures.get(problem_id)
             if future is None:
@@ -92,15 +92,15 @@ class CloudBackend:
             future.cancel()
 
     def watch(self, is_cancelled: Callable[[], bool]) -> None:
-        """Do nothing: only waiting takes long here, and `cancel` ends it; see `Backend`."""
+        """Do nothing, because only waiting for answers takes long, and `cancel` ends the wait; see `Backend`."""
 
     def close(self) -> None:
-        """Close the client; see `Backend`."""
+        """Close the connection; see `Backend`."""
         self.sampler.close()
 
 
 def _connect(connect: Callable[[], Any], wanted: str, profile: str | None) -> Any:
-    """Connect, or raise a one-line error. The error never quotes the configuration, which holds the token."""
+    """Connect, or raise a one-line error. The error never quotes the configuration, because that contains the token."""
     from dwave.cloud.exceptions import (
         ConfigFileError,
         SolverAuthenticationError,
@@ -113,11 +113,13 @@ def _connect(connect: Callable[[], Any], wanted: str, profile: str | None) -> An
     try:
         return connect()
     except SolverAuthenticationError:
-        raise InputError(f"D-Wave does not accept the token of your configuration; {_SETUP}") from None
+        raise InputError(f"D-Wave does not accept the token in your configuration; {_SETUP}") from None
     except SolverNotFoundError:
         raise InputError(f"no {wanted} is available to your account; list your solvers with `dwave solvers`") from None
     except SolverOfflineError:
-        raise InputError(f"the {wanted} is offline, perhaps for maintenance; try again later or choose another") from None
+        raise InputError(
+            f"the {wanted} is offline, perhaps for maintenance; try again later or choose another solver"
+        ) from None
     except (ConfigFileError, SolverError, ValueError) as error:
         profile_text = "" if profile is None else f" with the profile {profile!r}"
         raise InputError(f"no usable D-Wave configuration{profile_text} ({type(error).__name__}); {_SETUP}") from None
@@ -136,7 +138,7 @@ def _hide_token(profile: str | None) -> None:
             f"http.client.HTTPConnection.debuglevel is {HTTPConnection.debuglevel}, which prints your API token; set it to 0"
         )
     redact_logs()
-    with suppress(Exception):  # connecting reports errors of the configuration
+    with suppress(Exception):  # errors in the configuration are reported later, by the connection
         add_secret(load_config(profile=profile).get("token"))
 
 
@@ -152,7 +154,7 @@ def hybrid(profile: str | None = None) -> dimod.Sampler:
 
 
 class _translate_errors:  # noqa: N801 - used like a function
-    """Translate exceptions of Ocean: transient, unknown problem, or final."""
+    """Context manager that converts exceptions of Ocean into `TransientError`, `UnknownProblemError` or `InputError`."""
 
     def __enter__(self) -> None:
         return None
@@ -165,7 +167,7 @@ class _translate_errors:  # noqa: N801 - used like a function
 
         message, cause = redact(str(error)), safe_cause(error)
         ended = (cloud.ProblemNotFoundError, api.ResourceNotFoundError, cloud.CanceledFutureError, cloud.SolverOfflineError)
-        if isinstance(error, ended):  # no answer will come
+        if isinstance(error, ended):  # the service has no answer and never will have
             raise UnknownProblemError(f"{type(error).__name__}: {message}") from cause
         final = (
             cloud.SolverAuthenticationError,
@@ -175,7 +177,7 @@ class _translate_errors:  # noqa: N801 - used like a function
         )
         if isinstance(error, cloud.SolverFailureError | cloud.InvalidProblemError):
             raise RefusedError(f"the quantum annealer refused the problem: {message}") from cause
-        if isinstance(error, final):  # for example an expired token: the answer may still be fetched later
+        if isinstance(error, final):  # for example an expired token; a later run may still fetch the answer
             raise InputError(f"D-Wave refused the call ({type(error).__name__}): {message}") from cause
         if isinstance(error, OSError | TimeoutError | cloud.PollingTimeout | cloud.SolverError):
             raise TransientError(f"{type(error).__name__}: {message}") from cause

@@ -1,4 +1,7 @@
-"""Embeddings: maps from QUBO variables to qubits of a chip. They are found once, stored on disk and checked before use."""
+"""Embeddings: each QUBO variable is represented by a chain, which is one qubit or several connected qubits.
+
+Embeddings are stored on disk and checked before use.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +17,17 @@ import networkx as nx
 from dagneal.base.errors import InputError
 from dagneal.base.files import atomic_write
 
-Chains = dict[int, tuple[int, ...]]  # qubits of each QUBO variable; the variables are numbered
-_TRIES = 3  # number of minorminer searches; the result with the fewest qubits is used
-_SECONDS = 60.0  # time limit of one search
-_HOPELESS = 4  # with fewer couplers per interaction than this, do not repeat a failed search
+Chains = dict[int, tuple[int, ...]]  # number of each QUBO variable -> qubits of its chain
+_TRIES = 3  # number of searches by minorminer; the embedding with the fewest qubits is used
+_SECONDS = 60.0  # time limit of one search by minorminer
+_HOPELESS = 4  # if the chip has fewer couplers per interaction than this, do not repeat a failed search
 
 
 def qubo_graph(interactions: Iterable[tuple[int, int]], variables: int) -> nx.Graph:
-    """Return the graph of a QUBO: its variables, numbered from 0, and its interactions.
+    """Return the graph of a QUBO. Nodes are variables, numbered from 0; edges are interactions.
 
     Args:
-        interactions: pairs of variables.
+        interactions: pairs of interacting variables.
         variables: number of variables.
     """
     graph = nx.Graph()
@@ -34,10 +37,10 @@ def qubo_graph(interactions: Iterable[tuple[int, int]], variables: int) -> nx.Gr
 
 
 def working_graph(sampler: Any) -> nx.Graph:
-    """Return the graph of the working qubits and couplers.
+    """Return the graph of a sampler's working qubits and couplers.
 
     Args:
-        sampler: sampler with `nodelist` and `edgelist`.
+        sampler: sampler with `nodelist` (qubits) and `edgelist` (couplers).
     """
     graph = nx.Graph()
     graph.add_nodes_from(sampler.nodelist)
@@ -46,23 +49,23 @@ def working_graph(sampler: Any) -> nx.Graph:
 
 
 def graph_name(graph: nx.Graph) -> str:
-    """Return a hash of a graph: equal only for graphs with the same nodes and edges.
+    """Return a hash that identifies a graph by its nodes and edges.
 
     Args:
-        graph: graph whose nodes are numbers.
+        graph: graph whose nodes are integers.
     """
     edges = sorted((min(a, b), max(a, b)) for a, b in graph.edges)
     return hashlib.blake2b(repr((sorted(graph.nodes), edges)).encode(), digest_size=12).hexdigest()
 
 
 def find_embedding(source: nx.Graph, target: nx.Graph, seed: int = 0, timeout: float = _SECONDS) -> Chains:
-    """Embed a graph on a chip with minorminer, or as part of a clique if minorminer fails.
+    """Embed a QUBO on a chip with minorminer. If minorminer fails, use `clique_embedding`.
 
     Args:
-        source: graph of the QUBO variables, numbered from 0.
-        target: graph of the working qubits.
+        source: graph of the QUBO; see `qubo_graph`.
+        target: graph of the chip's working qubits.
         seed: random seed; equal seeds give equal embeddings.
-        timeout: time limit of one search, in seconds.
+        timeout: time limit of each search, in seconds.
 
     >>> from dagneal.qpu.chips import chip_graph
     >>> chains = find_embedding(nx.complete_graph(3), chip_graph("pegasus", (2,)))
@@ -88,14 +91,14 @@ def find_embedding(source: nx.Graph, target: nx.Graph, seed: int = 0, timeout: f
 
 
 def check_fits(source: nx.Graph, target: nx.Graph) -> None:
-    """Raise an error if a graph cannot fit on a chip, before any search.
+    """Raise an error if a QUBO is certainly too large for a chip. This saves a long search.
 
-    A connected chain of L qubits has at least L - 1 couplers within it. If no qubit has more than d couplers, at most
-    L d - 2 (L - 1) couplers lead out of the chain. A variable with e interactions needs L d - 2 (L - 1) >= e.
+    A chain of L qubits contains at least L - 1 couplers. If each qubit has at most d couplers, at most L d - 2 (L - 1)
+    couplers connect the chain to other chains. A variable with e interactions therefore needs L d - 2 (L - 1) >= e.
 
     Args:
-        source: graph of the QUBO variables.
-        target: graph of the working qubits.
+        source: graph of the QUBO; see `qubo_graph`.
+        target: graph of the chip's working qubits.
 
     >>> check_fits(nx.complete_graph(100), nx.grid_2d_graph(10, 10))
     Traceback (most recent call last):
@@ -117,11 +120,11 @@ def _too_large(source: nx.Graph) -> InputError:
 
 
 def clique_embedding(source: nx.Graph, target: nx.Graph) -> Chains:
-    """Embed a graph as part of a clique: fast and with chains of equal length, but with many qubits.
+    """Embed a QUBO as if all its variables interacted (a clique). This is fast, but uses many qubits.
 
     Args:
-        source: graph of the QUBO variables.
-        target: graph of the working qubits.
+        source: graph of the QUBO; see `qubo_graph`.
+        target: graph of the chip's working qubits.
     """
     from minorminer.busclique import find_clique_embedding
 
@@ -137,12 +140,12 @@ def _size(chains: Chains) -> tuple[int, int]:
 
 
 def embedding_error(chains: Mapping[int, Sequence[int]], source: nx.Graph, target: nx.Graph) -> str:
-    """Describe the first error of an embedding. Return an empty string for a valid embedding.
+    """Return a description of the first error of an embedding, or an empty string if the embedding is valid.
 
     Args:
-        chains: qubits of each QUBO variable.
-        source: graph of the QUBO variables.
-        target: graph of the working qubits.
+        chains: dict from each QUBO variable to its qubits.
+        source: graph of the QUBO; see `qubo_graph`.
+        target: graph of the chip's working qubits.
     """
     owner: dict[Hashable, int] = {}
     if unknown := [variable for variable in chains if variable not in source]:
@@ -167,32 +170,32 @@ def embedding_error(chains: Mapping[int, Sequence[int]], source: nx.Graph, targe
 
 @dataclass(frozen=True)
 class EmbeddingCache:
-    """Embeddings on disk, stored by chip and by graph of the QUBO.
+    """Embeddings on disk. Each file belongs to one chip, one kind and one QUBO graph.
 
     Args:
-        folder: the folder of the files.
+        folder: cache folder; the files are in its subfolder `embeddings`.
     """
 
     folder: Path
 
     def path(self, chip: str, kind: str, source: nx.Graph) -> Path:
-        """Return the path of the file for one chip, kind and graph.
+        """Return the path of the file for these arguments.
 
         Args:
-            chip: name of the solver and its working graph.
-            kind: `one` or `copies`.
-            source: graph of the QUBO variables.
+            chip: name of the solver and its working qubits.
+            kind: `one` for a single embedding, `copies` for as many as fit on the chip.
+            source: graph of the QUBO; see `qubo_graph`.
         """
         safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in chip)
         return self.folder / "embeddings" / f"{safe}-{kind}-{graph_name(source)}.json"
 
     def get(self, chip: str, kind: str, source: nx.Graph) -> list[Chains] | None:
-        """Return stored embeddings, unchecked. Return None if there is no file, and an empty list if the file is damaged.
+        """Return stored embeddings without checking them. Return None if there is no file, and [] if the file is damaged.
 
         Args:
-            chip: name of the solver and its working graph.
-            kind: `one` or `copies`.
-            source: graph of the QUBO variables.
+            chip: name of the solver and its working qubits.
+            kind: `one` for a single embedding, `copies` for as many as fit on the chip.
+            source: graph of the QUBO; see `qubo_graph`.
         """
         try:
             stored: Any = json.loads(self.path(chip, kind, source).read_text(encoding="utf-8"))
@@ -208,10 +211,10 @@ class EmbeddingCache:
         """Store embeddings.
 
         Args:
-            chip: name of the solver and its working graph.
-            kind: `one` or `copies`.
-            source: graph of the QUBO variables.
-            embeddings: embeddings, each with the qubits of every QUBO variable.
+            chip: name of the solver and its working qubits.
+            kind: `one` for a single embedding, `copies` for as many as fit on the chip.
+            source: graph of the QUBO; see `qubo_graph`.
+            embeddings: embeddings to store.
         """
         path = self.path(chip, kind, source)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,9 @@
-"""The emulator: the graph, ranges, control error and timing of a chip, with simulated annealing in place of physics.
+"""The emulator: simulated annealing with the qubit graph, ranges, control errors and timing of a quantum annealer.
 
-The emulator reproduces the kind of errors a quantum annealer makes, not its physics. All its results are marked as emulated.
-Each call adds new Gaussian errors to every field and coupling, independently for each qubit and coupler, and so for each
-copy in a tiled call. Simulated annealing then samples the resulting problem on the physical graph. The number of sweeps is
-proportional to the annealing time, and the final temperature is that of the chip.
+The emulator imitates the errors of a quantum annealer, not its physics. All its results are marked as emulated. Each call
+adds new, independent Gaussian errors to every field and coupling. Problems that share a tiled call therefore have
+independent errors. Simulated annealing then samples the changed problem on the qubit graph. The number of sweeps is
+proportional to the annealing time. The final temperature stands for the temperature of the chip.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from dagneal.qpu.submission import check_call
 
 # These values were fitted to Table 6 of the paper (1 and 99 microseconds) and to nothing else.
 # See docs/results/emulator.md.
-NOISE = 0.04  # standard deviation of fields and couplings, in units of the largest coupling
+NOISE = 0.04  # standard deviation of the errors of fields and couplings, in units of the largest coupling
 SWEEPS = 30.0  # sweeps of simulated annealing per microsecond
-COLD = 2.0  # final inverse temperature, in units of the largest coupling
-HOT = 0.1  # initial inverse temperature
+COLD = 2.0  # final inverse temperature, if the largest coupling is 1
+HOT = 0.1  # initial inverse temperature, if the largest coupling is 1
 
 
 class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
     """An emulated chip: a structured sampler with the properties of a QPU.
 
     Args:
-        system: name of a system, or a topology.
-        noise: standard deviation of the control error on fields and couplings, in units of the largest coupling.
+        system: name of a system, or a topology such as `pegasus`.
+        noise: standard deviation of the random errors of fields and couplings, in units of the largest coupling.
         sweeps: sweeps of simulated annealing per microsecond of annealing time.
-        cold: final inverse temperature, in units of the largest coupling.
-        broken: qubits that do not work.
+        cold: final inverse temperature, if the largest coupling is 1.
+        broken: numbers of the qubits that do not work.
     """
 
     def __init__(
@@ -61,17 +61,17 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
 
     @property
     def nodelist(self) -> list[int]:
-        """The working qubits."""
+        """Numbers of the working qubits."""
         return self._nodes
 
     @property
     def edgelist(self) -> list[tuple[int, int]]:
-        """The working couplers."""
+        """Working couplers, as pairs of qubits."""
         return self._edges
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameters of `sample`."""
+        """Names of the parameters of `sample`, as keys of a dict."""
         names = ("num_reads", "annealing_time", "seed", "answer_mode", "label", "interrupt_function")
         return {name: [] for name in names}
 
@@ -86,7 +86,7 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
 
     @property
     def fingerprint(self) -> str:
-        """Identify the chip and the settings that affect its reads."""
+        """Text that identifies the chip and the settings that affect its reads."""
         return f"{self.name}, {self.properties['emulator']}, broken {self.broken}"
 
     def sample(
@@ -99,16 +99,16 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
         label: str | None = None,
         interrupt_function: Callable[[], bool] | None = None,
     ) -> dimod.SampleSet:
-        """Sample a problem over the qubits.
+        """Sample a problem whose variables are qubits.
 
         Args:
-            bqm: model within the ranges of the chip.
+            bqm: Ising model with coefficients within the ranges of the chip.
             num_reads: number of reads.
             annealing_time: annealing time of one read, in microseconds.
             seed: seed of the control errors and reads.
-            answer_mode: `raw` or `histogram`.
+            answer_mode: `raw` for one row per read, `histogram` to merge equal reads.
             label: text stored in the `info` of the answer.
-            interrupt_function: called from time to time; if it returns True, sampling stops with the reads so far.
+            interrupt_function: function that is called from time to time. If it returns True, sampling stops early.
         """
         from dwave.samplers import SimulatedAnnealingSampler
 
@@ -151,7 +151,7 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
 
 
 class EmulatedQPU(QPU):
-    """A QPU on an emulated chip. Its class name marks results as emulated."""
+    """A QPU on an emulated chip. Results contain this class name, which marks them as emulated."""
 
 
 def emulated(
@@ -160,10 +160,10 @@ def emulated(
     """Return a quantum annealer that is emulated on this computer.
 
     Args:
-        system: name of a system, or a topology.
-        noise: standard deviation of the control error on fields and couplings, in units of the largest coupling.
+        system: name of a system, or a topology such as `pegasus`.
+        noise: standard deviation of the random errors of fields and couplings, in units of the largest coupling.
         sweeps: sweeps of simulated annealing per microsecond of annealing time.
-        cold: final inverse temperature, in units of the largest coupling.
+        cold: final inverse temperature, if the largest coupling is 1.
         **options: further arguments of `QPU`.
     """
     chip = EmulatedChip(system, noise, sweeps, cold)

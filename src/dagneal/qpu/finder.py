@@ -1,4 +1,4 @@
-"""The embedding finder: takes an embedding from the cache if it is still valid, and searches for a new one otherwise."""
+"""The embedding finder: returns a stored embedding if it is still valid, and otherwise searches for a new embedding."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from dagneal.qpu.tiling import check_copies, find_copies
 
 @dataclass(frozen=True, eq=False)
 class EmbeddingFinder:
-    """Find embeddings on one chip, and store them.
+    """Finds embeddings on one chip and stores them.
 
     Args:
-        name: name of the chip and its working graph.
-        graph: graph of the working qubits.
+        name: name of the chip and its working qubits.
+        graph: graph of the chip's working qubits.
         topology: chimera, pegasus or zephyr.
-        shape: size of the chip's graph.
-        cache: stores embeddings.
-        notes: list to which remarks on stored embeddings are added.
+        shape: size parameters of the chip's graph, such as `(16,)`.
+        cache: embeddings on disk.
+        notes: list to which messages about problems with stored embeddings are added.
     """
 
     name: str
@@ -32,11 +32,11 @@ class EmbeddingFinder:
     notes: list[str] = field(default_factory=list)
 
     def find(self, source: nx.Graph, many: bool = False, seed: int = 0) -> list[Chains]:
-        """Return disjoint embeddings of one graph: one, or as many as fit.
+        """Return one embedding of a QUBO, or as many disjoint embeddings as fit on the chip.
 
         Args:
-            source: graph of the QUBO variables, numbered from 0.
-            many: whether to return as many as fit.
+            source: graph of the QUBO; see `qubo_graph`.
+            many: whether to return as many embeddings as fit instead of one.
             seed: random seed of the search.
         """
         kind = "copies" if many else "one"
@@ -52,6 +52,6 @@ class EmbeddingFinder:
         copies = copies or [find_embedding(source, self.graph, seed)]
         try:
             self.cache.put(self.name, kind, source, copies)
-        except (InputError, OSError) as error:  # not fatal: the next run searches again
+        except (InputError, OSError) as error:  # not fatal: the next run will search again
             self.notes.append(f"cannot store an embedding ({error}); set DAGNEAL_CACHE to a writable folder")
         return copies

@@ -1,4 +1,4 @@
-"""Packing: several problems with the same interactions on one chip, each on its own copy of the embedding."""
+"""Packing: several problems with the same interactions in one call. Each problem has its own embedding, called a copy."""
 
 from __future__ import annotations
 
@@ -21,18 +21,16 @@ CHAIN_STRENGTH = 1.414  # prefactor of the chain strength, as in Ocean; see `Isi
 
 @dataclass(frozen=True, eq=False)
 class Copy:
-    """One embedding as arrays.
-
-    A position is an index into `qubits`.
+    """An embedding of one problem, as arrays.
 
     Attributes:
-        qubits: qubits of all chains, in the order of the QUBO variables.
-        starts: position of the first qubit of each chain.
-        owner: QUBO variable of each qubit.
-        couplers: positions of the two qubits of each coupler between chains, shape (couplers, 2).
-        interaction: number of the interaction that each coupler carries.
-        share: for each coupler, 1 / (number of couplers that carry the same interaction).
-        links: positions of the two qubits of each coupler within a chain, shape (links, 2).
+        qubits: qubits of all chains, sorted by QUBO variable.
+        starts: for each chain, the index of its first qubit in `qubits`.
+        owner: QUBO variable of each entry of `qubits`.
+        couplers: couplers between chains, one per row. The two entries of a row are indices into `qubits`.
+        interaction: for each row of `couplers`, the index of the interaction that it represents.
+        share: for each row of `couplers`, 1 / (number of couplers that represent the same interaction).
+        links: couplers within chains, one per row. The two entries of a row are indices into `qubits`.
     """
 
     qubits: Ints
@@ -45,13 +43,13 @@ class Copy:
 
     @classmethod
     def of(cls, chains: Chains, rows: Ints, columns: Ints, target: nx.Graph) -> Copy:
-        """Return one embedding as arrays.
+        """Convert an embedding to arrays.
 
         Args:
-            chains: qubits of each QUBO variable.
+            chains: dict from each QUBO variable to its qubits.
             rows: first QUBO variable of each interaction.
             columns: second QUBO variable of each interaction.
-            target: graph of the working qubits.
+            target: graph of the chip's working qubits.
         """
         count = len(chains)
         qubits = np.array([qubit for variable in range(count) for qubit in chains[variable]], dtype=np.int64)
@@ -86,8 +84,8 @@ class Ising:
     """Ising problems with the same variables and interactions.
 
     Attributes:
-        fields: h, shape (problems, variables).
-        couplings: J, shape (problems, interactions).
+        fields: linear coefficients h, shape (problems, variables).
+        couplings: quadratic coefficients J, shape (problems, interactions).
         rows: first variable of each interaction.
         columns: second variable of each interaction.
     """
@@ -117,7 +115,7 @@ class Ising:
         """Return the chain strength of each problem: prefactor * RMS of the couplings * sqrt(mean degree).
 
         Args:
-            prefactor: the prefactor.
+            prefactor: first factor of this product.
         """
         if not len(self.rows):
             return np.ones(len(self.fields))
@@ -128,15 +126,15 @@ class Ising:
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
-    """Ranges of the values that a chip accepts.
+    """Limits on the fields h and the couplings J that a chip accepts.
 
     Attributes:
         field: largest |h|.
-        coupling: largest |J| between chains, for both signs because spin-reversal transforms change signs.
+        coupling: largest |J| between chains. The limit holds for both signs, because spin-reversal transforms change signs.
         chain: largest |J| within chains.
-        per_qubit: smallest and largest sum of all J of a qubit.
-        per_group: smallest and largest sum of all J of one half of a qubit, on Zephyr chips.
-        zephyr: rows and tile of a Zephyr chip; None on other chips.
+        per_qubit: smallest and largest sum of J over all couplers of a qubit.
+        per_group: smallest and largest sum of J over the couplers in one half of a qubit; used only for Zephyr chips.
+        zephyr: parameters m and t of a Zephyr graph; None for other chips.
     """
 
     field: float = 4.0
@@ -148,11 +146,11 @@ class Ranges:
 
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> Ranges:
-        """Return the ranges of a solver.
+        """Read the limits from the properties of a solver.
 
         Args:
-            properties: `h_range`, `j_range` and optionally `extended_j_range`, `per_qubit_coupling_range`,
-                `per_group_coupling_range` and `topology` of the solver.
+            properties: dict with `h_range`, `j_range` and optionally `extended_j_range`, `per_qubit_coupling_range`,
+                `per_group_coupling_range` and `topology`.
         """
         low, high = properties["j_range"]
         coupling = min(-low, high)
@@ -174,20 +172,20 @@ class Ranges:
 
 
 def zephyr_halves(qubits: Ints, neighbours: Ints, shape: tuple[int, int]) -> Ints:
-    """Return in which half of a Zephyr qubit, 0 or 1, the coupler to a neighbour lies.
+    """Return the half of each qubit, 0 or 1, in which the coupler to a given neighbour lies, on a Zephyr chip.
 
-    A qubit is a line segment. It crosses two lanes of qubits in the other direction, one in each half. Its neighbours in the
-    same direction are shifted along the line. In both cases the coupler lies in the half that points towards the neighbour.
+    A qubit is a line segment. It crosses two lanes of perpendicular qubits, one lane in each half. Parallel neighbours are
+    shifted along the line. In both cases the coupler lies in the half that is nearer to the neighbour.
 
     Args:
-        qubits: linear indices.
-        neighbours: linear index of a coupled qubit, for each qubit.
-        shape: rows and tile of the chip.
+        qubits: linear indices of qubits.
+        neighbours: for each qubit, the linear index of one neighbour.
+        shape: parameters m and t of the Zephyr graph.
     """
     rows, tile = shape
 
     def locate(index: Ints) -> tuple[Ints, Ints, Ints]:
-        """Return the direction, the lane, and twice the centre along the direction."""
+        """Return the direction and the lane of qubits, and twice the coordinate of their centres along the lane."""
         rest, along = np.divmod(index, rows)
         rest, offset = np.divmod(rest, 2)
         direction, lane = np.divmod(rest // tile, 2 * rows + 1)
@@ -201,12 +199,12 @@ def zephyr_halves(qubits: Ints, neighbours: Ints, shape: tuple[int, int]) -> Int
 
 @dataclass(frozen=True, eq=False)
 class PhysicalProblem:
-    """Several problems, combined into one problem over the qubits of a chip.
+    """Several problems, combined into one problem whose variables are the qubits of a chip.
 
     Attributes:
-        bqm: model over spins, labelled by qubits.
+        bqm: Ising model whose variables are qubits.
         copies: embedding of each problem.
-        signs: sign by which each spin was multiplied (spin-reversal transform), shape (problems, variables).
+        signs: sign by which the spin-reversal transform multiplied each spin, shape (problems, variables).
     """
 
     bqm: dimod.BinaryQuadraticModel
@@ -214,15 +212,16 @@ class PhysicalProblem:
     signs: Spins
 
     def unpack(self, sampleset: dimod.SampleSet) -> tuple[Spins, Floats]:
-        """Return the spins of each problem and the fraction of its chains that are broken.
+        """Return the spins of each problem and its fraction of broken chains.
 
-        A broken chain takes the majority value of its qubits; in a tie, the value of its first qubit.
+        A chain is broken if its qubits have different values. The spin is then the majority value, or in a tie the value of
+        the first qubit.
 
         Args:
-            sampleset: reads of the physical problem.
+            sampleset: reads of `bqm`.
 
         Returns:
-            Spins of shape (problems, reads, variables), one line per occurrence, and fractions of shape (problems,).
+            Spins of shape (problems, reads, variables), and fractions of shape (problems,). Equal reads are not merged.
         """
         column = {qubit: i for i, qubit in enumerate(sampleset.variables)}
         record = sampleset.record
@@ -247,14 +246,14 @@ def pack(
     chain_strength: float = CHAIN_STRENGTH,
     generator: np.random.Generator | None = None,
 ) -> PhysicalProblem:
-    """Place problems on copies. Scale each problem to the ranges of the chip and apply a separate spin-reversal transform.
+    """Combine problems. Put each problem on its own copy, scaled to the limits of the chip and with its own spin reversal.
 
     Args:
-        problems: problems, at most as many as copies.
-        copies: disjoint embeddings of the problems.
-        ranges: ranges of the chip.
+        problems: problems to combine, at most as many as copies.
+        copies: disjoint embeddings, one per problem.
+        ranges: limits of the chip.
         chain_strength: prefactor of the chain strength; see `Ising.chain_strengths`.
-        generator: random generator of the spin-reversal transforms; None for no transform.
+        generator: random generator of the spin-reversal transforms; None for no transforms.
     """
     count, variables = problems.fields.shape
     strengths = problems.chain_strengths(chain_strength)
@@ -296,13 +295,15 @@ def pack(
 
 
 def _excess(copy: Copy, couplings: Floats, link: float, ranges: Ranges) -> float:
-    """Return the factor by which the summed couplings of a copy exceed the limits per qubit and per half qubit.
+    """Return the largest ratio of a sum of couplings to its limit. A ratio above 1 exceeds the limit.
+
+    The sums are those over each qubit and, on Zephyr chips, over each half of a qubit.
 
     Args:
         copy: embedding of the problem.
         couplings: J of each coupler between chains.
-        link: -J of each coupler within chains.
-        ranges: ranges of the chip.
+        link: strength of the couplers within chains, which have J = -link.
+        ranges: limits of the chip.
     """
     ends = np.concatenate([copy.couplers, copy.links])
     values = np.concatenate([couplings, np.full(len(copy.links), -link)])

@@ -14,12 +14,12 @@ FORMATS = (".png", ".svg")
 
 
 def write_picture(copies: list[Chains], system: System, plan: Plan, path: str | os.PathLike[str]) -> None:
-    """Draw copies on a chip.
+    """Draw the embeddings of a plan on the chip, and write the picture to a file.
 
     Args:
-        copies: embeddings.
-        system: the chip.
-        plan: the plan; its numbers are the title.
+        copies: embeddings to draw.
+        system: chip to draw.
+        plan: plan whose numbers appear in the title.
         path: file name ending in .png or .svg.
     """
     import dwave.graphs as graphs

@@ -1,4 +1,4 @@
-"""Plans: the calls, qubits and access time that a division needs on a quantum annealer, before any call is paid for."""
+"""Plans: the calls, qubits and access time that a problem needs on a quantum annealer, known before any call is paid for."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from dagneal.solvers.policy import parent_limit
 
 @dataclass(frozen=True)
 class Plan:
-    """The requirements of solving all subproblems of one size.
+    """The calls, qubits and access time that are needed to solve all subproblems of one size.
 
     Attributes:
         system: name of the chip.
@@ -36,18 +36,18 @@ class Plan:
         size: number of variables of a subproblem; equal to `variables` if the problem is not divided.
         subproblems: number of subproblems.
         encoding: name of the encoding.
-        qubo_variables: number of variables of the QUBO of a subproblem.
-        interactions: number of interactions of this QUBO.
-        qubits: mean number of qubits per copy.
-        longest_chain: length of the longest chain in all copies.
-        mean_chain: mean length of the chains in all copies.
-        copies: number of subproblems in one call.
+        qubo_variables: number of variables in the QUBO of one subproblem.
+        interactions: number of interactions in the QUBO of one subproblem.
+        qubits: mean number of qubits per subproblem.
+        longest_chain: number of qubits in the longest chain.
+        mean_chain: mean number of qubits in a chain.
+        copies: number of subproblems that fit in one call.
         calls: number of calls for all subproblems, including extra calls for reads beyond the limit of one call.
-        reads: number of reads of a call.
+        reads: number of reads of each subproblem.
         annealing_time: annealing time of a read, in microseconds.
-        seconds: total QPU access time.
-        seconds_one_by_one: total QPU access time with one subproblem per call, as in the paper.
-        fits_directly: number of variables of the largest problem that surely fits undivided, as part of the largest clique.
+        seconds: total QPU access time in seconds.
+        seconds_one_by_one: total QPU access time in seconds with one subproblem per call, as in the paper.
+        fits_directly: number of variables of the largest problem that certainly fits on the chip without division.
     """
 
     system: str
@@ -69,17 +69,17 @@ class Plan:
     fits_directly: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as plain values."""
+        """Return the plan as a dict of plain values."""
         return asdict(self)
 
 
 def subproblem_graph(size: int, max_parents: int, encoding: Encoding) -> nx.Graph:
-    """Return the graph of the QUBO of a subproblem. Without pruning it depends only on these arguments.
+    """Return the graph of the QUBO of a subproblem. Without pruning, it is the same for all data.
 
     Args:
         size: number of variables of the subproblem.
         max_parents: parent limit.
-        encoding: encoding of the subproblem; its pruning must be off.
+        encoding: encoding of the subproblem, with `prune=False`.
 
     >>> from dagneal.qubo.encode import PAPER
     >>> graph = subproblem_graph(4, 2, PAPER)
@@ -98,10 +98,10 @@ class PlanSettings:
     """The chip and the settings of the calls in a plan.
 
     Args:
-        system: name of a chip, or a topology such as `pegasus`.
-        encoding: encoding of the problems.
-        max_parents: parent limit; by default 2 in a subproblem and 4 in the global problem.
-        reads: number of reads of a call; by default 100 for subproblems and 1,000 for the global problem.
+        system: name of a system, or a topology such as `pegasus`.
+        encoding: encoding of the subproblems and of the global problem.
+        max_parents: parent limit; by default 2 for subproblems and 4 for the global problem.
+        reads: number of reads; by default 100 per subproblem and 1,000 for the global problem.
         annealing_time: annealing time of a read, in microseconds.
         cache: folder of stored embeddings; the user's cache folder by default.
     """
@@ -114,7 +114,7 @@ class PlanSettings:
     cache: Path | None = None
 
     def call_parameters(self, default_reads: int) -> dict[str, Any]:
-        """Return the parameters of a call, and check that they are valid for the chip.
+        """Return the parameters of a call. Raise an error if the chip does not accept them.
 
         Args:
             default_reads: number of reads if the settings give none.
@@ -138,15 +138,15 @@ def plan(
 
     Args:
         variables: number of variables of the global problem.
-        size: number of variables of a subproblem; None for the global problem at once.
+        size: number of variables of a subproblem; None to solve the problem without division.
         settings: the chip and the settings of the calls. Without `source`, the encoding must have `prune=False`.
-        scheme: choice of the subproblems; see `choose_subproblems`.
-        seed: random seed of covers and embeddings.
-        source: graph of the QUBO of a subproblem; by default that of any subproblem of this size.
-        notes: list to which remarks on stored embeddings are added.
+        scheme: name of the rule that chooses the subproblems; see `choose_subproblems`.
+        seed: random seed for choosing subproblems and finding embeddings.
+        source: graph of the QUBO of a subproblem; by default `subproblem_graph` of this size.
+        notes: list to which messages about problems with stored embeddings are added.
 
     Returns:
-        The plan, and the embeddings of its copies.
+        The plan, and the embeddings that one call uses.
     """
     name, chip = find_system(settings.system)
     encoding = settings.encoding
@@ -197,20 +197,20 @@ def plan(
 
 @dataclass(frozen=True)
 class GlobalPlan:
-    """The requirements of one global solve on candidate parents, after the subproblems are solved.
+    """The calls, qubits and access time of one global solve, in which only candidate parents are allowed.
 
-    The rule `conquer` usually needs 2 to 5 global solves.
+    The subproblems provide the candidate parents. The rule `conquer` usually needs 2 to 5 global solves.
 
     Attributes:
         system: name of the chip.
-        candidates: largest number of candidate parents of a variable.
+        candidates: number of candidate parents of the variable with the most candidates.
         qubo_variables: number of variables of the QUBO.
         interactions: number of interactions of the QUBO.
         qubits: number of qubits in use.
-        longest_chain: length of the longest chain.
+        longest_chain: number of qubits in the longest chain.
         calls: number of calls of one global solve.
         reads: number of reads of one global solve.
-        seconds: QPU access time of one global solve.
+        seconds: QPU access time of one global solve, in seconds.
     """
 
     system: str
@@ -224,17 +224,17 @@ class GlobalPlan:
     seconds: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as plain values."""
+        """Return the plan as a dict of plain values."""
         return asdict(self)
 
 
 def plan_global(scorer: Scorer, settings: PlanSettings, notes: list[str] | None = None) -> GlobalPlan:
-    """Plan the first global solve. This solves the subproblems of three variables exactly, on this computer.
+    """Plan the first global solve. To find candidate parents, solve all subproblems of three variables on this computer.
 
     Args:
         scorer: scorer of the data.
         settings: the chip and the settings of the calls.
-        notes: list to which remarks on stored embeddings are added.
+        notes: list to which messages about problems with stored embeddings are added.
     """
     name, chip = find_system(settings.system)
     call = settings.call_parameters(READS)
@@ -259,11 +259,11 @@ def plan_global(scorer: Scorer, settings: PlanSettings, notes: list[str] | None 
 
 
 def table_graph(table: ScoreTable | Subproblems, encoding: Encoding) -> nx.Graph:
-    """Return the graph of the QUBO of a table.
+    """Return the graph of the QUBO that encodes a score table.
 
     Args:
-        table: local scores.
-        encoding: encoding of the scores.
+        table: score table of a problem or of subproblems.
+        encoding: encoding to use.
     """
     encoded = qubos(table, encoding)
     return qubo_graph(zip(encoded.rows, encoded.columns, strict=True), encoded.layout.num_variables)
@@ -277,17 +277,19 @@ def _finder(settings: PlanSettings, notes: list[str] | None) -> EmbeddingFinder:
 
 
 def _cost(chip: System, qubits: int, call: dict[str, Any]) -> tuple[int, float]:
-    """Return the number of calls and their QPU access time in seconds, within the limits of a chip."""
+    """Return the number of calls that the reads need, and their total QPU access time in seconds."""
     parts = split_reads(chip.properties, call)
     times = [chip.timing.access_time(qubits, part["num_reads"], part["annealing_time"]) for part in parts]
     return len(parts), sum(times) / 1e6
 
 
 def fits_directly(graph: nx.Graph, max_parents: int, encoding: Encoding) -> int:
-    """Return the largest number of variables whose QUBO fits into the largest clique of a chip.
+    """Return the number of variables of the largest problem that certainly fits on a chip without division.
+
+    A QUBO certainly fits if it has at most as many variables as the largest clique that can be embedded.
 
     Args:
-        graph: graph of the chip.
+        graph: graph of the chip's qubits.
         max_parents: parent limit.
         encoding: encoding of the global problem.
     """

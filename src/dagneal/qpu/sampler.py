@@ -1,4 +1,4 @@
-"""The QPU as a dimod sampler: cached embeddings, one or many problems per call, answers in Ocean's format."""
+"""The QPU as a dimod sampler. It caches embeddings, and can solve many problems in one call."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from dagneal.solvers.solution import Hardware
 
 LABEL = "dagneal"  # default label of problems in D-Wave's dashboard
 _EMBEDDING = "give a dict from each label of a model to its list of qubits"
-SCAN = (0.7, 1.0, CHAIN_STRENGTH, 2.0, 3.0)
+SCAN = (0.7, 1.0, CHAIN_STRENGTH, 2.0, 3.0)  # prefactors that chain_strength="scan" tries
 
 
 @dataclass
@@ -39,11 +39,11 @@ class Usage:
     """Statistics of the calls to a QPU.
 
     Attributes:
-        calls: number of calls sent and answered.
-        fetched: number of answers that an earlier run paid for and this run fetched by id.
-        microseconds: QPU access time of the calls, which D-Wave charges.
-        chains: number of chains in all reads.
-        broken: number of broken chains in all reads.
+        calls: number of calls that this run sent and that were answered.
+        fetched: number of answers that this run fetched by id, because an earlier run had already paid for them.
+        microseconds: QPU access time of the calls that this run sent. D-Wave charges for this time.
+        chains: number of chains, summed over all reads.
+        broken: number of broken chains, summed over all reads.
     """
 
     calls: int = 0
@@ -57,15 +57,15 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
     """A quantum annealer as a dimod sampler.
 
     Args:
-        backend: the chip that solves the problems.
-        chain_strength: prefactor of Ocean's `uniform_torque_compensation` (multiplied by the root mean square of the
-            couplings and the square root of the mean degree), 1.414 by default. `"scan"` tries several values with a few
-            reads each and uses the value with the lowest mean energy.
+        backend: chip that solves the problems.
+        chain_strength: prefactor of the chain strength, 1.414 by default. As in Ocean's `uniform_torque_compensation`, it is
+            multiplied by the root mean square of the couplings and by the square root of the mean degree. `"scan"` tries
+            several prefactors with a few reads each and uses the prefactor with the lowest mean energy.
         spin_reversal: whether to apply a new random spin-reversal transform to each copy in each call.
-        embedding: your own embedding, from the labels of a model to lists of qubits; only for problems solved alone.
-        cache: folder for embeddings.
-        journal: stores the ids of sent problems.
-        retry: how long to wait for answers, and how often to retry.
+        embedding: your own embedding: a dict from each label of a model to its list of qubits. It is used only by `sample`.
+        cache: folder for embeddings; the user's cache folder by default.
+        journal: journal that stores the ids of sent problems; None to store nothing.
+        retry: limits for waiting and retrying; see `RetryPolicy`.
     """
 
     def __init__(
@@ -100,16 +100,16 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameters of `sample`."""
+        """Names of the parameters of `sample`, as keys of a dict."""
         return {"num_reads": [], "annealing_time": [], "seed": [], "label": []}
 
     @property
     def notes(self) -> list[str]:
-        """Remarks on stored embeddings."""
+        """Messages about problems with stored embeddings."""
         return self.finder.notes
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to the chip."""
         self.backend.close()
 
     def __enter__(self) -> QPU:
@@ -126,13 +126,13 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         seed: int | None = None,
         label: str | None = None,
     ) -> dimod.SampleSet:
-        """Sample a model.
+        """Sample a binary quadratic model.
 
         Args:
             bqm: any model that fits on the chip.
             num_reads: number of reads.
             annealing_time: annealing time of one read, in microseconds; the chip's default if None.
-            seed: seed of the spin-reversal transforms and of an emulator.
+            seed: seed of the spin-reversal transforms and of the emulator, if the chip is emulated.
             label: name of the problem in D-Wave's dashboard.
         """
         given = {"num_reads": num_reads, "annealing_time": annealing_time, "label": label}
@@ -158,14 +158,14 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         """Sample several problems in one call.
 
         Args:
-            problems: problems, at most as many as copies.
-            copies: disjoint embeddings of the problems.
-            parameters: parameters of the solver.
+            problems: problems to solve, at most as many as copies.
+            copies: disjoint embeddings, one per problem.
+            parameters: keyword arguments of the solver, such as `num_reads`.
             strength: prefactor of the chain strength.
-            seed: seed of the spin-reversal transforms and of an emulator.
+            seed: seed of the spin-reversal transforms and of the emulator, if the chip is emulated.
 
         Returns:
-            Spins of shape (problems, reads, variables), and information about the call.
+            Spins of shape (problems, reads, variables), and a dict with information about the call.
         """
         number = self._draw_seed(problems) if seed is None else seed
         generator = np.random.default_rng(number) if self.spin_reversal else None
@@ -187,9 +187,9 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         return spins, info | {"chain_break_fraction": broken.tolist(), "qubits": qubits, "emulated": self.backend.emulated}
 
     def _draw_seed(self, problems: Ising) -> int:
-        """Return a seed for a call without one. Calls with the same problem get different seeds, but repeated runs the same.
+        """Return a seed for a call without a given seed: the n-th call with a problem has the same seed in every run.
 
-        An interrupted call that is made again is therefore the same call, and its answer is fetched by its id.
+        If an interrupted run is repeated, it therefore makes the same calls, and fetches their answers by id.
         """
         key = problems.fields.tobytes().hex()
         with self._lock:
@@ -199,14 +199,14 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
     def copies(
         self, rows: Ints, columns: Ints, variables: int, many: bool = False, names: Sequence[Any] | None = None
     ) -> list[Copy]:
-        """Return embeddings for problems with the same interactions.
+        """Return one or more embeddings for problems with the same interactions.
 
         Args:
             rows: first variable of each interaction.
             columns: second variable of each interaction.
             variables: number of QUBO variables.
             many: whether to return as many copies as fit instead of one.
-            names: labels of the variables, for an embedding given by the user.
+            names: labels of the variables; needed only for an embedding given by the user.
         """
         source = qubo_graph(zip(rows, columns, strict=True), variables)
         graph = self.backend.graph
@@ -228,13 +228,13 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         return self._copies[key]
 
     def strength(self, problems: Ising, copies: Sequence[Copy], parameters: dict[str, Any], seed: int | None) -> float:
-        """Return the given chain strength, or the best of several, each tried with a tenth of the reads.
+        """Return the prefactor of the chain strength. For `"scan"`, try several prefactors with a tenth of the reads each.
 
         Args:
-            problems: problems, at most as many as copies.
-            copies: disjoint embeddings of the problems.
-            parameters: parameters of the solver.
-            seed: seed of the spin-reversal transforms and of an emulator.
+            problems: problems to solve, at most as many as copies.
+            copies: disjoint embeddings, one per problem.
+            parameters: keyword arguments of the solver, such as `num_reads`.
+            seed: seed of the spin-reversal transforms and of the emulator, if the chip is emulated.
         """
         if not isinstance(self.chain_strength, str):
             return self.chain_strength
@@ -244,8 +244,10 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         scale = np.abs(problems.couplings).max(axis=1, initial=0.0) + np.abs(problems.fields).max(axis=1)
 
         def energy(strength: float) -> float:
-            """Return the mean energy over reads and problems, each problem scaled by its largest coefficients."""
-            scan_seed = None if seed is None else derive_seed(seed, ["scan"])  # the final call needs other reads
+            """Return the total energy of the reads, averaged over problems that are scaled to similar coefficients."""
+            scan_seed = (
+                None if seed is None else derive_seed(seed, ["scan"])
+            )  # the final call must not repeat the reads of the scan
             spins = self.reads(problems, copies, few, strength, scan_seed)[0].astype(np.float64)
             pairs = spins[:, :, problems.rows] * spins[:, :, problems.columns]
             sums = np.einsum("prb,pb->p", spins, problems.fields) + np.einsum("prc,pc->p", pairs, problems.couplings)
@@ -256,13 +258,13 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
     def subproblem_solver(
         self, parameters: dict[str, Any], repair: bool, seed: int | None, encoding: Encoding
     ) -> TiledSubproblems:
-        """Return a solver of many subproblems per call.
+        """Return a solver that solves many subproblems in one call.
 
         Args:
-            parameters: parameters of `sample`.
+            parameters: keyword arguments of `sample`.
             repair: whether to use the best repaired read of a subproblem instead of the read with the lowest energy.
-            seed: seed of the spin-reversal transforms and of an emulator.
-            encoding: encoding of the subproblems, without pruning: all subproblems must have the same QUBO variables.
+            seed: seed of the spin-reversal transforms and of the emulator, if the chip is emulated.
+            encoding: encoding of the subproblems. Pruning is switched off, so that all QUBOs have the same variables.
         """
         check_call(self.properties, parameters)
         self.submitter.reopen()
@@ -270,7 +272,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
 
     @property
     def fingerprint(self) -> str:
-        """Identify the chip and the settings that affect its reads."""
+        """Text that identifies the chip and the settings that affect its reads."""
         emulator = self.properties.get("emulator", "")
         return f"{self.backend.name} {emulator} {self.chain_strength} gauges={self.spin_reversal}"
 
@@ -288,14 +290,14 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         )
 
     def cancel(self) -> None:
-        """Cancel pending calls; running calls end soon."""
+        """Cancel all pending calls. Running calls end soon."""
         self.submitter.cancel()
 
     def with_journal(self, journal: Journal | None) -> QPU:
-        """Return a copy of this sampler with a journal, or this sampler if it has one.
+        """Return a copy of this sampler that uses a journal, or this sampler itself if it already has a journal.
 
         Args:
-            journal: stores the ids of sent problems.
+            journal: journal that stores the ids of sent problems; None to return this sampler itself.
         """
         if journal is None or self.submitter.journal is not None:
             return self
@@ -305,7 +307,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
 
 
 def parse_chain_strength(value: Any) -> float | str:
-    """Return a valid chain strength; 1.414 for None.
+    """Return the chain strength if it is valid, or 1.414 for None.
 
     Args:
         value: a number above 0, `"scan"` or None.
@@ -324,11 +326,11 @@ def parse_chain_strength(value: Any) -> float | str:
 
 
 def check_options(spin_reversal: Any, embedding: Any) -> None:
-    """Raise an error for invalid options of a QPU.
+    """Raise an error if an option of a QPU is invalid.
 
     Args:
         spin_reversal: True or False.
-        embedding: a mapping, or None.
+        embedding: a dict from labels to qubits, or None.
     """
     check_flag("spin_reversal", spin_reversal)
     if embedding is not None and not isinstance(embedding, Mapping):
@@ -336,11 +338,11 @@ def check_options(spin_reversal: Any, embedding: Any) -> None:
 
 
 def connect(profile: str | None = None, solver: str | dict[str, Any] | None = None, **options: Any) -> QPU:
-    """Return D-Wave's quantum annealer, using your D-Wave configuration (`dwave setup`).
+    """Connect to D-Wave's quantum annealer with your D-Wave configuration (made by `dwave setup`).
 
     Args:
         profile: profile in your `dwave.conf`; None for the default profile.
-        solver: name of a system, a topology such as `zephyr`, or features such as `{"num_qubits__gt": 5000}`.
+        solver: name of a system, a topology such as `zephyr`, or required features such as `{"num_qubits__gt": 5000}`.
         **options: further arguments of `QPU`.
     """
     check_installed()

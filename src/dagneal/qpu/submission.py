@@ -1,4 +1,4 @@
-"""Reliable submission: retry failed calls, fetch lost answers by id, and record paid problems in a journal."""
+"""Reliable submission: retry failed calls, fetch lost answers by id, and store the ids of paid problems in a journal."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from dagneal.runtime.journal import Journal
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How long to wait for answers, and how often to retry.
+    """Limits for waiting for answers and for retrying failed calls.
 
     Args:
-        attempts: number of failed attempts after which a call fails.
+        attempts: number of failed attempts after which the call raises an error.
         pause: seconds before the first retry; each later pause is twice as long, up to one minute.
         timeout: seconds to wait for an answer before asking for it again.
-        sleep: function that waits a number of seconds.
+        sleep: function that waits for a given number of seconds.
     """
 
     attempts: int = 10
@@ -41,13 +41,13 @@ class RetryPolicy:
 
 @dataclass(eq=False)
 class SubmitterState:
-    """State that all submitters to one backend share.
+    """The state of a submitter. Submitters that differ only in their journal share it.
 
     Attributes:
-        submitted: number of problems that got an id.
-        pending: ids of problems without an answer.
+        submitted: number of problems that were sent and got an id.
+        pending: ids of problems that have no answer yet.
         stopped: event that `cancel` sets.
-        final: the error that ended the run; nothing is sent after it.
+        final: error after which no problem is sent; None if there was no such error.
     """
 
     submitted: int = 0
@@ -58,12 +58,13 @@ class SubmitterState:
 
 @dataclass(eq=False)
 class Submitter:
-    """Send problems to a backend, record their ids, fetch lost answers again and retry failures.
+    """Sends problems to a backend, stores their ids, fetches lost answers again and retries failed calls.
 
     Args:
-        backend: the chip that solves the problems.
-        journal: stores the ids of sent problems, so that no problem is paid for twice.
-        retry: how long to wait for answers, and how often to retry.
+        backend: chip that solves the problems.
+        journal: journal that stores the ids of sent problems, so that no problem is paid for twice.
+        retry: limits for waiting and retrying.
+        state: state that may be shared with other submitters.
     """
 
     backend: Backend
@@ -76,15 +77,15 @@ class Submitter:
 
     @property
     def submitted(self) -> int:
-        """Number of problems that got an id."""
+        """Number of problems that were sent and got an id."""
         return self.state.submitted
 
     def answer(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> dimod.SampleSet:
         """Send a problem and return its reads. Use several calls if one call would exceed the limits of the chip.
 
         Args:
-            bqm: model over spins, labelled by qubits.
-            parameters: parameters of the solver, including `num_reads`.
+            bqm: Ising model whose variables are qubits.
+            parameters: keyword arguments of the solver, including `num_reads`.
         """
         parts = split_reads(self.backend.properties, parameters)
         answers = [self._answer(bqm, part, number) for number, part in enumerate(parts)]
@@ -100,7 +101,7 @@ class Submitter:
         chip = f"{self.backend.name} {self.backend.properties.get('emulator', '')}"
         key = f"qpu:{_digest(chip, bqm, parameters, part)}"
         stored = self.journal.get([key]).get(key) if self.journal is not None else None
-        problem_id = stored.decode() if stored else None  # the stored id is empty if the problem was cancelled or refused
+        problem_id = stored.decode() if stored else None  # an empty id marks a cancelled or refused problem
         failures, reason, sent = 0, "", False
         while failures < self.retry.attempts:
             if self.state.stopped.is_set():
@@ -146,7 +147,7 @@ class Submitter:
         raise self.state.final
 
     def _store(self, key: str, problem_id: str) -> None:
-        """Write the id of a problem to the journal. Cancel the problem if that fails."""
+        """Write the id of a problem to the journal. If this fails, cancel the problem."""
         self.state.pending.add(problem_id)
         try:
             self._write(key, problem_id)
@@ -157,7 +158,7 @@ class Submitter:
             raise
 
     def _pause(self, seconds: float) -> None:
-        """Wait, unless `cancel` is called."""
+        """Wait some seconds. Stop waiting when `cancel` is called."""
         if self.retry.sleep is time.sleep:
             self.state.stopped.wait(seconds)
         else:
@@ -168,7 +169,7 @@ class Submitter:
             self.journal.put({key: problem_id.encode()})
 
     def cancel(self) -> None:
-        """Cancel all pending problems and refuse new ones until `reopen`."""
+        """Cancel all pending problems, and refuse new problems until `reopen` is called."""
         self.state.stopped.set()
         for problem_id in list(self.state.pending):
             with suppress(Exception):  # cancel the other problems even if this one fails
@@ -182,11 +183,11 @@ class Submitter:
 
 
 def check_call(properties: dict[str, Any], parameters: Mapping[str, Any]) -> None:
-    """Raise an error if the number of reads or the annealing time is outside the range of a chip.
+    """Raise an error if the number of reads is invalid or the annealing time is outside the range of a chip.
 
     Args:
         properties: properties of the solver.
-        parameters: parameters of the call.
+        parameters: keyword arguments of the call.
 
     >>> check_call({"annealing_time_range": [0.5, 2000.0]}, {"annealing_time": 0.0})
     Traceback (most recent call last):
@@ -202,12 +203,12 @@ def check_call(properties: dict[str, Any], parameters: Mapping[str, Any]) -> Non
 def max_reads(properties: Mapping[str, Any], parameters: Mapping[str, Any]) -> int:
     """Return the largest number of reads that fits into one call.
 
-    D-Wave limits the run time that the parameters request: `(annealing_time + readout_thermalization) * num_reads +
+    D-Wave limits the run time of a call, which is defined as `(annealing_time + readout_thermalization) * num_reads +
     programming_thermalization`. The time to read out the qubits does not count.
 
     Args:
         properties: properties of the solver.
-        parameters: parameters of the call.
+        parameters: keyword arguments of the call.
 
     >>> max_reads({"problem_run_duration_range": [0.0, 1e6]}, {"annealing_time": 99.0})
     10000
@@ -231,11 +232,11 @@ def max_reads(properties: Mapping[str, Any], parameters: Mapping[str, Any]) -> i
 
 
 def split_reads(properties: dict[str, Any], parameters: dict[str, Any]) -> list[dict[str, Any]]:
-    """Split reads into calls that respect the limits of a chip; return the parameters of each call.
+    """Distribute reads over as many calls as the limits of a chip require. Return the parameters of each call.
 
     Args:
         properties: properties of the solver, with its limits on reads and run time.
-        parameters: parameters of the solver, including `num_reads`.
+        parameters: keyword arguments of the solver, including `num_reads`.
     """
     check_call(properties, parameters)
     reads = int(parameters.get("num_reads", 1))
@@ -249,7 +250,7 @@ def split_reads(properties: dict[str, Any], parameters: dict[str, Any]) -> list[
 
 
 def _digest(name: str, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any], part: int) -> str:
-    """Return a hash of a call: equal for the same problem with the same parameters on the same chip."""
+    """Return a hash that identifies a call by its chip, problem, parameters and part."""
     state = hashlib.blake2b(digest_size=16)
     linear, (rows, columns, quadratic), _ = bqm.to_numpy_vectors(variable_order=list(bqm.variables))
     for text in (name, repr(sorted(parameters.items())), str(part), repr(list(bqm.variables))):

@@ -23,13 +23,13 @@ IN_FLIGHT = 4  # calls that run at the same time
 
 
 class TiledSubproblems:
-    """Solve subproblems on copies of one embedding, as many in a call as the chip holds.
+    """A solver that solves as many subproblems in one call as fit on the chip.
 
     Args:
-        qpu: the sampler.
-        parameters: parameters of `QPU.sample`.
-        repair: whether to use the best repaired read instead of the read with the lowest energy.
-        seed: seed of the spin-reversal transforms and of an emulator.
+        qpu: sampler that makes the calls.
+        parameters: keyword arguments of `QPU.sample`.
+        repair: whether to use the best repaired read of a subproblem instead of the read with the lowest energy.
+        seed: seed of the spin-reversal transforms and of the emulator, if the chip is emulated.
         encoding: encoding of the subproblems.
     """
 
@@ -39,7 +39,7 @@ class TiledSubproblems:
         self.seed: int | None = given.pop("seed", seed)
         self.parameters = given
         self.calls = 0
-        self.access_seconds = 0.0  # QPU access time of these calls
+        self.access_seconds = 0.0  # total QPU access time of the calls
         self.in_flight = IN_FLIGHT
         self._first: Subproblems | None = None
         self._strength: float | None = None
@@ -51,10 +51,10 @@ class TiledSubproblems:
         return type(self.qpu).__name__
 
     def batch_size(self, subproblems: Subproblems) -> int:
-        """Return how many subproblems go into one call.
+        """Return the number of subproblems that fit in one call.
 
         Args:
-            subproblems: the first subproblems; a scan of chain strengths tries them.
+            subproblems: first subproblems of the division. A scan of chain strengths uses them.
         """
         self._first = subproblems
         return len(self._copies(qubos(subproblems, self.encoding)))
@@ -83,7 +83,7 @@ class TiledSubproblems:
         return self.qpu.copies(encoded.rows, encoded.columns, encoded.layout.num_variables, many=True)
 
     def _chain_strength(self, subproblems: Subproblems) -> float:
-        """Return the given chain strength, or find it by one scan over the first subproblems."""
+        """Return the prefactor of the chain strength. A scan is done only once, on the first subproblems."""
         with self._lock:
             if self._strength is None:
                 first = subproblems if self._first is None else self._first
@@ -98,7 +98,7 @@ class TiledSubproblems:
         self.qpu.submitter.cancel()
 
     def fingerprint(self) -> str:
-        """Return a text that covers everything on which the reads depend."""
+        """Return a text that identifies all settings that affect the result."""
         parameters = sorted(self.parameters.items())
         return f"{self.name} {self.qpu.fingerprint} {parameters} repair={self.repair} seed={self.seed} {self.encoding}"
 

@@ -9,24 +9,24 @@ import networkx as nx
 from dagneal.qpu.chips import chip_graph
 from dagneal.qpu.embedding import Chains, embedding_error
 
-_RESTARTS = 400  # divided by the number of QUBO variables: searches for a good embedding in a tile
-_SMALL = 16  # largest number of QUBO variables for a search without chains and for several copies in one tile
+_RESTARTS = 400  # the number of searches in a tile is about _RESTARTS / (number of QUBO variables)
+_SMALL = 16  # up to this number of QUBO variables, try embeddings without chains and several copies in one tile
 _CHAINED = 60  # above this number of QUBO variables, assume that an embedding needs long chains
-_SIZES = {"chimera": range(1, 9), "pegasus": range(2, 9), "zephyr": range(1, 7)}
+_SIZES = {"chimera": range(1, 9), "pegasus": range(2, 9), "zephyr": range(1, 7)}  # sizes of tiles to try
 
 
 def find_copies(source: nx.Graph, target: nx.Graph, topology: str, shape: tuple[int, ...], seed: int = 0) -> list[Chains]:
-    """Return as many disjoint embeddings of one graph as fit on a chip.
+    """Return as many disjoint embeddings of one QUBO as fit on a chip.
 
-    The search finds a good embedding, or a few side by side, in a small tile of the chip and repeats it across the chip. It
-    skips copies that need missing qubits.
+    The search finds one or a few good embeddings in a small tile of the chip. It then repeats the tile across the chip, and
+    skips embeddings that need qubits or couplers that do not work.
 
     Args:
-        source: graph of the QUBO variables, numbered from 0.
-        target: graph of the working qubits.
+        source: graph of the QUBO; see `qubo_graph`.
+        target: graph of the chip's working qubits.
         topology: chimera, pegasus or zephyr.
-        shape: size of the chip's graph.
-        seed: random seed; equal seeds give equal copies.
+        shape: size parameters of the chip's graph, such as `(16,)`.
+        seed: random seed; equal seeds give equal embeddings.
 
     >>> from dagneal.qpu.chips import chip_graph
     >>> len(find_copies(nx.complete_graph(3), chip_graph("pegasus", (3,)), "pegasus", (3,)))
@@ -51,7 +51,10 @@ def find_copies(source: nx.Graph, target: nx.Graph, topology: str, shape: tuple[
 
 
 def _search_tile(source: nx.Graph, tile: nx.Graph, together: int, seed: int) -> Iterator[list[Chains]]:
-    """Yield ever better groups of disjoint embeddings in a tile: without chains if possible, else with fewer qubits."""
+    """Yield groups of disjoint embeddings in a tile, each with fewer qubits than the one before.
+
+    If a first, quick search finds a group without chains (one qubit per variable), only this group is yielded.
+    """
     import minorminer
     from minorminer import subgraph
 
@@ -81,7 +84,7 @@ def _search_tile(source: nx.Graph, tile: nx.Graph, together: int, seed: int) -> 
 def _move(
     group: list[Chains], source: nx.Graph, tile: nx.Graph, ideal: nx.Graph, target: nx.Graph, topology: str
 ) -> list[Chains]:
-    """Move a group of embeddings to every position of their tile on the chip; keep those that fit."""
+    """Copy a group of embeddings from a tile to every place of the tile on the chip. Return the valid, disjoint copies."""
     import dwave.graphs as graphs
 
     mappings = {
@@ -102,12 +105,12 @@ def _move(
 
 
 def check_copies(copies: list[Chains], source: nx.Graph, target: nx.Graph) -> tuple[list[Chains], str]:
-    """Return the copies that work, and a description of the first error.
+    """Return the valid copies, and a description of the first error (empty if all copies are valid).
 
     Args:
-        copies: disjoint embeddings.
-        source: graph of the QUBO variables.
-        target: graph of the working qubits.
+        copies: embeddings to check.
+        source: graph of the QUBO; see `qubo_graph`.
+        target: graph of the chip's working qubits.
     """
     valid, first_error, used = [], "", set[int]()
     for chains in copies:
