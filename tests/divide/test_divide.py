@@ -514,7 +514,7 @@ def test_journal_does_not_change_the_result(tmp_path):
     with dn.SqliteJournal(tmp_path / "run.db") as journal:
         for run in runs:
             assert np.array_equal(run(journal=journal).division.votes, run().division.votes)
-        with pytest.raises(dn.InputError, match=r"a journal cannot identify .*Nameless.* make it a frozen dataclass"):
+        with pytest.raises(dn.InputError, match=r"a journal cannot identify .*Nameless.* as a frozen dataclass"):
             solve(scorer, dn.Divide(Nameless(), size=4, combine="penalty"), journal=journal)
 
 
