@@ -95,13 +95,6 @@ class Learned(AnnotatedSolution):
         return draw_html(self)
 
     @property
-    def gap(self) -> float | None:
-        """A proved upper bound on the optimal score minus this score: 0 for an optimal result, None if nothing is proved."""
-        if self.optimal:
-            return 0.0
-        return None if self.bound is None or isnan(self.score) else max(self.bound.score - self.score, 0.0)
-
-    @property
     def cpdag(self) -> nx.DiGraph:
         """The equivalence class as a CPDAG. A reversible edge is present in both directions."""
         self._check_network("equivalence class")

@@ -87,6 +87,14 @@ def test_gap(result, wide, data):
     assert replace(wide, score=float("nan")).gap is None
 
 
+def test_bound_for_fewer_parents_is_no_gap(wide):
+    """A network with more parents than the bound covers can score above the bound."""
+    larger = replace(wide, max_parents=3, score=wide.bound.score + 5)
+    assert larger.gap is None
+    assert repr(larger).endswith("not proved optimal)")
+    assert "upper bound for at most 2 parents only" in summary_lines(larger)[-2]
+
+
 def test_drawing_for_notebooks(result, cyclic, data):
     html = result._repr_html_()
     assert html.count("<svg") == 1

@@ -21,7 +21,7 @@ class InputError(ValueError):
 
 
 class OutOfTimeError(Exception):
-    """The deadline passed while scores were computed. Solvers catch this error and return the best network so far."""
+    """The deadline passed while scores were computed. `learn` then returns the best network so far."""
 
 
 class SecondaryWarning(UserWarning):

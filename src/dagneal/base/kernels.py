@@ -65,7 +65,7 @@ def cache_folder() -> Path | None:
     """Return the folder for compiled kernels; None if no folder is writable or the package has no source files.
 
     It is in the first writable folder of these: `NUMBA_CACHE_DIR`, the folder of the code, the user's cache folder, the
-    temporary folder. Cache folders of earlier versions of the code are deleted.
+    temporary folder. Caches of earlier versions of the code in the same place are deleted.
     """
     modules = kernel_modules()
     if not modules:

@@ -86,7 +86,7 @@ def add_reading_options(command: Parser, score: bool = True) -> None:
         help="store identical rows once, with a count: auto (default), yes or no",
     )
     if score:
-        names = f"bdeu:ESS (prior sample size; default {SCORE}), bdeu-rows, k2, perks or bic"
+        names = f"bic, k2, perks, bdeu-rows or bdeu:ESS (prior sample size; default {SCORE})"
         group.add_argument("--score", default=SCORE, metavar="NAME", help=names)
 
 

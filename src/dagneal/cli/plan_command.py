@@ -181,7 +181,7 @@ def _show(plans: Sequence[Plan], global_plans: Sequence[GlobalPlan], options: ar
         )
     if options.divide and not global_plans and options.rule == "conquer":
         lines.append(
-            "not included: conquer also solves the global problem, usually 2 to 5 times; `dagneal plan DATA` plans it"
+            "not included: conquer also solves the global problem, usually 2 to 5 times; `dagneal plan DATA --divide K` plans it"
         )
     report = {"plans": [row.to_dict() for row in plans], "global": [row.to_dict() for row in global_plans]}
     show.result(report | {"file": options.output}, "\n".join(lines), options)

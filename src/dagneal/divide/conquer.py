@@ -179,7 +179,7 @@ class _State:
         self.dag = self.best.dag
         extended, full = self._finder.extend(self.dag, self.allowed, table)
         if (extended == self.allowed).all():
-            reason = f"{full} variables reached the limit of {MAX_GROWN_CANDIDATES} candidates, so others were left out"
+            reason = f"candidates beyond the limit of {MAX_GROWN_CANDIDATES} (variables at the limit: {full})"
             return reason if full else ""
         self.allowed = extended
         return None

@@ -55,7 +55,7 @@ def screen(scorer: Scorer, limit: int, initial: nx.DiGraph | None, run: Run) -> 
     allowed = allowed_by_margin(margins) & near
     total = n * (n - 1) * (n - 2) // 6
     ignored = int(np.triu((gains > 0) & ~(near | near.T)).sum())
-    skipped = f"{total - len(triples):,} of {total:,} triples without two pairs that raise the score"
+    skipped = f"{total - len(triples):,} of {total:,} triples, which lack two neighbouring pairs"
     if ignored:
         skipped += f"; {ignored:,} pairs that raise the score but are not among the best {neighbours} of a variable"
     if limit > 1 and triple_cost(scorer) <= _affordable(run.deadline):

@@ -44,8 +44,8 @@ def combine_votes(
         against: matrix P: `against[a, b]` is the number of subproblems with a and b whose solution lacks the edge.
         combine: `penalty` keeps edges with C - P > 0; `count` keeps edges with a higher C than the reverse edge.
         acyclic: whether to drop the weakest edge of each cycle.
-        constraints: background knowledge. Required edges are always kept. If a child has too many parents, the parents with
-            the weakest edges are dropped.
+        constraints: background knowledge. Required edges are kept; forbidden edges and reverses of required edges are
+            dropped. If a child has too many parents, the parents with the weakest edges are dropped.
     """
     strength: Ints = votes - against if combine == "penalty" else votes
     edges = strength > (0 if combine == "penalty" else strength.T)

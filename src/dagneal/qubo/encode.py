@@ -246,7 +246,8 @@ def qubo_vector(table: ScoreTable, dag: nx.DiGraph, encoding: Encoding = TIGHT) 
         index = layout.d[position[parent], position[child]]
         if index < 0:
             raise InputError(
-                f"the encoding ({encoding.name}) has no variable for the edge {parent} -> {child}; use prune=False"
+                f"the encoding ({encoding.name}) has no variable for the edge {parent} -> {child}; "
+                "use prune=False and a table with this candidate parent"
             )
         x[index] = 1
     for child, name in enumerate(table.names):

@@ -91,7 +91,7 @@ def treewidth(bqm: dimod.BinaryQuadraticModel) -> int:
 
 
 def compare_encodings(table: ScoreTable, ising: bool = False) -> dict[Encoding, EncodingStatistics | str]:
-    """Return the statistics of a table's QUBO for each encoding. If an encoding fails, return its error message instead.
+    """Return the statistics of a table's QUBO for each encoding. If an encoding fails, return the reason instead.
 
     Args:
         table: local scores.
@@ -102,7 +102,7 @@ def compare_encodings(table: ScoreTable, ising: bool = False) -> dict[Encoding, 
         try:
             bqm = encode(table, encoding)
         except InputError as error:
-            results[encoding] = str(error)
+            results[encoding] = str(error).partition(";")[0]  # the advice names arguments of other functions
         else:
             results[encoding] = encoding_statistics(bqm.spin if ising else bqm)
     return results

@@ -79,7 +79,9 @@ def explain_score(solution: AnnotatedSolution) -> list[tuple[str, str]]:
         )
         return [*terms, ("proved optimal", optimal)]
     terms.append(("not proved optimal", "Another network may score higher on these data."))
-    if solution.bound is not None:
+    if solution.gap is not None:
         bound = "No network within the parent limit scores above the bound (proved). The gap is the bound minus the score."
         terms.append(("upper bound, gap", bound))
+    elif solution.bound is not None:
+        terms.append(("upper bound", "No network with this smaller number of parents scores above the bound (proved)."))
     return terms

@@ -87,9 +87,10 @@ def optimality_text(solution: AnnotatedSolution, limit: str) -> str:
     bound = solution.bound
     if bound is None:
         return f"not proved optimal ({limit})"
-    other = "" if bound.max_parents == solution.max_parents else f" for at most {plural(bound.max_parents, 'parent')}"
-    gap = max(bound.score - solution.score, 0.0)
-    return f"not proved optimal ({limit}); upper bound {bound.score:.3f}{other} (gap {gap:.3f})"
+    if solution.gap is None:
+        few = plural(bound.max_parents, "parent")
+        return f"not proved optimal ({limit}); upper bound for at most {few} only: {bound.score:.3f}"
+    return f"not proved optimal ({limit}); upper bound {bound.score:.3f} (gap {solution.gap:.3f})"
 
 
 def plural(number: int, noun: str) -> str:
@@ -143,7 +144,7 @@ def division_lines(division: Division) -> list[str]:
             f"solved by {division.solver}, combined by {division.combine}"
         )
     else:
-        lines.append("no subproblems" + ("" if division.scheme == "none" else f"; candidate parents from {division.scheme}"))
+        lines.append("no subproblems" + ("" if division.scheme == "none" else f" ({division.scheme})"))
     if division.global_solver is not None and division.candidates is not None:
         most = max(map(len, division.candidates.values()))
         lines.append(
@@ -159,7 +160,7 @@ def division_lines(division: Division) -> list[str]:
             "this is the best network so far"
         )
     if division.skipped:
-        lines.append(f"skipped: {division.skipped}")
+        lines.append(f"search notes: {division.skipped}")
     return lines
 
 

@@ -47,6 +47,8 @@ def exhaustive(table: ScoreTable, run: Run = DEFAULT_RUN) -> Solution:
     n = len(table.names)
     if n > MAX_VARIABLES:
         raise InputError(f"exhaustive search supports at most {MAX_VARIABLES} variables, not {n}; use exact search")
+    if table.max_parents > 2:
+        raise InputError(f"exhaustive search supports at most 2 parents, not {table.max_parents}; use max_parents=2")
     if not table.unrestricted:
         raise InputError(
             "exhaustive search needs a table without forbidden parents or missing parent sets; use exact search"

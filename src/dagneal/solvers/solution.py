@@ -111,7 +111,7 @@ class Division:
         candidates: candidate parents of each variable when the global problem was last solved.
         global_solves: number of times that the global problem was solved.
         global_solver: name of the solver of the global problem.
-        skipped: description of the work that was skipped to save time; empty if none.
+        skipped: notes about skipped work and other limits of the search; empty if there are none.
         interrupted: whether Ctrl-C stopped the run.
     """
 
@@ -223,6 +223,18 @@ class Solution:
         """The edges as (parent, child), sorted by child and then by parent, in the order of the variables."""
         parents_of = ordered_parents(self.dag, list(self.dag))
         return [(parent, child) for child, parents in parents_of.items() for parent in parents]
+
+    @property
+    def gap(self) -> float | None:
+        """A proved upper bound on the score minus the score; 0 if the solution is optimal.
+
+        None if there is no bound, or if the bound holds only for fewer parents than this solution may have.
+        """
+        if self.optimal:
+            return 0.0
+        if self.bound is None or self.bound.max_parents < self.max_parents or isnan(self.score):
+            return None
+        return max(self.bound.score - self.score, 0.0)
 
     @property
     def is_dag(self) -> bool:

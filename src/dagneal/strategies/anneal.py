@@ -153,7 +153,7 @@ class Anneal:
         refuse_initial(problem)
         if run.deadline != NEVER:
             raise InputError(
-                "a sampler that solves the global problem directly cannot obey a time limit; reduce num_reads instead"
+                "a sampler that solves the global problem directly cannot obey a time limit; use fewer reads instead"
             )
         limit = parent_limit(problem.max_parents, len(problem.names), PAPER_PARENTS)
         parameters = self.sampler_parameters
