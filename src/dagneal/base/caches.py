@@ -36,7 +36,7 @@ def temporary_cache_folder() -> Path:
 
 
 def first_writable(folders: Iterable[Path]) -> Path | None:
-    """Return the first folder that exists or can be created, and that only this user can write to; None if there is none.
+    """Return the first folder to which only this user can write, and create it if necessary; None if there is none.
 
     Compiled code is loaded from the folder, so folders that another user owns or can write to are skipped.
 

@@ -1,4 +1,4 @@
-"""The error type for invalid input, other errors and warnings, and common checks of arguments."""
+"""Exceptions and warnings of this package, and common checks of arguments."""
 
 import reprlib
 import warnings
@@ -30,7 +30,7 @@ class SecondaryWarning(UserWarning):
 
 @contextmanager
 def warn_on_failure(what: str) -> Iterator[None]:
-    """Turn an exception into a `SecondaryWarning`, so that a failed extra computation does not discard the result.
+    """Turn an exception in the `with` block into a `SecondaryWarning`, so that a failed extra step does not lose the result.
 
     Args:
         what: name of the computation, used as the subject of the message.
@@ -83,7 +83,7 @@ def finite_number(name: str, value: Any, above: bool = False) -> float:
     Args:
         name: name of the argument, for the error message.
         value: the given value.
-        above: whether the number must be above 0.
+        above: True if 0 is not accepted.
 
     >>> finite_number("noise", "x")
     Traceback (most recent call last):
@@ -143,7 +143,7 @@ def short_repr(value: Any) -> str:
 
 
 def check_text(text: str, what: str) -> None:
-    """Check that a text can be encoded as UTF-8. Half of a surrogate pair, which JSON escapes can contain, cannot.
+    """Check that a text can be encoded as UTF-8. JSON escapes such as `\\ud800` can produce invalid text.
 
     Args:
         text: name of a column, a state, a variable or a network.
@@ -174,7 +174,7 @@ def first_few(items: Sequence[str], most: int = 5) -> str:
 
 
 def hint(name: str, known: Iterable[str]) -> str:
-    """Return the end of an error message that suggests the most similar valid name; empty if no name is similar.
+    """Return a suggestion of the most similar valid name, to append to an error message; empty if no name is similar.
 
     Args:
         name: unknown name that the user gave.

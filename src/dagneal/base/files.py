@@ -96,5 +96,5 @@ def _temporary(target: Path) -> Iterator[BinaryIO]:
 
 
 def _is_device(target: Path) -> bool:
-    """Return whether a path is a device or a pipe, such as /dev/stdout. It cannot be replaced by a temporary file."""
+    """Return whether a path is a device or a pipe, such as /dev/stdout. A temporary file must not replace it."""
     return target.exists() and not target.is_file()

@@ -95,7 +95,7 @@ def _parent_folders() -> Iterator[Path]:
 
 
 class _Locator(caching._CacheLocator):  # type: ignore[misc]
-    """Gives Numba the cache folder. A changed source has another cache folder, so the stamp of the source is constant."""
+    """Gives Numba the cache folder. Numba need not detect changed code, because changed code gets another cache folder."""
 
     def __init__(self, function: Callable[..., Any], path: str) -> None:
         self._py_file = path  # Numba's warnings use this attribute
@@ -120,7 +120,7 @@ class _Implementation(caching.CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
-    """Numba's cache without its errors: an unreadable kernel is recompiled, and a failed save is ignored."""
+    """Numba's cache, which raises no errors here: an unreadable kernel is recompiled, and a failed save is ignored."""
 
     _impl_class = _Implementation
 
@@ -163,9 +163,9 @@ def run_threads(
     """Call `work` for every task, in threads, and return the results in the order of the tasks.
 
     Args:
-        work: function that spends its time in kernels, which release the GIL.
+        work: function that spends most of its time in kernels, which release the GIL.
         tasks: arguments of `work`, one per call.
-        workers: number of threads; by default all cores, or 1 if this is already a worker thread.
+        workers: number of threads; by default one per core, or 1 if the calling thread is already a worker.
         stage: name of the work in calls of `progress`.
         progress: function that is called after each result; None for no calls.
     """

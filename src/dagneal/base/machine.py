@@ -56,7 +56,7 @@ def cores() -> int:
 
 
 def mark_worker_thread() -> None:
-    """Mark this thread as a worker of a thread pool. `cores` then returns 1 in it, which prevents nested thread pools."""
+    """Mark this thread as a worker of a thread pool. `cores` then returns 1 here, which prevents nested thread pools."""
     _thread.is_worker = True
 
 
@@ -77,7 +77,7 @@ def has_memory(size: float) -> bool:
     """Return whether this process may use `size` more bytes.
 
     Args:
-        size: number of bytes. Small sizes are not checked unless the user set a limit, because the check is slow.
+        size: number of bytes. Small sizes are always allowed unless the user set a limit, because the check is slow.
     """
     return (size <= _SMALL and memory_limit() is None) or size <= free_memory()
 
@@ -100,7 +100,7 @@ def check_memory(size: float, what: str, instead: str) -> None:
 
 
 def check_address_space(size: float) -> None:
-    """Raise an error if `ulimit -v` or `ulimit -d` is too small. Compiled libraries would abort without a message.
+    """Raise an error if `ulimit -v` or `ulimit -d` is too small. Otherwise compiled libraries would abort without a message.
 
     Args:
         size: number of bytes of address space needed on two cores. More is added for each further core.
@@ -115,7 +115,7 @@ def check_address_space(size: float) -> None:
 
 
 def _address_space() -> tuple[int, int]:
-    """Return the limits on the address space and on the data segment of this process, in bytes; 2**62 if unlimited."""
+    """Return two limits of this process, in bytes: on the address space and on the data segment; 2**62 if unlimited."""
     try:
         import resource
     except ImportError:  # Windows
@@ -148,9 +148,9 @@ def memory_use() -> int:
 
 @contextmanager
 def watch_memory(exceeded: Callable[[str], None], every: float = 0.02) -> Iterator[None]:
-    """Watch the memory of this process until the `with` block ends. Call `exceeded` once if it is above the user's limit.
+    """Call `exceeded` once if the memory use of this process exceeds the user's limit before the `with` block ends.
 
-    This finds memory use that cannot be predicted for `check_memory`, such as that of third-party samplers.
+    Use this if the memory use cannot be predicted for `check_memory`, for example with third-party samplers.
 
     Args:
         exceeded: function that is called with an error message, in another thread.
@@ -192,10 +192,10 @@ def parse_bytes(size: int | str) -> int:
     """
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?I?)B?\s*", str(size).upper())
     if match is None or match[2] not in _UNITS:
-        raise InputError(f"{size!r} is not an amount of memory; give an amount such as 2GB or 512MB")
+        raise InputError(f"{size!r} is not an amount of memory; give an amount such as '2GB' or '512MB'")
     total = int(float(match[1]) * _UNITS[match[2]])
     if not total:
-        raise InputError(f"{size!r} is less than 1 byte of memory; give an amount such as 2GB")
+        raise InputError(f"{size!r} is less than 1 byte of memory; give an amount such as '2GB'")
     return total
 
 

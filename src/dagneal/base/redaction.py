@@ -50,7 +50,7 @@ def _hide_secrets(text: str) -> str:
 
 
 def safe_cause(error: BaseException) -> BaseException | None:
-    """Return an error if its traceback contains no token, otherwise None. Use it as the cause in `raise ... from`.
+    """Return the given error if its traceback contains no token, otherwise None. Use the result in `raise ... from`.
 
     Args:
         error: error that caused another error.

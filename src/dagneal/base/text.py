@@ -1,4 +1,4 @@
-"""Terminal text: display width, shortening, padding and escaping of control characters."""
+"""Text for the terminal: measure its width, shorten it, pad it, and escape control characters."""
 
 from __future__ import annotations
 

@@ -60,8 +60,8 @@ class DaskExecutor(Executor):
     def share(self, shared: Shared) -> Any:
         """Return a future for a shared value. If the future is an argument of a call, Dask passes the value instead.
 
-        Dask sends the value once to each worker that needs it. The value is the result of a Dask task, because Dask repeats
-        a task if its worker dies. If a worker dies, `Client.scatter` can lose the value or hang.
+        Dask sends the value once to each worker that needs it. The value is stored as the result of a Dask task, because
+        Dask repeats a task if its worker dies. `Client.scatter` is not used: it can lose the value or hang if a worker dies.
 
         Args:
             shared: value that many calls need.
@@ -129,21 +129,21 @@ def dask(address: str) -> Iterator[DaskExecutor]:
     try:
         from distributed import Client
     except ImportError as error:
-        raise InputError("Dask is not installed; install it with pip install 'dagneal[dask]'") from error
+        raise InputError("Dask is not installed; install it with: pip install 'dagneal[dask]'") from error
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # dagneal reports lost connections itself
     kind, _, count = address.partition(":")
     if kind == "local":
         if not count.isdigit() or int(count) < 1:
             raise InputError(
-                f"{address!r} is not a Dask cluster; give local:4 for 4 worker processes, or the address of a scheduler"
+                f"{address!r} is not a Dask cluster; give 'local:4' for 4 worker processes, or the address of a scheduler"
             )
         with _local_cluster(int(count)) as cluster, Client(cluster) as client, DaskExecutor(client) as executor:
             yield executor
         return
     if not _ADDRESS.fullmatch(address):  # the client would report this only after the timeout
         raise InputError(
-            f"{address!r} is not the address of a Dask scheduler; give an address such as tcp://10.0.0.1:8786, or local:4 "
-            "for 4 worker processes on this machine"
+            f"{address!r} is not the address of a Dask scheduler; give an address such as 'tcp://10.0.0.1:8786', or "
+            "'local:4' for 4 worker processes on this machine"
         )
     try:
         client = Client(address, timeout=_CONNECT_TIMEOUT, set_as_default=False)

@@ -68,7 +68,7 @@ class Fingerprinted(Protocol):
 
 @runtime_checkable
 class SupportsSubmit(Protocol):
-    """An object with a method `submit` like that of `concurrent.futures.Executor`. It need not be a subclass."""
+    """An object with a method `submit` like that of `concurrent.futures.Executor`. It need not inherit from `Executor`."""
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
         """Schedule a call, and return its future.
@@ -191,7 +191,7 @@ def wait_for_any(executor: Executor, waiting: Iterable[Future[Any]]) -> set[Futu
     """Wait until at least one future is done, and return all futures that are done.
 
     Args:
-        executor: executor of the futures; if it is `SupportsCheck`, its method `check` is called every few seconds.
+        executor: executor of the futures; if it implements `SupportsCheck`, its method `check` is called every few seconds.
         waiting: futures of submitted tasks.
     """
     while not (done := wait(waiting, timeout=_CHECK_INTERVAL, return_when=FIRST_COMPLETED).done):
@@ -204,7 +204,7 @@ def get_result(executor: Executor, future: Future[Any]) -> Any:
     """Return the result of a task, or raise its exception. Raise `LostWorkersError` if the executor did not finish the task.
 
     Args:
-        executor: executor of the task; if it is `Remote`, the exceptions in `Remote.lost` also mean a lost task.
+        executor: executor of the task; if it implements `Remote`, the exceptions in `Remote.lost` also mean a lost task.
         future: future that is done and that this module did not cancel.
     """
     lost: tuple[type[BaseException], ...] = (CancelledError, BrokenExecutor)
@@ -257,12 +257,12 @@ def run_chunks(
     """Call `function(shared.value, content)` for every chunk on an executor, and record the results.
 
     Only a few chunks are submitted at a time, to limit memory. If a call raises an exception, or after Ctrl-C, no further
-    chunks begin. The running calls are finished and their results recorded. Then the exception is raised.
+    chunks begin. This function waits for the running calls and records their results. Then it raises the exception.
 
     Args:
-        executor: executor of the calls; if it is `SupportsShare`, it sends the shared value to the workers.
-        function: function at module level, so that other processes can import it; if it is `Cancellable`, running calls can
-            be cancelled.
+        executor: executor of the calls; if it implements `SupportsShare`, it sends the shared value to the workers.
+        function: function at module level, so that other processes can import it. Running calls can be cancelled if it
+            implements `Cancellable`.
         chunks: pairs (label, content). The content is an argument of the call; the label is passed to `record` only.
         record: function that is called with the label and the result of each finished call, in the calling thread.
         shared: value that all calls need.

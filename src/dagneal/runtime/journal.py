@@ -49,7 +49,7 @@ class SqliteJournal:
 
     Opening a journal checks the whole file and its write-ahead log. If anything is missing or changed, a new journal with
     all intact content replaces the file. The damaged files are kept under another name, and `notes` states what was lost.
-    A file without any intact content raises an error and is not changed.
+    If the file has no intact content, an error is raised and the file is not changed.
 
     Args:
         path: file of the journal; it is created if it does not exist.
@@ -115,7 +115,7 @@ class SqliteJournal:
         """Save the settings of the run. If the journal already has settings and they differ, raise an error.
 
         Args:
-            settings: JSON values that determine the result, by name: parameters, versions, the fingerprint of the data.
+            settings: names and JSON values of everything that determines the result, such as parameters, versions and data.
         """
         current = json.loads(json.dumps(dict(settings)))
         saved = self.recall("settings")
@@ -141,7 +141,7 @@ class SqliteJournal:
         self._save("run", {name: json.dumps(value)})
 
     def recall(self, name: str) -> Any:
-        """Return a value that `remember` saved; None if there is none.
+        """Return the value that `remember` saved under a name; None if nothing was saved.
 
         Args:
             name: name of the value.
@@ -201,7 +201,7 @@ class SqliteJournal:
     def _restart(self) -> None:
         """Copy the log to the database file, and restart the log: the next frame is written to its first slot.
 
-        Recovery then cannot find values that were replaced.
+        This overwrites replaced values in the log, so that a later recovery cannot find them.
         """
         _, used, _ = self._connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
         self._connection.execute(f"PRAGMA user_version = {OPEN}")  # writes the first frame
@@ -351,7 +351,7 @@ class _Guard:
                 return
             os.close(handle)
             if time.monotonic() > deadline:
-                raise InputError(f"{name} is in use by another process; wait for it, or give another file")
+                raise InputError(f"{name} is in use by another process; wait until it ends, or give another file")
             time.sleep(0.05)
 
     def unlock(self) -> None:
@@ -386,7 +386,7 @@ def _lock(handle: int) -> bool:
 
 
 def _is_same_file(handle: int, file: Path) -> bool:
-    """Return whether an open file is still the file at this path. It may have been replaced or deleted."""
+    """Return whether an open file is still the file at a path, and was not replaced or deleted."""
     try:
         return os.path.samestat(os.fstat(handle), file.stat())
     except FileNotFoundError:

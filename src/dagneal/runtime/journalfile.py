@@ -221,7 +221,7 @@ class Salvage:
     rows: dict[str, Rows] = field(default_factory=lambda: {table: {} for table in TABLES})
 
     def lost(self, table: str) -> int:
-        """Return the number of missing row numbers below the largest. At least as many rows are lost.
+        """Return a lower bound on the number of lost rows: the count of missing row numbers below the largest row number.
 
         Args:
             table: name of the table.
@@ -247,7 +247,7 @@ def salvage(main: Any, log: Log | None) -> Salvage:
     count = -(-len(main) // PAGE)
 
     def images() -> Iterator[tuple[int, bytes]]:
-        """Yield number and content of all versions of the pages. The newest versions come first."""
+        """Yield (page number, content) for every stored version of every page. The newest versions come first."""
         yield from newest.items()
         for number in range(1, count + 1):
             at = (number - 1) * PAGE + (100 if number == 1 else 0)
@@ -268,14 +268,14 @@ def salvage(main: Any, log: Log | None) -> Salvage:
 
 
 def _rows_on_page(content: bytes, head: int, page: Any, most: int, known: Rows) -> Iterator[tuple[int, bytes]]:
-    """Yield number and undecoded content of each row on a page.
+    """Yield (row number, undecoded content) for each row on a page.
 
     Args:
         content: content of the page.
-        head: offset of the page header, which is not 0 on the first page.
+        head: offset of the page header: 100 on the first page, else 0.
         page: function that returns the newest content of a page, given its number.
-        most: number of bytes that no row exceeds.
-        known: rows of `pieces` that were already found; most of them are skipped.
+        most: upper bound on the size of a row, in bytes; a larger size is damage, and the row is skipped.
+        known: rows of `pieces` that were already found; most of them are not yielded again.
     """
     if content[head] != _LEAF:
         return
@@ -302,7 +302,7 @@ def _rows_on_page(content: bytes, head: int, page: Any, most: int, known: Rows) 
 
 
 def _varint(content: bytes, at: int) -> tuple[int, int]:
-    """Decode a number in SQLite's format varint. Return the number and the offset of the byte after it."""
+    """Decode a number in SQLite's varint format, and return the tuple (number, offset of the next byte)."""
     value = 0
     for position in range(at, min(at + 8, len(content))):
         value = value << 7 | content[position] & 0x7F
@@ -319,7 +319,7 @@ def _record(payload: bytes, number: int) -> tuple[str, str, Any] | None:
         number: number of the row.
 
     Returns:
-        Table, key and value; None if this is not an intact row of a journal.
+        Tuple (table name, key, value); None if this is not an intact row of a journal.
     """
     size, at = _varint(payload, 0)
     kinds: list[int] = []

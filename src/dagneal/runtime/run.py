@@ -28,7 +28,7 @@ class Deadline:
     """A time limit, after which a search returns the best network so far.
 
     Args:
-        at: time of the deadline on the clock `time.perf_counter`; infinity for no deadline.
+        at: time of the deadline, as a value of `time.perf_counter()`; infinity for no deadline.
 
     >>> Deadline.after(60).passed, NEVER.passed
     (False, False)
@@ -103,7 +103,7 @@ class TaskFunction(Protocol):
         ...
 
     def __call__(self, shared: Any, tasks: Sequence[Any]) -> tuple[NDArray[np.uint8], dict[int, str]]:
-        """Return an array with the results of a chunk, and a dict of error messages: the index of a failed task is the key.
+        """Return the tuple (results, errors): an array with one row per task, and the error messages by index of the task.
 
         Args:
             shared: value that all tasks need.
@@ -114,11 +114,11 @@ class TaskFunction(Protocol):
 
 @dataclass(eq=False)
 class Results:
-    """Results of tasks. The arrays have one row per task, in the order of the tasks.
+    """Results of tasks. The arrays `values` and `done` have one row per task, in the order of the tasks.
 
     Attributes:
         values: results; rows of tasks without a result are 0.
-        done: whether each task has a result.
+        done: True for each task that has a result.
         failed: error messages of failed tasks, by index of the task.
         interrupted: whether Ctrl-C stopped the computation.
         late: whether the deadline stopped the computation.
@@ -169,7 +169,7 @@ class Run:
             )
         if self.journal is not None and not isinstance(self.journal, Journal):
             raise InputError(
-                f"journal is {self.journal!r}; give the path of a file, or an object with the methods get and put"
+                f"journal is {self.journal!r}; give the path of a file, or an object with the methods 'get' and 'put'"
             )
 
     def __enter__(self) -> Run:
@@ -184,7 +184,7 @@ class Run:
             self.journal.close()
 
     def child(self, *names: str) -> Run:
-        """Return a copy of this run for one step of the computation. It has a new seed; see `derive_seed`.
+        """Return a copy of this run for one step of the computation. The copy has a new seed; see `derive_seed`.
 
         Args:
             names: names that identify the step.
@@ -202,7 +202,7 @@ class Run:
         """Call `function(shared, task)` for every task, and `record(task, result)` for every finished task.
 
         Only a few tasks are read from the iterator at a time. If a task raises an exception, or after Ctrl-C, no further
-        tasks begin. The running tasks are finished and their results recorded. Then the exception is raised.
+        tasks begin. This method waits for the running tasks and records their results. Then it raises the exception.
 
         Args:
             function: function at module level, so that other processes can import it.
@@ -224,7 +224,7 @@ class Run:
         """Call a function for all tasks, in chunks, and return the results in the order of the tasks.
 
         The journal stores finished tasks, and tasks in the journal are not repeated. After Ctrl-C or the deadline, the
-        results so far are returned. If there are none after Ctrl-C, `KeyboardInterrupt` is raised.
+        results so far are returned. Ctrl-C before the first result raises `KeyboardInterrupt`.
 
         Args:
             function: function that computes a chunk of tasks.

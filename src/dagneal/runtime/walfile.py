@@ -126,7 +126,7 @@ class Log:
         return self._valid
 
     def frames(self) -> list[tuple[int, bytes]]:
-        """Return number and content of all pages written since the last restart, oldest first, even if they are damaged."""
+        """Return (page number, content) for each frame since the last restart, oldest first. Damaged frames are included."""
         if not len(self._slots):
             return []
         salts = self._fields[:, 2:4]
@@ -176,7 +176,7 @@ class Log:
 
     @cached_property
     def _chained(self) -> NDArray[np.bool_]:
-        """Whether the checksum of each frame is correct, given the checksum of the previous frame."""
+        """For each frame: whether its checksum is correct, given the checksum of the previous frame."""
         words = self._slots.view(self._byte_order).astype(np.uint64)
         summed = np.concatenate([words[:, :2], words[:, _FRAME // 4 :]], axis=1)
         own = self._fields[:, 4:6]
@@ -209,7 +209,7 @@ class Log:
         )
 
     def _half_filled(self, slot: int) -> bool:
-        """Return whether a killed process wrote only the first part of the pattern: the slot begins with the pattern."""
+        """Return whether a killed process wrote only the first part of the pattern into a slot."""
         return slot < SLOTS and any(
             end >= _FRAME and bool((self._slots[slot, :end] == _unused_pattern()[slot, :end]).all()) for end in _ends(slot)
         )
