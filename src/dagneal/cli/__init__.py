@@ -100,7 +100,10 @@ def _flush(status: int) -> int:
 
 
 def _report_output(error: Exception) -> int:
-    """Report that the output cannot be written, and return 2; return 0 if the reader closed the pipe, as `head` does."""
+    """Report that the output cannot be written, and return 2.
+
+    If the reader closed the pipe, as `head` does, return 0 without a message.
+    """
     discard(sys.stdout)
     if isinstance(error, BrokenPipeError):
         return 0

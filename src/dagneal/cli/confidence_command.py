@@ -51,7 +51,10 @@ def add_options(command: Parser) -> None:
     )
     group.add_argument("--seed", type=int, metavar="S", help="random seed (default 0)")
     group.add_argument(
-        "--time-limit", type=float, metavar="S", help="after S seconds, start no new bootstrap sample and end each search"
+        "--time-limit",
+        type=float,
+        metavar="S",
+        help="after S seconds, start no new bootstrap sample and stop searches early",
     )
     add_journal_option(group)
     add_cluster_option(group, "Dask cluster: scheduler address, or local:4 for 4 workers on this machine")
@@ -106,7 +109,7 @@ def _check(options: argparse.Namespace) -> Measures:
     if options.threshold is not None and options.bootstrap is None:
         raise InputError("--threshold needs --bootstrap N")
     if options.journal is not None and options.bootstrap is None:
-        raise InputError("--journal stores bootstrap samples; give --bootstrap N, or omit --journal")
+        raise InputError("--journal stores bootstrap samples, so it needs --bootstrap N")
     threshold = WEAK_EDGE if options.threshold is None else options.threshold
     measures = Measures(options.bootstrap, threshold, options.ess or (), options.holdout)
     measures.check()

@@ -26,7 +26,7 @@ class Measures:
     Args:
         bootstrap: number of bootstrap samples; None to skip the bootstrap.
         threshold: bootstrap frequency below which an edge is weak.
-        ess: equivalent sample sizes of BDeu to learn with; they show the sensitivity to the prior.
+        ess: equivalent sample sizes of the BDeu score; a network is learned with each of them.
         holdout: fraction of rows to hold out; None to skip the hold-out.
     """
 
@@ -55,11 +55,11 @@ def measure(learned: Learned, measures: Measures, solver: Any, run: Run) -> tupl
     Args:
         learned: learned network with its data.
         measures: measures to compute.
-        solver: solver of the additional networks; None for the default solver.
-        run: seed, deadline, progress, executor and journal.
+        solver: solver that learns the additional networks; None for the default solver.
+        run: `Run` object with the seed, deadline, progress, executor and journal.
 
     Returns:
-        The network with the measures, and whether Ctrl-C interrupted the work.
+        A pair: the network with the measures, and whether Ctrl-C interrupted the work.
     """
     from dagneal.confidence.annotated import Confidence
     from dagneal.confidence.measures import holdout, sensitivity

@@ -1,7 +1,7 @@
 """The configuration of a command: read from arguments, a file or a journal, and converted back to arguments.
 
 A configuration holds the options that differ from their defaults, under their Python names. `--config` reads a configuration
-from a TOML file, and a journal stores one. Both go through the parser, which checks every value.
+from a TOML file, and a journal stores one. In both cases, the parser checks every value.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def parser(command: str | None = None) -> Parser:
     """Return the parser of `dagneal`.
 
     Args:
-        command: name of the only command to load; None for all commands.
+        command: name of a command, to load only this command; None to load all commands.
     """
     top = Parser(
         prog="dagneal",
@@ -79,7 +79,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
         words: arguments after the word `dagneal`.
 
     Returns:
-        The options. The attribute `configuration` has the options that differ from their defaults.
+        The parsed options. Their attribute `configuration` is a dictionary of the options that differ from their defaults.
     """
     words = list(words)
     if any(word == "--config" or word.startswith("--config=") for word in words):
@@ -116,7 +116,10 @@ def to_arguments(command: str, configuration: Mapping[str, Any], where: str = "t
 
 
 def _split_arguments(command: str, configuration: Mapping[str, Any], where: str) -> tuple[list[str], list[str]]:
-    """Return options and positional arguments as texts. If a positional looks like an option, -- precedes them."""
+    """Return two lists of texts: the options and the positional arguments.
+
+    If a positional argument looks like an option, the second list starts with `--`.
+    """
     actions = {action.dest: action for action in _actions(command) if action.dest not in _EXCLUDED}
     for name in configuration:
         if name not in actions:
@@ -138,7 +141,7 @@ def _split_arguments(command: str, configuration: Mapping[str, Any], where: str)
 
 
 def option_names(command: str) -> dict[str, str]:
-    """Return the options of a command, such as `--max-parents`, by their Python names.
+    """Return a dictionary from Python names, such as `max_parents`, to options of a command, such as `--max-parents`.
 
     Args:
         command: name of the command.
@@ -193,7 +196,10 @@ def _add_file(words: list[str]) -> list[str]:
 
 
 def _texts(action: argparse.Action, value: Any, where: str) -> list[Any]:
-    """Convert a value to command-line texts, one for each time the option is given; None stands for a flag."""
+    """Convert a value to a list of texts. The command line repeats the option for each text.
+
+    For a flag, the list is [None] if the flag is set, and empty if not.
+    """
     if isinstance(action, argparse._StoreTrueAction):
         if not isinstance(value, bool):
             raise InputError(f"{where} is {short_repr(value)}; give true or false")

@@ -47,7 +47,8 @@ def run(options: argparse.Namespace) -> None:
     check_distinct_paths(options.output)
     prior = parse_score(options.score)
     if not isinstance(prior, Dirichlet):
-        raise InputError(f"the score {options.score} has no prior for the fit; give {', '.join(score_names(Dirichlet))}")
+        names = ", ".join(score_names(Dirichlet))
+        raise InputError(f"the score {options.score} has no prior for the fit; give one of: {names}")
     dag = get_dag(read_structure(options.network))
     data = read_data_of(dag, options)
     network = fit(dag, data, prior)

@@ -146,7 +146,7 @@ def read_graph(source: str) -> Any:
 
 
 def _bins(given: list[str]) -> dict[str, str] | None:
-    """Parse the values of `--bins`; return the bins of each column, under the empty name for all columns."""
+    """Parse the values of `--bins`. Return the bins by column name; the empty name stands for all columns."""
     bins: dict[str, str] = {}
     for text in given:
         name, equals, how = text.rpartition("=")

@@ -1,4 +1,4 @@
-"""Options for journals and Dask clusters, and the context of a run."""
+"""Options for journals and Dask clusters, and functions that create `Run` objects."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def add_cluster_option(command: Parser | argparse._ArgumentGroup, explanation: s
 
 @contextmanager
 def open_journal(options: argparse.Namespace) -> Iterator[SqliteJournal | None]:
-    """Yield the journal of `--journal`, or None without this option, and print the notes of the journal.
+    """Yield the journal of `--journal`; yield None without this option. Print the notes of the journal.
 
     Args:
         options: parsed options of the command.
@@ -70,7 +70,7 @@ def open_journal(options: argparse.Namespace) -> Iterator[SqliteJournal | None]:
 
 @contextmanager
 def open_run(options: argparse.Namespace) -> Iterator[Run]:
-    """Yield the context of a run, with its seed, journal and executor.
+    """Yield a `Run` object with the seed, the journal and the executor.
 
     Args:
         options: parsed options of the command.
@@ -85,10 +85,10 @@ def open_run(options: argparse.Namespace) -> Iterator[Run]:
 
 @contextmanager
 def show_progress(run: Run, options: argparse.Namespace) -> Iterator[Run]:
-    """Yield the context of a run with a progress bar. The time limit of the run starts at this call.
+    """Yield a copy of a `Run` object with a progress bar and a time limit. The time limit starts at this call.
 
     Args:
-        run: context without progress bar and time limit.
+        run: `Run` object without progress bar and time limit.
         options: parsed options of the command.
     """
     from dagneal.runtime.run import Deadline, ignore_progress
@@ -129,7 +129,7 @@ def _remember(journal: SqliteJournal, options: argparse.Namespace) -> None:
 
 
 def _open_cluster(address: str | None) -> Any:
-    """Return a context manager that yields an executor on a Dask cluster, or None without an address."""
+    """Return a context manager that yields an executor on a Dask cluster. Without an address, it yields None."""
     if address is None:
         return nullcontext()
     from dagneal.runtime.clusters import dask

@@ -60,7 +60,7 @@ def add_options(command: Parser) -> None:
     output = "save the result: .html, .json, .bif, .graphml or .dot (may be repeated)"
     group.add_argument("-o", "--output", action="append", default=[], metavar="FILE", help=output)
     add_safe_labels(group)
-    group.add_argument("--samples", metavar="FILE", help="save the reads of the sampler for the global problem, as JSON")
+    group.add_argument("--samples", metavar="FILE", help="save the sampler's reads of the global problem as JSON")
     group.add_argument("--truth", metavar="NETWORK", help="compare the result with the true network (file or bundled name)")
 
 
@@ -128,7 +128,7 @@ def _check_samples(options: argparse.Namespace, solver: Any) -> None:
 
 
 def _read(options: argparse.Namespace) -> tuple[Dataset, Any, dict[str, Any]]:
-    """Return the data, the true graph and the other keyword arguments of `dagneal.learn`."""
+    """Return three values: the data, the true graph, and a dictionary of other keyword arguments of `dagneal.learn`."""
     from dagneal.graphs.dags import check_variables
     from dagneal.networks.bif import check_names
     from dagneal.networks.formats import check_characters
@@ -148,7 +148,7 @@ def _read(options: argparse.Namespace) -> tuple[Dataset, Any, dict[str, Any]]:
 
 
 def _measure(learned: Learned, options: argparse.Namespace, solver: Any, run: Run) -> tuple[Learned, bool]:
-    """Compute the edge strengths, and learn from bootstrap samples if `--bootstrap` is given."""
+    """Call `measure` for the edge strengths, and for the bootstrap if `--bootstrap` is given."""
     from dagneal.strategies.anneal import Anneal, Divide
 
     same = not isinstance(solver, Anneal | Divide)

@@ -20,7 +20,7 @@ class Help(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=_INDENT, width=min(shutil.get_terminal_size().columns, _WIDEST))
 
     def add_argument(self, action: argparse.Action) -> None:
-        """Add an argument. Unlike argparse, include the indent of the list of commands in its width."""
+        """Add an argument. Reserve space for the indent of the list of commands, which argparse ignores."""
         super().add_argument(action)
         if isinstance(action, argparse._SubParsersAction):
             self._action_max_length += self._indent_increment
@@ -79,7 +79,7 @@ def split_names(text: str) -> list[str]:
     """Parse comma-separated names; a name that contains a comma must be in quotes.
 
     Args:
-        text: text such as `age,"height, cm"`; an empty text is one empty name.
+        text: text such as `age,"height, cm"`; an empty text gives one empty name.
     """
     import csv
 
@@ -106,7 +106,7 @@ def join_names(names: list[Any]) -> str:
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
-    """Parse NAME=VALUE and return the name and the value; see `parse_value`.
+    """Parse NAME=VALUE and return the pair (name, value). `parse_value` parses the value.
 
     Args:
         text: text such as `num_sweeps=5000`.

@@ -37,12 +37,11 @@ def add_options(command: Parser) -> None:
     command.add_argument("--variables", type=int, metavar="N", help="number of variables, instead of a data file")
     sizes = "sizes of subproblems to plan, in variables (default: no subproblems)"
     command.add_argument("--divide", type=split_numbers, metavar="K,...", help=sizes)
-    command.add_argument(
-        "--subproblems",
-        default="all",
-        metavar="SCHEME",
-        help="subproblems to solve: all (default), cover:2, cover:3 or sample:0.2",
+    scheme = (
+        "subproblems to solve: all (default), cover:2 or cover:3 (enough to contain every pair or triple of variables), "
+        "or sample:0.2 (a random 20%%)"
     )
+    command.add_argument("--subproblems", default="all", metavar="SCHEME", help=scheme)
     rules = ("conquer", "penalty", "count")
     rule = "rule that combines subproblems: conquer (default), penalty or count"
     command.add_argument("--rule", choices=rules, default="conquer", metavar="RULE", help=rule)
@@ -126,7 +125,10 @@ def _scorer(options: argparse.Namespace) -> Any:
 
 
 def _subproblem_settings(options: argparse.Namespace, settings: Any, scorer: Any) -> tuple[Any, Any]:
-    """Return the plan settings of the subproblems, and the graph of their QUBO; None if all data have the same graph."""
+    """Return a pair: the plan settings of the subproblems, and the graph of the QUBO.
+
+    The graph is None if it does not depend on the data.
+    """
     from dagneal.qpu.plan import table_graph
 
     limit = options.max_parents
@@ -181,7 +183,8 @@ def _show(plans: Sequence[Plan], global_plans: Sequence[GlobalPlan], options: ar
         )
     if options.divide and not global_plans and options.rule == "conquer":
         lines.append(
-            "not included: conquer also solves the global problem, usually 2 to 5 times; `dagneal plan DATA --divide K` plans it"
+            "not included: conquer also solves the global problem, usually 2 to 5 times; "
+            "`dagneal plan DATA --divide K` plans it"
         )
     report = {"plans": [row.to_dict() for row in plans], "global": [row.to_dict() for row in global_plans]}
     show.result(report | {"file": options.output}, "\n".join(lines), options)

@@ -42,7 +42,10 @@ def add_options(command: Parser) -> None:
         command: parser of the command.
     """
     command.add_argument(
-        "items", nargs="*", metavar="ITEM", help="name from --list, or number in the paper, such as table-5 (default all)"
+        "items",
+        nargs="*",
+        metavar="ITEM",
+        help="name that --list shows, or table or figure, such as table-5 (default: all)",
     )
     command.add_argument("--list", action="store_true", help="list the items and their estimated time; run nothing")
     command.add_argument(
@@ -53,11 +56,15 @@ def add_options(command: Parser) -> None:
     )
     command.add_argument("--qpu", action="store_true", help="use a D-Wave quantum annealer (default: emulate it)")
     command.add_argument(
-        "--k", type=split_numbers, metavar="K,...", help="run Tables 9 to 11 only with these sizes of subproblems"
+        "--k", type=split_numbers, metavar="K,...", help="run Tables 9 to 11 only with these subproblem sizes"
     )
     command.add_argument("--report", action="store_true", help="run nothing; write the report from the stored runs")
     command.add_argument(
-        "-o", "--output", action=Once, metavar="FOLDER", help="output folder (default reproduction or reproduction-paper)"
+        "-o",
+        "--output",
+        action=Once,
+        metavar="FOLDER",
+        help="output folder (default: reproduction, or reproduction-paper with --scale paper)",
     )
     add_journal_option(command)
 
@@ -109,7 +116,7 @@ def folder_of(options: argparse.Namespace) -> Path:
 def _reproduce(
     options: argparse.Namespace, items: Sequence[Item], setting: Setting, annealers: Annealers, journal: SqliteJournal | None
 ) -> list[Part]:
-    """Run the cases that the records do not contain yet, and write the report."""
+    """Run the experiments whose results are not stored yet, and write the report."""
     from dagneal.base.machine import cores
     from dagneal.paper import evaluation
     from dagneal.paper.document import write_report

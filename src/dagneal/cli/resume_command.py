@@ -110,7 +110,7 @@ def _check_file(name: str) -> Path:
 
 
 def _check_types(stored: Any, file: Path) -> tuple[str, str, dict[str, Any]]:
-    """Check the command that a journal stores; return its name, folder and configuration."""
+    """Check the command that a journal stores, and return the tuple (name, folder, configuration)."""
     parts = stored if isinstance(stored, dict) else {}
     name, folder, configuration = parts.get("name"), parts.get("folder"), parts.get("configuration")
     if not isinstance(configuration, dict):

@@ -32,7 +32,9 @@ def add_options(command: Parser) -> None:
     command.add_argument("network", metavar="NETWORK", help=".bif file or bundled name (see dagneal networks)")
     command.add_argument("--rows", type=int, default=10_000, metavar="N", help="number of rows (default 10000)")
     command.add_argument("--seed", type=int, default=SEED, metavar="S", help=f"random seed (default {SEED})")
-    command.add_argument("--expected", action="store_true", help="write each row as often as expected, without randomness")
+    command.add_argument(
+        "--expected", action="store_true", help="write each possible row its expected number of times; draw no random rows"
+    )
     command.add_argument(
         "--rounding",
         choices=("nearest", "floor"),
@@ -63,7 +65,7 @@ def run(options: argparse.Namespace) -> None:
             raise InputError(f"{options.output} has an unknown format; end the name in .csv, .tsv or .parquet")
         check_writable(options.output)
     elif options.json:
-        raise InputError("--json describes the output file; give one with -o FILE")
+        raise InputError("--json prints a description of the output file, so it needs -o FILE")
     network = read_network(options.network)
     states = list(network.states.values())
     if options.expected or options.weights:

@@ -110,13 +110,13 @@ def open_solver(options: argparse.Namespace) -> Iterator[Any]:
 
 
 def _own_settings(kind: type) -> list[str]:
-    """Return the names of the settings of a solver class that are given with `--set`."""
+    """Return the settings of a solver class that have no option, so that users give them with `--set`."""
     options = ("sampler", "num_reads", "parameters", "solver", "size", "combine")
     return [field.name for field in fields(kind) if field.name not in options]
 
 
 def _strategy(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
-    """Create a solver without a sampler. Remove its settings from `settings`; settings of subproblems remain."""
+    """Create a solver that uses no sampler, and remove its settings from `settings`. Settings of `Divide` remain."""
     from dagneal.strategies.anneal import Divide
     from dagneal.strategies.names import as_solver
 
@@ -152,7 +152,7 @@ def _divide(options: argparse.Namespace, settings: Mapping[str, Any], solver: An
     from dagneal.strategies.anneal import Anneal, Divide
 
     if isinstance(solver, Anneal) and solver.direct:
-        raise InputError("--set direct=true excludes --divide and --rule; give only one of them")
+        raise InputError("--set direct=true cannot be combined with --divide or --rule; give only one of them")
     if options.size is None and not isinstance(solver, Anneal):
         raise InputError("--rule and settings of subproblems need --divide K")
     more = {} if options.combine is None else {"combine": options.combine}

@@ -41,7 +41,7 @@ def write_message(text: str) -> None:
 
 
 def write_text(text: str) -> None:
-    """Write a result to standard output, as text for people.
+    """Write a result to standard output as readable text.
 
     Args:
         text: one or more lines.
@@ -62,7 +62,7 @@ def discard(stream: TextIO | Any) -> None:
     """Connect a stream to the null device.
 
     Args:
-        stream: stream that cannot be written.
+        stream: stream that cannot be written to.
     """
     with suppress(OSError, ValueError):
         _connect_to_null(stream.fileno())

@@ -57,7 +57,10 @@ def translate(message: str, command: str = "learn") -> str:
 
 @lru_cache
 def _patterns(command: str) -> tuple[dict[str, str], re.Pattern[str], re.Pattern[str]]:
-    """Return the option of each argument, and two patterns: for an argument as first word, and for NAME=VALUE."""
+    """Return three values: a dictionary from argument names to options, and two patterns.
+
+    The first pattern finds an argument name at the start of a message; the second finds NAME=VALUE.
+    """
     options = option_names(command)
     words = {name: f"--set {name}" for name in _SETTINGS} if "settings" in options else {}
     words |= {name: options[other] for name, others in _OTHER_NAMES.items() for other in others if other in options}
@@ -79,7 +82,7 @@ def _option(option: str, name: str, text: str) -> str:
 
 
 def _value_text(value: Any) -> str:
-    """Return a value as a command-line text; empty if the value is an ellipsis."""
+    """Return a value as a command-line text. An ellipsis, which is a placeholder, gives an empty text."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, dict):

@@ -195,7 +195,7 @@ def energies_svg(energies: Floats, occurrences: Ints, optimum: float | None, bas
         energies: energy of each read. The energy of a read that is a network is minus its log score.
         occurrences: number of times that each read occurs.
         optimum: log score of the proved optimum; None if unknown.
-        baseline: best log score of random orders, as many as there are reads.
+        baseline: best log score among random orders; there is one random order for each read.
     """
     marks = [(-baseline, "random orders")] + ([] if optimum is None else [(-optimum, "optimum")])
     low = min([float(energies.min()), *(value for value, _ in marks)])

@@ -50,7 +50,7 @@ _SCORES = {
 
 
 def explain_score(solution: AnnotatedSolution) -> list[tuple[str, str]]:
-    """Return the terms of the score line, each with its explanation.
+    """Return the terms in the line that shows the score, as pairs (term, explanation).
 
     Args:
         solution: learned network with its score.

@@ -23,7 +23,7 @@ class Layers:
         rows: points of each row, from left to right; the first row is at the top.
         above: for each point, the points on the row above that are joined to it.
         below: for each point, the points on the row below that are joined to it.
-        passed: points on the rows that each long edge crosses, from its parent to its child.
+        passed: for each long edge, the points on the rows that it crosses, from its parent to its child.
     """
 
     rows: list[list[int]]
@@ -93,7 +93,7 @@ def _break_cycles(graph: nx.DiGraph) -> nx.DiGraph:
 
 
 def _depths(dag: nx.DiGraph) -> dict[str, int]:
-    """Return the row of each variable. Variables are below their parents, and the edges are short in total."""
+    """Return the row of each variable. Variables are below their parents, and the total length of the edges is small."""
     order = list(nx.topological_sort(dag))
     depth: dict[str, int] = {}
     for name in order:

@@ -32,7 +32,7 @@ class Arrangement:
 
     Attributes:
         place: centre of the box of each variable.
-        bends: points where a long edge bends, from its parent to its child.
+        bends: for each edge that is not straight, the points where it bends, from its parent to its child.
     """
 
     place: dict[str, Point]
@@ -74,7 +74,8 @@ def _pack(
 ) -> tuple[list[Point], dict[str, Point], float]:
     """Place components in rows (shelves), and variables without edges (lone variables) below.
 
-    Return the upper left corner of each component, the centre of each lone variable, and the size of the drawing.
+    Return three values: the upper left corner of each component, the centre of each lone variable, and a number that
+    measures the size of the drawing.
     """
     shelves: list[list[Point]] = [[]]
     for size in sizes:
@@ -129,7 +130,7 @@ def _free_ranges(layered: Layers, x: Sequence[float], sizes: Sequence[float], va
 
 
 def _straighten(points: Sequence[Point], rooms: Mapping[float, Point]) -> list[Point]:
-    """Return the bends that remain if the line is straightened as far as the boxes beside it allow."""
+    """Straighten a line and return the remaining bends. On each row, the line must stay inside the range in `rooms`."""
 
     def clear(a: Point, b: Point, row: float) -> bool:
         steep = (b[0] - a[0]) / (b[1] - a[1])
@@ -179,10 +180,10 @@ def _x_positions(layered: Layers, sizes: Sequence[float], variables: int) -> lis
 
 
 def _spread(wanted: Sequence[float], weights: Sequence[float], apart: Sequence[float]) -> list[float]:
-    """Return the positions with the least weighted squared distance from wanted positions.
+    """Return the positions that minimise the weighted sum of squared distances from the wanted positions.
 
-    Each position must be at least the distance `apart` to the right of the previous position. Subtract the sum of these
-    distances from each position: the differences must not decrease. This is monotone regression, which the
+    Position i must be at least `apart[i]` to the right of position i - 1. If apart[1] + ... + apart[i] is subtracted from
+    each position i, the positions only have to be in ascending order. This problem is a monotone regression, which the
     pool-adjacent-violators algorithm solves.
     """
     room = 0.0
@@ -202,7 +203,7 @@ def _spread(wanted: Sequence[float], weights: Sequence[float], apart: Sequence[f
 
 
 def _size(layout: Arrangement, widths: Mapping[str, float]) -> tuple[float, float]:
-    """Return the width of a component (boxes and bends), and the distance from its first row to its last row."""
+    """Return a pair: the width of a component (boxes and bends), and the distance from its first row to its last row."""
     right = max(x + widths[name] / 2 for name, (x, _) in layout.place.items())
     bends = [x for points in layout.bends.values() for x, _ in points]
     return max([right, *bends]), max(y for _, y in layout.place.values())

@@ -1,4 +1,4 @@
-"""The HTML page of a learned network: one file that needs no network access.
+"""The HTML page of a learned network: one file that works offline.
 
 It contains the drawing, the edges, the score, the data, the reads of the annealer and the votes of the subproblems.
 """

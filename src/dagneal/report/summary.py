@@ -107,7 +107,7 @@ def plural(number: int, noun: str) -> str:
 
 
 def shorten(name: str) -> str:
-    """Return a name that can be printed: without control characters, and at most 60 columns wide.
+    """Return a name that can be printed: without control characters, and at most 60 characters wide.
 
     Args:
         name: name of a variable or a state.
@@ -117,7 +117,7 @@ def shorten(name: str) -> str:
 
 
 def structure_lines(dag: nx.DiGraph) -> list[str]:
-    """Return a line for each variable, which lists its parents.
+    """Return one line for each variable, with the variable and its parents.
 
     Args:
         dag: graph of the network.
@@ -286,7 +286,7 @@ def _edge_lines(strengths: Sequence[Strength], bootstrap: Bootstrap | None, thre
 
 
 def _sensitivity_lines(names: Sequence[str], edges_by_size: Mapping[float, Edges], knowledge: Knowledge | None) -> list[str]:
-    """Return the lines of a table with the edges and directions for each equivalent sample size."""
+    """Return the lines of a table that shows the edges and their directions for each equivalent sample size."""
     rows = compare_classes([graph_from_edges(names, edges) for edges in edges_by_size.values()], knowledge)
     pairs = [f"{shorten(a)} - {shorten(b)}" for a, b in rows]
     width = max([len("equivalent sample size"), *map(display_width, pairs)])

@@ -29,7 +29,7 @@ def cell_text(value: str, longest: int = _NAME) -> str:
 
     Args:
         value: text without HTML.
-        longest: largest number of columns to show.
+        longest: largest width of the shown text, in characters.
 
     >>> cell_text("a<b")
     'a&lt;b'
@@ -45,7 +45,7 @@ def table(head: Sequence[tuple[str, bool]], rows: Sequence[Sequence[Any]], name:
     """Return an HTML table that can be sorted.
 
     Args:
-        head: heading of each column, and whether the column holds numbers.
+        head: a pair for each column: its heading, and whether the column holds numbers.
         rows: values of each row: texts, numbers or lists of states.
         name: HTML id of the table.
         label: name of the table for screen readers.
@@ -92,7 +92,7 @@ def edge_table(edges: Sequence[Mapping[str, Any]]) -> str:
 
 
 def explain_edge_table(edges: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Return each heading of the edge table with an explanation.
+    """Return the headings of the edge table, as pairs (heading, explanation).
 
     Args:
         edges: descriptions of the edges from `describe_edges`.
@@ -117,7 +117,7 @@ def definition_list(terms: Sequence[tuple[str, str]]) -> str:
     """Return terms and their explanations as an HTML definition list.
 
     Args:
-        terms: term and explanation of each entry.
+        terms: pairs (term, explanation).
     """
     entries = "\n".join(f"<div><dt>{escape(term)}</dt><dd>{escape(text)}</dd></div>" for term, text in terms)
     return f'<dl class="terms">\n{entries}\n</dl>'
@@ -128,7 +128,8 @@ def vote_table(names: Sequence[str], votes: Any, against: Any) -> str:
 
     Args:
         names: names of the variables.
-        votes: matrix with the number of subproblems whose solution has the edge from the row to the column.
+        votes: matrix with the number of subproblems whose solution has the edge from the variable of the row to the variable
+            of the column.
         against: matrix with the number of subproblems that contain both variables but not that edge.
     """
     head = "".join(f'<th scope="col">{cell_text(name)}</th>' for name in names)

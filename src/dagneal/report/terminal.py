@@ -18,7 +18,7 @@ _LETTER = GAP / 3  # width of a character in layout units; this puts names three
 def draw_text(dag: nx.DiGraph, width: int = 100) -> list[str]:
     """Draw a graph as lines of text, with parents above children.
 
-    The list is empty if the graph is too large, has a cycle or has no edges.
+    Return an empty list if the graph is too large, has a cycle or has no edges.
 
     Args:
         dag: graph of the network.
@@ -55,7 +55,7 @@ def draw_text(dag: nx.DiGraph, width: int = 100) -> list[str]:
 def _places(
     dag: nx.DiGraph, names: Mapping[str, Sequence[str]], width: int
 ) -> tuple[dict[str, tuple[int, int]], list[list[tuple[int, int]]]]:
-    """Return the centre of each name and the points of each edge, as pairs of column and line."""
+    """Return a pair: the centre of each name, and the points of each edge. A point is a pair (column, line)."""
     layout = arrange(dag, {name: _LETTER * len(names[name]) for name in dag}, _LETTER * width)
     left = min(x - _LETTER * len(names[name]) / 2 for name, (x, _) in layout.place.items())
 
