@@ -165,10 +165,12 @@ def test_every_heading_and_term_is_explained():
     terms = re.findall("<dt>(.*?)</dt><dd>[A-Z].*?[.]</dd>", text)
     assert headings[:3] == ["from", "to", "compared with the truth"]
     assert terms == ["from, to", *headings[2:], "BDeu(1)", "log score", "proved optimal"]
-    bound = Bound(-100.0, 2)
-    text = page(replace(result, optimal=False, bound=bound))
+    text = page(replace(result, optimal=False, bound=Bound(-100.0, result.max_parents)))
     assert "upper bound -100.000" in text
     assert re.findall("<dt>(.*?)</dt>", text)[-2:] == ["not proved optimal", "upper bound, gap"]
+    text = page(replace(result, optimal=False, bound=Bound(-100.0, 2)))
+    assert "upper bound for at most 2 parents only: -100.000" in text
+    assert re.findall("<dt>(.*?)</dt>", text)[-2:] == ["not proved optimal", "upper bound"]
 
 
 def test_a_reversal_that_makes_a_cycle_is_marked():

@@ -83,5 +83,6 @@ def explain_score(solution: AnnotatedSolution) -> list[tuple[str, str]]:
         bound = "No network within the parent limit scores above the bound (proved). The gap is the bound minus the score."
         terms.append(("upper bound, gap", bound))
     elif solution.bound is not None:
-        terms.append(("upper bound", "No network with this smaller number of parents scores above the bound (proved)."))
+        few = f"No network with at most {solution.bound.max_parents} parents per variable scores above the bound (proved)."
+        terms.append(("upper bound", few))
     return terms

@@ -246,7 +246,7 @@ def holdout_line(holdout: HoldoutResult) -> str:
     """
     return (
         f"{holdout.rows:,} held-out rows: log-likelihood per row {holdout.log_likelihood:.4f}; "
-        f"of a network without edges {holdout.without_edges:.4f}"
+        f"for a network without edges {holdout.without_edges:.4f}"
     )
 
 
