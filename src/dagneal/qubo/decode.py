@@ -24,17 +24,17 @@ from dagneal.scoring.table import ScoreTable
 
 @dataclass(frozen=True, eq=False)
 class Reads:
-    """The reads (samples) of a sampler, decoded into graphs. Each row of the sample set is one entry.
+    """The reads (samples) of a sampler, decoded into graphs. Each array has one entry per row of the sample set.
 
-    A raw read is a graph with the edges whose edge variables d are 1. It is feasible if it is a DAG and the table has all
-    its parent sets. A repaired read keeps only the order of the variables: every child gets its best parents among the
+    A raw read is the graph of all edges whose edge variable d is 1. It is feasible if it is a DAG and the table contains
+    all its parent sets. A repaired read keeps only the order of the variables: every child gets its best parents among the
     variables before it. So a repaired read is always a DAG. If the raw read is feasible, the repaired read scores at
     least as high.
 
     Attributes:
         table: score table that was encoded.
         edges: values of the edge variables d, shape (reads, parents, children).
-        orders: one order per row: the indices of the variables, from first to last.
+        orders: order of the variables in each read: their indices, from first to last, shape (reads, variables).
         raw_scores: log score of each raw read; NaN if the read is not feasible.
         repaired_scores: log score of each repaired read.
         energies: energy of each read, as reported by the sampler.
@@ -51,11 +51,11 @@ class Reads:
 
     @property
     def feasible(self) -> NDArray[np.bool_]:
-        """True for each raw read that is a DAG whose parent sets are all in the table."""
+        """For each raw read, whether it is a DAG whose parent sets are all in the table."""
         return ~np.isnan(self.raw_scores)
 
     def raw_graph(self, read: int) -> nx.DiGraph:
-        """Return the graph of a raw read, which may have cycles.
+        """Return the graph of a raw read. The graph may have cycles.
 
         Args:
             read: index of the read.
@@ -82,9 +82,10 @@ def decode(table: ScoreTable, sampleset: dimod.SampleSet) -> Reads:
         table: score table that was encoded.
         sampleset: reads of a sampler.
 
-    The order of the variables in a read follows its edge variables d and its order variables r. If these contradict each
-    other, it follows d alone. If d has a cycle, it follows r alone. If r has a cycle as well, it follows neither. If several
-    variables may come next, the variable that r puts before most other variables comes next, then the earlier column.
+    Each read gets an order of the variables that agrees with its edge variables d and its order variables r. If d and r
+    contradict each other, the order agrees with d alone; if d has a cycle, with r alone; if r also has a cycle, with
+    neither. If several variables may come next, the variable that r puts before the most other variables comes next. Ties
+    go to the earlier column.
 
     >>> from dwave.samplers import TreeDecompositionSolver
     >>> from dagneal.networks.bundled import load
@@ -133,7 +134,7 @@ def decode_numbered(table: ScoreTable, layout: Layout, sampleset: dimod.SampleSe
 
 
 def decode_spins(table: ScoreTable, encoded: Qubos, problem: int, spins: NDArray[np.int8]) -> Reads:
-    """Decode the reads, given as spins, of one of several problems that were encoded together.
+    """Decode reads that are given as spins. They belong to one of several problems that were encoded together.
 
     Args:
         table: score table of the problem.
@@ -171,7 +172,10 @@ def _build_reads(
 def _find_orders(
     edges: NDArray[np.bool_], before: NDArray[np.bool_], required: NDArray[np.bool_]
 ) -> tuple[Ints, NDArray[np.bool_]]:
-    """Return the order of each read, and whether its edges have no cycle. Required edges count as edges."""
+    """Return (orders, acyclic): the order of each read, and whether the edges of each read have no cycle.
+
+    The required edges are added to the edges of every read.
+    """
     reads, n, _ = edges.shape
     orders = np.empty((reads, n), dtype=np.int64)
     acyclic = np.ones(reads, dtype=np.bool_)

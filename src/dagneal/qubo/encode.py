@@ -4,7 +4,8 @@ The Hamiltonian is H = H_score + H_max + H_trans + H_consist (O'Gorman et al. 20
 which uses the same Hamiltonian. The QUBO variables are:
 
     ("d", parent, child)       edge: 1 if the graph has the edge parent -> child
-    ("y", child, l)            slack: binary digit l of the limit minus the number of parents (halved, except with `paper`)
+    ("y", child, l)            slack: binary digit l of the number of parents that may still be added
+                               (with `tight` and `gap`: of half this number, rounded down)
     ("r", a, b)                order: 1 if a is before b in the order of the variables; a is the earlier column in the data
     ("a", child, parents...)   auxiliary: 1 if the child has all these parents; only needed if a child may have three parents
 """
@@ -59,7 +60,7 @@ class Encoding:
         if self.penalties == "paper" and self.order != "complete":
             raise InputError(
                 "the paper's penalties are too small for chordal order variables; "
-                "use complete order variables or tight penalties"
+                "use 'complete' instead of 'chordal', or 'tight' instead of 'paper'"
             )
         if not isinstance(self.scale, int | float) or not 0 < self.scale < inf:
             raise InputError(f"scale is {self.scale!r}; give a finite number above 0")
@@ -106,9 +107,11 @@ def parse_encoding(text: str) -> Encoding:
     for word in words:
         field, value = _WORDS.get(word, ("", False))
         if not field:
-            raise InputError(f"the encoding {text!r} has the unknown word {word!r}; use words from {', '.join(_WORDS)}")
+            raise InputError(
+                f"the encoding {text!r} has the unknown word {word!r}; use one or more of {', '.join(map(repr, _WORDS))}"
+            )
         if field in settings:
-            raise InputError(f"the encoding {text!r} sets {field} twice; keep only one word for it")
+            raise InputError(f"the encoding {text!r} sets {field} twice; keep only one word for {field}")
         settings[field] = value
     return replace(PAPER if settings.get("penalties") == "paper" else TIGHT, **settings)  # type: ignore[arg-type]
 
@@ -150,7 +153,7 @@ def qubos(problem: ScoreTable | Subproblems, encoding: Encoding = TIGHT) -> Qubo
 
     Args:
         problem: score table, or subproblems of a table.
-        encoding: settings of the encoding. For subproblems, `prune` must be False, because they share their QUBO variables.
+        encoding: settings of the encoding. `prune` must be False for subproblems, because these share their QUBO variables.
     """
     if not isinstance(encoding, Encoding):
         raise InputError(f"encoding is {encoding!r}; give an Encoding, such as TIGHT or PAPER")
@@ -188,7 +191,7 @@ def check_paper(problem: ScoreTable | Subproblems) -> None:
 
 
 def _has_all_sets(table: ScoreTable) -> bool:
-    """Return whether a table with a parent limit of at most two has all sets of candidate parents."""
+    """Return whether a table contains all sets of candidate parents within the parent limit, which is at most two."""
     count = np.diff(table.first)
     limit = np.minimum(count, table.max_parents)
     expected = 1 + np.where(limit >= 1, count, 0) + np.where(limit >= 2, count * (count - 1) // 2, 0)
@@ -198,14 +201,14 @@ def _has_all_sets(table: ScoreTable) -> bool:
 def _needs_limit(child: Child, limit: int, prune: bool) -> bool:
     """Return whether a child needs H_max because it may have more parents than the limit.
 
-    With pruning, it needs H_max only if more parents could lower the energy.
+    With pruning, H_max is needed only if more parents could lower the energy.
     """
     rounding = ROUNDING * float(np.abs(child.costs[np.isfinite(child.costs)]).max())
     return len(child.parents) > limit and not (prune and bool((oversize_gain(child, limit) < -rounding).all()))
 
 
 def _reduce(child: Child, prune: bool) -> Reduction:
-    """Reduce the terms of degree three and more to products of two variables; with pruning, only the nonzero terms."""
+    """Reduce the terms of degree three and more to products of two variables. Pruning skips terms with coefficient 0."""
     high = child.sets.sizes > 2
     if prune:
         high &= child.weights[0] != 0
@@ -228,7 +231,7 @@ def qubo_matrix(bqm: dimod.BinaryQuadraticModel) -> Floats:
 
 
 def qubo_vector(table: ScoreTable, dag: nx.DiGraph, encoding: Encoding = TIGHT) -> Ints:
-    """Return the values of all QUBO variables that represent a DAG.
+    """Return the vector that represents a DAG: one value for each QUBO variable.
 
     The values are in the order of the rows of `qubo_matrix`. Slack, order and auxiliary variables get their best values.
 
@@ -264,7 +267,7 @@ def qubo_vector(table: ScoreTable, dag: nx.DiGraph, encoding: Encoding = TIGHT) 
 
 
 def result_value(bqm: dimod.BinaryQuadraticModel, x: Ints) -> float:
-    """Return x^T Q x, the energy without the offset, which the paper calls the result value.
+    """Return x^T Q x, which is the energy without the offset. The paper calls it the result value.
 
     Args:
         bqm: QUBO of a score table.

@@ -68,7 +68,7 @@ def write_model(bqm: dimod.BinaryQuadraticModel, path: str | os.PathLike[str]) -
 
 
 def _triplets(bqm: dimod.BinaryQuadraticModel) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return rows, columns and values of the upper-triangular matrix, with linear coefficients on the diagonal."""
+    """Return (rows, columns, values) of the upper-triangular matrix. Its diagonal contains the linear coefficients."""
     linear, (i, j, quadratic), _ = bqm.to_numpy_vectors(variable_order=bqm.variables)
     diagonal = np.arange(len(linear))
     rows = np.concatenate([diagonal, np.minimum(i, j)])

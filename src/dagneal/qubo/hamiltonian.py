@@ -118,7 +118,7 @@ def assemble(
 
 
 class _Terms:
-    """The coefficients that were added so far. The first axis of each array is the problem."""
+    """The coefficients that were added so far. The first axis of each array has one entry per problem."""
 
     def __init__(self, problems: int, variables: int) -> None:
         self.linear = np.zeros((problems, variables))
@@ -132,7 +132,7 @@ class _Terms:
         self.values.append(np.broadcast_to(values, (len(self.offset), len(rows))))
 
     def merge(self) -> tuple[Ints, Ints, Floats]:
-        """Return rows, columns and values of the distinct interactions. Values of repeated interactions are summed."""
+        """Return (rows, columns, values) of the distinct interactions. Values of repeated interactions are summed."""
         keys, index = np.unique(np.concatenate(self.keys), return_inverse=True)
         values = np.zeros((len(keys), len(self.offset)))
         np.add.at(values, index, np.concatenate(self.values, axis=1).T)
@@ -141,10 +141,12 @@ class _Terms:
 
 
 def _add_score(terms: _Terms, layout: Layout, index: int, child: Child, reduced: Reduction, weights: Floats) -> None:
-    """Add H_score, the sum over parent sets J of w(J) prod d_j, and the penalties of the auxiliary variables.
+    """Add H_score of one child, and the penalties of its auxiliary variables.
 
-    The auxiliary variable a replaces the product x y. Its penalty is u x y - (u + v) (x a + y a) + (u + 2 v) a. This is 0 if
-    a = x y, u if a is 0 instead of 1, and at least v if a is 1 instead of 0. For u = v it is Rosenberg's penalty.
+    H_score is the sum, over parent sets J, of the coefficient w(J) times the product of the edge variables of J.
+    Let z be an auxiliary variable that replaces the product x y, with the weights u and v. Its penalty is
+    u x y - (u + v) (x z + y z) + (u + 2 v) z. The penalty is 0 if z = x y, u if z is 0 instead of 1, and at least v if z is
+    1 instead of 0. For u = v it is Rosenberg's penalty.
     """
     variables = np.concatenate([layout.d[child.parents, index], layout.a[index] + np.arange(len(reduced.products))])
     sets = child.sets
@@ -168,7 +170,7 @@ def _add_score(terms: _Terms, layout: Layout, index: int, child: Child, reduced:
 
 
 def _bit_positions(masks: np.ndarray, count: int) -> Ints:
-    """Return the positions of the bits that are 1, shape (masks, count). Every mask must have `count` of them."""
+    """Return the positions of the bits that are 1, shape (masks, count). Exactly `count` bits of each mask must be 1."""
     positions = np.empty((len(masks), count), dtype=np.int64)
     left = masks.copy()
     for column in range(count):
@@ -179,11 +181,12 @@ def _bit_positions(masks: np.ndarray, count: int) -> Ints:
 
 
 def _add_maximum(terms: _Terms, layout: Layout, index: int, limit: int, weight: Floats, squared: bool) -> None:
-    """Add H_max of a child. It is 0 if the child has at most m parents, the parent limit, and the slack y is correct.
+    """Add H_max of a child. Let m be the parent limit. H_max is 0 if there are at most m parents and the slack y is correct.
 
-    The paper uses delta (X - m)^2 with X = (sum of d) + y. The other encodings use delta (X - m)(X - m + 1) / 2 with
-    X = (sum of d) + 2 y. This form is 0 for two values of X, m - 1 and m. So y needs half as many values, which saves one
-    slack variable. With m + e parents the form is delta e (e + 1) / 2. The code adds the terms of the expanded product.
+    The paper uses delta (X - m)^2 with X = (number of parents) + y. The other encodings use delta (X - m)(X - m + 1) / 2
+    with X = (number of parents) + 2 y. This second form is 0 for two values of X, m - 1 and m. So y needs half as many
+    values, which saves one slack variable. With m + e parents and y = 0, the second form is delta e (e + 1) / 2. The code
+    adds the terms of the expanded product.
     """
     slack = layout.y[index][layout.y[index] >= 0]
     edges = layout.d[:, index][layout.d[:, index] >= 0]
@@ -201,7 +204,10 @@ def _add_maximum(terms: _Terms, layout: Layout, index: int, limit: int, weight: 
 
 
 def _add_consistency(terms: _Terms, layout: Layout, order: OrderVariables, penalties: Penalties) -> None:
-    """Add H_consist: edges must follow the order variables. Exclusive pairs must not have edges in both directions."""
+    """Add H_consist: edges must follow the order variables.
+
+    The pairs in `order.exclusive` have no order variable. They must not have edges in both directions.
+    """
     i, j = order.pairs.T
     present = layout.d[i, j] >= 0  # i -> j needs r_ij = 1
     weight = penalties.consistency[:, i[present], j[present]]
@@ -214,7 +220,7 @@ def _add_consistency(terms: _Terms, layout: Layout, order: OrderVariables, penal
 
 
 def _add_transitivity(terms: _Terms, layout: Layout, order: OrderVariables, penalties: Penalties) -> None:
-    """Add H_trans: three order variables r must not form a cycle, such as a before b before c before a."""
+    """Add H_trans: three order variables r must not form a cycle, such as i before j, j before k, k before i."""
     i, j, k = order.triangles.T
     ij, jk, ik = layout.r[i, j], layout.r[j, k], layout.r[i, k]
     np.add.at(terms.linear.T, ik, penalties.transitivity.T)

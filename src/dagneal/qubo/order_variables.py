@@ -87,8 +87,8 @@ def choose_order_variables(edges: NDArray[np.bool_], order: Order) -> OrderVaria
 def complete_to_chordal(edges: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Add edges to a graph until it is chordal, and return its adjacency matrix.
 
-    In a chordal graph, every cycle of four or more vertices has a chord. The min-fill rule takes one vertex at a time, joins
-    all its neighbours, and removes it. It takes the vertex whose neighbours need the fewest new edges.
+    In a chordal graph, every cycle of four or more vertices has a chord. The min-fill rule takes one vertex at a time,
+    connects all its neighbours to each other, and removes the vertex. It takes the vertex that needs the fewest new edges.
 
     Args:
         edges: adjacency matrix of the graph; directions are ignored.

@@ -1,11 +1,12 @@
 """Compute the penalty weights that make the ground state of the QUBO the best network.
 
-Notation: f_i(S) is the cost (minus the log score) of child i with parents S. p_i is the polynomial of child i in H_score,
-with coefficients w_i. m is the parent limit, and n is the number of variables. The weights are delta_max (parent limit),
-delta_consist (edges follow the order variables) and delta_trans (order variables have no cyclic triangle).
+Notation: f_i(S) is the cost (minus the log score) of child i with parents S. p_i is the polynomial of child i in H_score.
+Its coefficients are w_i(j) for a single parent j, w_i(jk) for two parents j and k, and so on. m is the parent limit, and n
+is the number of variables. The weights are delta_max (parent limit), delta_consist (edges follow the order variables) and
+delta_trans (order variables have no cyclic triangle).
 
 `paper`: the bounds of O'Gorman et al. plus one, for at most two parents and complete order variables.
-Let D'_ji = max(0, -w_i(j) - sum_k min(0, w_i(jk))). Then delta_max(i) = 1 + (largest D'_ji over all j),
+Let D'_ji = max(0, -w_i(j) - (sum over k of min(0, w_i(jk)))). Then delta_max(i) = 1 + (largest D'_ji over all j),
 delta_trans = 1 + (largest D'_ji over all j and i), and delta_consist = 1 + (n - 2) delta_trans.
 
 `tight`: each weight is just above the gain from violating its constraint.
@@ -18,16 +19,18 @@ Let D_ji be the largest cost increase from removing the edge j -> i: the maximum
   one parent j, for every j. The bound is minus the sum of the negative coefficients of all sets that contain j.
 - delta_consist of j -> i is above D_ji. So dropping an edge that contradicts its order variable lowers the energy.
 - delta_trans of a triangle is above the smallest of six values: E_v and F_v of its three variables v. E_v is the largest
-  cost increase from removing all parents of v. F_v, the sum of D_vi over the children i of v, bounds the cost increase from
-  removing v from all its children. Both count only edges within the triangle's biconnected component of the order
-  variables, because cycles do not leave the component.
-  Proof: Take a cyclic triangle and its variable v with the smallest value. Change the order variables of v in the component
-  so that v comes first (if the value is E_v) or last (if it is F_v). This creates no cyclic triangle and removes at least
-  one. Dropping the edges that contradict the new order costs at most E_v or F_v. Repeat until no triangle is cyclic. A
-  complete or chordal graph without cyclic triangles has no cycle, so the bound holds for both kinds of order variables.
-- For complete order variables, one weight above every D is also enough. Complete order variables form a tournament. A
-  tournament with a cycle has two variables with the same number of successors. Reversing their order variable removes at
-  least one more cyclic triangle than it creates. The code uses the weights with the smaller sum.
+  cost increase from removing all parents of v. F_v is the sum of D_vi over the children i of v. It bounds the cost increase
+  from removing all edges v -> i. Both count only edges within the triangle's biconnected component of the order variables,
+  because cycles do not leave the component.
+  Proof: Take a cyclic triangle, and the variable v with the smallest of its six values. Change the order variables of v in
+  the component so that v comes first (if the value is E_v) or last (if it is F_v). This creates no cyclic triangle and
+  removes at least one. Dropping the edges that contradict the new order costs at most E_v or F_v. Repeat until no triangle
+  is cyclic. A complete or chordal graph without cyclic triangles has no cycle, so the bound holds for both kinds of order
+  variables.
+- For complete order variables, one weight delta_trans for all triangles, above every D_ji, is also enough. Complete order
+  variables form a tournament. A tournament with a cycle has two variables with the same number of successors. Reversing
+  their order variable removes at least one more cyclic triangle than it creates. The code computes both kinds of weights and
+  uses those with the smaller sum.
   For chordal order variables this weight is too small. Counterexample: the edges x -> a -> y -> b -> z -> c -> x and
   x -> y -> z -> x. Only the triangle x y z is cyclic, but two edges must be dropped.
 
@@ -78,7 +81,7 @@ class Penalties:
     auxiliary: tuple[Floats, ...]
 
     def map(self, change: Callable[[Floats], Floats]) -> Penalties:
-        """Apply a function to all weights, and return the result.
+        """Return new penalties with a function applied to each array of weights.
 
         Args:
             change: function that takes and returns an array of weights.
@@ -141,7 +144,7 @@ def _round_up(weights: Floats, grid: float = _GRID) -> Floats:
 
 
 def _influences(child: Child, reduced: Reduction) -> Floats:
-    """Return the lowest sufficient weights of a child's auxiliary variables, shape (problems, auxiliary variables, 2)."""
+    """Return the two lowest sufficient weights of each auxiliary variable, shape (problems, auxiliary variables, 2)."""
     weights = child.weights[:, np.searchsorted(child.sets.masks, reduced.terms)]
     influences = [product.influence(weights) for product in reduced.products]
     return np.stack(influences, axis=1) if influences else np.zeros((len(weights), 0, 2))
@@ -199,9 +202,9 @@ def oversize_gain(child: Child, limit: int) -> Floats:
 
 
 def _known_cost(children: list[Child]) -> Floats:
-    """Return the lowest cost of a network that follows one of some random orders.
+    """Draw random orders, and return the lowest cost of their networks, shape (problems,).
 
-    In an order, each child gets its best parents among the variables before it.
+    In the network of an order, each child has its best parents among the variables before it.
     """
     best = np.full(len(children[0].costs), np.inf)
     for orders in random_orders(len(children), _KNOWN_ORDERS, 0):
@@ -220,8 +223,8 @@ def _known_cost(children: list[Child]) -> Floats:
 def _paper(children: list[Child], order: OrderVariables) -> Penalties:
     """Return the weights of the paper: the bounds of O'Gorman et al. plus one.
 
-    For two variables the paper's delta_consist would be 1, and a cycle of the two could be the ground state. The code uses
-    delta_trans, which is 1 + (largest D'), instead.
+    If there are only two variables, the paper's delta_consist would be 1, and a graph with edges in both directions could be
+    the ground state. So the code then sets delta_consist to delta_trans, which is 1 + (largest D'_ji).
     """
     n, problems = len(children), len(children[0].costs)
     gains = []  # D'_ji: largest gain from the edge j -> i (the paper's equation for Delta')

@@ -1,9 +1,10 @@
 """Build the score Hamiltonian (the paper's H_score): for each child, a polynomial in its edge variables.
 
-The polynomial of a child is the sum over parent sets J of w(J) prod d_j. At every parent set S that a best network may need,
-it must equal the cost f(S), which is minus the log score. Two kinds of sets are never needed: sets that are no better than
-one of their subsets (dominated sets), and sets that the table does not contain. At these sets the polynomial only has to be
-above the cost of the best subset. If it is already above that cost without the term of the set itself, the term is dropped.
+The polynomial of a child is the sum, over parent sets J, of w(J) times the product of the edge variables of J. At every
+parent set S that a best network may need, it must equal the cost f(S), which is minus the log score. Two kinds of sets are
+never needed: sets that are no better than one of their subsets (dominated sets), and sets that the table does not contain.
+At these sets the polynomial only has to be above the cost of the best subset. If it is already above that cost without the
+term of the set itself, the term is dropped.
 """
 
 from __future__ import annotations
@@ -40,11 +41,11 @@ class Family:
     steps: tuple[tuple[Ints, Ints], ...]
 
     def smallest(self, values: Floats) -> Floats:
-        """Return, for each set, the smallest value of its subsets. The last axis of `values` is the set."""
+        """Return, for each set, the smallest value of its subsets. The last axis of `values` has one value per set."""
         return self._sweep(values, lambda with_it, without_it: np.minimum(with_it, without_it))
 
     def sums(self, values: Floats) -> Floats:
-        """Return, for each set, the sum of the values of its subsets. The last axis of `values` is the set."""
+        """Return, for each set, the sum of the values of its subsets. The last axis of `values` has one value per set."""
         return self._sweep(values, lambda with_it, without_it: with_it + without_it)
 
     def invert(self, values: Floats) -> Floats:
@@ -111,10 +112,10 @@ class Child:
         return cost
 
     def oversize(self, limit: int) -> Iterator[tuple[Ints, Floats, Floats]]:
-        """Yield three arrays over all sets of more than `limit` parents, for one chunk of the problems after the other.
+        """Yield (excess, values, lowest) for all sets of more than `limit` parents, one chunk of problems at a time.
 
-        The arrays are the number of parents above the limit, the value of the polynomial, and the cost of the best allowed
-        subset. Chunks save memory, because there are up to 2^parents sets.
+        For each set, `excess` is the number of parents above the limit, `values` is the value of the polynomial, and
+        `lowest` is the cost of the best allowed subset. Chunks save memory, because there are up to 2^parents sets.
         """
         count = 1 << len(self.parents)
         excess = np.bitwise_count(np.arange(count, dtype=np.uint64)).astype(np.int64) - limit
@@ -150,7 +151,7 @@ def polynomials(problem: ScoreTable | Subproblems, prune: bool) -> list[Child]:
 
 
 def _costs(problem: ScoreTable | Subproblems) -> Iterator[tuple[Ints, Family, Floats]]:
-    """Yield, for each child, its candidate parents, all sets of these within the parent limit, and the cost of each set."""
+    """Yield (parents, sets, costs) for each child: the candidate parents, their sets within the limit, and the set costs."""
     if isinstance(problem, Subproblems):
         size = problem.members.shape[1]
         sets = family(size - 1, problem.max_parents)
@@ -174,7 +175,7 @@ def _complete(parents: Ints, sets: Family, costs: Floats) -> Child:
 
 
 def _prune(parents: Ints, sets: Family, costs: Floats) -> Child:
-    """Return a polynomial that equals the cost of every undominated set. Parents that are in none of them are dropped."""
+    """Return a polynomial that equals the cost of every undominated set. Parents that are in no such set are dropped."""
     needed = undominated_sets(sets, costs)[0]
     kept = np.flatnonzero([needed[having].any() for having, _ in sets.steps])
     remaining = family(len(kept), min(int(sets.sizes.max()), len(kept)))
@@ -189,7 +190,7 @@ def _prune(parents: Ints, sets: Family, costs: Floats) -> Child:
 
 
 def undominated_sets(sets: Family, costs: Floats) -> NDArray[np.bool_]:
-    """Return True for each set that is better than all its proper subsets. A best network needs only these sets."""
+    """Return a mask of the sets that are better than all their proper subsets. A best network needs only these sets."""
     lowest = sets.smallest(costs)
     needed = np.isfinite(costs)
     for having, lacking in sets.steps:
@@ -201,7 +202,7 @@ def _fit_weights(sets: Family, costs: Floats, exact: NDArray[np.bool_]) -> Float
     """Return the coefficients of a polynomial. They are computed in order of increasing set size.
 
     At the sets marked in `exact`, the polynomial equals the cost. At other sets it is at least the smaller of two values:
-    the cost of the set, and the cost of the best subset plus the margin.
+    the cost of the set, and the cost of the best subset plus `MARGIN`.
     """
     enough = np.minimum(costs, sets.smallest(costs) + MARGIN)
     weights = np.zeros(costs.shape)
@@ -217,7 +218,8 @@ def _fit_weights(sets: Family, costs: Floats, exact: NDArray[np.bool_]) -> Float
 def moebius(table: ScoreTable) -> Floats:
     """Return the coefficients w_i(J) of the score Hamiltonian (the paper's equation for w), one for each table entry.
 
-    The polynomial, the sum over J of w_i(J) prod d_ji, equals minus the log score at every parent set of the table.
+    The polynomial of child i is the sum, over parent sets J, of w_i(J) times the product of the edge variables of J. It
+    equals minus the log score at every parent set of the table.
 
     Args:
         table: local scores of all sets of candidate parents within the parent limit.

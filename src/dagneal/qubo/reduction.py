@@ -23,7 +23,7 @@ class Product:
         right: second factor.
         members: edge variables in the product, as a bit mask.
         terms: indices of the terms in which the auxiliary variable replaces its two factors.
-        rests: the other variables of each of these terms, as a bit mask. Bits are given only to variables that occur here.
+        rests: for each of these terms, its other variables as a bit mask. Only variables that occur in a mask have a bit.
         width: number of bits of the masks in `rests`.
     """
 
@@ -35,11 +35,12 @@ class Product:
     width: int
 
     def influence(self, weights: Floats) -> Floats:
-        """Return the largest energy decrease from a wrong value: 0 instead of 1, and 1 instead of 0, shape (problems, 2).
+        """Return the largest energy decreases from the wrong value 0 and from the wrong value 1, shape (problems, 2).
 
-        Let x be the values of the other variables. Setting the auxiliary variable to 1 adds h(x) to the energy. This is the
-        sum, over the terms with the auxiliary variable, of the weight times the other variables of the term. So the results
-        are the maximum of h and the maximum of -h, or upper bounds if there are too many values of x.
+        Let x be the values of the other variables. Changing the auxiliary variable from 0 to 1 adds h(x) to the energy:
+        the sum, over the terms with the auxiliary variable, of the coefficient times the other variables of the term. So
+        the wrong value 0 decreases the energy by h(x), and the wrong value 1 by -h(x). The results are the maxima of h and
+        -h. If there are too many values of x, the results are upper bounds on these maxima.
         Proof that the bounds can be used together: Correct the auxiliary variables from the last created to the first. When
         a variable is corrected, all variables created after it are already correct.
 
@@ -124,6 +125,6 @@ def _greedy(edges: int, terms: tuple[int, ...], by_parity: bool) -> tuple[list[P
 
 
 def _local_masks(sets: list[tuple[int, ...]]) -> tuple[Ints, int]:
-    """Return sets of variables as bit masks with bits only for variables that occur, and the number of these bits."""
+    """Return (masks, width): the sets as bit masks, and their number of bits. Only variables in a set have a bit."""
     flags = {variable: 1 << i for i, variable in enumerate(sorted({variable for members in sets for variable in members}))}
     return np.array([sum(flags[variable] for variable in members) for members in sets], dtype=np.int64), len(flags)

@@ -54,7 +54,7 @@ class EncodingStatistics:
 
 
 def encoding_statistics(bqm: dimod.BinaryQuadraticModel) -> EncodingStatistics:
-    """Return the statistics of a model. The coefficients are those of its vartype, binary or spin.
+    """Return the statistics of a model. Coefficients are taken from the model as given, binary or spin.
 
     Args:
         bqm: QUBO or Ising model of a score table.

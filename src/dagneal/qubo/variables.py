@@ -28,7 +28,7 @@ class Layout:
         y: `y[child, l - 1]` is the index of slack variable l of the child; -1 if the child has no such variable.
         r: `r[a, b]` is the index of the order variable of columns a < b; -1 if there is no such variable.
         a: index of the first auxiliary variable of each child.
-        products: child and parents of each auxiliary variable. The variable is the product of the edge variables from these
+        products: (child, parents) of each auxiliary variable. The variable is the product of the edge variables from these
             parents to the child.
     """
 

@@ -46,14 +46,14 @@ def anneal(
         sampler: dimod sampler for the QUBO.
         repair: whether to return the best repaired read; otherwise the best raw read. See `dagneal.qubo.Reads`.
         encoding: QUBO encoding, as an `Encoding` or a text such as `"paper"`.
-        run: run with the seed and the progress reports. The sampler gets the seed if it accepts one.
+        run: `Run` object with the seed and the progress function. The sampler gets the seed if it accepts one.
         **parameters: parameters of the sampler, such as `num_reads=1000, seed=7`. Defaults are in
             `dagneal.solvers.samplers`; most samplers get 1,000 reads.
 
     Returns:
-        The best DAG found. Its attribute `reads` contains the best raw and repaired reads, the best score of random orders
-        for comparison, the proved optimum (up to 20 variables), and the sample set. `optimal` is True if the score equals
-        the proved optimum.
+        A solution with the best DAG found. Its attribute `reads` contains the best raw and repaired reads, the best score
+        of random orders for comparison, the proved optimum (up to 20 variables), and the sample set. `optimal` is True if
+        the score equals the proved optimum.
 
     >>> from dwave.samplers import SimulatedAnnealingSampler
     >>> from dagneal.networks.bundled import load
@@ -136,7 +136,7 @@ def sample(
         sampler: dimod sampler for the QUBO.
         encoding: QUBO encoding.
         parameters: parameters of the sampler.
-        run: run that receives the progress reports.
+        run: `Run` object that receives the progress reports.
     """
     check_parameters(sampler, parameters)
     begun = perf_counter()
@@ -187,9 +187,9 @@ def sample_model(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parame
 
 
 def _number_labels(bqm: dimod.BinaryQuadraticModel) -> dict[Any, int]:
-    """Return a number for each label, or an empty dict if all labels are integers already.
+    """Return a dict from labels to numbers; an empty dict if all labels are integers already.
 
-    Smaller labels get smaller numbers. So a sampler that sorts the variables gets the same order as with the labels.
+    Smaller labels get smaller numbers. So a sampler that sorts the variables uses the same order for labels and numbers.
     """
     labels = list(bqm.variables)
     if all(isinstance(label, int) for label in labels):

@@ -1,4 +1,4 @@
-"""Check the solution that a solver returns. The errors name the solver, because later errors would not."""
+"""Check the solution that a solver returns, so that error messages can name the solver."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _TOLERANCE = 1e-9  # allowed relative difference between the score of a solution
 def check_solution(solution: object, problem: Problem, solver: object) -> Solution:
     """Check a solution, and return it with plain Python numbers.
 
-    The score and the background knowledge are checked only for third-party solvers. For solvers of this package the tests
-    check them, and skipping them here saves time.
+    The score and the background knowledge are checked only for third-party solvers. For the solvers of this package, the
+    tests of the package cover both.
 
     Args:
         solution: return value of the solver.

@@ -36,7 +36,7 @@ def exact(table: ScoreTable, run: Run = DEFAULT_RUN) -> Solution:
 
     Args:
         table: local scores of at most 28 variables, with any parent limit.
-        run: run that receives the progress reports.
+        run: `Run` object that receives the progress reports.
 
     Returns:
         The best DAG, with `optimal=True`. Removing any of its edges would lower the score.
@@ -77,7 +77,7 @@ def fits(variables: int) -> bool:
 
 
 def _solve(table: ScoreTable, progress: Progress) -> NDArray[np.uint8]:
-    """Return the sink of the best DAG over each set of variables. The index is the bit mask of the set."""
+    """Return an array with the sink of the best DAG over each set of variables, indexed by the bit mask of the set."""
     n = len(table.names)
     low = min(n, _LOW)
     masks = _global_masks(table)
@@ -141,9 +141,9 @@ def _fill(
     best: Floats,
     sink: NDArray[np.uint8],
 ) -> None:
-    """Compute `best` and `sink` of all sets whose high variables form one of the masks from `begin` to `end` - 1.
+    """Compute `best` and `sink` for all sets whose high variables have a bit mask from `begin` to `end` - 1.
 
-    The values for smaller masks must be known already.
+    `best` and `sink` must already contain the results for smaller masks.
     """
     size = 1 << low
     low_scores = np.empty((low, size))  # second term of `best` for each low child
@@ -185,9 +185,9 @@ def _best_parents(
     scores: Floats,
     out: Floats,
 ) -> None:
-    """Write to `out`, for each set of low variables, the best score of a child whose parents are in the set or `pattern`.
+    """Write the best scores of a child to `out`, one for each set of low variables.
 
-    The bit mask `pattern` is a set of high variables.
+    The parents must be in this set, or in the set of high variables with the bit mask `pattern`.
     """
     out[:] = -np.inf
     for group in range(groups[child], groups[child + 1]):

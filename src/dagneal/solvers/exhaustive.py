@@ -2,10 +2,10 @@
 
 "The paper" is Zardini et al. 2022. The energy of a set of edges is the sum of H_cycle = H_trans + H_consist and one term for
 each child. The term of a child, with its best slack, depends only on the edges into the child. H_cycle depends only on the
-constraint that the edges put on each pair of variables: none, first before second, or second before first. Edges in both
-directions cost delta_consist for any order, and put no other constraint. So the best order variables are computed once for
-each of the 3^(n(n-1)/2) combinations of constraints. All 2^(n(n-1)/2) values of the order variables are tried, including
-those with cycles.
+constraint that the edges put on each pair of variables: none, first before second, or second before first. A pair with edges
+in both directions costs delta_consist for any order, and has no other constraint. So the best order variables are computed
+once for each of the 3^(n(n-1)/2) combinations of constraints. All 2^(n(n-1)/2) values of the order variables are tried,
+including those with cycles.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def exhaustive(table: ScoreTable, run: Run = DEFAULT_RUN) -> Solution:
 
     Args:
         table: local scores of at most five variables with at most two parents.
-        run: run that receives the progress reports.
+        run: `Run` object that receives the progress reports.
 
     Returns:
         The best DAG, with `optimal=True`, because the penalties make the ground state the best DAG.
@@ -100,8 +100,8 @@ def _family_energies(table: ScoreTable, weights: Floats, delta: Floats) -> Float
 def _cycle_energies(n: int, transitivity: float, consistency: float) -> Floats:
     """Return H_trans + H_consist, with the best order variables, for every combination of constraints.
 
-    The index has one ternary digit for each pair of variables: 0 for no constraint, 1 for first before second, 2 for the
-    opposite.
+    The index of a combination is a number with one ternary digit for each pair of variables: 0 for no constraint, 1 for
+    first before second, 2 for second before first.
     """
     pairs = list(combinations(range(n), 2))
     bit = np.indices((2,) * len(pairs)) if pairs else np.zeros((0,))
@@ -123,7 +123,10 @@ def _cycle_energies(n: int, transitivity: float, consistency: float) -> Floats:
 
 @kernel
 def _search(begin: int, end: int, families: Floats, cycles: Floats, consistency: float, pairs: Ints) -> tuple[float, int]:
-    """Return the lowest energy of the edge sets from `begin` to `end` - 1, and the first edge set with this energy."""
+    """Return (energy, setting): the lowest energy of the settings from `begin` to `end` - 1, and the first such setting.
+
+    A setting is a bit mask with the values of all edge variables.
+    """
     n = len(families)
     width = n - 1
     lowest = np.inf

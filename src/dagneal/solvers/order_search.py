@@ -3,8 +3,9 @@
 In an order, each child gets its best parents among the variables before it. A move takes a variable out of the order and
 inserts it at its best position. The neighbours of a variable are its candidate parents and the variables that have it as a
 candidate parent. When a variable moves past another, scores can change only if the two are neighbours, and only the scores
-of these two. So a step needs at most two look-ups. At a local optimum, the search makes a few random moves and restarts with
-the variables whose best position may have changed. If the new local optimum is worse, the search returns to the best order.
+of these two. So at most two scores are looked up for each variable that is passed. At a local optimum, the search makes a
+few random moves and restarts with the variables whose best position may have changed. If the new local optimum is worse, the
+search returns to the best order.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def order_search(
         table: local scores with any parent limit, any candidate parents and any number of variables.
         restarts: number of restarts from the best order, in each of four independent searches; 1,000 by default.
         initial: initial order of the first search, as indices of the variables from first to last; random by default.
-        run: run with the seed and the deadline. The deadline is checked every 10 restarts.
+        run: `Run` object with the seed and the deadline. The deadline is checked every 10 restarts.
 
     Returns:
         The best DAG found, with `optimal=False`, because the search does not prove that it is optimal.
@@ -65,13 +66,13 @@ def order_search(
 def search(
     table: ScoreTable, restarts: int | None = None, initial: Ints | None = None, run: Run = DEFAULT_RUN
 ) -> tuple[Ints, float]:
-    """Return the best order found, and its score.
+    """Return (order, score): the best order found, and its log score.
 
     Args:
         table: local scores.
         restarts: number of restarts from the best order, in each of four independent searches; 1,000 by default.
         initial: initial order of the first search, as indices of the variables from first to last; random by default.
-        run: run with the seed and the deadline. The deadline is checked every 10 restarts.
+        run: `Run` object with the seed and the deadline. The deadline is checked every 10 restarts.
     """
     n = len(table.names)
     restarts = 1000 if restarts is None else whole_number("restarts", restarts)
@@ -112,10 +113,11 @@ class SearchSpace(NamedTuple):
     Attributes:
         first: bounds of the neighbours; those of variable v are `neighbours[first[v]:first[v + 1]]`.
         neighbours: neighbours of all variables, one variable after the other.
-        bit: bit of each neighbour in the masks of the variable; -1 if it is not a candidate parent of the variable.
-        reverse_bit: bit of the variable in the masks of each neighbour; -1 if it is not a candidate parent of the neighbour.
+        bit: for each neighbour, its bit in the masks of the variable; -1 if the neighbour is not a candidate parent.
+        reverse_bit: for each neighbour, the bit of the variable in the masks of the neighbour; -1 if the variable is not a
+            candidate parent of the neighbour.
         start: bounds of the parent sets; those of child c are `masks[start[c]:start[c + 1]]`.
-        masks: parent sets of each child as bit masks, by decreasing score.
+        masks: parent sets of each child as bit masks, sorted by decreasing score.
         scores: log scores of the parent sets.
     """
 

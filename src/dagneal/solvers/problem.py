@@ -56,7 +56,7 @@ class Problem:
         return self.source
 
     def table(self, max_parents: int | None = None, complete: bool = False) -> ScoreTable:
-        """Return the table of the scores of all parent sets within the parent limit.
+        """Return the score table with all parent sets within the parent limit.
 
         Args:
             max_parents: parent limit to use if the problem has no limit; 2 by default.
@@ -71,7 +71,7 @@ class Problem:
         return self.source.table(limit, complete=complete)
 
     def with_limit(self, max_parents: int | None) -> Problem:
-        """Return the problem with a parent limit, unless it already has a limit.
+        """Return the problem with the given parent limit; unchanged if it already has a limit.
 
         Args:
             max_parents: parent limit; None for no limit.
@@ -117,7 +117,7 @@ class Solver(Protocol):
 
         Args:
             problem: problem to solve, with the scores, the parent limit and the initial DAG.
-            run: run with the seed, the deadline, the progress reports, the executor and the journal.
+            run: `Run` object with the seed, the deadline, the progress function, the executor and the journal.
         """
         ...
 
@@ -134,7 +134,7 @@ class UsesJournal(Protocol):
 
 @runtime_checkable
 class SizeLimited(Protocol):
-    """A solver with a limit on the number of variables. The limit is checked before the data are counted."""
+    """A solver with a limit on the number of variables. The limit is checked before any scores are computed."""
 
     @property
     def max_variables(self) -> int:

@@ -183,11 +183,11 @@ class Composed(Protocol):
 
 @runtime_checkable
 class Embedded(Protocol):
-    """A sampler with an embedding, whose keys are the labels of the variables."""
+    """A sampler with an embedding, a mapping from the labels of the variables to qubits."""
 
     @property
     def embedding(self) -> Any:
-        """The qubits of each variable."""
+        """The embedding: the qubits of each variable."""
         ...
 
 

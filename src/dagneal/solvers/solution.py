@@ -42,8 +42,8 @@ class BestRead:
 class ReadSummary:
     """A summary of the reads of a sampler.
 
-    A raw read is the graph that the sampler returned. A repaired read keeps only its order of the variables, and gives every
-    child its best parents before it. A raw read is feasible if it is a DAG with allowed parent sets.
+    A raw read is the graph that the sampler returned. A repaired read keeps only the order of the variables: every child
+    gets its best parents among the variables before it. A raw read is feasible if it is a DAG with allowed parent sets.
 
     Attributes:
         sampleset: all reads that the sampler returned; None in a result loaded from a file.
@@ -57,7 +57,7 @@ class ReadSummary:
         feasible: fraction of raw reads that are DAGs with allowed parent sets.
         raw: best feasible raw read; None if no raw read is feasible.
         repaired: best repaired read.
-        baseline: best log score of random orders, for comparison; as many orders as there are reads.
+        baseline: best log score of as many random orders as there are reads, for comparison.
         optimum: proved highest log score; None if it was too expensive to compute.
     """
 
@@ -96,7 +96,7 @@ class Division:
     """How a problem was divided into subproblems, and how their solutions were combined into one network.
 
     Attributes:
-        combine: rule that combined the solutions: `conquer`, or `penalty` or `count` of the paper.
+        combine: rule that combined the solutions: `conquer`, or one of the paper's rules `penalty` and `count`.
         size: number of variables in each subproblem.
         scheme: name of the rule that chose the subproblems.
         subproblems: number of subproblems.
@@ -195,7 +195,8 @@ class Solution:
         dag: learned graph. It may have cycles, with the score NaN, if it is a raw read or was combined by a rule of the
             paper (`penalty` or `count`).
         score: log score of the graph; higher is better.
-        max_parents: parent limit. The rules of the paper have no limit; for them it is the largest number of parents.
+        max_parents: parent limit. If a rule of the paper combined the graph, there is no limit, and this is the largest
+            number of parents in the graph.
         solver: name of the solver.
         optimal: whether it is proved that no allowed graph has a higher score.
         seconds: seconds spent in each stage.
@@ -226,7 +227,7 @@ class Solution:
 
     @property
     def gap(self) -> float | None:
-        """A proved upper bound on the score minus the score; 0 if the solution is optimal.
+        """The difference between a proved upper bound on the score and the score itself; 0 if the solution is optimal.
 
         None if there is no bound, or if the bound holds only for fewer parents than this solution may have.
         """

@@ -40,7 +40,7 @@ class Verification:
 
 
 def verify(bqm: dimod.BinaryQuadraticModel, table: ScoreTable) -> Verification:
-    """Check whether the ground state of a small QUBO is the best network. The answer is proved.
+    """Check whether the ground state of a small QUBO is the best network. The answer is exact.
 
     Dynamic programming over a tree decomposition finds the ground state. Exact search finds the best network.
 
@@ -60,7 +60,7 @@ def verify(bqm: dimod.BinaryQuadraticModel, table: ScoreTable) -> Verification:
     width = treewidth(bqm)
     if width > MAX_TREEWIDTH:
         raise InputError(
-            f"the QUBO has a treewidth of about {width}; verify is limited to {MAX_TREEWIDTH}; use fewer variables"
+            f"the QUBO has a treewidth of about {width}, but verify is limited to {MAX_TREEWIDTH}; use fewer variables"
         )
     best = exact(table).score
     samples = sample_model(TreeDecompositionSolver(), bqm, {})
