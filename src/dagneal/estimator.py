@@ -26,7 +26,7 @@ class StructureLearner:
         knowledge: background knowledge; see `learn`.
         missing: treatment of missing values; see `read`.
         bins: binning of numeric columns; see `read`.
-        rare: fraction of rows; states with a smaller fraction are merged; see `read`.
+        rare: fraction of rows below which a state is rare; rare states are merged; see `read`.
 
     Attributes after `fit`: `graph_` (a `networkx.DiGraph`), `network_` (with probabilities), `result_` (the complete
     `Learned`), `feature_names_in_` and `n_features_in_`.

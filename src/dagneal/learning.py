@@ -45,9 +45,9 @@ def learn(
             `"exhaustive"`, `"sa"`, `"sqa"`, `"tabu"`, `"tree"`, `"greedy"`, `"random"`, `"qpu"`, `"qpu-emulated"` or
             `"leap-hybrid"`.
         score: score to maximise, or its name such as `"bic"` or `"bdeu:10"`; `BDeu(1)` by default.
-        max_parents: parent limit; 4 by default. Some solvers have a lower default: `OrderSearch` 3, `Exhaustive` 2, and
-            `Anneal(sampler, direct=True)` 2.
-        knowledge: background knowledge: required and forbidden edges, and other limits. A `Knowledge`, a dict such as
+        max_parents: parent limit. The default is 3 for `OrderSearch`, 2 for `Exhaustive` and `Anneal(sampler, direct=True)`,
+            and 4 for other solvers.
+        knowledge: background knowledge: required and forbidden edges, and other limits. Give a `Knowledge`, a dict such as
             `{"leaves": ["survived"]}`, or the path of a TOML file. Every solver obeys it.
         initial: initial DAG of the search. Accepted by `Auto`, `OrderSearch`, `Divide`, and `Anneal` without `direct=True`.
         seed: seed of all random choices, 0 by default. The same seed gives the same result.
@@ -101,7 +101,7 @@ def check_seed(solver: Solver) -> None:
     inner = solver.solver if isinstance(solver, Divide) else solver
     if isinstance(inner, Anneal) and not _takes_seed(solver):
         name = inner.sampler if isinstance(inner.sampler, str) else type(inner.sampler).__name__
-        raise InputError(f"seed is given, but {name} has no seed parameter; remove it")
+        raise InputError(f"seed is given, but {name} has no seed parameter; remove the seed")
 
 
 def _takes_seed(solver: Solver) -> bool:
@@ -128,6 +128,6 @@ def uses_journal(solver: Solver) -> bool:
     """Return whether a solver stores solved subproblems or submitted jobs in a journal.
 
     Args:
-        solver: any solver. Without an attribute `uses_journal` it stores nothing.
+        solver: any solver. A solver without an attribute `uses_journal` stores nothing.
     """
     return isinstance(solver, UsesJournal) and bool(solver.uses_journal)

@@ -43,13 +43,13 @@ class Learned(AnnotatedSolution):
     """The result of `learn`: a learned structure, and information about the search.
 
     Attributes:
-        dag: learned graph. With raw reads or the rules of the paper it can have cycles; then the score is NaN.
+        dag: learned graph. With raw reads or the rules `penalty` and `count` it can have cycles; then the score is NaN.
         score: log score; higher is better.
         score_name: name of the maximised score.
-        max_parents: parent limit. With the rules of the paper, which have no limit, this is the highest number of parents
-            of a variable.
+        max_parents: parent limit. The rules `penalty` and `count` have no limit; with these rules `max_parents` is the
+            highest number of parents of a variable.
         solver: name of the solver.
-        optimal: True only if it is proved that no graph within the parent limit and background knowledge scores higher.
+        optimal: True only if it is proved that no network with this parent limit and background knowledge scores higher.
         bound: proved upper bound on the score; None if no bound was computed or the optimum is known.
         seconds: seconds spent in each stage.
         seed: seed of the solver; None if the solver uses no seed.
@@ -74,7 +74,7 @@ class Learned(AnnotatedSolution):
 
         Args:
             solution: solution of a solver.
-            **more: values of the attributes that a solution does not have.
+            **more: values of attributes of the result that the solution does not have.
         """
         return cls(**{each.name: getattr(solution, each.name) for each in fields(solution)} | more)
 
@@ -118,7 +118,7 @@ class Learned(AnnotatedSolution):
             raise InputError(f"the best read is not a network, so there is no {what}; use repair=True or more reads")
 
     def _need_data(self, what: str, function: str) -> Dataset:
-        """Return the data, or raise an error if there are none."""
+        """Return the data, or raise an error if the result has no data."""
         if self.data is None:
             raise InputError(
                 f"{what} needs the data, and a result loaded from a file has none; call "
@@ -141,7 +141,7 @@ class Learned(AnnotatedSolution):
 
         Args:
             data: training data, as a `Dataset` or any input that `read` accepts. Other data raise an error.
-            score: user-defined score that was maximised, because a result file does not store it; None for other scores.
+            score: maximised score, if it is user-defined; a result file does not store it. None for other scores.
         """
         data = as_dataset(data)
         check_variables(self.dag, data.names, "the result", "the data")
@@ -281,7 +281,7 @@ class Learned(AnnotatedSolution):
 def load_result(path: str | os.PathLike[str]) -> Learned:
     """Load a result that was saved as JSON.
 
-    The file contains statistics and, if they were saved, probabilities. It contains no data and no individual reads. Use
+    The file contains statistics, and also probabilities if they were saved. It contains no data and no individual reads. Use
     `Learned.with_data` to add the data.
 
     Args:
@@ -325,7 +325,7 @@ def _upgrade(plain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _graph(truth: Any) -> nx.DiGraph:
-    """Return the graph of a network or of a result. Return a graph unchanged."""
+    """Return the graph of a network or of a result; return any other graph unchanged."""
     graph = truth.dag if isinstance(truth, BayesianNetwork | Solution) else truth
     if not isinstance(graph, nx.DiGraph):
         raise InputError(
@@ -335,7 +335,7 @@ def _graph(truth: Any) -> nx.DiGraph:
 
 
 def _check_same_data(data: Dataset, stored: DataSummary | None) -> None:
-    """Raise an error if data differ from the training data of a result."""
+    """Raise an error if the data differ from the training data of a result."""
     if stored is None:
         return
     advice = "give the training data, read with the same options"
@@ -346,7 +346,7 @@ def _check_same_data(data: Dataset, stored: DataSummary | None) -> None:
 
 
 def _restore(plain: Mapping[str, Any], structure: nx.DiGraph | BayesianNetwork) -> Learned:
-    """Restore a result from the dict of `Learned.to_dict`."""
+    """Restore a result from a dict that `Learned.to_dict` returned."""
     fitted = structure if isinstance(structure, BayesianNetwork) else None
     names = [str(name) for name in plain["variables"]]
     knowledge = as_knowledge(take_mapping(plain, "knowledge")) if "knowledge" in plain else None

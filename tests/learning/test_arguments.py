@@ -268,7 +268,7 @@ def test_invalid_arguments_of_learn(options, message, data):
             lambda: dn.Divide(subproblem_parameters={"num_reads": 3}),
             r"are only for samplers; give Divide\(Anneal\(sampler\), ...\)",
         ),
-        (lambda: dn.Divide(combine="vote"), "combine is 'vote'; give one of conquer, penalty, count"),
+        (lambda: dn.Divide(combine="vote"), "combine is 'vote'; give one of 'conquer', 'penalty', 'count'"),
         (lambda: dn.Divide("exat"), "did you mean 'exact'"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -51,7 +51,7 @@ class Confidence:
 
     @classmethod
     def from_dict(cls, names: Sequence[str], plain: Mapping[str, Any]) -> Confidence | None:
-        """Restore measures from the dict of `to_dict`. Return None if it contains no measures.
+        """Restore measures from a dict that `to_dict` returned. Return None if the dict contains no measures.
 
         Args:
             names: names of all variables, in column order.
@@ -104,7 +104,7 @@ class DataSummary:
 
     Attributes:
         rows: number of rows.
-        prepared: changes that `read` made to the data, such as binned columns, one sentence each.
+        prepared: one sentence for each change that `read` made to the data, such as the binning of a column.
         fingerprint: hash that identifies the data; None if unknown.
     """
 
@@ -127,14 +127,14 @@ class DataSummary:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> DataSummary:
-        """Restore a summary from the dict of `to_dict`.
+        """Restore a summary from a dict that `to_dict` returned.
 
         Args:
             plain: result of `to_dict`.
         """
         prepared = plain["prepared"]
         if not isinstance(prepared, list) or not all(isinstance(line, str) for line in prepared):
-            raise ValueError("prepared is not a list of strings")
+            raise ValueError("'prepared' is not a list of strings")
         has_fingerprint = plain.get("fingerprint") is not None
         fingerprint = take_text(plain, "fingerprint") if has_fingerprint else None
         return cls(take_count(plain, "rows"), tuple(prepared), fingerprint)

@@ -47,10 +47,10 @@ class Bootstrap:
     interrupted: bool = False
 
     def frequency(self, parent: str, child: str) -> tuple[float, float]:
-        """Return the bootstrap frequency of an edge and of its direction.
+        """Return two numbers: the bootstrap frequency of an edge, and the frequency of its direction.
 
         The first number is the fraction of samples in which the two variables are adjacent. The second number is the
-        fraction of these samples in which the edge leads from `parent` to `child`.
+        fraction of these samples in which the edge leads from `parent` to `child`; 0 if there are no such samples.
 
         Args:
             parent: name of the variable at the start of the edge.
@@ -77,7 +77,7 @@ class Bootstrap:
 
     @classmethod
     def from_dict(cls, names: Sequence[str], plain: Mapping[str, Any]) -> Bootstrap:
-        """Restore a bootstrap from the dict of `to_dict`.
+        """Restore a bootstrap from a dict that `to_dict` returned.
 
         Args:
             names: names of all variables, in column order.
@@ -120,11 +120,13 @@ class BootstrapTask:
         return self.variables, self.variables
 
     def __call__(self, shared: Dataset, tasks: Sequence[int]) -> tuple[NDArray[np.uint8], dict[int, str]]:
-        """Learn a network from each of the given samples, and return its direction matrix; see `_directions`.
+        """Learn a network from each given sample. Return an array of direction matrices, and an empty dict of errors.
+
+        `_directions` explains the matrices.
 
         Args:
             shared: original data.
-            tasks: numbers of the samples, which count from 0.
+            tasks: indices of the samples; the first sample has index 0.
         """
         directions = []
         for number in tasks:
@@ -155,8 +157,8 @@ def bootstrap(
 ) -> Bootstrap:
     """Learn from bootstrap samples of the rows, and return how often each edge occurs.
 
-    A sample has as many rows as the data. A `Dataset` stores equal rows once, with a weight, so a sample is drawn as new
-    random weights of the same rows.
+    A sample has as many rows as the data. A `Dataset` stores equal rows once, with a weight. So a sample contains the same
+    distinct rows with new random weights.
 
     Args:
         data: a `Dataset`, or any input that `read` accepts.
@@ -192,7 +194,7 @@ def bootstrap_sample(data: Dataset, seed: int, number: int) -> Dataset:
     Args:
         data: original data.
         seed: seed of the bootstrap.
-        number: number of the sample, from 0.
+        number: index of the sample; the first sample has index 0.
     """
     generator = np.random.default_rng([seed, number])
     weights = generator.multinomial(data.rows, data.weights / data.weights.sum())
@@ -213,7 +215,7 @@ def reweight(data: Dataset, weights: np.ndarray) -> Dataset:
 def _directions(dag: nx.DiGraph, names: Sequence[str], knowledge: Knowledge | None) -> np.ndarray:
     """Return the direction matrix of the equivalence class of a DAG.
 
-    The entry [a, b] is 2 for a compelled edge from a to b. A reversible edge has 1 at [a, b] and at [b, a].
+    Entry [a, b] is 2 if there is a compelled edge from a to b, 1 if there is a reversible edge, and 0 otherwise.
     """
     adjacency = nx.to_numpy_array(equivalence_class(dag, knowledge), nodelist=names) > 0
     return np.where(adjacency, np.where(adjacency.T, 1, 2), 0).astype(np.uint8)

@@ -120,7 +120,7 @@ def holdout(
         score: score to maximise, or its name; `BDeu(1)` by default.
         max_parents: parent limit; None for the default of the solver.
         knowledge: background knowledge; see `learn`.
-        run: a `Run` with deadline, progress, executor, journal, and the seed of the split and of the search.
+        run: a `Run` with seed, deadline, progress, executor and journal. The seed affects the held-out rows and the search.
         **unknown: any other keyword argument; raises an error that names the function it belongs to.
 
     >>> from dagneal.networks.bundled import load
@@ -231,8 +231,9 @@ def sensitivity(
 def compare_classes(graphs: Sequence[nx.DiGraph], knowledge: Knowledge | None = None) -> dict[tuple[str, str], list[str]]:
     """Compare the equivalence classes of several networks.
 
-    The result has a list for each pair of variables that is adjacent in any network. The list shows the edge in each class:
-    `->`, `<-`, `reversible`, or `-` if the two variables are not adjacent.
+    Return a dict. Its keys are the pairs of variables that are adjacent in at least one network. A value is a list with one
+    text per network, which shows the edge in its equivalence class: `->`, `<-`, `reversible`, or `-` if the two variables
+    are not adjacent.
 
     Args:
         graphs: DAGs over the same variables.

@@ -3,7 +3,7 @@
 Two variables that are adjacent in the true network are adjacent in the solution of nearly every subproblem that contains
 them. For any other pair, some subproblem usually has a solution in which the pair is not adjacent. The margin of a pair in a
 subproblem is the best score with the pair adjacent minus the best score with the pair not adjacent. Two variables are
-candidates for each other if the lowest margin of the pair over its subproblems is high enough.
+candidates for each other if the lowest margin of the pair, over all subproblems that contain it, is high enough.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class CandidateFinder:
     def extend(
         self, dag: nx.DiGraph, allowed: NDArray[np.bool_], table: ScoreTable | None = None, most: int = 3
     ) -> tuple[NDArray[np.bool_], int]:
-        """Add the best new candidates. Return all candidates, and the number of children without room for a new candidate.
+        """Add the best new candidates. Return the matrix of all candidates, and the number of children without room.
 
         Args:
             dag: network to improve.
@@ -76,7 +76,7 @@ class CandidateFinder:
         return extended, full
 
     def _gains(self, dag: nx.DiGraph) -> list[Floats]:
-        """Return for each child the score gain of each variable; minus infinity if the variable cannot be a new parent."""
+        """Return one array per child: the score gain of each variable as a new parent; minus infinity if impossible."""
         names = self.scorer.data.names
         position = {name: i for i, name in enumerate(names)}
         parents = [sorted(position[p] for p in dag.predecessors(name)) for name in names]
@@ -114,7 +114,7 @@ class CandidateFinder:
 def _worst_candidates(table: ScoreTable, child: int, dag: nx.DiGraph) -> Ints:
     """Return the candidates of a child that are not its parents, worst first.
 
-    A candidate is as good as the best parent set that contains it.
+    The rating of a candidate is the highest score of a parent set that contains it.
     """
     candidates = table.candidates_of(child)
     entries = table.entries_of(child)
@@ -130,9 +130,10 @@ def named_candidates(allowed: NDArray[np.bool_], names: tuple[str, ...]) -> dict
 
 
 def allowed_by_margin(margins: Floats, threshold: float = MARGIN, most: int = MAX_INITIAL_CANDIDATES) -> NDArray[np.bool_]:
-    """Return `allowed[parent, child]`: True if the parent is one of the `most` best candidates of the child.
+    """Return a matrix: entry [parent, child] is True if the parent becomes a candidate of the child.
 
-    Candidates are ranked by `margins[parent, child]`, which must be above the threshold.
+    Only parents with `margins[parent, child]` above the threshold become candidates. Each child gets at most `most`
+    candidates: the parents with the highest margins.
     """
     n = len(margins)
     allowed = np.zeros((n, n), dtype=bool)
@@ -144,9 +145,10 @@ def allowed_by_margin(margins: Floats, threshold: float = MARGIN, most: int = MA
 
 
 def allowed_by_frequency(votes: Ints, together: Ints, least: float, most: int = MAX_INITIAL_CANDIDATES) -> NDArray[np.bool_]:
-    """Return `allowed[parent, child]`: True if the two are adjacent in at least the fraction `least` of their subproblems.
+    """Return a matrix: entry [parent, child] is True if the parent becomes a candidate of the child.
 
-    Each child has at most `most` candidates. `votes` and `together` are explained in `add_votes`.
+    The two variables must be adjacent in at least the fraction `least` of the subproblems that contain both. Each child gets
+    at most `most` candidates. `add_votes` explains `votes` and `together`.
     """
     frequency = np.where(together > 0, (votes + votes.T) / np.maximum(together, 1), 0.0)
     return allowed_by_margin(frequency, least - 1e-9, most)
@@ -184,11 +186,14 @@ def collect_evidence(table: ScoreTable, subproblems: Ints, deadline: Deadline = 
 
 
 def candidates_of_table(table: ScoreTable, run: Run) -> tuple[NDArray[np.bool_], nx.DiGraph]:
-    """Return initial candidates from the best parent sets of each child, and the best network that order search finds.
+    """Choose initial candidates from the best parent sets of each child, and find a network by order search.
 
     Args:
         table: score table in which all variables are possible parents.
-        run: seed and deadline of the order search.
+        run: a `Run` with the seed and the deadline of the order search.
+
+    Returns:
+        A matrix with entry [parent, child] True for a candidate, and the best network that order search found.
     """
     start, masks, _ = table.pruned
     n = len(table.names)

@@ -104,7 +104,7 @@ class CandidateSearch:
 
         Args:
             allowed: `allowed[parent, child]` is True for initial candidates.
-            run: seed, deadline and progress; no global solve starts after the deadline.
+            run: a `Run` with seed, deadline and progress; no global solve starts after the deadline.
         """
         begun = perf_counter()
         state = _State(self, self._with_initial(allowed))
@@ -151,7 +151,7 @@ class _State:
         self._finder = CandidateFinder(search.scorer, search.max_parents, search.near)
 
     def iterate(self, run: Run) -> str:
-        """Repeat global solves. Return the reason for an early stop, or an empty text if all candidates were tried."""
+        """Repeat the global solve. Return the reason for an early stop, or an empty string if all candidates were tried."""
         for number in range(1, self.search.max_global_solves + 1):
             reason = self._solve(number, run)
             if reason is not None:

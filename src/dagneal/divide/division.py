@@ -36,11 +36,11 @@ class DivisionSettings:
 
     Args:
         size: number of variables in a subproblem (k in the paper).
-        subproblems: choice of subproblems: `all`, `cover:2`, `cover:3` or `sample:F`; see `choose_subproblems`.
+        subproblems: `"all"`, `"cover:2"`, `"cover:3"`, or `"sample:F"` with a fraction F; see `choose_subproblems`.
         combine: rule that combines the solutions of the subproblems. `conquer` derives candidate parents from them, and then
             solves the global problem with these candidates. `penalty` and `count` are the paper's rules. `penalty` keeps an
-            edge if more than half of the subproblems with both variables contain it (C - P > 0 in the paper). `count` keeps
-            an edge if more subproblems contain it than its reverse.
+            edge if it is in more than half of the solutions that contain both variables (C - P > 0 in the paper). `count`
+            keeps an edge if it is in more solutions than the reverse edge.
         acyclic: whether the paper's rules drop the weakest edge of each cycle.
     """
 
@@ -51,7 +51,7 @@ class DivisionSettings:
 
     def __post_init__(self) -> None:
         if self.combine not in COMBINE:
-            raise InputError(f"combine is {self.combine!r}; give one of {', '.join(COMBINE)}")
+            raise InputError(f"combine is {self.combine!r}; give one of {', '.join(map(repr, COMBINE))}")
         check_flag("acyclic", self.acyclic)
         object.__setattr__(self, "size", whole_number("size", self.size))
 
@@ -69,12 +69,12 @@ def divide(
         problem: problem with 3 to 65 variables. For `conquer` its source must be a `Scorer`, not a `ScoreTable`.
         settings: choice of subproblems, and rule to combine them.
         solver: solver of the subproblems.
-        global_solver: solver of the global problem under `conquer`.
+        global_solver: solver of the global problem; used only if the rule is `conquer`.
         run: a `Run` with seed, deadline, progress, executor and journal; the executor does not affect the result.
 
     Returns:
-        The solution. Its attribute `division` contains the votes, C and P in the paper. The paper's rules can leave cycles.
-        Then `division.acyclic` is False and the score is NaN.
+        The solution. Its attribute `division` contains the votes (the matrices C and P of the paper). With the paper's rules
+        the graph can have cycles. Then `division.acyclic` is False and the score is NaN.
     """
     n = len(problem.names)
     conquers = settings.combine == "conquer"
@@ -158,14 +158,14 @@ def _conquer(problem: Problem, evidence: Evidence, solver: GlobalSolver, run: Ru
 
 
 def _stop_at_votes(scorer: Scorer, evidence: Evidence, seed: int) -> Solution:
-    """Return the network that follows from the votes, if Ctrl-C stopped the run before the first global solve."""
+    """Return the network from the votes. It is the result if Ctrl-C stopped the run before a global solve finished."""
     note = "interrupted before the global problem was solved; the network comes from the votes of the subproblems"
     solution = solution_from_votes(scorer, replace(evidence.division, interrupted=True, skipped=note), acyclic=True)
     return replace(solution, seconds=evidence.seconds, seed=seed)
 
 
 def _add_comparison(solution: Solution, scorer: Scorer, solver: str, sampling: Sampling) -> Solution:
-    """Add scores to compare a sampler with: the best of random orders, and the optimum if exact search is cheap."""
+    """Add two scores for comparison: the best score of random orders and, if exact search is cheap, the optimal score."""
     begun = perf_counter()
     optimum = None
     cheap = len(scorer.data.names) <= EXACT_FOR_COMPARISON and table_is_quick(scorer, solution.max_parents)

@@ -1,4 +1,4 @@
-"""Solvers of the global problem with candidate parents: classical search, or a sampler."""
+"""Global solvers: solve the global problem with given candidate parents, by classical search or with a sampler."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ class GlobalSolution:
 
 
 class GlobalSolver(Protocol):
-    """The interface of solvers of the global problem with candidate parents."""
+    """The interface of a global solver, which solves the global problem with given candidate parents."""
 
     def solve(self, table: ScoreTable, number: int, order: Ints | None, run: Run) -> GlobalSolution:
-        """Solve the global problem of a score table.
+        """Solve the global problem.
 
         Args:
             table: score table of the current candidates.
-            number: number of this global solve, from 1; seeds can depend on it.
-            order: warm start: the indices of the variables, from first to last; None for no warm start.
+            number: 1 for the first global solve, 2 for the second, and so on; the seed can depend on it.
+            order: order of the variables to start from: their indices, from first to last; None for no warm start.
             run: a `Run` with seed, deadline and progress.
         """
         ...

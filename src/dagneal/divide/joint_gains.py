@@ -24,10 +24,10 @@ _MAX_TERMS = 1 << 22  # maximum number of precomputed terms
 
 
 def triple_cost(scorer: Scorer) -> float:
-    """Return the cost of counting all triples of variables, as a number of rows to read; infinite if it is impossible.
+    """Return the cost of `joint_gains`, as a number of rows to read; infinity if `joint_gains` is not supported.
 
     Args:
-        scorer: scorer of the data. Joint gains are possible if its pseudo-counts do not depend on the child, as in BDeu.
+        scorer: scorer of the data. The pseudo-counts of its score must not depend on the child, as in BDeu.
     """
     if scorer.counter.planes is None or scorer.criterion.depends_on_child:
         return float("inf")
@@ -54,13 +54,13 @@ def _countable(scorer: Scorer) -> NDArray[np.int32]:
 
 
 def joint_gains(scorer: Scorer, gains: Floats, near: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Find the best pair of parents of each child. `result[parent, child]` is True if the parent belongs to this pair.
+    """Return a matrix: entry [parent, child] is True if the parent belongs to the best pair of parents of the child.
 
     Args:
         scorer: scorer of the data with a finite `triple_cost`.
         gains: score gain of each single parent, from `Scorer.pair_gains`.
-        near: `near[parent, child]` is True if the parent alone raises the score. Pairs with such a parent are skipped,
-            because the candidate search then finds the other parent.
+        near: `near[parent, child]` is True if the parent alone raises the score. Pairs with this parent are skipped,
+            because the candidate search finds them without joint gains.
     """
     data, planes = scorer.data, scorer.counter.planes
     if planes is None:
@@ -109,9 +109,9 @@ class Scores(NamedTuple):
 
     Attributes:
         values: pseudo-count for each possible number of state combinations of a triple.
-        terms: table of precomputed terms (see `term_table`), one row per pseudo-count. Without columns, the terms are
-            computed when needed.
-        joint: `joint[p, q]` is the sum of the terms of the parents p and q.
+        terms: lookup table from `term_table`: `terms[i, count]` is what a count adds to the score if the pseudo-count is
+            `values[i]`. If the table has no columns, these numbers are computed when needed.
+        joint: `joint[p, q]` is the number that the counts of the parents p and q subtract from a score.
         single: `single[parent, child]` is the score that a pair with this parent has to exceed.
         charges: `charges[states, configurations]` is the penalty for a child with this number of states, if its parents have
             this number of configurations.
@@ -129,7 +129,7 @@ class Scores(NamedTuple):
 
 
 def _scores(scorer: Scorer, gains: Floats, near: NDArray[np.bool_], states: Ints) -> tuple[Scores, Ints]:
-    """Return the precomputed values, and the row in `terms` for each number of state combinations."""
+    """Return the precomputed values, and an array that maps a number of state combinations to a row of `terms`."""
     data = scorer.data
     alone = np.array([scorer.local(name) for name in data.names])
     # Infinity excludes pairs with a forbidden or required parent.
@@ -149,7 +149,7 @@ def _scores(scorer: Scorer, gains: Floats, near: NDArray[np.bool_], states: Ints
 
 
 def _joint(scorer: Scorer) -> Floats:
-    """Return `joint[p, q]`: the sum of the terms of the parents p and q."""
+    """Return a matrix: entry [p, q] is the number that the counts of the parents p and q subtract from a score."""
     data = scorer.data
     n = len(data.names)
     a, b = np.triu_indices(n, 1)
@@ -173,7 +173,8 @@ def _keep_best(
 ) -> None:
     """Score each member of each triple as a child of the other two, and keep the best pairs of each child.
 
-    `kept` (gains) and `pairs` (parents) are updated in place. They have one row per child, with the best pair first.
+    `kept` contains the gains of these pairs, and `pairs` contains their parents. They have one row per child, with the best
+    pair first, and are updated in place.
     """
     most = kept.shape[1]
     for index in range(len(members)):

@@ -20,7 +20,7 @@ _CANDIDATES = 10  # maximum number of candidate parents of a child
 
 
 def count_pairs(scorer: Scorer) -> Floats | None:
-    """Return the score gain of each single parent for each child; None if the deadline of the scorer passes first.
+    """Return the result of `Scorer.pair_gains`; None if the deadline of the scorer passes first.
 
     Args:
         scorer: scorer of the data.
@@ -37,7 +37,7 @@ def learn_from_pairs(scorer: Scorer, gains: Floats | None, run: Run) -> Solution
     Args:
         scorer: scorer of the data.
         gains: score gain of each single parent, from `count_pairs`; None for a network with required edges only.
-        run: seed of the order search; the deadline is ignored, because it has passed.
+        run: a `Run` with the seed of the order search. Its deadline is ignored, because it has passed.
     """
     run = replace(run, deadline=NEVER)
     begun = perf_counter()

@@ -81,7 +81,9 @@ class SubproblemTask:
             self.solver.cancel()
 
     def __call__(self, shared: ScoreTable, tasks: Sequence[Sequence[int]]) -> tuple[NDArray[np.uint8], dict[int, str]]:
-        """Solve the given subproblems. Return their adjacency matrices, and the errors of failed subproblems.
+        """Solve the given subproblems. Return an array of adjacency matrices, and a dict of error messages.
+
+        A key of the dict is the index of a failed subproblem.
 
         Args:
             shared: score table of all variables.
@@ -129,7 +131,7 @@ class SubproblemKey:
 
 
 def failures_by_members(results: Results, names: Sequence[str], chosen: Ints) -> dict[str, str]:
-    """Return the errors of failed subproblems. The key of a subproblem lists the names of its variables.
+    """Return a dict of the error messages of failed subproblems. A key contains the variable names of the subproblem.
 
     Args:
         results: results of all subproblems.

@@ -58,7 +58,7 @@ class SubproblemSolver(Protocol):
         """Solve subproblems. The solution of a subproblem must not depend on the other subproblems.
 
         Args:
-            subproblems: scores of the subproblems.
+            subproblems: subproblems to solve, with their log scores.
         """
         ...
 
@@ -114,7 +114,7 @@ class ExactSubproblems:
         return Solutions(*solve_exactly(subproblems.scores, subproblems.masks))
 
     def fingerprint(self) -> str:
-        """Return the name; there are no settings."""
+        """Return the name, because this solver has no settings."""
         return self.name
 
 
@@ -187,7 +187,7 @@ class Annealing:
         """Return the parameters for one problem, including its seed if the sampler has a seed parameter.
 
         Args:
-            names: texts that identify the problem, such as the names of its variables; its seed depends on them.
+            names: texts that identify the problem, such as the names of its variables. Its seed is derived from them.
         """
         if self.seed is None or "seed" not in parameters_of(self.sampler):
             return dict(self.parameters)
@@ -212,10 +212,10 @@ class AnnealedSubproblems(Annealing):
         return Solutions(adjacency, scores, failed)
 
     def reads(self, subproblems: Subproblems) -> Iterator[Reads | str]:
-        """Yield the decoded reads of each subproblem, or an error message if it failed.
+        """Yield for each subproblem the decoded reads, or an error message if the subproblem failed.
 
         Args:
-            subproblems: scores of the subproblems.
+            subproblems: subproblems to solve, with their log scores.
         """
         # Without pruning, all subproblems have the same QUBO variables and can be encoded in one call.
         shared = None if self.encoding.prune else qubos(subproblems, self.encoding)
@@ -245,7 +245,7 @@ class AnnealedSubproblems(Annealing):
 
 
 def best_edges(reads: Reads, repair: bool) -> tuple[NDArray[np.bool_], float]:
-    """Return the adjacency matrix of the best read of a subproblem, and its score.
+    """Return the adjacency matrix of the best read of a subproblem, and the score of this read.
 
     Args:
         reads: reads of one subproblem.

@@ -26,9 +26,10 @@ def choose_subproblems(variables: int, size: int, scheme: str = "all", seed: int
     Args:
         variables: number of variables.
         size: number of variables in a subproblem.
-        scheme: `all` for all subsets of this size; `cover:2` or `cover:3` for few subproblems that together contain every
-            pair or triple; `sample:F` for a random fraction F of all subsets, with every pair in at least one subproblem.
-        seed: seed of the random choices of `cover` and `sample`.
+        scheme: `"all"` for all subsets of this size; `"cover:2"` for few subproblems that together contain every pair of
+            variables; `"cover:3"` for few that together contain every triple; `"sample:F"` for a random fraction F of all
+            subsets, with every pair in at least one subproblem.
+        seed: seed of the random choices in a cover or a sample.
 
     >>> choose_subproblems(4, 3).tolist()
     [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]
@@ -38,21 +39,21 @@ def choose_subproblems(variables: int, size: int, scheme: str = "all", seed: int
     if not 3 <= whole_number("size", size) <= variables:
         raise InputError(f"size is {size}; give a number from 3 to {variables} (the number of variables)")
     if not isinstance(scheme, str):
-        raise InputError(f"subproblems is {scheme!r}; give all, cover:2, cover:3 or sample:F")
+        raise InputError(f"subproblems is {scheme!r}; give 'all', 'cover:2', 'cover:3' or 'sample:F'")
     kind, _, value = scheme.partition(":")
     generator = np.random.default_rng(whole_number("seed", seed))
     if scheme == "all":
         if comb(variables, size) > MAX_SUBPROBLEMS:
             raise InputError(
                 f"{variables} variables have {comb(variables, size):,} subproblems of size {size}; at most "
-                f"{MAX_SUBPROBLEMS:,} are supported; use cover:2 or sample:F"
+                f"{MAX_SUBPROBLEMS:,} are supported; use 'cover:2' or 'sample:F'"
             )
         return np.array(list(combinations(range(variables), size)), dtype=np.int64)
     if kind == "cover" and value in ("2", "3"):
         return _cover(variables, size, int(value), generator)
     if kind == "sample":
         return _sample(variables, size, _parse_fraction(scheme, value), generator)
-    raise InputError(f"subproblems is {scheme!r}; give all, cover:2, cover:3 or sample:F with 0 < F <= 1")
+    raise InputError(f"subproblems is {scheme!r}; give 'all', 'cover:2', 'cover:3' or 'sample:F' with 0 < F <= 1")
 
 
 def _parse_fraction(scheme: str, value: str) -> float:
@@ -61,12 +62,12 @@ def _parse_fraction(scheme: str, value: str) -> float:
     except ValueError:
         fraction = 0.0
     if not 0 < fraction <= 1:
-        raise InputError(f"the fraction in {scheme!r} must be above 0 and at most 1, such as sample:0.2")
+        raise InputError(f"the fraction in {scheme!r} must be above 0 and at most 1, such as 'sample:0.2'")
     return fraction
 
 
 def _cover(variables: int, size: int, strength: int, generator: np.random.Generator) -> Ints:
-    """Choose subproblems that together contain every set of `strength` variables. Each one adds as many sets as possible."""
+    """Choose few subproblems that together contain every set of `strength` variables (pairs or triples)."""
     uncovered = _all_sets(variables, strength)
     subproblems: list[list[int]] = []
     while True:
@@ -83,7 +84,7 @@ def _cover(variables: int, size: int, strength: int, generator: np.random.Genera
 
 
 def _all_sets(variables: int, strength: int) -> NDArray[np.bool_]:
-    """Return an array with `strength` axes. An entry is True if its indices are distinct variables."""
+    """Return an array with `strength` axes. An entry is True if all its indices are different."""
     index = np.indices((variables,) * strength)
     distinct = np.ones((variables,) * strength, dtype=bool)
     for a, b in combinations(range(strength), 2):
@@ -92,7 +93,7 @@ def _all_sets(variables: int, strength: int) -> NDArray[np.bool_]:
 
 
 def _grow(uncovered: NDArray[np.bool_], subproblem: list[int], size: int, generator: np.random.Generator) -> list[int]:
-    """Extend a subproblem to `size` variables. Each new variable covers as many sets as possible; ties are random."""
+    """Extend a subproblem to `size` variables. Each new variable adds as many uncovered sets as possible."""
     while len(subproblem) < size:
         inside = uncovered[np.ix_(range(len(uncovered)), *[subproblem] * (uncovered.ndim - 1))]
         gains = inside.reshape(len(uncovered), -1).sum(axis=1) + generator.random(len(uncovered)) * 0.5
@@ -107,7 +108,7 @@ def _sample(variables: int, size: int, fraction: float, generator: np.random.Gen
     count = max(1, round(fraction * total))
     if count > MAX_SUBPROBLEMS:
         raise InputError(
-            f"sample:{fraction:g} gives {count:,} subproblems; at most {MAX_SUBPROBLEMS:,} are supported; "
+            f"'sample:{fraction:g}' gives {count:,} subproblems; at most {MAX_SUBPROBLEMS:,} are supported; "
             "give a smaller fraction"
         )
     chosen: set[tuple[int, ...]] = set()
@@ -127,7 +128,7 @@ def _sample(variables: int, size: int, fraction: float, generator: np.random.Gen
 
 
 def count_votes(variables: int, members: Ints, adjacency: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    """Return the number of solutions that contain each edge (C in the paper), and of subproblems that contain each pair.
+    """Return two matrices: the number of solutions with each edge (C in the paper), and of subproblems with each pair.
 
     Args:
         variables: number of variables.
@@ -156,11 +157,11 @@ def add_votes(votes: Ints, together: Ints, members: Ints, adjacency: NDArray[np.
 
 @lru_cache(maxsize=8)
 def small_dags(size: int, max_parents: int) -> tuple[Ints, NDArray[np.bool_]]:
-    """Return all DAGs with `size` nodes, as indices of parent sets and as adjacency matrices.
+    """Return all DAGs with `size` nodes in two forms: an array of parent set indices, and an array of adjacency matrices.
 
-    The first array has one row per DAG and one column per child: the index of the child's parent set in `bounded_masks`. If
-    scores are equal, the first DAG wins. So DAGs with fewer edges come first, then the parent sets of the first node, the
-    second node and so on determine the order.
+    The first array has one row per DAG and one column per child. An entry is the index of the child's parent set in
+    `bounded_masks`. The rows are sorted by number of edges. DAGs with equally many edges are sorted by the first row entry,
+    then by the second, and so on. `solve_small` relies on this: if scores are equal, the first DAG wins.
     """
     masks = [int(mask) for mask in bounded_masks(size - 1, min(max_parents, size - 1))]
     dags = []
@@ -183,8 +184,8 @@ def solve_small(scores: Floats, max_parents: int) -> tuple[NDArray[np.bool_], Fl
         max_parents: parent limit of the subproblems.
 
     Returns:
-        For each subproblem the best adjacency matrix, its score, and the margin of each pair of variables: the best
-        score with the pair adjacent minus the best score with the pair not adjacent.
+        Three arrays with one row per subproblem: the best adjacency matrix, its score, and the margin of each pair of
+        variables. A margin is the best score with the pair adjacent minus the best score with the pair not adjacent.
     """
     size = scores.shape[1]
     choices, adjacency = small_dags(size, max_parents)
@@ -231,8 +232,8 @@ def solve_exactly(scores: Floats, masks: NDArray[np.uint64]) -> tuple[NDArray[np
         masks: parent sets, as bit masks over the other variables of the subproblem.
 
     Returns:
-        The best adjacency matrix of each subproblem, and its score. If scores are equal, earlier variables become
-        parents of later variables, and parents that do not raise the score are left out.
+        Two arrays with one row per subproblem: the best adjacency matrix, and its score. If scores are equal, earlier
+        variables become parents of later variables, and parents that do not raise the score are left out.
     """
     size = scores.shape[1]
     if size > 16:

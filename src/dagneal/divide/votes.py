@@ -18,7 +18,7 @@ from dagneal.solvers.solution import Division, Solution
 
 
 def votes_of(division: Division) -> tuple[Ints, Ints]:
-    """Return the vote matrices C and P of a division.
+    """Return the vote matrices C and P of a division, which `combine_votes` explains.
 
     Args:
         division: division with solved subproblems.

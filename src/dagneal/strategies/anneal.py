@@ -173,12 +173,12 @@ class Divide:
             With `combine="conquer"`, an `Anneal` also solves the global problem. If the solver is not an `Anneal`, exact
             search or order search solves the global problem.
         size: number of variables in a subproblem (k in the paper).
-        subproblems: choice of subproblems: `all`, `cover:2`, `cover:3` or `sample:F`; see
+        subproblems: `"all"`, `"cover:2"`, `"cover:3"`, or `"sample:F"` with a fraction F; see
             `dagneal.divide.choose_subproblems`.
         combine: rule that combines the solutions of the subproblems. `conquer` derives candidate parents from them, and then
             solves the global problem with these candidates. `penalty` and `count` are the paper's rules. `penalty` keeps an
-            edge if more than half of the subproblems with both variables contain it (C - P > 0 in the paper). `count` keeps
-            an edge if more subproblems contain it than its reverse.
+            edge if it is in more than half of the solutions that contain both variables (C - P > 0 in the paper). `count`
+            keeps an edge if it is in more solutions than the reverse edge.
         acyclic: whether the paper's rules drop the weakest edge of each cycle.
         subproblem_parameters: sampler parameters that apply to the subproblems only, such as `{"num_reads": 100}`.
     """
@@ -246,7 +246,7 @@ def _subproblem_solver(value: Any) -> Any:
         return value
     solver = as_solver(value)
     if isinstance(solver, Divide):
-        raise InputError("a Divide cannot contain another Divide; give the solver of its subproblems")
+        raise InputError("a Divide cannot contain another Divide; give a solver for the subproblems")
     return Exact() if isinstance(solver, Auto) else solver
 
 
@@ -297,7 +297,7 @@ def open_sampler(solver: Anneal, run: Run) -> Iterator[Anneal]:
     A sampler that was given by name is created here, and closed at the end.
 
     Args:
-        solver: solver with a sampler or the name of a sampler.
+        solver: solver whose sampler is an object or a name.
         run: a `Run`; its journal, if any, records submitted jobs.
     """
     created = isinstance(solver.sampler, str)
@@ -312,7 +312,7 @@ def open_sampler(solver: Anneal, run: Run) -> Iterator[Anneal]:
 
 
 def with_usage(ready: Anneal, solve: Any) -> Solution:
-    """Call `solve`, and add the usage of the quantum annealer to the solution.
+    """Call `solve`, and add the usage of the quantum annealer, if any, to the solution.
 
     Args:
         ready: solver with a sampler object; see `open_sampler`.

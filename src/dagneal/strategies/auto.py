@@ -24,11 +24,11 @@ from dagneal.strategies.classical import Exact, OrderSearch, prove_bound, solve_
 class Auto:
     """The default solver: exact search if it takes only seconds, otherwise the iterated candidate search.
 
-    The initial candidates come from the scores of all small parent sets. If there are too many of these sets, the initial
-    candidates come from subproblems of three variables.
+    The initial candidates come from the scores of all parent sets of at most three variables. If there are too many of these
+    sets, the initial candidates come from subproblems of three variables.
 
     Args:
-        bound: whether to prove an upper bound on the score, if all small parent sets were scored and no optimum is proved.
+        bound: whether to prove an upper bound on the score, if these parent sets were scored and no optimum is proved.
     """
 
     bound: bool = True

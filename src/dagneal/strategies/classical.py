@@ -6,7 +6,7 @@ Use these classes as templates for new solvers. A solver is a frozen dataclass w
 - The fields are the settings. `__post_init__` checks them. The `repr` identifies the solver in a journal. If a field is
   named `bound`, it switches the proof of an upper bound on or off; a bootstrap switches it off.
 - `check_size` raises an error if there are too many variables, before anything is counted. The property `max_variables`
-  is this limit. `refuse_initial` raises an error if an initial DAG is given; call it in a solver that cannot use it.
+  is this limit. `refuse_initial` raises an error if an initial DAG is given; call it in a solver that cannot use a DAG.
 - `parent_limit` (in `solvers/policy.py`) returns the parent limit that the user gave, or the default of the solver.
 - `solve_table` creates the table of all parent sets, calls the algorithm, and adds times and the upper bound.
 - The same `run.seed` gives the same solution. A part with a separate seed, such as a restart, uses
@@ -118,7 +118,7 @@ class OrderSearch:
 def solve_table(
     problem: Problem, solver: Callable[[ScoreTable], Solution], bound: bool = False, complete: bool = False
 ) -> Solution:
-    """Score all parent sets of a problem, and solve it.
+    """Score all parent sets of a problem, and solve the problem.
 
     Args:
         problem: problem with a parent limit.
@@ -136,7 +136,7 @@ def solve_table(
 
 
 def prove_bound(table: ScoreTable) -> Bound | None:
-    """Return an upper bound on the score; None and a warning if the computation fails, because the network must not be lost.
+    """Return an upper bound on the score. If the computation fails, warn and return None, to keep the learned network.
 
     Args:
         table: score table of all parent sets.
@@ -168,4 +168,4 @@ def refuse_initial(problem: Problem) -> None:
         problem: problem to solve.
     """
     if problem.initial is not None:
-        raise InputError("initial is given, but this solver cannot start from an initial DAG; remove it")
+        raise InputError("initial is given, but this solver cannot start from an initial DAG; remove initial=...")

@@ -129,7 +129,8 @@ def load_sampler(target: str, folder: str | None = None) -> Any:
         value = getattr(import_module(module), name)
     except Exception as error:  # importing a module can raise any exception
         raise InputError(
-            f"cannot import sampler {target!r} ({error}); give package.module:name of a sampler, a class or a function"
+            f"cannot import sampler {target!r} ({error}); give 'package.module:name' of a sampler, a sampler class, or a "
+            "function that returns a sampler"
         ) from error
     if isinstance(value, dimod.Sampler):
         return value

@@ -80,7 +80,7 @@ def as_dataset(data: Any) -> Dataset:
 
 
 def refuse_unknown(function: Callable[..., Any], unknown: Mapping[str, Any]) -> None:
-    """Raise an error for an unknown keyword argument. The message names the function that accepts it, or a similar name.
+    """Raise an error for an unknown keyword argument. The message names the function or class that accepts the argument.
 
     Args:
         function: function that the user called; its first argument is the data.
