@@ -139,7 +139,7 @@ def test_declared_states_are_used_and_checked(csv):
     assert same(dn.read(sampled.frame().cast(pl.String), states=truth), sampled)
     with pytest.raises(dn.InputError, match="column 'b' has the value '1', which is not a declared state"):
         dn.read(csv(GOOD), states={"b": ["2", "10"]})
-    with pytest.raises(dn.InputError, match="states has an entry for 'z', but the selected columns are 'a', 'b', 'c'"):
+    with pytest.raises(dn.InputError, match="there are states for 'z', but the selected columns are 'a', 'b', 'c'"):
         dn.read(csv(GOOD), states={"z": ["2"]})
     with pytest.raises(dn.InputError, match="declared twice"):
         dn.read(csv(GOOD), states={"b": ["1", "2", "10", "1"]})
@@ -378,7 +378,7 @@ def test_unusual_column_names_are_kept(csv):
     assert data.names == ("*", "^.*$", "a\nb", 'c "q" d')
     assert data.rows == 2
     assert dn.read(csv("*,^.*$\n1,2\n"), columns=["^.*$", "*"]).names == ("^.*$", "*")
-    with pytest.raises(dn.InputError, match="columns lists 'a' twice"):
+    with pytest.raises(dn.InputError, match="the column 'a' is selected twice"):
         dn.read(csv(GOOD), columns=["a", "a"])
 
 
@@ -390,7 +390,7 @@ def test_numbers_that_are_too_large_are_refused():
         dn.read(pd.DataFrame({"a": ["x"], "b": ["y"], "n": [1e300]}), weights="n")
     with pytest.raises(dn.InputError, match="row 1 of column 'n' is not a number"):
         dn.read(pd.DataFrame({"a": ["x"], "b": ["y"], "n": ["many"]}), weights="n")
-    with pytest.raises(dn.InputError, match="above 2\\^63"):
+    with pytest.raises(dn.InputError, match="2\\^63 or more"):
         dn.read(np.array([[2**63 + 5, 0]], dtype=np.uint64))
     with pytest.raises(dn.InputError, match="at least 2 columns"):
         dn.read(np.zeros((3, 0), dtype=int))
@@ -398,7 +398,7 @@ def test_numbers_that_are_too_large_are_refused():
 
 @pytest.mark.parametrize("code", [-1, 2, 300])
 def test_invalid_codes_weights_and_states_are_refused(code):
-    with pytest.raises(dn.InputError, match="'a' has a code outside the range of its 2 states"):
+    with pytest.raises(dn.InputError, match="'a' has a code that is not the index of one of its 2 states"):
         dn.Dataset.from_codes(["a", "b"], [["x", "y"], ["x", "y"]], np.array([[code], [0]]))
     with pytest.raises(dn.InputError, match="weight is negative"):
         dn.Dataset(("a", "b"), (("x",), ("x",)), np.zeros((2, 1), dtype=np.uint8), np.array([-1]))

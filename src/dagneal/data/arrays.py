@@ -26,7 +26,7 @@ MAX_COLUMNS = 10_000  # computations for all pairs of 10,000 columns take about 
 def select_columns(
     where: str, names: Sequence[str], weights: str | None, columns: Sequence[str] | None, drop: Sequence[str]
 ) -> list[str]:
-    """Return the names of the columns to learn from: `columns` (all by default) without `drop` and the weights column."""
+    """Return the names in `columns` (all columns by default), except the columns in `drop` and the weights column."""
     available, excluded = set(names), {*drop, weights}
     for name in [*(columns or []), *drop, *([weights] if weights is not None else [])]:
         if name not in available:
@@ -41,11 +41,11 @@ def select_columns(
         problem = (
             f"two columns are named {name!r}; rename one"
             if columns is None
-            else f"columns lists {name!r} twice; list it once"
+            else f"the column {name!r} is selected twice; select it once"
         )
         raise InputError(f"{where}: {problem}")
     if len(chosen) < 2:
-        raise InputError(f"{where}: a network needs at least 2 columns; this table has {len(chosen)}")
+        raise InputError(f"{where}: a network needs at least 2 columns, but {len(chosen)} can be used; select more columns")
     return chosen
 
 
@@ -96,7 +96,7 @@ def pandas_source(frame: Any, columns: Sequence[str] | None, drop: Sequence[str]
 def _to_series(where: str, name: str, values: Any) -> polars.Series:
     """Convert a pandas column to a polars series.
 
-    Numbers and booleans stay unchanged, categories become an Enum, and all other values become text.
+    Numbers and booleans stay unchanged. A categorical column gets the polars type `Enum`. All other values become text.
     """
     import polars as pl
 
@@ -152,7 +152,7 @@ def array_source(
         names: column names; `X1`, `X2` and so on by default.
         columns: columns to learn from; all by default.
         drop: columns to leave out.
-        merge: whether to merge equal rows. They stay unmerged if a histogram of all possible rows would be too large.
+        merge: whether to merge equal rows. They are not merged if too many distinct rows are possible.
     """
     import polars as pl
 
@@ -173,7 +173,7 @@ def array_source(
     if not len(array):
         raise InputError("the array has no rows")
     if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
-        raise InputError("the array holds numbers above 2^63; use smaller numbers")
+        raise InputError("the array holds numbers of 2^63 or more; use smaller numbers")
     boolean = array.dtype == np.bool_
     counts = None
     places = list(range(len(names)))
@@ -189,9 +189,9 @@ def array_source(
 
 
 def _merge_array(array: NDArray[Any]) -> tuple[NDArray[Any], Ints | None]:
-    """Merge equal rows of an integer array, and return the distinct rows and their counts.
+    """Merge equal rows of an integer array. Return the tuple (distinct rows, counts).
 
-    If a histogram of all possible rows would be too large, return the unmerged rows and None.
+    Rows are merged with one counter for each possible row. If there are too many possible rows, return (all rows, None).
     """
     if array.dtype not in (np.uint8, np.int64):  # the kernels are compiled for these two types
         array = array.astype(np.uint8 if array.dtype == np.bool_ else np.int64)
@@ -207,7 +207,7 @@ def _merge_array(array: NDArray[Any]) -> tuple[NDArray[Any], Ints | None]:
 
 @kernel
 def column_ranges(array: NDArray[Any]) -> tuple[Ints, Ints]:
-    """Return the smallest and the largest number in each column of an integer array."""
+    """Return two arrays: the smallest and the largest number in each column of an integer array."""
     low = array[0].astype(np.int64)
     high = low.copy()
     for row in range(1, array.shape[0]):
@@ -222,9 +222,9 @@ def column_ranges(array: NDArray[Any]) -> tuple[Ints, Ints]:
 
 @kernel
 def row_keys(array: NDArray[Any], low: Ints, spans: Ints) -> Ints:
-    """Return one integer for each row of an integer array. Equal rows get equal integers.
+    """Return one integer (key) for each row of an integer array. Equal rows have equal keys; distinct rows do not.
 
-    The integer has one mixed-radix digit per column: the value minus `low`, with the radix `spans`.
+    The key is a mixed-radix number. The digit of column `i` is the value minus `low[i]`, and its radix is `spans[i]`.
     """
     keys = np.empty(array.shape[0], dtype=np.int64)
     for row in range(array.shape[0]):

@@ -23,7 +23,7 @@ _FEW = 12  # a method for all columns does not bin a column with at most this ma
 def bin_columns(
     frame: polars.LazyFrame, where: str, chosen: Mapping[str, str], bins: Mapping[str, Bins]
 ) -> tuple[polars.LazyFrame, tuple[str, ...]]:
-    """Return a frame with binned numeric columns, and notes about the cut points.
+    """Bin numeric columns of a frame. Return the tuple (binned frame, notes), with one note per binned column.
 
     Args:
         frame: rows of the table; the column `weight` holds the weight of each row.
@@ -64,9 +64,9 @@ def bin_columns(
 
 
 def _may_hold_numbers(where: str, name: str, kind: polars.DataType, requested: bool) -> bool:
-    """Return whether the type of a column is numeric or text, so that it may hold numbers.
+    """Return whether the type of a column is numeric or text. Only such a column may hold numbers.
 
-    If the user asked to bin a column of any other type, raise an error.
+    If the column has another type, and the user asked to bin it (`requested`), raise an error.
     """
     import polars as pl
 
@@ -79,13 +79,13 @@ def _may_hold_numbers(where: str, name: str, kind: polars.DataType, requested: b
 
 
 def _describe_invalid(values: Sequence[str]) -> str:
-    """Return a message that quotes the first value that is not a number, and counts the others."""
+    """Return a message about values that are not numbers. It quotes the first value, and counts the others."""
     more = {1: "", 2: " (nor is 1 other value)"}.get(len(values), f" (nor are {len(values) - 1:,} other values)")
     return f"{values[0]!r} is not a number{more}; correct the data, or declare the states of the column with states=..."
 
 
 def _states(number: polars.Expr, cuts: Floats) -> polars.Expr:
-    """Return an expression that gives the state of each number. Missing values stay missing."""
+    """Return an expression that replaces each number by the name of its state. Missing values stay missing."""
     import polars as pl
 
     labels = state_names(cuts)
@@ -95,9 +95,10 @@ def _states(number: polars.Expr, cuts: Floats) -> polars.Expr:
 
 
 def _count_numbers(frame: polars.LazyFrame, given: polars.Expr) -> tuple[polars.Expr, polars.DataFrame]:
-    """Return an expression that converts a column to numbers, and a table of the distinct values.
+    """Return a tuple: an expression that converts a column to numbers, and a table of its distinct values.
 
-    The table has the columns `value` (finite number or null), `given` (original value) and `weight` (total weight).
+    The table has the columns `given` (original value), `value` (the value as a finite number, or null) and `weight` (total
+    weight of the rows with this value).
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""Columns of a table before it becomes a `Dataset`: the functions find, sort and check the states of each column."""
+"""Functions that find, sort and check the states of each column of a table, before the table becomes a `Dataset`."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Column:
         name: name of the column.
         labels: distinct values, as written in the source.
         codes: for each row, the index of its value in `labels`; -1 for a missing value.
-        declared: whether `labels` are categories that the source defines, in their order. Otherwise they are the values that
-            occur.
+        declared: whether the source defines `labels` as categories, which keep their order and need not occur. Otherwise,
+            `labels` are the values that occur.
     """
 
     name: str
@@ -47,8 +47,9 @@ class RawTable:
         where: name of the source, for errors.
         columns: the columns.
         weights: number of times each row counts; None if each row counts once.
-        first_missing: function that returns the first row with a missing value, as text. Its arguments are the name of a
-            column and the texts that mark a missing value. None if `columns` holds all rows in their original order.
+        first_missing: function that returns the first row in which a column has a missing value, as text. Its arguments are
+            the column name and the texts that mark a missing value. None if `columns` holds all rows in their
+            original order.
         notes: notes about changes made while reading.
         count_columns: names of columns that may hold row counts (the number of times each row occurs).
     """
@@ -82,7 +83,7 @@ def to_dataset(raw: RawTable, declared: Mapping[str, Sequence[str]]) -> Dataset:
 
 
 def add_notes(dataset: Dataset, notes: Sequence[str]) -> Dataset:
-    """Return the dataset with these notes. Add notes about constant columns and about columns with many states.
+    """Return the dataset with these notes, and with more notes about constant columns and columns with many states.
 
     Args:
         dataset: dataset without notes.
@@ -96,10 +97,10 @@ def add_notes(dataset: Dataset, notes: Sequence[str]) -> Dataset:
 
 
 def _recode(where: str, column: Column, labels: Sequence[str]) -> Column:
-    """Return the column with these labels, in this order. Raise an error if a value is not among them.
+    """Return the column with these labels, in this order. Raise an error if a value of the column is not a label.
 
-    Booleans match a label in any letter case, such as `TRUE` for `True`. If `(other)` is a label, values that match no
-    label become `(other)`.
+    The letter case of booleans does not matter: the value `TRUE` matches the label `True`. If `(other)` is a label, values
+    that match no label become `(other)`.
     """
     place = {label: position for position, label in enumerate(labels)}
     if len(place) != len(labels):
@@ -118,7 +119,7 @@ def _recode(where: str, column: Column, labels: Sequence[str]) -> Column:
         if position is None and used[i]:
             raise InputError(
                 f"{where}: column {column.name!r} has the value {column.labels[i]!r}, which is not a declared state "
-                f"({first_few(labels)}); declare it, or correct the data"
+                f"(declared: {first_few(labels)}); declare it, or correct the data"
             )
         new[i] = position or 0
     return replace(column, labels=tuple(labels), codes=new[column.codes])
@@ -150,7 +151,7 @@ def find_problems(
         columns: columns without missing values.
         rows: number of rows.
         filled: number of rows with a value, for each column.
-        declared: names of columns with declared states, which are always accepted.
+        declared: names of columns with declared states. These columns are always accepted.
         count_columns: names of columns that may hold row counts (the number of times each row occurs).
     """
     problems = []
@@ -187,9 +188,9 @@ def find_problems(
 
 
 def sort_labels(where: str, column: Column, declared: Mapping[str, Sequence[str]]) -> Column:
-    """Return the column with sorted labels, without surrounding spaces.
+    """Return the column with sorted labels, and without spaces around them.
 
-    Declared states keep their declared order. Other labels are sorted as numbers if all of them are numbers, else as text.
+    Labels are sorted as numbers if all of them are numbers, else as text. Declared states keep their declared order.
 
     Args:
         where: name of the source, for errors.
@@ -262,7 +263,7 @@ def unify_booleans(column: Column, declared: Collection[str]) -> Column:
 
     Args:
         column: column without unused labels.
-        declared: names of columns with declared states, which keep their spelling.
+        declared: names of columns with declared states. These columns keep their spelling.
     """
     if column.declared or column.name in declared:
         return column
@@ -276,10 +277,10 @@ def merge_rare(raw: RawTable, share: float, declared: Collection[str]) -> RawTab
     Args:
         raw: table without missing values.
         share: fraction of rows below which a state is rare.
-        declared: names of columns with declared states, which stay unchanged.
+        declared: names of columns with declared states. These columns stay unchanged.
     """
     if not 0 <= share < 1:
-        raise InputError(f"rare is {share}; give a fraction of rows from 0 to below 1, such as 0.01")
+        raise InputError(f"rare is {share}; give a fraction of rows: at least 0 and less than 1, such as 0.01")
     if share == 0 or not raw.columns:
         return raw
     rows = np.ones(len(raw.columns[0].codes)) if raw.weights is None else raw.weights.astype(np.float64)

@@ -48,12 +48,12 @@ class Source:
     Attributes:
         where: name of the source, for errors.
         names: the column names.
-        parts: the rows, one frame per file. Frames of text files have two more columns: `empty` is true if the row has no
-            value (perhaps a blank line), and `short` is true if the last value is missing (perhaps too few values).
+        parts: the rows, one frame per file. Frames of text files have two more columns. `empty` is true for a row without
+            values, which may be a blank line. `short` is true for a row without a last value, which may have too few values.
         texts: paths of the text files, which may have blank lines or rows with too few values.
         titles: file names, one per part; empty for data in memory.
         notes: notes about changes made to the columns.
-        row_names: whether the header has no name for the first column, as in files of R with row names.
+        row_names: whether the header has no name for the first column, as in a file that R writes with row names.
         merged: whether equal rows are already merged. The column `count` of the frame then holds the number of equal rows.
     """
 
@@ -136,12 +136,12 @@ def scan(paths: Sequence[Path], where: str, keep: Collection[str], temporary: Ex
 
 
 def _flags(source: Source) -> list[str]:
-    """Return the names of frame columns that describe rows and are not columns of the table."""
+    """Return the names of the columns that a frame has in addition to the columns of the table (see `Source`)."""
     return ["empty", "short"] if source.texts else ["count"] if source.merged else []
 
 
 def drop_row_numbers(sources: Sequence[Source], keep: Collection[str]) -> list[Source]:
-    """Drop columns with row numbers or row names and empty unnamed columns, and add notes.
+    """Drop columns that hold row numbers or row names, and unnamed columns that are empty. Add a note for each.
 
     Row numbers start at 0 or 1 in each file, or continue the numbers of another file. Only the first rows of a file are
     checked, to avoid a second pass over long files.
@@ -162,7 +162,7 @@ def drop_row_numbers(sources: Sequence[Source], keep: Collection[str]) -> list[S
 def _superfluous_columns(
     source: Source, keep: Collection[str], names: Collection[str], numbered: Collection[str]
 ) -> dict[int, str]:
-    """Return a note for each column to drop (row numbers, row names, empty columns), by column index.
+    """Find the columns to drop, such as row numbers. Return a mapping from column index to a note with the reason.
 
     Args:
         source: source of one file.
@@ -260,7 +260,7 @@ def _check_row_names(source: Source) -> None:
 
 
 def _scan(path: Path, temporary: ExitStack) -> Source:
-    """Open a Parquet file (.parquet or .pq), or a text file with a header, which may be compressed with gzip.
+    """Open a Parquet file (.parquet or .pq) or a text file with a header. A text file may be compressed with gzip.
 
     All columns of a text file are read as text, to keep the spelling of the states.
     """
@@ -276,7 +276,7 @@ def _scan(path: Path, temporary: ExitStack) -> Source:
         raise InputError(f"{path}: {path.suffix} files are not supported; save the table as CSV or Parquet")
     for magic, method in _OTHER_COMPRESSION.items():
         if start.startswith(magic):
-            raise InputError(f"{path} is compressed ({method}); decompress it, or use gzip")
+            raise InputError(f"{path} is compressed ({method}); decompress it, or compress it with gzip instead")
     header = _header(path)
     names, separator = header.names, header.separator
     if len(names) < 2:
@@ -326,9 +326,9 @@ def _copy_with_bom(path: Path, temporary: ExitStack) -> Path:
 
 @contextmanager
 def regular_files(source: str | os.PathLike[str]) -> Iterator[list[Path]]:
-    """Yield the paths of data files that can be read more than once.
+    """Yield a list with the paths of the data files.
 
-    The content of a pipe or of standard input is copied to a temporary file.
+    The content of a pipe or of standard input is copied to a temporary file, so that it can be read more than once.
 
     Args:
         source: path of a file, pipe or folder, a pattern such as `rows/*.parquet`, or `-` for standard input.
@@ -458,8 +458,8 @@ class Header:
         names: column names; an unnamed column has an empty name.
         separator: character between values.
         lines: number of lines up to the end of the header, including blank lines.
-        row_names: whether the first row has one more value than the header, as in files of R with row names. `names` then
-            starts with an empty name.
+        row_names: whether the first row has one more value than the header, as in a file that R writes with row names.
+            `names` then starts with an empty name.
     """
 
     names: list[str]
@@ -472,7 +472,7 @@ def _header(path: Path) -> Header:
     """Return the header of a text file.
 
     The separator is a tab in .tsv and .tab files. Otherwise, it is the comma, semicolon, tab or vertical bar that is most
-    frequent in the header. If none of them occurs and all names are quoted, as R's `write.table` does, it is a space.
+    frequent in the header. If none of them occurs and all names are quoted, as in files of R, the separator is a space.
     """
     lines = _lines(path)
     blank, first = 0, ""
@@ -512,7 +512,8 @@ def _lines(path: Path) -> Iterator[str]:
                 yield text
     except UnicodeError as error:
         raise InputError(
-            f"{path}, line {number}: not UTF-8 text; save it as UTF-8 CSV (the name of a Parquet file must end in .parquet)"
+            f"{path}, line {number}: not UTF-8 text; save the file as UTF-8 CSV "
+            "(the name of a Parquet file must end in .parquet)"
         ) from error
     except (OSError, EOFError) as error:
         raise InputError(f"{path} cannot be read: {_first_line(error)}") from error

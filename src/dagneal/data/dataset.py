@@ -169,7 +169,7 @@ class Dataset:
     def with_equal_arities(self) -> Dataset:
         """Return the data with unused states added, so that all columns have the same number of states.
 
-        The published runs of the paper counted states in this way. This weakens priors that depend on r_i
+        For the published results of the paper, states were counted in this way. This weakens priors that depend on r_i
         (the number of states of a variable) or q_i (the number of combinations of parent states).
         """
         largest = max(map(len, self.states))
@@ -208,7 +208,7 @@ def spell_booleans(states: Sequence[str]) -> tuple[str, ...]:
 
 
 def decode_frame(names: Sequence[str], states: Sequence[Sequence[str]], codes: NDArray[Any]) -> polars.DataFrame:
-    """Convert codes of shape (columns, rows) to a polars frame of state names. Each column is an Enum of its states."""
+    """Convert codes of shape (columns, rows) to a polars frame of state names. Each column has the polars type `Enum`."""
     import polars
 
     return polars.DataFrame(
@@ -240,27 +240,30 @@ def _check_weights(weights: NDArray[Any], rows: int) -> Ints:
 
 
 def _check_codes(names: Sequence[str], states: Sequence[Sequence[str]], codes: NDArray[Any]) -> None:
-    """Raise an error if a code is not the index of a state. Compiled kernels do not check the bounds of arrays."""
+    """Raise an error if a code is not the index of a state. Compiled kernels rely on this check."""
     if not len(names) == len(states) == len(codes):
         raise InputError(
-            f"names, states and codes have {len(names)}, {len(states)} and {len(codes)} columns; give the same number"
+            f"names, states and codes are for {len(names)}, {len(states)} and {len(codes)} columns; "
+            "these numbers must be equal"
         )
     if codes.size:
         arities = np.array([len(labels) for labels in states])
         outside = (codes.min(axis=1) < 0) | (codes.max(axis=1) >= arities)
         if outside.any():
             column = int(np.argmax(outside))
-            raise InputError(f"column {names[column]!r} has a code outside the range of its {len(states[column])} states")
+            raise InputError(
+                f"column {names[column]!r} has a code that is not the index of one of its {len(states[column])} states"
+            )
 
 
 def digits(numbers: Ints, radices: Sequence[int]) -> Ints:
-    """Return the mixed-radix digits of numbers, one array row per digit.
+    """Return the mixed-radix digits of numbers, as an array of shape (digits, numbers).
 
     `numpy.unravel_index` does the same, but for at most 64 digits.
 
     Args:
-        numbers: numbers of at least 0.
-        radices: radix of each digit, the most significant digit first.
+        numbers: whole numbers of at least 0.
+        radices: radix of each digit, from the most to the least significant digit.
 
     >>> digits(np.array([0, 5, 11]), [4, 3]).tolist()
     [[0, 1, 3], [0, 2, 2]]
@@ -274,10 +277,10 @@ def digits(numbers: Ints, radices: Sequence[int]) -> Ints:
 def merge_rows(
     codes: NDArray[Any], arities: Sequence[int], weights: NDArray[Any] | None = None
 ) -> tuple[NDArray[Any], Ints]:
-    """Merge equal rows of a table and add up their weights. Rows of weight 0 are dropped.
+    """Merge equal rows of a table. Return the tuple (codes of the distinct rows, total weights), without rows of weight 0.
 
-    `codes` has shape (columns, rows). Column by column, each row is encoded as one mixed-radix number. Before the numbers
-    would overflow, they are replaced by their ranks. The result is sorted by these numbers.
+    Codes have shape (columns, rows). Each row is encoded as one mixed-radix number, its key. Before the keys would
+    overflow, they are replaced by their ranks. The distinct rows are sorted by their keys.
     """
     key = np.zeros(codes.shape[1], dtype=np.int64)
     span, plain = 1, True
@@ -299,7 +302,7 @@ def merge_rows(
 
 
 def totals(key: Ints, span: int, weights: NDArray[Any] | None = None) -> Ints:
-    """For each number from 0 to `span - 1`, return the total weight of the entries of `key` that equal it."""
+    """Return the total weight of the rows with each key from 0 to `span - 1`. `key` holds the key of each row."""
     if weights is None:
         return np.bincount(key, minlength=span)
     counts = np.zeros(span, dtype=np.int64)  # `np.bincount(weights=...)` would add in floating point

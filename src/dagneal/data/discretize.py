@@ -22,11 +22,11 @@ EVERY = ""  # key of the method for all other columns with many distinct numbers
 
 @dataclass(frozen=True)
 class Bins:
-    """A method for binning a column.
+    """A method for binning a column: it divides the numbers into intervals, which become states.
 
     Args:
-        kind: `quantile` (about equal numbers of rows), `uniform` (equal widths), `kmeans` (clusters) or `at` (given cut
-            points).
+        kind: `quantile` (intervals with about equal numbers of rows), `uniform` (intervals of equal width), `kmeans`
+            (clusters of numbers) or `at` (given cut points).
         count: number of states.
         at: cut points for the kind `at`.
         implied: whether the cut points come from the names of declared states, such as `below 18`. The column may then
@@ -52,7 +52,7 @@ class Bins:
         if kind == "at":
             return cls._at(text, count.split(","))
         if kind not in KINDS or not re.fullmatch(r"\s*[0-9]{1,9}\s*", count):
-            raise InputError(f"bins is {text!r}; give a value such as quantile:4, uniform:5, kmeans:3 or at:18,65")
+            raise InputError(f"bins is {text!r}; give a method such as 'quantile:4', 'uniform:5', 'kmeans:3' or 'at:18,65'")
         number = whole_number("the number of bins", int(count), least=2)
         if number > MAX_STATES:
             raise InputError(f"bins is {text!r}; at most {MAX_STATES:,} states are possible")
@@ -66,17 +66,17 @@ class Bins:
         except ValueError:
             cuts = ()
         if not cuts or not all(map(isfinite, cuts)) or any(low >= high for low, high in pairwise(cuts)):
-            raise InputError(f"bins is {text!r}; give ascending numbers such as at:18,65")
+            raise InputError(f"bins is {text!r}; give ascending numbers, such as 'at:18,65'")
         return cls("at", len(cuts) + 1, cuts)
 
     @classmethod
     def from_states(cls, states: Sequence[str]) -> Bins | None:
-        """Return the binning method whose states have these names. Return None if the names are not those of bins.
+        """Return the binning method that gives states with these names. Return None if there is no such method.
 
         With this method, new data are binned in the same way as the data from which a network was learned.
 
         Args:
-            states: names of the states of a column. The names of bins have the form that `state_names` returns.
+            states: names of the states of a column. `(missing)` and `(other)` are ignored.
 
         >>> Bins.from_states(["below 2.5", "2.5 to 10", "10 and above"]).at
         (2.5, 10.0)
@@ -96,9 +96,9 @@ class Bins:
     def cuts(self, values: Floats, weights: Floats) -> Floats:
         """Return ascending cut points. A value equal to a cut point belongs to the state above it.
 
-        If values repeat, there may be fewer states than requested. But if there are two or more distinct values, there is
-        at least one cut point. If one value is so frequent that no quantile separates it from the others, the cut point
-        balances the numbers of rows on both sides as well as possible.
+        If a value is very frequent, or if there are few distinct values, there may be fewer states than requested. If
+        there are two or more distinct values, there is at least one cut point. If all quantiles equal the largest value, the
+        only cut point makes the numbers of rows on both sides as equal as possible.
 
         Args:
             values: distinct numbers, ascending.
@@ -136,7 +136,7 @@ def _between(low: float, high: float) -> float:
 
 
 def _short(cut: float, values: Floats) -> float:
-    """Return a cut point with as few digits as possible that separates the same values as `cut`."""
+    """Return the cut point with the fewest digits that divides the values into the same two groups as `cut`."""
     at = int(np.searchsorted(values, cut, side="left"))
     low, high = float(values[at - 1]), float(values[at])
     for digits in range(1, 17):
@@ -147,7 +147,7 @@ def _short(cut: float, values: Floats) -> float:
 
 
 def _clusters(values: Floats, weights: Floats, count: int) -> np.ndarray:
-    """Return the index of the k-means cluster of each value. The clusters start at quantiles, so they are deterministic."""
+    """Return the index of the k-means cluster of each value. The initial means are quantiles, so nothing is random."""
     largest = float(np.abs(values).max())
     values = values / largest if largest > 1e150 else values  # avoid overflow of sums
     shares = (np.cumsum(weights) - weights / 2) / weights.sum()
@@ -222,8 +222,8 @@ def describe_cuts(name: str, bins: Bins, cuts: Floats, values: Floats) -> str:
 
 
 def check_columns(where: str, bins: Mapping[str, Bins], names: Collection[str]) -> None:
-    """Raise an error if `bins` has an entry for a column that is not selected."""
+    """Raise an error if `bins` has a method for a column that is not selected."""
     for name, method in bins.items():
         if name != EVERY and name not in names and not method.implied:
             columns = first_few([repr(column) for column in names])
-            raise InputError(f"{where}: bins has an entry for {name!r}, but the selected columns are {columns}")
+            raise InputError(f"{where}: there are bins for {name!r}, but the selected columns are {columns}")

@@ -37,7 +37,7 @@ class Prepared:
         source: source of the rows.
         chosen: mapping from the name of each selected column to its name in the frame (`0`, `1` and so on).
         frame: rows with binned columns. The column `weight` holds the weight of each row. Frames of text files also have
-            the columns `empty` and `short` of `Source.parts`.
+            the columns `empty` and `short` (see `Source`).
         weighted: whether rows have weights.
         notes: notes about changes made while reading.
         positive_weight: expression that is true for rows of positive weight; None without weights.
@@ -153,8 +153,8 @@ def _check_weights(source: datafile.Source, name: str, weight: polars.Expr) -> N
 def _holds_counts(source: datafile.Source, frame: polars.LazyFrame, chosen: Mapping[str, str], name: str) -> bool:
     """Return whether a column may hold row counts (the number of times each row occurs).
 
-    In a table of counts, each combination of the other columns occurs once, and the counts are whole numbers that are not
-    all 1. A table with too many rows to check is not treated as a table of counts.
+    In a table of counts, each combination of values in the other columns occurs once, and the counts are whole numbers
+    that are not all 1. A table with too many rows to check is not treated as a table of counts.
     """
     import polars as pl
 
@@ -183,7 +183,7 @@ def _holds_counts(source: datafile.Source, frame: polars.LazyFrame, chosen: Mapp
 
 
 def distinct_share(ready: Prepared) -> float | None:
-    """Return the fraction of distinct rows in a sample of the table. Return None if the table is smaller than the sample.
+    """Return the fraction of distinct rows in a sample of the table. Return None if it has too few rows.
 
     Args:
         ready: prepared frame.
@@ -205,7 +205,7 @@ def distinct_share(ready: Prepared) -> float | None:
 
 
 def _has_few_rows(source: datafile.Source) -> bool:
-    """Return whether text files have too few bytes to hold `SAMPLE` rows. Each cell takes at least one byte."""
+    """Return whether text files are too small for `SAMPLE` rows. A value and its separator take at least one byte."""
     plain = all(path.suffix.lower() != ".gz" for path in source.texts)
     return plain and sum(path.stat().st_size for path in source.texts) < SAMPLE * len(source.names)
 
@@ -247,9 +247,9 @@ def merge_frame(ready: Prepared) -> RawTable:
 
 
 def first_missing(ready: Prepared, name: str, marks: Sequence[str]) -> str | None:
-    """Return the first row in which a column has a missing value, as text. Return None if there is no such row.
+    """Return the number of the first row in which a column has a missing value. Return None if there is no such row.
 
-    The text is a row number such as `31`, or `31 of 2.csv` if there are several files.
+    The result is a text such as `31`, or `31 of 2.csv` (row 31 of the file 2.csv) if there are several files.
 
     Args:
         ready: prepared frame.
@@ -288,8 +288,8 @@ def _weight(source: datafile.Source, name: str) -> polars.Expr:
 def _drop_blank_lines(table: polars.DataFrame, source: datafile.Source, chosen: list[str]) -> polars.DataFrame:
     """Remove blank lines from a table of distinct rows.
 
-    Polars reads a blank line as a row without values. The number of blank lines is subtracted from the weight of this row.
-    If its weight is then 0, the row is dropped.
+    Polars reads blank lines as rows without values, which are merged into one row. The number of blank lines is subtracted
+    from the weight of this row. If its weight is then 0, the row is dropped.
     """
     import polars as pl
 

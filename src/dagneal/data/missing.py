@@ -22,11 +22,11 @@ MISSING_MARKS = frozenset(["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"])
 
 
 def handle_missing(raw: RawTable, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float = 0.0) -> RawTable:
-    """Find missing values, then refuse them, drop their rows, or turn them into a state.
+    """Find missing values. Then raise an error, drop the rows with missing values, or turn missing values into a state.
 
     A text such as `NA` marks a missing value, unless it is a declared state or a category of the column. The error about
-    missing values also lists other problems of the columns. With `rare`, it does not list them, because merging rare
-    states may solve them.
+    missing values also lists other problems of the columns, unless `rare` is above 0: merging rare states may solve these
+    problems.
     """
     columns = [mark_missing(column, declared) for column in raw.columns]
     missing_rows = {column.name: column.codes < 0 for column in columns}
@@ -58,7 +58,7 @@ def _missing_error(
     declared: Mapping[str, Sequence[str]],
     rare: float,
 ) -> InputError:
-    """Return the error about missing values. It also lists other problems of the columns, unless `rare` is given."""
+    """Return the error about missing values. It also lists other problems of the columns, unless `rare` is above 0."""
     find = raw.first_missing or (lambda name, _: f"{int(np.argmax(missing_rows[name])) + 1:,}")
     found = {
         column.name: (
@@ -82,7 +82,8 @@ def missing_values_error(where: str, found: Mapping[str, tuple[int, str | None]]
 
     Args:
         where: name of the source, for errors.
-        found: for each column with missing values, the number of missing values and the first row with a missing value.
+        found: mapping from the names of columns with missing values to tuples: the number of missing values, and the first
+            row with a missing value (as text; None if unknown).
         others: messages about other problems of the columns.
     """
     columns = [
@@ -107,7 +108,7 @@ def dropped_note(rows: int) -> str:
 
 
 def state_note(name: str, count: int) -> str:
-    """Return the note about missing values of a column that became a state."""
+    """Return the note that missing values of a column were turned into a state."""
     return f"{name}: {count:,} missing value{'s' * (count != 1)} turned into the state {MISSING_STATE}"
 
 

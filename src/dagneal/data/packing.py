@@ -18,7 +18,7 @@ CHUNK = 1 << 18  # rows that are unpacked at a time; a multiple of 64
 
 @dataclass(frozen=True, eq=False)
 class PackedRows:
-    """The codes of all rows of a table, stored as bits. A column is read by its index, like a row of an array.
+    """The codes of all rows of a table, stored as bits. `packed[i]` is an array with the codes of column `i`.
 
     Attributes:
         planes: bit planes of the columns with few states.

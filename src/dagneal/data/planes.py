@@ -21,10 +21,10 @@ class Planes:
     """The bit planes of several variables.
 
     Attributes:
-        words: array of 64-bit words, one plane per row of the array. A plane has one bit for each row of the table, which
-            is 1 if the variable has a certain state. A variable has one plane for each state except the first.
-        first: index of the first plane of each variable, followed by the number of planes. A variable with more than 9
-            states has no planes.
+        words: array of 64-bit words. Each row of the array is a plane, which belongs to one state of one variable. The plane
+            has one bit for each row of the table: 1 if the variable has this state. The first state of a variable has no
+            plane. A variable with more than 9 states has no planes.
+        first: array with the index of the first plane of each variable. Its last number is the total number of planes.
         rows: number of rows of the table; bits after the last row are 0.
     """
 

@@ -48,19 +48,20 @@ def read(
     """Read discrete data from files, a data frame or an array.
 
     Args:
-        source: CSV, TSV or Parquet file, folder of data files, pattern such as `rows/*.parquet`, pandas or polars data
-            frame, or integer array of shape (rows, columns).
+        source: path of a CSV, TSV or Parquet file or of a folder of such files, pattern such as `rows/*.parquet`, pandas or
+            polars data frame, or integer array of shape (rows, columns).
         names: column names of an array; `X1`, `X2` and so on by default.
         weights: name of a column with the number of times each row counts; rows of weight 0 are ignored.
         columns: columns to read, in this order; all by default.
-        states: mapping from column names to lists of states, in order, or a network with states. The lists may include
-            states that do not occur. The states of all other columns are the values that occur, sorted. A categorical
-            column keeps its categories.
+        states: mapping from column names to ordered lists of states, or a network that has states for the columns. The
+            lists may include states that do not occur. The states of a column without a list are its categories if it is
+            categorical, else the sorted values that occur.
         missing: treatment of missing values: `"refuse"` raises an error, `"drop"` drops rows with missing values, and
             `"state"` turns missing values into the state `(missing)`.
         bins: method that divides numbers into a few states: `"quantile:4"`, `"uniform:5"` or `"kmeans:3"` for all columns
-            with more than 12 distinct numbers, or methods by column, such as `{"age": "at:18,65"}`. A column whose declared
-            states are intervals, such as `below 18`, is binned into these intervals.
+            with more than 12 distinct numbers, or a mapping from column names to methods, such as `{"age": "at:18,65"}`. If
+            the states that `states` lists for a column are intervals, such as `below 18`, its numbers are binned into these
+            intervals.
         rare: fraction of rows below which a state is rare. The rare states of a column are merged into the state `(other)`.
         drop: columns to leave out.
         merge: whether to merge equal rows: `"yes"`, `"no"` or `"auto"`. With `"auto"`, equal rows are merged unless most
@@ -172,7 +173,7 @@ def _check_types(weights: Any, columns: Any, drop: Any, states: Any, rare: Any) 
         if value is not None and not valid:
             raise InputError(f"{name} is {short_repr(value)}; give a list of column names")
     if isinstance(rare, bool) or not isinstance(rare, Real):
-        raise InputError(f"rare is {short_repr(rare)}; give a fraction of rows from 0 to below 1, such as 0.01")
+        raise InputError(f"rare is {short_repr(rare)}; give a fraction of rows: at least 0 and less than 1, such as 0.01")
     for name, labels in states.items() if isinstance(states, Mapping) else ():
         if isinstance(labels, str) or not isinstance(labels, Iterable):
             raise InputError(f"states[{name!r}] is {short_repr(labels)}; give a list of states")
@@ -197,10 +198,12 @@ def _declared_states(states: Any, where: str, names: Sequence[str]) -> dict[str,
             raise InputError(f"{where}: no column is a variable of the network given with states=...")
         return {name: list(labels) for name, labels in states.states.items()}
     if not isinstance(states, Mapping | None):
-        raise InputError(f"states is of type {type(states).__name__}; give a dict from columns to states, or a network")
+        raise InputError(
+            f"states is of type {type(states).__name__}; give a dict from column names to lists of states, or a network"
+        )
     available = set(names)
     for name in states or {}:
         if name not in available:
             columns = first_few([repr(column) for column in names])
-            raise InputError(f"{where}: states has an entry for {name!r}, but the selected columns are {columns}")
+            raise InputError(f"{where}: there are states for {name!r}, but the selected columns are {columns}")
     return {name: [str(label) for label in labels] for name, labels in (states or {}).items()}

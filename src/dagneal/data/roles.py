@@ -78,19 +78,21 @@ def may_be_row_numbers(name: str) -> bool:
 def is_identifier(name: str, values: Floats, rows: int, distinct: int | None = None) -> bool:
     """Return whether the numbers of a column look like identifiers of rows rather than a measurement.
 
-    Identifiers are whole numbers, and all rows have different numbers. In addition, the numbers lie so close together that
-    some values of a measurement would be equal, or nearly all numbers have the same number of digits (at least four).
+    A column of identifiers has more than 12 distinct whole numbers. The other conditions depend on its name:
 
-    If the column name suggests identifiers, such as `patient_id`, these additional conditions do not apply. If there are
-    more than 50 such numbers, they may also repeat, as long as each occurs in fewer than 20 rows on average. Any other
-    column whose name suggests a measurement, such as `income`, does not hold identifiers.
+    - The name suggests identifiers, such as `patient_id`: all rows have different numbers, or there are more than 50
+      distinct numbers and each occurs in fewer than 20 rows on average.
+    - The name suggests a measurement, such as `income`: the numbers are not identifiers.
+    - Any other name: there are more than 50 numbers, and all rows have different numbers. In addition, the numbers lie so
+      close together that some values of a measurement would be equal, or nearly all numbers have the same number of digits
+      (at least four) and not all of them are multiples of 5.
 
     Args:
         name: column name.
         values: distinct numbers of the column.
         rows: number of rows with a value.
-        distinct: number of distinct values before their conversion to floating point, which may make some of them equal;
-            the length of `values` by default.
+        distinct: number of distinct values; the length of `values` by default. It may be larger than this length, because
+            large whole numbers may become equal in floating point.
 
     >>> ids = np.arange(10_023.0, 90_000.0, 521)
     >>> is_identifier("x", ids, len(ids)), is_identifier("income", ids, len(ids)), is_identifier("x", ids, 5 * len(ids))

@@ -66,7 +66,10 @@ def spelling_notes(
 
 
 def _states(values: polars.Series) -> frozenset[str]:
-    """Return the states of a column, except for missing values. Spaces are stripped, and booleans have one spelling."""
+    """Return the states of a column, except for missing values.
+
+    Spaces around states are removed, and booleans are spelled `True` and `False`.
+    """
     import polars as pl
 
     try:
@@ -77,7 +80,7 @@ def _states(values: polars.Series) -> frozenset[str]:
 
 
 def _find_commas_and_points(by_file: Mapping[int, frozenset[str]]) -> tuple[int, int] | None:
-    """Return the indices of a file with decimal commas and of a file with decimal points. Return None unless both exist."""
+    """Return two file indices: a file with decimal commas and a file with decimal points. Return None unless both exist."""
     commas = [at for at, states in by_file.items() if _all_numbers(states, _COMMA)]
     points = [at for at, states in by_file.items() if _all_numbers(states, _POINT)]
     return (commas[0], points[0]) if commas and points else None
@@ -93,7 +96,7 @@ def _all_numbers(states: Collection[str], fraction: re.Pattern[str]) -> bool:
 def _find_disjoint(by_file: Mapping[int, frozenset[str]]) -> tuple[int, int] | None:
     """Return the indices of two files without a common state. Return None if there are no such files.
 
-    Two files with one state each are accepted, because the table may have been split into files by this column.
+    Two files with one state each are not returned, because the table may have been split into files by this column.
     """
     first: dict[frozenset[str], int] = {}
     for at, states in by_file.items():
@@ -111,9 +114,13 @@ def _confirm(
     disjoint: Mapping[str, tuple[int, int]],
     longer: Collection[int],
 ) -> list[tuple[str, tuple[int, int]]]:
-    """Return each column in `disjoint` whose two files have no common state in any row, with the pair of files.
+    """Return (column name, pair of files) for each column whose two files have no common state in any row.
 
-    In the first rows, the two files have no common state. Only the files in `longer` have further rows.
+    Args:
+        parts: rows of each file.
+        chosen: mapping from column names to names in the frame.
+        disjoint: mapping from columns to pairs of files that have no common state in their first rows.
+        longer: indices of the files that have more rows than these first rows.
     """
     import polars as pl
 

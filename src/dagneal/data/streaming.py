@@ -119,7 +119,7 @@ def _missing_error(
     declared: Mapping[str, Sequence[str]],
     rare: float,
 ) -> InputError:
-    """Return the error about missing values. It also lists other problems of the columns, unless `rare` is given."""
+    """Return the error about missing values. It also lists other problems of the columns, unless `rare` is above 0."""
     found = {
         name: (count, first_missing(ready, name, missing_marks(columns[name], declared))) for name, count in counts.items()
     }
@@ -220,9 +220,9 @@ def _survey(ready: Prepared) -> _Survey:
 def _marginals(
     frame: polars.LazyFrame, chosen: Mapping[str, str], where: str, text: bool
 ) -> tuple[dict[str, polars.DataFrame], int, tuple[int, int]]:
-    """Return the counts of the values of each column, the number of rows, and the numbers of empty and of short rows.
+    """Count values and rows. Return the tuple (value counts of each column, rows, (empty rows, short rows)).
 
-    Empty and short rows of text files are defined in `Source.parts`.
+    Only text files have empty and short rows (see `Source`).
     """
     import polars as pl
 
@@ -254,7 +254,7 @@ def _batch_rows(columns: int) -> int:
 
 
 def _count_values(values: polars.Series) -> polars.DataFrame:
-    """Return the distinct values of a series and their counts."""
+    """Return a table of the distinct values (`value`) of a series and their counts (`count`)."""
     import polars as pl
 
     kind = values.dtype
@@ -279,7 +279,7 @@ def _fits_int64(values: polars.Series) -> bool:
 
 
 def _offset(values: polars.Series, low: int) -> Ints:
-    """Return whole numbers minus `low`."""
+    """Subtract `low` from whole numbers, and return the result as an array."""
     import polars as pl
 
     if low == 0:
