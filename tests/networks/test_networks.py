@@ -168,7 +168,7 @@ BAD = {
     "arity": ("network n {} variable a { type discrete [ 3 ] { x, y }; }", "declares 3 states but lists 2"),
     "same states": (
         "network n {} variable a { type discrete [ 2 ] { x, x }; } probability ( a ) { table 0.5, 0.5; }",
-        "must be distinct",
+        "give one or more distinct states",
     ),
     "continuous": ("network n {} variable a { type continuous [ 3 ] { x, y }; }", "only discrete"),
     "no type": ("network n {} variable a { }", "has no type"),

@@ -245,7 +245,7 @@ def test_discretised_probabilities_match_random_draws():
     assert cuts["c"].highest == max(means.values()) + 0.5
     assert network.parents["c"] == ("a", "b")
     assert network.states["c"] == ("up", "down")
-    with pytest.raises(dn.InputError, match="comes before its parent a"):
+    with pytest.raises(dn.InputError, match="comes before its parent 'a'"):
         discretise_network({"b": variables["b"]})
 
 

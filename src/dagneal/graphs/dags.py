@@ -43,7 +43,7 @@ def graph_from_edges(names: Iterable[str], edges: Iterable[Iterable[str]]) -> nx
 
 
 def check_acyclic(graph: nx.DiGraph, name: str = "the graph") -> None:
-    """Check that a graph has no cycle. The error calls the graph `name` and shows the cycle."""
+    """Check that a graph has no cycle. The error message begins with `name` and shows the cycle."""
     if not nx.is_directed_acyclic_graph(graph):
         cycle = [str(edge[0]) for edge in nx.find_cycle(graph)]
         raise InputError(f"{name} has a cycle: {' -> '.join([*cycle, cycle[0]])}")
@@ -82,7 +82,7 @@ def ordered_parents(graph: nx.DiGraph, names: Sequence[str]) -> dict[str, tuple[
 
 
 def topological_order(graph: nx.DiGraph, names: Sequence[str]) -> list[str]:
-    """Return the variables with parents before children. The order of `names` breaks ties.
+    """Return the variables, sorted so that parents come before children. The order of `names` breaks ties.
 
     >>> topological_order(dag_from_parents({"a": ["c"], "b": [], "c": []}), ["a", "b", "c"])
     ['b', 'c', 'a']
@@ -97,8 +97,8 @@ def cpdag(graph: nx.DiGraph, fixed: Iterable[tuple[str, str]] = ()) -> nx.DiGrap
 
     Args:
         graph: a DAG.
-        fixed: edges of the graph whose direction is known, for example from background knowledge. The class excludes DAGs
-            that reverse a fixed edge.
+        fixed: edges of the graph whose direction is known, for example from background knowledge. The equivalence
+            class then excludes DAGs that reverse a fixed edge.
 
     Returns:
         A graph that contains each compelled edge in one direction and each reversible edge in both directions. Compelled

@@ -190,11 +190,11 @@ class Constraints:
     limits: Ints
 
     def candidates(self, child: int, given: Ints) -> Ints:
-        """Return the candidates that may be parents of a child, and all its required parents, in ascending order.
+        """Return, in ascending order, the given candidates that may be parents of a child, plus its required parents.
 
         Args:
             child: index of the child.
-            given: indices of candidates, allowed or not.
+            given: indices of the given candidates, allowed or not.
         """
         chosen = np.zeros(len(self.allowed), dtype=bool)
         chosen[given] = True
@@ -203,7 +203,7 @@ class Constraints:
     def violations(self, child: int, candidates: Ints, masks: Masks) -> Floats:
         """Return the number of violations in each parent set of a child.
 
-        Each missing required parent, each forbidden parent and each parent above the limit is a violation.
+        Each missing required parent, each forbidden parent, and each parent in excess of the parent limit is a violation.
 
         Args:
             child: index of the child.
@@ -224,9 +224,9 @@ class Constraints:
 
 
 def equivalence_class(dag: nx.DiGraph, knowledge: Knowledge | None) -> nx.DiGraph:
-    """Return the partially directed graph of all networks that are equivalent to a DAG and obey the knowledge.
+    """Return the partially directed graph that represents all DAGs that are equivalent to `dag` and obey the knowledge.
 
-    Edges on which these networks agree have one direction; other edges have both. Parent limits are ignored.
+    An edge has one direction if all these DAGs agree on it, and both directions otherwise. Parent limits are ignored.
 
     Args:
         dag: a DAG that obeys the knowledge.
@@ -276,7 +276,10 @@ def as_knowledge(value: Any) -> Knowledge | None:
 
 
 def _parse(values: Mapping[str, Any], where: str, limits_help: str) -> Knowledge:
-    """Return the knowledge that a mapping describes. Errors begin with `where`; `limits_help` describes valid limits."""
+    """Return the knowledge that a mapping describes.
+
+    Error messages begin with `where`. `limits_help` explains how to write limits.
+    """
     if unknown := [name for name in values if name not in _KEYS]:
         close = hint(str(unknown[0]), _KEYS)
         raise InputError(f"{where}: {unknown[0]!r} is not a key of knowledge; the keys are {', '.join(_KEYS)}{close}")

@@ -206,7 +206,7 @@ class _Parser:
         self.tables[child] = (parents, table)
 
     def entry(self, child: str, parents: Sequence[str], table: np.ndarray) -> None:
-        """Read one entry of a probability block: a row for parent states, `table`, `default` or `property`."""
+        """Read one statement of a probability block: a row for given parent states, `table`, `default` or `property`."""
         if self.at("("):
             self.expect("(")
             given = self.names_until(")")

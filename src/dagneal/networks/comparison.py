@@ -22,8 +22,8 @@ class Comparison:
         false_positives: number of learned edges that the true graph lacks, including reversed edges.
         missing: number of true edges that the learned graph lacks, including reversed edges.
         sensitivity: true positives divided by the number of true edges.
-        specificity: fraction of ordered pairs without a learned edge, among the ordered pairs of variables without a true
-            edge (as in the paper).
+        specificity: among the ordered pairs of variables without a true edge, the fraction without a learned edge (as in the
+            paper).
         precision: true positives divided by the number of learned edges.
         f1: harmonic mean of precision and sensitivity.
         shd: structural Hamming distance: number of pairs of variables that the two graphs connect differently.
@@ -89,7 +89,7 @@ def compare(learned: nx.DiGraph, truth: nx.DiGraph, scorer: Scorer | None = None
 def structural_distance(a: nx.DiGraph, b: nx.DiGraph) -> int:
     """Return the structural Hamming distance: the number of pairs of nodes that two graphs connect differently.
 
-    There are four possible connections of a pair: none, either direction, or both directions.
+    A pair can be connected in four ways: not at all, in the first direction, in the second direction, or in both.
 
     Args:
         a: directed or partially directed graph. An undirected edge is an edge in both directions.

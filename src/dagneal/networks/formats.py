@@ -215,7 +215,7 @@ def _from_json(text: str, source: str | os.PathLike[str]) -> nx.DiGraph | Bayesi
 
 
 def _check_agreement(graph: nx.DiGraph, parents: Mapping[str, Sequence[str]], source: str | os.PathLike[str]) -> None:
-    """Check that `variables` and `edges` of a .json file agree with its `states` and `parents`, in case it was edited."""
+    """Check that `variables` and `edges` of a .json file agree with its `states` and `parents`. Users may edit the file."""
     if variables := sorted(set(graph) ^ set(parents)):
         keys = ("variables", "states") if variables[0] in graph else ("states", "variables")
         raise InputError(f"{source}: {variables[0]!r} is in {keys[0]!r} but not in {keys[1]!r}; make them agree")
@@ -224,7 +224,7 @@ def _check_agreement(graph: nx.DiGraph, parents: Mapping[str, Sequence[str]], so
         keys = ("edges", "parents") if edges[0] in graph.edges else ("parents", "edges")
         raise InputError(
             f"{source}: the edge {' -> '.join(edges[0])} is in {keys[0]!r} but not in {keys[1]!r}; make them agree, or "
-            "remove 'cpts' to keep only the edges, and estimate new probabilities with `dagneal fit`"
+            "remove 'cpts' and estimate new probabilities with `dagneal fit`"
         )
 
 

@@ -71,14 +71,14 @@ def discretise_network(
 ) -> tuple[BayesianNetwork, dict[str, Threshold]]:
     """Discretise a conditional-Gaussian network by the procedure of the paper.
 
-    A parent that does not change the discrete probabilities is removed.
+    A parent that does not affect the discrete probabilities of its child is removed.
 
     Args:
         variables: variables by name. Parents come before their children.
         name: name of the resulting network.
 
     Returns:
-        The network, and the threshold of each continuous variable.
+        A tuple: the network, and a dict with the threshold of each continuous variable.
 
     >>> regimen = Discrete({"Stable": 0.85, "Unstable": 0.15})
     >>> gas = Gaussian(("Regimen",), {("Stable",): (-2, 0.1), ("Unstable",): (-1, 0.3)})
@@ -97,7 +97,7 @@ def discretise_network(
             continue
         own = (*description.parents, *description.slopes)
         if missing := [parent for parent in own if parent not in states]:
-            raise InputError(f"{variable} comes before its parent {missing[0]}; list parents before their children")
+            raise InputError(f"{variable!r} comes before its parent {missing[0]!r}; list parents before their children")
         settings = list(product(*(states[parent] for parent in own)))
         moments = [_moments(description, setting, thresholds, variables) for setting in settings]
         smallest, largest = min(moments), max(moments)
@@ -118,7 +118,10 @@ def _moments(
     thresholds: Mapping[str, Threshold],
     variables: Mapping[str, Discrete | Gaussian],
 ) -> tuple[float, float]:
-    """Return mean and variance for one combination of parent states. A continuous parent has its highest or lowest value."""
+    """Return (mean, variance) for one combination of parent states.
+
+    The state of a continuous parent is represented by the parent's highest or lowest value.
+    """
     discrete = setting[: len(variable.parents)]
     mean, variance = variable.moments[discrete]
     for (name, slope), state in zip(variable.slopes.items(), setting[len(variable.parents) :], strict=True):

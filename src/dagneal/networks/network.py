@@ -1,4 +1,4 @@
-"""BayesianNetwork: a DAG with conditional probability tables, which can generate data and be estimated from data."""
+"""BayesianNetwork: a DAG with conditional probability tables. It can generate data; `fit` estimates it from data."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class BayesianNetwork:
                 raise InputError(f"{self.name}: {name!r} lists the same parent twice; remove one")
             if len(set(states)) != len(states) or not states:
                 raise InputError(
-                    f"{self.name}: {name!r} needs at least one state, and states must be distinct, not ({', '.join(states)})"
+                    f"{self.name}: the states of {name!r} are ({', '.join(states)}); give one or more distinct states"
                 )
             for parent in self.parents[name]:
                 if parent not in self.states:
@@ -104,7 +104,7 @@ class BayesianNetwork:
         return Dataset.from_codes(self.names, list(self.states.values()), np.concatenate(chunks, axis=1))
 
     def sample_codes(self, rows: int, seed: int | None = None) -> Iterator[NDArray[np.uint16]]:
-        """Draw independent random rows; yield them in chunks, as arrays of state codes of shape (variables, rows).
+        """Draw independent random rows. Yield them in chunks: arrays of state codes with shape (variables, rows).
 
         Args:
             rows: total number of rows.
@@ -129,7 +129,8 @@ class BayesianNetwork:
 
         Args:
             rows: number of rows before rounding. The result can have more or fewer rows.
-            rounding: `"nearest"` gives the numbers of rows in the paper; `"floor"` follows the text of the paper.
+            rounding: `"nearest"` or `"floor"` (round down). The text of the paper describes `"floor"`, but `"nearest"`
+                matches its published numbers of rows.
 
         The combinations are built variable by variable. A partial combination whose count rounds to 0 is dropped at once,
         because its count cannot grow with further variables.
@@ -185,8 +186,9 @@ def fit(dag: nx.DiGraph, data: Dataset, prior: Dirichlet | None = None) -> Bayes
         prior: Dirichlet prior, whose pseudo-counts are added to the counts; `BDeu(1)` by default.
 
     Returns:
-        The network with the probabilities (N_ijk + a_ijk) / (N_ij + a_ij). N_ijk counts the rows in which variable i has
-        state k and its parents have state combination j, and a_ijk is the pseudo-count. N_ij and a_ij are sums over k.
+        The network with the probabilities (N_ijk + alpha_ijk) / (N_ij + alpha_ij). N_ijk is the number of rows in which
+        variable i has state k and its parents have state combination j. alpha_ijk is the pseudo-count. N_ij and alpha_ij
+        are sums over k.
 
     >>> from dagneal.networks.bundled import load
     >>> truth = load("lung-cancer")

@@ -2,8 +2,9 @@
 
 A simple bound gives every child its best parents, even if the edges then form a cycle. A better bound forbids cycles within
 groups of variables (the static pattern databases of Yuan and Malone 2012). Parents outside the group are unrestricted. Each
-parent set is therefore reduced to its members inside the group. Several sets can reduce to the same members; the best of
-their scores counts. Exact search gives the highest total score of each group. The bound is the sum of these totals.
+parent set is therefore reduced to its members inside the group. If several sets reduce to the same members, the
+highest of their scores is used. Exact search finds the highest total score of each group. The bound is the sum of these
+totals.
 """
 
 from __future__ import annotations

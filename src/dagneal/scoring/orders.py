@@ -50,7 +50,7 @@ def random_orders(
 ) -> Iterator[Ints]:
     """Yield uniformly random orders of variables, in chunks with one order per row.
 
-    With required edges, each random order is then changed so that parents of required edges come before their children.
+    If there are required edges, each order is then changed so that the parent of each required edge precedes the child.
 
     Args:
         variables: number of variables.
@@ -104,8 +104,8 @@ def _score_orders(orders: Ints, first: Ints, candidates: Ints, start: Ints, mask
 def sort_topologically(precedes: NDArray[np.bool_], priority: Ints, order: Ints) -> bool:
     """Write a topological order into `order` and return True; return False if there is a cycle.
 
-    Variable a must come before b if `precedes[a, b]`. This is Kahn's algorithm. Of all variables that may come next, the
-    variable with the highest priority comes next.
+    Variable i must come before variable j if `precedes[i, j]` is True. This is Kahn's algorithm. Of all variables that may
+    come next, it takes the variable with the highest priority.
     """
     n = len(priority)
     waiting = np.empty(n, dtype=np.int64)

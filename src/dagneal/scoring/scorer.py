@@ -40,7 +40,7 @@ class Scorer:
         score: a score, or its name such as `"bic"`; `BDeu(1)` by default.
         knowledge: background knowledge, as an object, a dict or the path of a TOML file. Tables omit forbidden parents.
             Other violations get a penalty, which is so large that the best network has no violation.
-        run: executor and deadline for counting.
+        run: `Run` object with the executor and the deadline for counting.
         workers: number of threads for counting; all cores by default.
 
     >>> from dagneal.networks.bundled import load
@@ -84,7 +84,7 @@ class Scorer:
         """Score every set of at most `max_parents` parents of every child.
 
         Args:
-            max_parents: parent limit; 2 by default, or fewer if there are fewer variables.
+            max_parents: parent limit; by default 2, or the number of other variables if that is smaller.
             candidates: possible parents by child. A child without an entry may have all other variables as parents.
             complete: whether to include forbidden parents, with a penalty. Subproblems and exhaustive search need this,
                 because they use every parent set.
@@ -119,10 +119,10 @@ class Scorer:
         )
 
     def with_run(self, run: Run) -> Scorer:
-        """Return a copy that reuses the counts of this scorer, and counts further sets in another run.
+        """Return a copy of this scorer that keeps its counts, and uses the executor and deadline of another run.
 
         Args:
-            run: executor and deadline for counting further sets.
+            run: `Run` object with the executor and the deadline.
         """
         other = copy(self)
         other.counter = Counter(self.data, run, self.counter.workers)
@@ -142,7 +142,7 @@ class Scorer:
 
         Args:
             child: name of the child.
-            parents: names of any parents.
+            parents: names of the parents; no parents by default.
         """
         position = self._position
         parent_names = list(parents)
@@ -223,11 +223,11 @@ class Scorer:
 
         Args:
             children: indices of the children. A child may occur several times.
-            candidates: for each child, an array of ascending indices of variables. Bit b of its masks stands for entry b.
+            candidates: for each child, an array of ascending indices of variables. Bit b of a mask stands for element b.
             masks: for each child, its parent sets as bit masks.
 
         Returns:
-            The scores of the first child's sets, then those of the second child's sets, and so on.
+            One array: the scores of the first child's sets, then the scores of the second child's sets, and so on.
         """
         scores = self._score_sets(children, candidates, masks)
         if self.constraints is None:
@@ -257,7 +257,7 @@ class Scorer:
         return np.concatenate(scores)
 
     def _column(self, child: int) -> int:
-        """Return the column that has the sums for families of a child. The next column has the sums for its parent sets."""
+        """Return the column index of the sums for a child's families. The next column has the sums for its parent sets."""
         if not self.criterion.depends_on_child:
             return 0
         return 2 * int(np.searchsorted(self._arities, self.data.arities[child]))
@@ -269,7 +269,7 @@ class Scorer:
         return self.criterion.penalties(arity, cells, self.data.rows)
 
     def _count(self, wanted: Masks) -> tuple[Masks, Floats]:
-        """Count those of the wanted sets that were not counted before. Return the keys and sums of all counted sets."""
+        """Count the wanted sets that are not counted yet. Return the tuple (keys, sums) of all sets counted so far."""
         with self._counting:
             keys, sums = self._counted
             at = np.searchsorted(keys, wanted)
@@ -308,7 +308,7 @@ def score_table(
     Args:
         data: data from which scores are computed.
         score: a score, or its name such as `"bic"`; `BDeu(1)` by default.
-        max_parents: parent limit; 2 by default, or fewer if there are fewer variables.
+        max_parents: parent limit; by default 2, or the number of other variables if that is smaller.
         candidates: possible parents by child. A child without an entry may have all other variables as parents.
 
     >>> from dagneal.networks.bundled import load
@@ -320,7 +320,7 @@ def score_table(
 
 
 def check_max_parents(max_parents: int | None, variables: int) -> int:
-    """Check and return a parent limit. None gives the default, which is lowered if there are too few variables."""
+    """Check a parent limit and return it. None gives 2, or the number of other variables if that is smaller."""
     if max_parents is None:
         return min(PAPER_PARENTS, variables - 1)
     max_parents = whole_number("max_parents", max_parents)
@@ -333,11 +333,9 @@ def check_max_parents(max_parents: int | None, variables: int) -> int:
 
 def check_set_size(parents: int, variables: int) -> None:
     """Check that a key (see `set_keys`) can represent a set of this many parents and their child."""
-    if parents + 1 > max_set_size(variables):
-        raise InputError(
-            f"at most {max_set_size(variables) - 1} parents are possible with {variables} variables, not {parents}; "
-            "use a lower parent limit"
-        )
+    most = max_set_size(variables) - 1
+    if parents > most:
+        raise InputError(f"{parents} parents are too many; with {variables} variables, use a parent limit of at most {most}")
 
 
 def _check_candidates(names: Sequence[str], candidates: Mapping[str, Sequence[str]] | None) -> list[Ints]:

@@ -3,12 +3,12 @@
 Every score is a difference of two sums. The first sum is over the state combinations of the family, which is the child
 with its parents. The second sum is over the state combinations of the parents alone:
 
-    ln p(D_i | parents) =   sum over family  [ln G(N_ijk + a_ijk) - ln G(a_ijk)]
-                          - sum over parents [ln G(N_ij + a_ij) - ln G(a_ij)]
+    ln p(data of i | parents) =   sum over j and k [ln Gamma(N_ijk + alpha_ijk) - ln Gamma(alpha_ijk)]
+                                - sum over j       [ln Gamma(N_ij + alpha_ij) - ln Gamma(alpha_ij)]
 
-N_ijk is the number of rows in which child i has state k and its parents have state combination j. a_ijk is the pseudo-count
-of the prior. N_ij and a_ij are sums over k. G is the gamma function. The child has r_i states, and its parents have q_i
-state combinations. N is the number of rows. BIC has the terms N_ijk ln N_ijk and N_ij ln N_ij instead, and a penalty.
+N_ijk is the number of rows in which child i has state k and its parents have state combination j. alpha_ijk is the
+pseudo-count of the prior. N_ij and alpha_ij are sums over k. Gamma is the gamma function. BIC sums N_ijk ln N_ijk and
+N_ij ln N_ij instead, and subtracts a penalty.
 
 The same set of variables can be a family of one child and a parent set of another child. It is counted only once.
 
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 class Score(Protocol):
     """The interface of a score.
 
-    To add a score, write a frozen dataclass with these members and pass an instance to `learn`. A subclass of `Dirichlet`
-    (a prior, such as `K2`) needs only `name` and `concentrations`. A subclass of `Likelihood` (a penalty, such as `BIC`)
-    needs only `name` and `penalties`. An entry in `SCORES` gives the score a name for `learn(score="...")`, for the command
-    line and for saved results.
+    To add a score, write a frozen dataclass with the members of this class, and pass an instance to `learn`. A subclass of
+    `Dirichlet` (a prior, such as `K2`) needs only `name` and `concentrations`. A subclass of `Likelihood` (a penalty, such
+    as `BIC`) needs only `name` and `penalties`. An entry in `SCORES` gives the score a name for `learn(score="...")`, for
+    the command line and for saved results.
 
     Scores must not be above 0, because `Scorer.violation_penalty` relies on this.
 
@@ -66,9 +66,10 @@ class Score(Protocol):
         ...
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """Return two pseudo-counts for a set of variables: a_ijk if the set is a family, and a_ij if it is a parent set.
+        """Return two pseudo-counts for a set of variables.
 
-        If a value is negative, the sum has the terms N ln N instead of ln G(N + a) - ln G(a).
+        The first applies if the set is a family (a child and its parents), the second if it is the parent set of a child.
+        In the formula of this module, these are alpha_ijk and alpha_ij. A negative value requests sums of N ln N instead.
 
         Args:
             arity: number of states of the child.
@@ -100,7 +101,7 @@ class Dirichlet:
     penalised = False
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """Return the pseudo-counts of a set of variables; see `Score`."""
+        """Return two pseudo-counts for a set of variables; see `Score.concentrations`."""
         raise NotImplementedError
 
     def penalties(self, arity: int, parent_cells: Floats, rows: int) -> Floats:
@@ -110,7 +111,9 @@ class Dirichlet:
 
 @dataclass(frozen=True)
 class BDeu(Dirichlet):
-    """The BDeu score: the uniform prior a_ijk = ess / (r_i q_i). Equivalent networks have equal scores.
+    """The BDeu score. Equivalent networks have equal scores.
+
+    The pseudo-count is the equivalent sample size divided by the number of state combinations of the child and its parents.
 
     Args:
         ess: equivalent sample size; the paper uses 1.
@@ -132,41 +135,41 @@ class BDeu(Dirichlet):
         return f"BDeu({self.ess:g})"
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """Return ess / cells, both for a family and for a parent set."""
+        """Return two pseudo-counts, for a family and for a parent set. Both are ess / cells."""
         return self.ess / cells, self.ess / cells
 
 
 @dataclass(frozen=True)
 class BDeuRows(Dirichlet):
-    """The BDeu score whose equivalent sample size is the number of rows N: a_ijk = N / (r_i q_i)."""
+    """The BDeu score whose equivalent sample size is the number of rows of the data."""
 
     depends_on_child = False
     name = "BDeu(N)"
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """Return N / cells, both for a family and for a parent set."""
+        """Return two pseudo-counts, for a family and for a parent set. Both are rows / cells."""
         return rows / cells, rows / cells
 
 
 @dataclass(frozen=True)
 class K2(Dirichlet):
-    """The K2 score: a pseudo-count of 1 for each state of the child, a_ijk = 1."""
+    """The K2 score: each state of the child has a pseudo-count of 1 for each state combination of the parents."""
 
     name = "K2"
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """Return 1 for a family and r_i for a parent set."""
+        """Return two pseudo-counts: 1 for a family (child and parents), and arity for its parent set."""
         return 1.0, float(arity)
 
 
 @dataclass(frozen=True)
 class Perks(Dirichlet):
-    """The Perks score: a pseudo-count of 1 shared by all states of the child, a_ijk = 1 / r_i."""
+    """The Perks score: each state of the child has the pseudo-count 1 / (number of states of the child)."""
 
     name = "Perks"
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """Return 1 / r_i for a family and 1 for a parent set."""
+        """Return two pseudo-counts: 1 / arity for a family (child and parents), and 1 for its parent set."""
         return 1.0 / arity, 1.0
 
 
@@ -177,22 +180,22 @@ class Likelihood:
     penalised = True
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """Return negative values, which request sums of N ln N: there is no prior."""
+        """Return two negative values, which request sums of N ln N. There is no prior."""
         return -1.0, -1.0
 
     def penalties(self, arity: int, parent_cells: Floats, rows: int) -> Floats:
-        """Return the penalties to subtract; see `Score`."""
+        """Return the penalties to subtract from the scores of a child; see `Score.penalties`."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class BIC(Likelihood):
-    """The Bayesian information criterion: maximal log likelihood minus ln(N) / 2 for each free parameter."""
+    """The Bayesian information criterion: maximal log likelihood minus ln(number of rows) / 2 for each free parameter."""
 
     name = "BIC"
 
     def penalties(self, arity: int, parent_cells: Floats, rows: int) -> Floats:
-        """Return ln(N) / 2 times the number of free parameters, q_i (r_i - 1)."""
+        """Return ln(rows) / 2 times the number of free parameters, parent_cells * (arity - 1)."""
         return 0.5 * log(rows) * parent_cells * (arity - 1)
 
 
@@ -253,7 +256,7 @@ def parse_score(text: str) -> Score:
 
 
 def score_names(base: type = object) -> list[str]:
-    """Return the names that `parse_score` accepts. A name in capital letters stands for a number.
+    """Return the names that `parse_score` accepts. A word in capital letters, such as ESS, stands for a number.
 
     Args:
         base: only subclasses of this class are listed.
@@ -269,7 +272,7 @@ def score_names(base: type = object) -> list[str]:
 
 
 def score_spec(score: Score) -> str | None:
-    """Return the text that `parse_score` converts to a score; None if the score is user-defined.
+    """Return the text that `parse_score` converts to this score; None if the score is user-defined.
 
     Args:
         score: score to describe.

@@ -72,7 +72,7 @@ def sort_distinct(keys: Masks) -> Masks:
 
 
 def pair_keys(variables: int) -> tuple[np.uint64, Masks, Masks]:
-    """Return the key of the empty set, an array of the keys of single variables, and a matrix of the keys of pairs.
+    """Return three results: the key of the empty set, the keys of single variables, and a matrix of the keys of pairs.
 
     The diagonal of the matrix has the keys of single variables.
     """

@@ -39,9 +39,9 @@ class ScoreTable:
         names: names of the variables, in the order of the data's columns.
         max_parents: parent limit.
         score_name: name of the score, with its parameters.
-        first: index in `candidates` of each child's first candidate; the last value is the total number.
+        first: index in `candidates` of each child's first candidate, followed by the length of `candidates`.
         candidates: indices of the possible parents, ascending for each child.
-        start: index in `masks` and `scores` of each child's first entry; the last value is the total number.
+        start: index in `masks` and `scores` of each child's first entry, followed by the length of `masks`.
         masks: parent sets as bit masks.
         scores: log scores of the parent sets, including penalties for violations of background knowledge.
         required: matrix `required[parent, child]`: True if the edge is required; None if there are no required edges.
@@ -67,7 +67,7 @@ class ScoreTable:
 
     @cached_property
     def local_bits(self) -> Ints:
-        """Matrix `local_bits[child, parent]`: the bit of the parent in the child's masks; -1 if it is not a candidate."""
+        """Matrix `local_bits[child, parent]`: the index of the parent's bit in the child's masks, or -1 if it has none."""
         bits = np.full((len(self.names), len(self.names)), -1, dtype=np.int64)
         for child in range(len(self.names)):
             own = self.candidates_of(child)
@@ -76,7 +76,7 @@ class ScoreTable:
 
     @cached_property
     def best_first(self) -> tuple[Masks, Floats]:
-        """Masks and scores, with the entries of each child in descending order of score.
+        """A tuple of `masks` and `scores`, with the entries of each child sorted by descending score.
 
         If a set and one of its supersets have equal scores, the set comes first.
         """
@@ -87,9 +87,9 @@ class ScoreTable:
 
     @cached_property
     def pruned(self) -> tuple[Ints, Masks, Floats]:
-        """Parent sets in descending order of score, without the sets that score no better than one of their subsets.
+        """A tuple of `start`, `masks` and `scores`, without the sets that score no better than one of their subsets.
 
-        An optimal network never needs the removed sets. The three arrays have the layout of `start`, `masks` and `scores`.
+        The entries of each child are sorted by descending score. An optimal network never needs the removed sets.
         """
         masks, scores = self.best_first
         keep = _undominated_sets(self.start, masks)
@@ -153,7 +153,7 @@ class ScoreTable:
         return float(sum(self.local(child, dag.predecessors(child)) for child in self.names))
 
     def best_parents(self, child: int, allowed: NDArray[np.bool_]) -> list[int]:
-        """Return the best parents of a child among the allowed variables. The lowest mask breaks ties.
+        """Return the indices of a child's best parents among the allowed variables. Ties go to the lowest mask.
 
         Args:
             child: index of the child.
@@ -168,14 +168,14 @@ class ScoreTable:
         return [int(v) for bit, v in enumerate(candidates) if mask >> bit & 1]
 
     def restrict(self, names: Sequence[str]) -> ScoreTable:
-        """Return a table of some of the variables, which keep their order. The scores are copied, not computed again.
+        """Return the table of a subset of the variables, in the order of this table. The scores are not computed again.
 
         Args:
             names: variables to keep, at least two.
         """
         self._check_names(names)
         if len(set(names)) != len(names) or len(names) < 2:
-            raise InputError("restrict needs at least two distinct variables")
+            raise InputError("restrict needs at least two variables, each given once")
         kept = np.zeros(len(self.names), dtype=bool)
         kept[[self.position[name] for name in names]] = True
         new_index = np.cumsum(kept) - 1
@@ -212,7 +212,7 @@ class ScoreTable:
         try:
             members = np.asarray(subproblems, dtype=np.int64)
         except ValueError as error:
-            raise InputError("subproblems must be indices of variables; to select by name use restrict") from error
+            raise InputError("subproblems must be indices of variables; use restrict to select by name") from error
         if members.ndim != 2 or members.shape[1] < 2 or (np.diff(members) <= 0).any():
             raise InputError("subproblems must be rows of equal length, each with at least two ascending indices")
         if members.size and (members.min() < 0 or members.max() >= len(self.names)):

@@ -1,1 +1,1 @@
-"""Counts of the state combinations of variable sets, and sums over these counts, from which scores are computed."""
+"""Count how often state combinations of variables occur in data, and compute the sums over the counts for scores."""

@@ -72,7 +72,7 @@ def count_sets(
     """Count how often each state combination of each set occurs. In the counts, the last member's state varies fastest.
 
     Args:
-        words: bit planes, one per row, as 64-bit words.
+        words: matrix of 64-bit words. Each row of the matrix is a bit plane.
         first: index of each variable's first plane, which belongs to state 1.
         arities: number of states of each variable.
         rows: number of rows of the data.

@@ -1,4 +1,4 @@
-"""Counts of the state combinations of variable sets, and sums over these counts, from which scores are computed.
+"""Count how often state combinations of variables occur in data, and compute the sums over the counts for scores.
 
 Each set is counted in the faster of two ways: with bit planes (see `bitwise`), or row by row over the distinct rows (see
 `rowwise`). Bit planes are faster for sets with few state combinations.
@@ -44,8 +44,8 @@ class Counter:
 
     Args:
         data: data whose rows are counted.
-        run: executor and deadline. Only large computations use the executor, which sends the data to each worker once. After
-            the deadline, counting many sets raises `OutOfTimeError`.
+        run: `Run` object with the executor and the deadline. Only large computations use the executor, which sends the data
+            to each worker once. After the deadline, counting many sets raises `OutOfTimeError`.
         workers: number of threads; all cores by default.
     """
 
@@ -69,7 +69,7 @@ class Counter:
         return planes
 
     def cost(self, size: int) -> float:
-        """Return the estimated cost of counting a set: the number of rows that are counted one by one in the same time.
+        """Return the estimated cost of counting a set of variables. The unit is the cost of counting one row.
 
         Args:
             size: number of variables in the set.
@@ -99,17 +99,17 @@ class Counter:
                 yield self._histogram(family, shape).reshape(shape)
 
     def sums(self, members: NDArray[np.int32], concentrations: Floats) -> Floats:
-        """Return sums over the counts of variable sets, from which scores are computed.
+        """Return sums over the counts of variable sets. Scores are computed from these sums.
 
         Args:
             members: one set per row: ascending indices of its variables, padded with -1. Sets with the same first members
                 should be adjacent, because intermediate results of the shared members are reused.
-            concentrations: array with one row per set and one column per sum. An entry a is a pseudo-count; a negative entry
-                requests the sum of N ln N instead.
+            concentrations: array with one row per set and one column per sum. Each value is a pseudo-count alpha. A
+                negative value requests the sum of N ln N instead.
 
         Returns:
-            Array with the shape of `concentrations`. An entry is the sum of ln G(N + a) - ln G(a) over the counts N of the
-            observed state combinations of the set. G is the gamma function.
+            Array with the shape of `concentrations`. Each value is the sum of ln Gamma(N + alpha) - ln Gamma(alpha) over the
+            counts N of the state combinations that occur in the data. Gamma is the gamma function.
         """
         data = self.data
         sums: Floats = np.empty(concentrations.shape)
@@ -149,7 +149,7 @@ class Counter:
         return sums
 
     def _work(self, sizes: Ints) -> float:
-        """Return the estimated cost of counting sets of the given sizes, in the unit of `cost`."""
+        """Return the estimated total cost of counting sets of the given sizes. The unit is the cost of counting one row."""
         return sum(float(count) * (self.cost(size) + _SET) for size, count in enumerate(np.bincount(sizes)) if count)
 
     def _sums_by_executor(self, members: NDArray[np.int32], concentrations: Floats, deadline: Deadline) -> Floats:
@@ -172,7 +172,10 @@ class Counter:
         return sums
 
     def _count_bits(self, members: NDArray[np.int32], sizes: Ints, offsets: Ints) -> Ints:
-        """Count sets with bit planes. Return the counts of all sets in one array; `offsets` has the bounds of each set."""
+        """Count sets with bit planes. Return the counts of all sets in one array.
+
+        The counts of set i are at `offsets[i]:offsets[i + 1]`.
+        """
         counts = np.zeros(offsets[-1], dtype=np.int64)
         planes = self.planes
         if planes is None:
@@ -181,7 +184,7 @@ class Counter:
         return counts
 
     def _histogram(self, family: Sequence[int], shape: tuple[int, ...], seen_only: bool = False) -> Ints:
-        """Count a set row by row. With `seen_only`, unobserved combinations may be left out to save memory."""
+        """Return the counts of one set, counted row by row. With `seen_only`, zero counts may be left out to save memory."""
         data, cells = self.data, prod(shape)
         if not isinstance(data.codes, PackedRows):
             key = _keys([data.codes[v] for v in family], shape, data.codes.shape[1])
@@ -198,7 +201,11 @@ class Counter:
         return counts
 
     def _choose_bits(self, members: NDArray[np.int32], sizes: Ints) -> tuple[NDArray[np.bool_], Floats]:
-        """Return which sets are faster to count with bit planes, and the number of state combinations of each set."""
+        """Return two arrays with one value per set.
+
+        The first array is True for sets that are faster to count with bit planes. The second array has the number of state
+        combinations of each set.
+        """
         data = self.data
         states = np.where(members >= 0, data.arities[members], 1).astype(np.float64)
         cells = states.prod(axis=1)
@@ -229,7 +236,7 @@ def _sums(worker: _Worker, task: _Task) -> Floats:
 
 
 def _keys(lines: Sequence[NDArray[np.unsignedinteger]], shape: tuple[int, ...], rows: int) -> Ints:
-    """Return a number for each row that identifies its state combination."""
+    """Return, for each row, a number that identifies the state combination of the row."""
     key = np.zeros(rows, dtype=np.int64)
     for line, arity in zip(lines, shape, strict=True):
         key *= arity
@@ -238,9 +245,10 @@ def _keys(lines: Sequence[NDArray[np.unsignedinteger]], shape: tuple[int, ...], 
 
 
 def _chunks(use_bits: NDArray[np.bool_], cells: Floats, scale: float) -> list[tuple[bool, Ints]]:
-    """Divide sets into chunks that are counted in the same way. Return pairs (whether bitwise, indices of the sets).
+    """Divide sets into chunks. All sets of a chunk are counted in the same way.
 
-    A scale below 1 makes chunks smaller, to notice a deadline sooner.
+    Return a list of pairs: whether the chunk uses bit planes, and the indices of its sets. A scale below 1 makes chunks
+    smaller, to notice a deadline sooner.
     """
     chunks: list[tuple[bool, Ints]] = []
     for bitwise in (False, True):

@@ -27,7 +27,10 @@ def set_sums(
     terms: Floats,
     sums: Floats,
 ) -> None:
-    """Count the state combinations of variable sets, and sum the terms of the counts (see `terms`).
+    """Count the state combinations of variable sets, and write sums over the counts into `sums`.
+
+    Each sum adds ln Gamma(N + alpha) - ln Gamma(alpha) for all nonzero counts N of a set. alpha is a pseudo-count, and
+    Gamma is the gamma function.
 
     Args:
         codes: state codes of the distinct rows, shape (variables, rows).
@@ -35,9 +38,9 @@ def set_sums(
         arities: number of states of each variable.
         members: one set per row: ascending indices of its variables. Sets with the same first members should be adjacent.
         sizes: number of members of each set.
-        which: array with one row per set and one column per sum. An entry is the index in `values` of the pseudo-count.
-        values: pseudo-counts; negative for sums of N ln N.
-        terms: result of `term_table`. If it has no columns, the terms are computed.
+        which: array with one row per set and one column per sum. Each value is the index in `values` of the pseudo-count.
+        values: pseudo-counts. A negative value requests the sum of N ln N instead.
+        terms: result of `term_table(values, ...)`. If it has no columns, the logarithms are computed here.
         sums: output array with the shape of `which`.
     """
     rows = codes.shape[1]
@@ -112,9 +115,10 @@ def _rank(
     touched: Ints,
     shift: np.uint64,
 ) -> int:
-    """Number the observed combinations of a prefix and one more variable, in order of first occurrence.
+    """Number the distinct pairs (`before[row]`, `line[row]`), in order of first occurrence.
 
-    Write the number of each row's combination into `after`. Return how many combinations there are.
+    Write the number of each row's pair into `after`. Return how many distinct pairs there are. `keys`, `ranks` and
+    `touched` are memory for the hash table, which is reused between calls.
     """
     slots = np.int64(len(keys))
     count = 0

@@ -1,7 +1,7 @@
-"""Terms: the contributions of counts to a score, computed or looked up.
+"""Terms: the values that counts contribute to a score. They are computed, or looked up in a table.
 
-The term of a count N is ln G(N + a) - ln G(a), where a is a pseudo-count and G is the gamma function. A negative value of a
-requests the term N ln N instead.
+The term of a count N is ln Gamma(N + alpha) - ln Gamma(alpha). Gamma is the gamma function and alpha is a pseudo-count. If
+alpha is negative, the term is N ln N instead.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from dagneal.base.kernels import Floats, Ints, kernel
 
 
 def term_table(values: Floats, most: int) -> Floats:
-    """Return a lookup table of terms, with one row for each pseudo-count and one column for each count.
+    """Return a lookup table with one row for each pseudo-count alpha and one column for each count N = 0, 1, ...
+
+    The table contains the terms ln Gamma(N + alpha) - ln Gamma(alpha).
 
     Args:
-        values: pseudo-counts; negative for N ln N.
-        most: largest count; -1 gives a table without columns, for few sums, whose terms are faster to compute.
+        values: pseudo-counts alpha. If alpha is negative, the row contains N ln N instead.
+        most: largest count N. -1 gives a table without columns; callers then compute the terms that they need.
     """
     table = np.empty((len(values), most + 1))
     _fill_terms(values, table)
@@ -42,14 +44,17 @@ def _term(count: int, concentration: float, base: float) -> float:
 
 @kernel
 def sum_set_terms(counts: Ints, offsets: Ints, which: Ints, values: Floats, terms: Floats, sums: Floats) -> None:
-    """Sum the terms of the counts of many sets.
+    """For each set of variables, write sums over its counts into `sums`.
+
+    Each sum adds ln Gamma(N + alpha) - ln Gamma(alpha) for all nonzero counts N of a set. alpha is a pseudo-count, and
+    Gamma is the gamma function.
 
     Args:
         counts: counts of all sets, one set after another.
-        offsets: index in `counts` of each set's first count; the last value is the total number.
-        which: array with one row per set and one column per sum. An entry is the index in `values` of the pseudo-count.
-        values: pseudo-counts; negative for sums of N ln N.
-        terms: result of `term_table`. If it has no columns, the terms are computed.
+        offsets: index in `counts` of each set's first count, followed by the length of `counts`.
+        which: array with one row per set and one column per sum. Each value is the index in `values` of the pseudo-count.
+        values: pseudo-counts. A negative value requests the sum of N ln N instead.
+        terms: result of `term_table(values, ...)`. If it has no columns, the logarithms are computed here.
         sums: output array with the shape of `which`.
     """
     for index in range(len(sums)):
@@ -61,7 +66,15 @@ def sum_set_terms(counts: Ints, offsets: Ints, which: Ints, values: Floats, term
 
 @kernel
 def sum_terms(counts: Ints, concentration: float, terms: Floats) -> float:
-    """Return the sum of the terms of all nonzero counts. Kahan summation keeps it accurate for 10^9 rows."""
+    """Return the sum of ln Gamma(N + alpha) - ln Gamma(alpha) over all nonzero counts N.
+
+    Kahan summation keeps the sum accurate for 10^9 rows.
+
+    Args:
+        counts: counts N.
+        concentration: pseudo-count alpha. A negative value requests the sum of N ln N instead.
+        terms: row of `term_table` for this pseudo-count; if it is empty, the logarithms are computed here.
+    """
     total = 0.0
     lost = 0.0
     base = lgamma(concentration) if concentration >= 0.0 else 0.0
