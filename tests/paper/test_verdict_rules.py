@@ -12,7 +12,7 @@ from dagneal.paper.records import Record, Records
     [
         (1_000, 2_000, REPRODUCED, ""),
         (1, 2, IN_SHAPE, "LC, k = 3: 1 times faster, the paper"),
-        (2_000, 1_000, NOT_REPRODUCED, "mean speedup of Waste 1000, of LC 2000"),
+        (2_000, 1_000, NOT_REPRODUCED, "the mean speedup is 1000 for Waste, but 2000 for LC"),
     ],
 )
 def test_speedup_rule(tmp_path, lung_cancer, waste, expected, why):

@@ -375,7 +375,7 @@ def test_the_emulator_finds_the_optimum_without_noise_and_with_enough_time(embed
         (lambda: EmulatedChip(sweeps=0), "^sweeps is 0; give a number above 0$"),
         (lambda: EmulatedChip(cold=float("nan")), "^cold is nan; give a number above 0$"),
         (lambda: emulated("Advantage2_system4", spin_reversal="no"), "^spin_reversal is 'no'; give True or False$"),
-        (lambda: emulated("Advantage2_system4", embedding=[3]), r"^embedding is \[3\]; give a dict from each label"),
+        (lambda: emulated("Advantage2_system4", embedding=[3]), r"^embedding is \[3\]; give a dict from each variable"),
         (
             lambda: emulated("Advantage2_system4", chain_strength=10**400),
             "^chain_strength is a number of 1329 bits; give a finite",
@@ -393,7 +393,7 @@ def test_an_embedding_without_lists_of_qubits_is_refused(embeddings):
     bqm = dn.qubo.encode(dn.scoring.score_table(dn.load("lung-cancer").expected_data(10_000)))
     sampler = emulated("Advantage2_system4", embedding=dict.fromkeys(bqm.variables, 3), cache=embeddings)
     with pytest.raises(
-        dn.InputError, match=r"^embedding is \{.*; give a dict from each label of a model to its list of qubits$"
+        dn.InputError, match=r"^embedding is \{.*; give a dict from each variable of the model to a list of qubits$"
     ):
         sampler.sample(bqm, num_reads=1)
 

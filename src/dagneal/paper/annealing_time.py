@@ -11,7 +11,7 @@ NEAR = 0.02  # largest difference of result values that counts as equal
 
 
 def runs(setting: Setting) -> dict[int, dict[str, DirectRuns]]:
-    """Return the runs of quantum annealing, by annealing time and problem. The quick scale uses fewer runs and reads."""
+    """Return the runs of quantum annealing as `runs[annealing time][problem]`. The quick scale has fewer runs and reads."""
     cells: dict[int, dict[str, DirectRuns]] = {}
     for time, networks in TABLE_6.items():
         for network in networks:

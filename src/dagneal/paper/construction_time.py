@@ -23,7 +23,7 @@ def _ours(network: str, rows: int) -> list[Case]:
 
 
 def _plain(setting: Setting) -> list[Case]:
-    """Return the runs in plain Python: two numbers of rows per problem, and few rows, since plain Python is slow."""
+    """Return the runs in plain Python. Each problem has two runs, both with few rows because plain Python is slow."""
     sizes = dict.fromkeys(SMALL, (1000, 10000)) | {
         network: setting.choose((100, 1_000), (1_000, 10_000)) for network in LARGE
     }
@@ -33,7 +33,10 @@ def _plain(setting: Setting) -> list[Case]:
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Return runs of our code on one expected and four sampled datasets per problem and size, and runs in plain Python."""
+    """Return the runs in plain Python and of our code.
+
+    Our code runs on one expected and four sampled datasets for each problem and number of rows.
+    """
     return [case for network in TABLE_2 for rows in ROWS for case in _ours(network, rows)] + _plain(setting)
 
 

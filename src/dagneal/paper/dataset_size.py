@@ -11,7 +11,7 @@ NEAR = 0.02  # largest difference of result values that counts as equal
 
 
 def runs(setting: Setting) -> dict[int, DirectRuns]:
-    """Return the runs of quantum annealing on waste-2p-dep, by number of rows."""
+    """Return a dict from each number of rows to the runs of quantum annealing on waste-2p-dep."""
     reads, seeds = setting.choose((500, (1, 2, 3)), (10_000, tuple(range(1, 11))))
     return {rows: DirectRuns("waste-2p-dep", setting.quantum, reads, seeds, 20, f"expected {rows}") for rows in TABLE_3}
 

@@ -42,12 +42,14 @@ def discretise() -> Outcome:
     """Apply the paper's procedure to Lauritzen's network, and compare the result with the published tables.
 
     Returns:
+        An `Outcome` with these keys in `result`:
+
         - `cells`: list of [name, published value, our value], one entry per probability.
         - `lost`: edges of the original network that the procedure drops.
         - `edges`, `published_edges`: edges of our network and of the published network.
         - `cuts`: lowest and highest value of each variable. The threshold is halfway between them.
 
-        The time has the key `discretise`.
+        The duration is `seconds["discretise"]`.
     """
     begun = perf_counter()
     network, cuts = discretise_network(LAURITZEN, "waste")

@@ -57,7 +57,7 @@ ALARM = DivisionTable(
         "1/(r q) is weaker then. True arities give every variable its own number of states.",
         "k = 4 and k = 5 give more wrong edges than in the paper. With k = 4 the annealer is not the cause: exactly "
         "solved subproblems give even more. A subproblem often has several optimal networks, which are equivalent but "
-        "differ in the directions of edges. The votes depend on which of them is found. docs/results/division.md lists "
+        "differ in the directions of edges. The votes depend on which of them is found. docs/results/division.md summarises "
         "exactly solved subproblems for six orders of the columns, both arities and both roundings.",
         "The paper did not divide this problem with QA, because hundreds of consecutive submissions failed. The tables of "
         "LC and Waste show how few calls tiling needs.",

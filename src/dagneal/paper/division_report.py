@@ -271,7 +271,7 @@ class DivisionTable:
 
 
 def arity_label(data: str) -> str:
-    """Return the kind of arities in the data: `padded` or `true`.
+    """Return `padded` if all variables of the data are given the same arity, else `true` (each has its own arity).
 
     Args:
         data: description of the data; see `problems.make_data`.
@@ -280,7 +280,9 @@ def arity_label(data: str) -> str:
 
 
 def judge(ours: DivisionRow | None, paper: DivisionRow | None) -> str:
-    """Return `yes` if our runs differ from the paper's, `no` if not, or a note if we have fewer runs than the paper.
+    """Return `yes` if our runs differ from the paper's, and `no` if not.
+
+    Return a note such as `only 2 runs` if we have fewer runs than the paper, and an empty string if a row is None.
 
     Args:
         ours: table row of our runs; None if there are no runs.

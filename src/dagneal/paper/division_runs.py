@@ -97,7 +97,7 @@ class DivisionRuns:
 
 
 def tally(graphs: Sequence[nx.DiGraph], truth: nx.DiGraph) -> DivisionRow | None:
-    """Compare learned networks with the truth, and return the counts. Return None if there are no networks.
+    """Compare learned networks with the truth, and return the counts as a table row; None if there are no networks.
 
     Args:
         graphs: learned networks, one per run.

@@ -25,7 +25,7 @@ def cases(setting: Setting) -> list[Case]:
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Return the section: mean times, their deviations and the time per subproblem."""
+    """Return the section: mean times, their standard deviations, and the times per subproblem."""
     rows, reasons, shape = [], [], []
     for network, sizes in TABLE_8.items():
         n = len(true_network(network).names)

@@ -38,8 +38,8 @@ _TERMS = (
     "Read: one sample from an annealer. Raw reads are used unchanged, as in the paper. Repaired reads keep only the order "
     "of the variables; each variable then gets its best parents among the variables before it. Random orders: the same "
     "repair applied to as many random orders as there are reads.",
-    "Result value: x^T Q x of the best read, divided by that of the expected solution, both without offset. 1 means that "
-    "both are equal.",
+    "Result value: x^T Q x of the best read, divided by x^T Q x of the expected solution, both without offset. 1 means "
+    "that both are equal. Q is the matrix of the QUBO, and x the values of its variables.",
     "Gap: log score of the optimum minus log score of the result, in nats.",
     "CPDAG distance: number of pairs of variables that are connected differently in the equivalence classes (CPDAGs) of the "
     "result and the truth. A dash marks a result with a cycle.",

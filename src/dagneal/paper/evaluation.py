@@ -68,7 +68,7 @@ def select_items(names: Iterable[str]) -> list[Item]:
         matches = [item.name for item in ITEMS if plain in ("all", item.name, *_numbers(item))]
         if not matches:
             choices = ", ".join(f"{item.name} ({item.number})" for item in ITEMS)
-            raise dn.InputError(f"there is no item {name!r}; use all or any of: {choices}")
+            raise dn.InputError(f"there is no item {name!r}; use 'all', or one or more of: {choices}")
         wanted.update(matches)
     return [item for item in ITEMS if item.name in wanted]
 
@@ -95,10 +95,10 @@ def slowdown() -> float:
 
 
 def cost(case: Case) -> float:
-    """Estimate the seconds of a run on one core of the reference machine.
+    """Estimate the seconds of a run on one core of the reference machine. Raise ValueError for an unknown kind of run.
 
     Args:
-        case: run to estimate. A kind without an estimate raises ValueError.
+        case: run to estimate.
     """
     if case.kind in _SECONDS:
         return _SECONDS[case.kind]
@@ -131,7 +131,7 @@ def _sampling_cost(k: int, solver: str, reads: int, microseconds: float | None) 
 
 
 def duration(cases: Iterable[Case], jobs: int) -> float:
-    """Estimate the total seconds of runs on the reference machine. Timed runs run alone, other runs in parallel.
+    """Estimate the total seconds of runs on the reference machine. Runs that measure time run alone.
 
     Args:
         cases: runs to estimate.

@@ -26,7 +26,7 @@ class Outcome:
 
     Attributes:
         result: plain values, by name.
-        seconds: duration of each stage.
+        seconds: duration of each stage, by name.
     """
 
     result: Plain
@@ -48,16 +48,19 @@ def sample_directly(
         microseconds: annealing time per read on a quantum annealer.
 
     Returns:
+        An `Outcome` with these keys in `result`:
+
         - `value`: lowest energy, without the offset.
         - `expected_value`, `optimum_value`: energy of the truth and of the optimum, without the offset.
         - `expected_hits`: number of reads that equal the truth.
-        - `equivalent_hits`, `optimum_hits`: number of reads with the energy of the truth, and of the optimum.
+        - `equivalent_hits`: number of reads with the energy of the truth.
+        - `optimum_hits`: number of reads with the energy of the optimum.
         - `edges`: edges of the raw read with the lowest energy, as pairs of names.
         - `raw_gap`: score of the optimum minus score of the best raw read; None if no raw read is a valid network.
         - `repaired_gap`, `baseline_gap`: the same gap for the best repaired read and the best random order.
         - `access_seconds`: access time of a quantum annealer, if reported.
 
-        The time has the key `sample`.
+        The duration is `seconds["sample"]`.
     """
     truth, _, table = scored_problem(network, data)
     bqm = dn.qubo.encode(table, dn.PAPER)
@@ -102,12 +105,14 @@ def find_optimum(network: str, data: str, score: str = "bdeu:1") -> Outcome:
         score: name of the score, such as `bdeu:1`.
 
     Returns:
+        An `Outcome` with these keys in `result`:
+
         - `rows`: number of rows.
         - `edges`, `score`: edges and score of the optimum.
         - `truth_score`: score of the truth.
         - `truth_is_best`: whether the truth has the score of the optimum.
 
-        The time has the key `exact`.
+        The duration is `seconds["exact"]`.
     """
     truth, scorer, table = scored_problem(network, data, score)
     begun = perf_counter()
@@ -132,10 +137,12 @@ def search_exhaustively(network: str, data: str) -> Outcome:
         data: description of the data; see `problems.make_data`.
 
     Returns:
+        An `Outcome` with these keys in `result`:
+
         - `edges`, `score`: edges and score of the best network.
         - `truth_is_best`: whether the truth has the same score.
 
-        The time has the key `exhaustive`.
+        The duration is `seconds["exhaustive"]`.
     """
     truth, scorer, table = scored_problem(network, data)
     _, _, small = scored_problem("monty-hall", "expected 100")
@@ -153,13 +160,15 @@ def compare_priors(network: str, rows: int, seeds: list[int]) -> Outcome:
     Args:
         network: name of a bundled network.
         rows: rows per dataset.
-        seeds: first seed, and last seed + 1. Each seed gives one dataset.
+        seeds: list [first seed, last seed + 1]. Each seed gives one dataset.
 
     Returns:
+        An `Outcome` with these keys in `result`:
+
         - `samples`: number of datasets.
         - `truth_is_best`: number of datasets whose optimum is the truth, by name of the score.
 
-        The time has the key `priors`.
+        The duration is `seconds["priors"]`.
     """
     truth = true_network(network)
     hits = dict.fromkeys(PRIORS.values(), 0)
@@ -181,12 +190,14 @@ def search_candidates(network: str, data: str) -> Outcome:
         data: description of the data; see `problems.make_data`.
 
     Returns:
+        An `Outcome` with these keys in `result`:
+
         - `edges`, `score`: edges and score of the learned network.
         - `truth_score`: score of the truth.
         - `optimal`: whether the network is proved optimal.
         - `solver`: name of the solver that found the network.
 
-        The time has the key `learn`.
+        The duration is `seconds["learn"]`.
     """
     truth, scorer, _ = scored_problem(network, data)
     return _outcome(dn.Divide().solve(dn.Problem(scorer), dn.Run()), scorer, truth)
@@ -200,7 +211,7 @@ def learn_network(network: str, data: str) -> Outcome:
         data: description of the data; see `problems.make_data`.
 
     Returns:
-        The same keys as `search_candidates`.
+        An `Outcome` with the same keys as that of `search_candidates`.
     """
     truth, scorer, _ = scored_problem(network, data)
     return _outcome(dn.learn(scorer.data), scorer, truth)

@@ -90,7 +90,7 @@ def draw_network(canvas: Canvas, graph: nx.DiGraph, truth: nx.DiGraph) -> None:
 
 
 def _layer_positions(dag: nx.DiGraph) -> dict[str, tuple[float, float]]:
-    """Return coordinates: parents are above children, and each variable is near its parents within its layer."""
+    """Return the coordinates of each variable. Parents are above children; layers are sorted by the mean x of parents."""
     positions: dict[str, tuple[float, float]] = {}
     for depth, names in enumerate(nx.topological_generations(dag)):
         layer = sorted(names, key=lambda name: (_mean_of_parents(dag, name, positions), list(dag).index(name)))

@@ -54,7 +54,7 @@ class Section:
     """The part of a report about one item.
 
     Attributes:
-        verdict: result of the item's rule: reproduced, reproduced in shape or not reproduced.
+        verdict: result of the item's rule: `reproduced`, `reproduced in shape` or `not reproduced`.
         why: reasons why the verdict is not better; empty if the verdict is `reproduced`.
         tables: tables that compare the paper's values with ours.
         figures: figures that compare the paper's values with ours.
@@ -124,11 +124,11 @@ class Item:
 
 
 def verdict(against_shape: Iterable[str], against_rest: Iterable[str]) -> tuple[str, str]:
-    """Return the verdict, and the reasons why it is not better.
+    """Return a tuple: the verdict, and the reasons why it is not better.
 
     Args:
-        against_shape: descriptions of failed conditions that "in shape" requires.
-        against_rest: descriptions of failed conditions that only "reproduced" requires.
+        against_shape: descriptions of failed conditions that `reproduced in shape` requires.
+        against_rest: descriptions of failed conditions that only `reproduced` requires.
     """
     shape, rest = list(against_shape), list(against_rest)
     if not shape and not rest:

@@ -14,7 +14,7 @@ EXTRA = "waste-2p-dep"  # problem that the paper also solved with 10^5 and 10^6 
 
 
 def simulated_runs(setting: Setting) -> dict[str, DirectRuns]:
-    """Return the runs of simulated annealing, by problem."""
+    """Return a dict from each problem to its runs of simulated annealing."""
     runs = {}
     for network in TABLE_5_SA:
         count = setting.choose(2 if network in LARGE else 3, 10)
@@ -23,7 +23,7 @@ def simulated_runs(setting: Setting) -> dict[str, DirectRuns]:
 
 
 def pooled_runs(setting: Setting) -> dict[str, DirectRuns]:
-    """Return groups of runs by their total number of reads: 10^5, and at the paper's scale also 10^6."""
+    """Return a dict from a total number of reads (10^5, at the paper's scale also 10^6) to the runs that are pooled."""
     runs = {"10^5": DirectRuns(EXTRA, "sa", READS, tuple(range(11, 21)))}
     return runs if setting.scale == "quick" else runs | {"10^6": DirectRuns(EXTRA, "sa", READS, tuple(range(11, 111)))}
 

@@ -13,7 +13,7 @@ RARE = 0.005  # if the paper's share has a lower tail probability, it counts as 
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Return runs on expected data for each prior and three sizes, and runs on 100 samples of each size."""
+    """Return the runs: expected data for each prior and number of rows, and 100 sampled datasets per number of rows."""
     expected = [_expected_case(network, rows, score) for network in SMALL for rows in ROWS for score in PRIORS.values()]
     return expected + [_sampled_case(network, rows) for network in SMALL for rows in ROWS]
 
@@ -27,7 +27,7 @@ def _sampled_case(network: str, rows: int) -> Case:
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Return the section: our shares by prior and number of rows, and the paper's shares of 8 datasets."""
+    """Return the section: our shares for each prior and number of rows, next to the paper's shares."""
     rows, reasons, shape = [], [], []
     for network in SMALL:
         for column, (prior, score) in enumerate(PRIORS.items()):
@@ -55,16 +55,16 @@ def section(records: Records, setting: Setting) -> Section:
         rows,
     )
     notes = [
-        "With sampled data the optimum is not always the truth, so the paper's 8 of 8 depend on the samples. The prior "
-        "1/r gives equivalent networks different scores, which 1/(r q) does not. With 1/r, exact search finds networks "
-        "with a higher score than the truth on most samples of 10,000 rows. We do not know why the paper's search found "
-        "none."
+        "With sampled data the optimum is not always the truth, so the paper's result of 8 of 8 depends on its samples. "
+        "The prior 1/r gives equivalent networks different scores; 1/(r q) gives them equal scores. With 1/r, exact search "
+        "finds networks with a higher score than the truth on most samples of 10,000 rows. We do not know why the "
+        "paper's search found none."
     ]
     return Section(*verdict(shape, reasons), [table], notes=notes)
 
 
 def tail_probability(probabilities: list[float], hits: int) -> float:
-    """Return the smaller of two probabilities: that at least, or at most, `hits` of some independent events happen.
+    """Return the smaller of P(X >= hits) and P(X <= hits). X is the number of independent events that happen.
 
     Args:
         probabilities: one probability per event.

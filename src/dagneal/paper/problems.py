@@ -28,7 +28,8 @@ def make_data(network: dn.BayesianNetwork, data: str) -> dn.Dataset:
 
     Args:
         network: network that generates the data.
-        data: `expected ROWS`, `expected ROWS floor` (rounded down) or `sampled ROWS SEED`; add `padded` for equal arities.
+        data: `expected ROWS` (rounded to nearest), `expected ROWS floor` (rounded down) or `sampled ROWS SEED`. With a final
+            word `padded`, all variables get the same arity.
 
     >>> make_data(true_network("lung-cancer"), "expected 1000").rows
     1000
@@ -47,7 +48,7 @@ def make_data(network: dn.BayesianNetwork, data: str) -> dn.Dataset:
 def scored_problem(
     network: str, data: str, score: str = "bdeu:1"
 ) -> tuple[dn.BayesianNetwork, dn.scoring.Scorer, dn.scoring.ScoreTable]:
-    """Return a network, a scorer for data from it, and the score table of parent sets with at most two variables.
+    """Return a tuple: a network, a scorer for its data, and the score table of parent sets with at most two variables.
 
     Args:
         network: name of a bundled network.

@@ -9,7 +9,7 @@ from dagneal.paper.records import Case, Records
 
 
 def runs(setting: Setting) -> dict[tuple[int, int], DirectRuns]:
-    """Return the runs of quantum annealing on lung-cancer, by number of reads and annealing time."""
+    """Return a dict from (number of reads, annealing time) to the runs of quantum annealing on lung-cancer."""
     cells = {}
     for reads, time in TABLE_4:
         count = setting.choose(1 if time > 20 else 4, 10)

@@ -76,7 +76,7 @@ def section(records: Records, setting: Setting) -> Section:
     means = {network: fmean(ratios) for network, ratios in speedups.items()}
     shape = []
     if len(means) == len(TABLE_7) and means["waste"] <= means["lung-cancer"]:
-        shape.append(f"mean speedup of Waste {means['waste']:.0f}, of LC {means['lung-cancer']:.0f}")
+        shape.append(f"the mean speedup is {means['waste']:.0f} for Waste, but {means['lung-cancer']:.0f} for LC")
     return Section(*verdict(shape, reasons), [table], notes=notes)
 
 

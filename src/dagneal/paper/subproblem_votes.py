@@ -104,13 +104,15 @@ def collect_votes(annealers: Annealers, **inputs: Any) -> Outcome:
         **inputs: see `SubproblemRun`.
 
     Returns:
+        An `Outcome` with these keys in `result`:
+
         - `votes`: one matrix per kind of votes. Entry [a][b] is the number of subproblems with the edge from a to b. The
           kinds are `raw`, `repaired` and `baseline` (random orders). Tiled runs have only `raw`, exact runs only `exact`.
         - `together`: matrix. Entry [a][b] is the number of subproblems that contain both a and b.
         - `blocks`: number of subproblems.
         - `calls`, `access_seconds`: number of calls and their access time, if tiled.
 
-        The time has the key `blocks`.
+        The duration is `seconds["blocks"]`.
     """
     return SubproblemRun(**inputs).solve(annealers)
 

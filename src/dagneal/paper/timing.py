@@ -27,9 +27,11 @@ def time_construction(network: str, data: str, k: int | None = None) -> Outcome:
         k: variables per subproblem; None for the global problem.
 
     Returns:
+        An `Outcome` with these keys in `result`:
+
         - `rows`, `problems`: number of rows, and number of QUBOs.
 
-        The time has the key `ours`. It is the shortest of several measurements.
+        The duration is `seconds["ours"]`, the shortest of several measurements.
     """
     dataset = make_data(true_network(network), data)
     rows = np.repeat(dataset.codes, dataset.weights, axis=1)
@@ -58,9 +60,7 @@ def time_plain_python(network: str, data: str, k: int | None = None) -> Outcome:
         k: variables per subproblem; None for the global problem.
 
     Returns:
-        The same keys as `time_construction`.
-
-        The times have the keys `plain`, and `ours` as in `time_construction`.
+        An `Outcome` with the same keys as that of `time_construction`, and the duration `seconds["plain"]`.
     """
     dataset = make_data(true_network(network), data)
     examples = np.repeat(dataset.codes, dataset.weights, axis=1).T.tolist()
@@ -75,7 +75,7 @@ def time_plain_python(network: str, data: str, k: int | None = None) -> Outcome:
 
 
 def plain_scores(arities: Sequence[int], examples: Examples) -> list[dict[tuple[int, ...], float]]:
-    """Compute all local scores with the paper's function calcS (Algorithm 2), the slowest step of constructing Q.
+    """Compute all local scores with the paper's function calcS (Algorithm 2), the slowest step of constructing the QUBO.
 
     Args:
         arities: number of states of each variable.
@@ -90,7 +90,10 @@ def plain_scores(arities: Sequence[int], examples: Examples) -> list[dict[tuple[
 
 
 def _local(i: int, parents: tuple[int, ...], arities: Sequence[int], examples: Examples) -> float:
-    """Compute one local score with the paper's function calcSi and alpha = 1 / (r q). Each count reads all rows."""
+    """Compute one local score with the paper's function calcSi. Each count reads all rows.
+
+    The pseudo-count alpha is 1 / (number of states of variable i * number of combinations of states of its parents).
+    """
     alpha = 1.0 / (arities[i] * prod(arities[p] for p in parents))
     total = 0.0
     for states in product(*(range(arities[p]) for p in parents)):

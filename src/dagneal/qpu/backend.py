@@ -53,7 +53,7 @@ class Backend(Protocol):
 
         Args:
             problem_id: id that `submit` returned.
-            timeout: time limit in seconds; later, `TransientError` is raised.
+            timeout: time limit in seconds, after which `TransientError` is raised.
         """
         ...
 
@@ -100,7 +100,7 @@ class LocalBackend:
         self.parameters: dict[str, Any] = self.sampler.parameters
 
     def submit(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> str:
-        """Sample immediately and keep the answer until `fetch`; see `Backend`."""
+        """Sample immediately, and keep the answer until `fetch` returns it; see `Backend`."""
         problem_id = str(uuid4())
         if "interrupt_function" in self.parameters:
             answer = self._sample_interruptibly(bqm, parameters)

@@ -123,7 +123,7 @@ class System:
     """A quantum annealer, as D-Wave documents it (July 2026).
 
     Attributes:
-        topology: chimera, pegasus or zephyr.
+        topology: `chimera`, `pegasus` or `zephyr`.
         shape: size parameters of the qubit graph, such as `(16,)`.
         qubits: number of working qubits.
         timing: durations of the steps of a call.
@@ -182,7 +182,7 @@ def chip_graph(topology: str, shape: tuple[int, ...]) -> nx.Graph:
     """Return the qubit graph of an ideal chip, on which all qubits work.
 
     Args:
-        topology: chimera, pegasus or zephyr.
+        topology: `chimera`, `pegasus` or `zephyr`.
         shape: size parameters of the graph, such as `(16,)`.
 
     >>> graph = chip_graph("pegasus", (16,))
@@ -199,7 +199,7 @@ def chip_graph(topology: str, shape: tuple[int, ...]) -> nx.Graph:
 
 
 def find_system(name: str) -> tuple[str, System]:
-    """Return the full name and the description of a system.
+    """Return a tuple: the full name of a system, and its `System`.
 
     Args:
         name: name of a system, such as `Advantage2_system1`; or a topology, such as `pegasus`, for its default system.

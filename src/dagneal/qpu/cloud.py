@@ -92,7 +92,7 @@ class CloudBackend:
             future.cancel()
 
     def watch(self, is_cancelled: Callable[[], bool]) -> None:
-        """Do nothing, because only waiting for answers takes long, and `cancel` ends the wait; see `Backend`."""
+        """Do nothing: a call only waits for its answer, and `cancel` ends the wait; see `Backend`."""
 
     def close(self) -> None:
         """Close the connection; see `Backend`."""

@@ -170,7 +170,7 @@ def embedding_error(chains: Mapping[int, Sequence[int]], source: nx.Graph, targe
 
 @dataclass(frozen=True)
 class EmbeddingCache:
-    """Embeddings on disk. Each file belongs to one chip, one kind and one QUBO graph.
+    """Embeddings on disk. There is one file for each chip, kind (`one` or `copies`) and QUBO graph; see `path`.
 
     Args:
         folder: cache folder; the files are in its subfolder `embeddings`.
@@ -179,7 +179,7 @@ class EmbeddingCache:
     folder: Path
 
     def path(self, chip: str, kind: str, source: nx.Graph) -> Path:
-        """Return the path of the file for these arguments.
+        """Return the path of the file that stores the embeddings of a QUBO on a chip.
 
         Args:
             chip: name of the solver and its working qubits.

@@ -25,8 +25,8 @@ from dagneal.qpu.submission import check_call
 # See docs/results/emulator.md.
 NOISE = 0.04  # standard deviation of the errors of fields and couplings, in units of the largest coupling
 SWEEPS = 30.0  # sweeps of simulated annealing per microsecond
-COLD = 2.0  # final inverse temperature, if the largest coupling is 1
-HOT = 0.1  # initial inverse temperature, if the largest coupling is 1
+COLD = 2.0  # final inverse temperature for problems whose largest coupling is 1
+HOT = 0.1  # initial inverse temperature for problems whose largest coupling is 1
 
 
 class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
@@ -36,8 +36,8 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
         system: name of a system, or a topology such as `pegasus`.
         noise: standard deviation of the random errors of fields and couplings, in units of the largest coupling.
         sweeps: sweeps of simulated annealing per microsecond of annealing time.
-        cold: final inverse temperature, if the largest coupling is 1.
-        broken: numbers of the qubits that do not work.
+        cold: final inverse temperature for problems whose largest coupling is 1.
+        broken: indices of the qubits that do not work.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
 
     @property
     def nodelist(self) -> list[int]:
-        """Numbers of the working qubits."""
+        """Indices of the working qubits."""
         return self._nodes
 
     @property
@@ -163,7 +163,7 @@ def emulated(
         system: name of a system, or a topology such as `pegasus`.
         noise: standard deviation of the random errors of fields and couplings, in units of the largest coupling.
         sweeps: sweeps of simulated annealing per microsecond of annealing time.
-        cold: final inverse temperature, if the largest coupling is 1.
+        cold: final inverse temperature for problems whose largest coupling is 1.
         **options: further arguments of `QPU`.
     """
     chip = EmulatedChip(system, noise, sweeps, cold)

@@ -18,7 +18,7 @@ class EmbeddingFinder:
     Args:
         name: name of the chip and its working qubits.
         graph: graph of the chip's working qubits.
-        topology: chimera, pegasus or zephyr.
+        topology: `chimera`, `pegasus` or `zephyr`.
         shape: size parameters of the chip's graph, such as `(16,)`.
         cache: embeddings on disk.
         notes: list to which messages about problems with stored embeddings are added.

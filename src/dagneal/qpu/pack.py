@@ -115,7 +115,7 @@ class Ising:
         """Return the chain strength of each problem: prefactor * RMS of the couplings * sqrt(mean degree).
 
         Args:
-            prefactor: first factor of this product.
+            prefactor: first factor of the product above.
         """
         if not len(self.rows):
             return np.ones(len(self.fields))
@@ -172,7 +172,7 @@ class Ranges:
 
 
 def zephyr_halves(qubits: Ints, neighbours: Ints, shape: tuple[int, int]) -> Ints:
-    """Return the half of each qubit, 0 or 1, in which the coupler to a given neighbour lies, on a Zephyr chip.
+    """Return, for each qubit of a Zephyr chip, the half (0 or 1) that contains the coupler to a given neighbour.
 
     A qubit is a line segment. It crosses two lanes of perpendicular qubits, one lane in each half. Parallel neighbours are
     shifted along the line. In both cases the coupler lies in the half that is nearer to the neighbour.
@@ -185,7 +185,7 @@ def zephyr_halves(qubits: Ints, neighbours: Ints, shape: tuple[int, int]) -> Int
     rows, tile = shape
 
     def locate(index: Ints) -> tuple[Ints, Ints, Ints]:
-        """Return the direction and the lane of qubits, and twice the coordinate of their centres along the lane."""
+        """Return three arrays: direction and lane of each qubit, and twice the coordinate of its centre along the lane."""
         rest, along = np.divmod(index, rows)
         rest, offset = np.divmod(rest, 2)
         direction, lane = np.divmod(rest // tile, 2 * rows + 1)
@@ -212,7 +212,7 @@ class PhysicalProblem:
     signs: Spins
 
     def unpack(self, sampleset: dimod.SampleSet) -> tuple[Spins, Floats]:
-        """Return the spins of each problem and its fraction of broken chains.
+        """Return the spins and the fraction of broken chains for each problem.
 
         A chain is broken if its qubits have different values. The spin is then the majority value, or in a tie the value of
         the first qubit.
@@ -221,7 +221,8 @@ class PhysicalProblem:
             sampleset: reads of `bqm`.
 
         Returns:
-            Spins of shape (problems, reads, variables), and fractions of shape (problems,). Equal reads are not merged.
+            Two arrays: spins of shape (problems, reads, variables), and fractions of shape (problems,). Equal reads are not
+            merged.
         """
         column = {qubit: i for i, qubit in enumerate(sampleset.variables)}
         record = sampleset.record
@@ -246,7 +247,9 @@ def pack(
     chain_strength: float = CHAIN_STRENGTH,
     generator: np.random.Generator | None = None,
 ) -> PhysicalProblem:
-    """Combine problems. Put each problem on its own copy, scaled to the limits of the chip and with its own spin reversal.
+    """Combine problems into one. Each problem is placed on its own copy and scaled to the limits of the chip.
+
+    Each problem also gets its own random spin-reversal transform, unless `generator` is None.
 
     Args:
         problems: problems to combine, at most as many as copies.
@@ -295,9 +298,9 @@ def pack(
 
 
 def _excess(copy: Copy, couplings: Floats, link: float, ranges: Ranges) -> float:
-    """Return the largest ratio of a sum of couplings to its limit. A ratio above 1 exceeds the limit.
+    """Return the largest ratio of a sum of couplings to its limit. A ratio above 1 means that a limit is exceeded.
 
-    The sums are those over each qubit and, on Zephyr chips, over each half of a qubit.
+    Couplings are summed for each qubit and, on Zephyr chips, also for each half of a qubit.
 
     Args:
         copy: embedding of the problem.

@@ -142,7 +142,7 @@ def plan(
         settings: the chip and the settings of the calls. Without `source`, the encoding must have `prune=False`.
         scheme: name of the rule that chooses the subproblems; see `choose_subproblems`.
         seed: random seed for choosing subproblems and finding embeddings.
-        source: graph of the QUBO of a subproblem; by default `subproblem_graph` of this size.
+        source: graph of a subproblem's QUBO; by default the result of `subproblem_graph`.
         notes: list to which messages about problems with stored embeddings are added.
 
     Returns:

@@ -30,7 +30,7 @@ from dagneal.runtime.run import derive_seed
 from dagneal.solvers.solution import Hardware
 
 LABEL = "dagneal"  # default label of problems in D-Wave's dashboard
-_EMBEDDING = "give a dict from each label of a model to its list of qubits"
+_EMBEDDING = "give a dict from each variable of the model to a list of qubits"
 SCAN = (0.7, 1.0, CHAIN_STRENGTH, 2.0, 3.0)  # prefactors that chain_strength="scan" tries
 
 
@@ -62,7 +62,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             multiplied by the root mean square of the couplings and by the square root of the mean degree. `"scan"` tries
             several prefactors with a few reads each and uses the prefactor with the lowest mean energy.
         spin_reversal: whether to apply a new random spin-reversal transform to each copy in each call.
-        embedding: your own embedding: a dict from each label of a model to its list of qubits. It is used only by `sample`.
+        embedding: your own embedding, as a dict from each variable of the model to a list of qubits. Only `sample` uses it.
         cache: folder for embeddings; the user's cache folder by default.
         journal: journal that stores the ids of sent problems; None to store nothing.
         retry: limits for waiting and retrying; see `RetryPolicy`.
@@ -187,9 +187,10 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         return spins, info | {"chain_break_fraction": broken.tolist(), "qubits": qubits, "emulated": self.backend.emulated}
 
     def _draw_seed(self, problems: Ising) -> int:
-        """Return a seed for a call without a given seed: the n-th call with a problem has the same seed in every run.
+        """Return a seed for a call to which the caller gave no seed.
 
-        If an interrupted run is repeated, it therefore makes the same calls, and fetches their answers by id.
+        The n-th call for a problem gets the same seed in every run. If an interrupted run is repeated, it therefore makes
+        the same calls, and fetches their answers by id.
         """
         key = problems.fields.tobytes().hex()
         with self._lock:
@@ -220,7 +221,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
                 raise InputError(f"the embedding has no qubits for {missing[0]!r}")
             if why := embedding_error(chains, source, graph):
                 labels = [f"variable {i} is {name!r}" for i, name in enumerate(names) if f"variable {i} " in f"{why} "]
-                raise InputError(f"the embedding does not fit: {why}" + (f" ({', '.join(labels)})" if labels else ""))
+                raise InputError(f"the embedding is not valid: {why}" + (f" ({', '.join(labels)})" if labels else ""))
             return [Copy.of(chains, rows, columns, graph)]
         if key not in self._copies:
             embeddings = self.finder.find(source, many)
@@ -244,7 +245,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         scale = np.abs(problems.couplings).max(axis=1, initial=0.0) + np.abs(problems.fields).max(axis=1)
 
         def energy(strength: float) -> float:
-            """Return the total energy of the reads, averaged over problems that are scaled to similar coefficients."""
+            """Return the mean over all problems of (total energy of the reads) / (largest |J| + largest |h|)."""
             scan_seed = (
                 None if seed is None else derive_seed(seed, ["scan"])
             )  # the final call must not repeat the reads of the scan
@@ -330,7 +331,7 @@ def check_options(spin_reversal: Any, embedding: Any) -> None:
 
     Args:
         spin_reversal: True or False.
-        embedding: a dict from labels to qubits, or None.
+        embedding: a dict from each variable to a list of qubits, or None.
     """
     check_flag("spin_reversal", spin_reversal)
     if embedding is not None and not isinstance(embedding, Mapping):

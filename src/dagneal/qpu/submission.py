@@ -250,7 +250,7 @@ def split_reads(properties: dict[str, Any], parameters: dict[str, Any]) -> list[
 
 
 def _digest(name: str, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any], part: int) -> str:
-    """Return a hash that identifies a call by its chip, problem, parameters and part."""
+    """Return a hash that identifies a call. `part` is the index of the call if the reads are split over several calls."""
     state = hashlib.blake2b(digest_size=16)
     linear, (rows, columns, quadratic), _ = bqm.to_numpy_vectors(variable_order=list(bqm.variables))
     for text in (name, repr(sorted(parameters.items())), str(part), repr(list(bqm.variables))):

@@ -24,7 +24,7 @@ def find_copies(source: nx.Graph, target: nx.Graph, topology: str, shape: tuple[
     Args:
         source: graph of the QUBO; see `qubo_graph`.
         target: graph of the chip's working qubits.
-        topology: chimera, pegasus or zephyr.
+        topology: `chimera`, `pegasus` or `zephyr`.
         shape: size parameters of the chip's graph, such as `(16,)`.
         seed: random seed; equal seeds give equal embeddings.
 
@@ -51,7 +51,7 @@ def find_copies(source: nx.Graph, target: nx.Graph, topology: str, shape: tuple[
 
 
 def _search_tile(source: nx.Graph, tile: nx.Graph, together: int, seed: int) -> Iterator[list[Chains]]:
-    """Yield groups of disjoint embeddings in a tile, each with fewer qubits than the one before.
+    """Yield groups of disjoint embeddings in a tile. Each group uses fewer qubits than the group before.
 
     If a first, quick search finds a group without chains (one qubit per variable), only this group is yielded.
     """
@@ -84,7 +84,7 @@ def _search_tile(source: nx.Graph, tile: nx.Graph, together: int, seed: int) -> 
 def _move(
     group: list[Chains], source: nx.Graph, tile: nx.Graph, ideal: nx.Graph, target: nx.Graph, topology: str
 ) -> list[Chains]:
-    """Copy a group of embeddings from a tile to every place of the tile on the chip. Return the valid, disjoint copies."""
+    """Repeat the embeddings of one tile across the whole chip. Return the copies that are valid and disjoint."""
     import dwave.graphs as graphs
 
     mappings = {
