@@ -45,7 +45,7 @@ def select_columns(
         )
         raise InputError(f"{where}: {problem}")
     if len(chosen) < 2:
-        raise InputError(f"{where}: a network needs at least 2 columns, but {len(chosen)} can be used; select more columns")
+        raise InputError(f"{where}: a network needs at least 2 columns; only {len(chosen)} can be used, so add columns")
     return chosen
 
 
