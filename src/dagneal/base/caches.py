@@ -36,9 +36,10 @@ def temporary_cache_folder() -> Path:
 
 
 def first_writable(folders: Iterable[Path]) -> Path | None:
-    """Return the first folder to which only this user can write, and create it if necessary; None if there is none.
+    """Return the first folder to which only this user can write, or None if there is no such folder.
 
-    Compiled code is loaded from the folder, so folders that another user owns or can write to are skipped.
+    Folders that do not exist are created. Folders that another user owns or can write to are skipped, because compiled code
+    is loaded from the result.
 
     Args:
         folders: candidate folders, best first.

@@ -1,4 +1,4 @@
-"""Default values that users see. This module imports nothing heavy, so `--help` stays fast."""
+"""Default values of options and arguments. This module imports nothing heavy, so `--help` stays fast."""
 
 from typing import Final
 

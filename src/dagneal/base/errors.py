@@ -160,7 +160,7 @@ def check_text(text: str, what: str) -> None:
 
 
 def first_few(items: Sequence[str], most: int = 5) -> str:
-    """Return a text with the first few items and the number of the other items.
+    """Return a text with the first few items and the number of remaining items.
 
     Args:
         items: all items.
@@ -176,14 +176,19 @@ def first_few(items: Sequence[str], most: int = 5) -> str:
 def hint(name: str, known: Iterable[str]) -> str:
     """Return a suggestion of the most similar valid name, to append to an error message; empty if no name is similar.
 
+    Upper and lower case are not distinguished.
+
     Args:
         name: unknown name that the user gave.
         known: valid names.
 
     >>> hint("max_parent", ["max_parents", "seed"])
     "; did you mean 'max_parents'?"
+    >>> hint("SEED", ["max_parents", "seed"])
+    "; did you mean 'seed'?"
     """
     from difflib import get_close_matches
 
-    close = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    names = {candidate.casefold(): candidate for candidate in known}
+    close = get_close_matches(name.casefold(), names, n=1)
+    return f"; did you mean {names[close[0]]!r}?" if close else ""

@@ -43,7 +43,7 @@ _FOLDER = "kernels-"  # name of the cache folder, followed by a hash of the kern
 
 
 def kernel(function: F) -> F:
-    """Compile a function with Numba. It runs without the GIL, and is cached on disk if a cache folder is writable."""
+    """Compile a function with Numba. The compiled function releases the GIL, and is cached on disk if possible."""
     compiled: F = numba.njit(nogil=True)(function)
     if cache_folder() is not None:
         compiled._cache = _KernelCache(function)  # type: ignore[attr-defined]
@@ -64,8 +64,8 @@ def kernel_modules(package: Path = _PACKAGE) -> list[Path]:
 def cache_folder() -> Path | None:
     """Return the folder for compiled kernels; None if no folder is writable or the package has no source files.
 
-    It is in the first writable folder of these: `NUMBA_CACHE_DIR`, the folder of the code, the user's cache folder, the
-    temporary folder. Caches of earlier versions of the code in the same place are deleted.
+    The function tries these places in order: `NUMBA_CACHE_DIR`, the folder of the code, the user's cache folder, and the
+    temporary folder. It uses the first that is writable, and deletes the caches of earlier versions of the code there.
     """
     modules = kernel_modules()
     if not modules:
@@ -83,7 +83,7 @@ def cache_folder() -> Path | None:
 def _parent_folders() -> Iterator[Path]:
     """Yield the folders in which the cache folder may be created, best first.
 
-    Several installations of dagneal may share a folder, so each of them has a subfolder there.
+    Several installations of dagneal may share a folder, so each installation has a subfolder in it.
     """
     installation = f"code-{blake2b(str(_PACKAGE).encode(errors='surrogateescape'), digest_size=10).hexdigest()}"
     if numba.config.CACHE_DIR:
@@ -95,7 +95,7 @@ def _parent_folders() -> Iterator[Path]:
 
 
 class _Locator(caching._CacheLocator):  # type: ignore[misc]
-    """Gives Numba the cache folder. Numba need not detect changed code, because changed code gets another cache folder."""
+    """Passes the cache folder to Numba. Numba need not detect changed code, because changed code has another folder."""
 
     def __init__(self, function: Callable[..., Any], path: str) -> None:
         self._py_file = path  # Numba's warnings use this attribute
@@ -120,7 +120,7 @@ class _Implementation(caching.CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
-    """Numba's cache, which raises no errors here: an unreadable kernel is recompiled, and a failed save is ignored."""
+    """A variant of Numba's cache without errors. An unreadable kernel is recompiled, and a failed save is ignored."""
 
     _impl_class = _Implementation
 
@@ -136,7 +136,7 @@ class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
 
 
 def on_first_compilation(callback: Callable[[], None]) -> None:
-    """Call `callback` once, before the first kernel is compiled; never if all kernels come from the cache."""
+    """Register a function that is called once, before the first kernel that is not in the cache is compiled."""
     from numba.core import event
 
     class FirstCompilation(event.Listener):  # type: ignore[misc]
@@ -166,8 +166,8 @@ def run_threads(
         work: function that spends most of its time in kernels, which release the GIL.
         tasks: arguments of `work`, one per call.
         workers: number of threads; by default one per core, or 1 if the calling thread is already a worker.
-        stage: name of the work in calls of `progress`.
-        progress: function that is called after each result; None for no calls.
+        stage: name of the work, which is passed to `progress`.
+        progress: function that is called after each result with `stage`, the number of results and the number of tasks.
     """
 
     def collect(results: Iterable[Any]) -> list[Any]:

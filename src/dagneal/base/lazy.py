@@ -1,4 +1,4 @@
-"""Lazy exports: a package imports a module only when a name from this module is first used."""
+"""Lazy exports: a package imports a module only when one of the names that the module exports is first used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def lazy_exports(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[
 
     Args:
         package: full name of the package.
-        names: exported names of each module.
+        names: exported names, by name of the module that defines them.
 
     >>> lazy_exports("dagneal.base", {"errors": ["InputError"]})("InputError").__name__
     'InputError'

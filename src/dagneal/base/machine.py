@@ -25,7 +25,7 @@ _thread = threading.local()
 def limits(jobs: int | None = None, memory: int | str | None = None) -> Iterator[None]:
     """Limit the cores and the memory of this process, in all threads, until the `with` block ends.
 
-    A computation that needs more memory uses another method if possible. Otherwise an error is raised before it begins.
+    A computation that needs more memory than the limit uses another method, or raises an error before it begins.
     Polars ignores the limit on cores; set the environment variable `POLARS_MAX_THREADS` before polars is imported.
 
     Args:
@@ -61,12 +61,12 @@ def mark_worker_thread() -> None:
 
 
 def memory_limit() -> int | None:
-    """Return the memory limit set by the user, in bytes; None if there is none."""
+    """Return the memory limit set by the user, in bytes; None if the user set no limit."""
     return _allowed["memory"]
 
 
 def free_memory() -> int:
-    """Return the number of bytes that this process may still use: the rest of the user's limit, or the free memory."""
+    """Return the number of bytes that this process may still use, from the user's limit or else from the free memory."""
     allowed = memory_limit()
     if allowed is not None:
         return max(allowed - memory_use(), 0)
@@ -76,8 +76,10 @@ def free_memory() -> int:
 def has_memory(size: float) -> bool:
     """Return whether this process may use `size` more bytes.
 
+    If the user set no limit, small sizes are allowed without a check, because the check is slow.
+
     Args:
-        size: number of bytes. Small sizes are always allowed unless the user set a limit, because the check is slow.
+        size: number of bytes.
     """
     return (size <= _SMALL and memory_limit() is None) or size <= free_memory()
 
@@ -100,10 +102,12 @@ def check_memory(size: float, what: str, instead: str) -> None:
 
 
 def check_address_space(size: float) -> None:
-    """Raise an error if `ulimit -v` or `ulimit -d` is too small. Otherwise compiled libraries would abort without a message.
+    """Raise an error if the limit of `ulimit -v` or `ulimit -d` is too small.
+
+    Without this check, compiled libraries would abort without a message.
 
     Args:
-        size: number of bytes of address space needed on two cores. More is added for each further core.
+        size: number of bytes of address space needed on two cores; this function adds more for further cores.
     """
     needed = size + _THREADS * max(cores() - 2, 0)
     for option, available, least in zip("vd", _address_space(), (needed, needed * _DATA), strict=True):
@@ -115,7 +119,7 @@ def check_address_space(size: float) -> None:
 
 
 def _address_space() -> tuple[int, int]:
-    """Return two limits of this process, in bytes: on the address space and on the data segment; 2**62 if unlimited."""
+    """Return this process's limits (address space, data segment), in bytes; 2**62 means no limit."""
     try:
         import resource
     except ImportError:  # Windows
@@ -216,7 +220,7 @@ def format_bytes(size: float) -> str:
 
 
 def _machine_memory() -> int:
-    """Return the free memory of the machine, or of the container if it has less, in bytes; 2**62 if unknown."""
+    """Return the free memory of the machine, or of the container if that is smaller, in bytes; 2**62 if unknown."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
         free = int(next(line for line in lines if line.startswith("MemAvailable")).split()[1]) * 1024

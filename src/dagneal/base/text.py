@@ -26,7 +26,8 @@ def printable(text: str) -> str:
 def display_cells(text: str) -> list[str]:
     """Split a text into strings, one for each terminal column.
 
-    A wide character fills two columns; the second string is empty. A combining accent is in the string of its letter.
+    A wide character fills two columns, and the string of its second column is empty. A combining accent and its letter are
+    in the same string.
 
     Args:
         text: text without control characters.

@@ -1,4 +1,4 @@
-"""Read TOML files, and refuse keys that would use up the memory."""
+"""Read TOML files, and refuse dotted keys with so many parts that they would use up the memory."""
 
 from __future__ import annotations
 

@@ -52,13 +52,13 @@ class DaskExecutor(Executor):
             return max(1, int(sum(self.client.nthreads().values())))
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Future[Any]:
-        """Schedule a call, and return its future; see `concurrent.futures.Executor`."""
+        """Schedule a call on the cluster, and return its future; see `concurrent.futures.Executor.submit`."""
         with self._explain_disconnection():
             future: Future[Any] = self._executor.submit(function, *arguments, **keywords)
         return future
 
     def share(self, shared: Shared) -> Any:
-        """Return a future for a shared value. If the future is an argument of a call, Dask passes the value instead.
+        """Return a future for a shared value. If a call gets this future as an argument, Dask replaces it by the value.
 
         Dask sends the value once to each worker that needs it. The value is stored as the result of a Dask task, because
         Dask repeats a task if its worker dies. `Client.scatter` is not used: it can lose the value or hang if a worker dies.
@@ -84,7 +84,7 @@ class DaskExecutor(Executor):
             raise LostWorkersError(f"{self.name} has had no workers for {_NO_WORKERS:.0f} s")
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Stop accepting calls; see `concurrent.futures.Executor`."""
+        """Stop accepting calls; for the arguments, see `concurrent.futures.Executor.shutdown`."""
         self._executor.shutdown(wait=wait and not cancel_futures)
 
     @contextmanager

@@ -48,7 +48,7 @@ class Shared:
 
     @classmethod
     def of(cls, value: Any) -> Shared:
-        """Wrap a value. The key is its fingerprint, or a random text if it has no fingerprint.
+        """Wrap a value in a `Shared`. The key is the fingerprint of the value, or a random text if the value has none.
 
         Args:
             value: value that many tasks need.
@@ -58,7 +58,7 @@ class Shared:
 
 @runtime_checkable
 class Fingerprinted(Protocol):
-    """A value with a fingerprint."""
+    """A value with an attribute `fingerprint`, which identifies the value."""
 
     @property
     def fingerprint(self) -> str:
@@ -68,7 +68,7 @@ class Fingerprinted(Protocol):
 
 @runtime_checkable
 class SupportsSubmit(Protocol):
-    """An object with a method `submit` like that of `concurrent.futures.Executor`. It need not inherit from `Executor`."""
+    """An object with a method `submit` as in `concurrent.futures.Executor`. It need not inherit from `Executor`."""
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
         """Schedule a call, and return its future.
@@ -83,10 +83,10 @@ class SupportsSubmit(Protocol):
 
 @runtime_checkable
 class SupportsShare(Protocol):
-    """An executor that can send a value to all workers."""
+    """An executor with a method `share`, which sends a value to all workers that need it."""
 
     def share(self, shared: Shared) -> Any:
-        """Return a placeholder. If it is an argument of a call, the executor passes the shared value instead.
+        """Return a placeholder. If a call gets it as an argument, the executor replaces it by the shared value.
 
         Args:
             shared: value that many calls need.
@@ -96,10 +96,10 @@ class SupportsShare(Protocol):
 
 @runtime_checkable
 class SupportsCheck(Protocol):
-    """An executor that can check whether it still has workers."""
+    """An executor with a method `check`, which checks that the executor still has workers."""
 
     def check(self) -> None:
-        """Raise `LostWorkersError` if there are no workers any more."""
+        """Raise `LostWorkersError` if the executor has no workers any more."""
         ...
 
 
@@ -130,10 +130,10 @@ class Remote(Protocol):
 
 @runtime_checkable
 class Cancellable(Protocol):
-    """A task function whose running calls can be cancelled."""
+    """A task function with a method `cancel`, which ends all running calls of the function."""
 
     def cancel(self) -> None:
-        """End all running calls."""
+        """End all running calls of this function."""
         ...
 
 
@@ -204,8 +204,8 @@ def get_result(executor: Executor, future: Future[Any]) -> Any:
     """Return the result of a task, or raise its exception. Raise `LostWorkersError` if the executor did not finish the task.
 
     Args:
-        executor: executor of the task; if it implements `Remote`, the exceptions in `Remote.lost` also mean a lost task.
-        future: future that is done and that this module did not cancel.
+        executor: executor of the task. If it implements `Remote`, exceptions in `Remote.lost` mean an unfinished task.
+        future: future of the task; it must be done and not cancelled by `cancel_all`.
     """
     lost: tuple[type[BaseException], ...] = (CancelledError, BrokenExecutor)
     if isinstance(executor, Remote):
@@ -239,7 +239,7 @@ def cancel_all(waiting: Iterable[Future[Any]], lost: bool) -> None:
 
     Args:
         waiting: futures of submitted tasks.
-        lost: whether workers were lost; if so, wait only a few seconds.
+        lost: True if workers were lost; then the function waits only a few seconds.
     """
     for future in waiting:
         future.cancel()
@@ -261,12 +261,11 @@ def run_chunks(
 
     Args:
         executor: executor of the calls; if it implements `SupportsShare`, it sends the shared value to the workers.
-        function: function at module level, so that other processes can import it. Running calls can be cancelled if it
-            implements `Cancellable`.
+        function: function at module level, so that other processes can import it.
         chunks: pairs (label, content). The content is an argument of the call; the label is passed to `record` only.
         record: function that is called with the label and the result of each finished call, in the calling thread.
         shared: value that all calls need.
-        cancel_on: type of exceptions after which running calls are cancelled, if possible.
+        cancel_on: type of exceptions after which running calls are cancelled if `function` implements `Cancellable`.
     """
     store_recent(_shared_values, shared.key, shared.value)  # threads of this process find the value here
     most = _TASKS_PER_WORKER * count_workers(executor)
@@ -320,7 +319,7 @@ def _call_with(key: str, value: Any, function: Callable[[Any, Any], Any], conten
 
 
 def store_recent(values: dict[str, Any], key: str, value: Any) -> None:
-    """Store a value, and delete the oldest values if there are too many.
+    """Store a value in a dict of limited size. If the dict is full, delete the oldest values.
 
     Args:
         values: stored values by key, oldest first.

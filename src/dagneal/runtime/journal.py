@@ -170,7 +170,7 @@ class SqliteJournal:
         self.close()
 
     def _rows(self, table: str, keys: Sequence[str]) -> list[Any]:
-        """Return the rows of a table that have these keys."""
+        """Return the rows of a table that have one of the given keys."""
         rows: list[Any] = []
         with self._explain("read as a journal"):
             for begin in range(0, len(keys), 500):
@@ -199,9 +199,9 @@ class SqliteJournal:
                 self._restart()
 
     def _restart(self) -> None:
-        """Copy the log to the database file, and restart the log: the next frame is written to its first slot.
+        """Copy the write-ahead log to the database file, and write the log from its beginning again.
 
-        This overwrites replaced values in the log, so that a later recovery cannot find them.
+        This overwrites outdated values in the log, so that a later recovery cannot find them.
         """
         _, used, _ = self._connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
         self._connection.execute(f"PRAGMA user_version = {OPEN}")  # writes the first frame
@@ -209,7 +209,7 @@ class SqliteJournal:
 
     @contextmanager
     def _explain(self, what: str) -> Iterator[None]:
-        """Turn errors of SQLite into an `InputError` with a one-line message. Data that are already saved stay intact."""
+        """Turn errors of SQLite in the `with` block into an `InputError`. `what` is the failed action, such as "written"."""
         try:
             yield
         except (sqlite3.Error, UnicodeError, OSError) as error:
@@ -290,7 +290,7 @@ class SqliteJournal:
             return journalfile.salvage(main, log)
 
     def _connect(self, guard: _Guard) -> sqlite3.Connection:
-        """Open a valid journal, and mark it as open in the database file itself, not only in the log."""
+        """Open a valid journal, and mark it as open in the database file itself, not only in the write-ahead log."""
         with self._file.open("rb") as file:
             file.seek(60)  # user_version
             if int.from_bytes(file.read(4), "big") == CLOSED:
@@ -315,7 +315,7 @@ class SqliteJournal:
 
 
 def _close(connection: sqlite3.Connection, guard: _Guard, process: int) -> None:
-    """Copy the log to the database file, mark the journal as closed, and close it."""
+    """Copy the write-ahead log to the database file, mark the journal as closed, and close it."""
     if process != os.getpid():  # a child process inherited the journal
         return
     with suppress(sqlite3.Error):  # on a full disk, for example: the data stay in the log

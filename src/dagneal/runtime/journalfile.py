@@ -1,6 +1,7 @@
 """The file format of journals: write, check and recover journal files.
 
-A journal is an SQLite database in WAL mode with two tables: `pieces` (finished tasks) and `run` (information about the run).
+A journal is an SQLite database with a write-ahead log. The table `pieces` has finished tasks, and the table `run` has
+information about the run.
 Rows are numbered from 1 without gaps, and each row has a checksum of its number, key and value. The field `user_version` of
 the database header states whether a process has the journal open. An open journal needs its write-ahead log, which contains
 all changes since the last checkpoint.
@@ -54,13 +55,13 @@ class DamagedError(Exception):
 
 
 def checksum(table: str, number: int, key: Any, value: Any) -> bytes:
-    """Compute the checksum of a row. If key or value has a wrong type, return b"", which is never a correct checksum.
+    """Compute the checksum of a row of a journal. If the key or value has a wrong type, return the invalid checksum `b""`.
 
     Args:
-        table: name of the table.
+        table: name of the table, `pieces` or `run`.
         number: number of the row.
         key: key of the row.
-        value: value of the row: bytes in `pieces`, text in `run`.
+        value: value of the row; bytes in the table `pieces`, text in the table `run`.
     """
     if not isinstance(key, str) or not isinstance(value, str if table == "run" else bytes):
         return b""
@@ -125,7 +126,7 @@ def verify(path: Path) -> None:
 
 
 def _state(head: bytes) -> int | None:
-    """Return the state in a database header, OPEN or CLOSED; None if it is not the header of a journal."""
+    """Return the state of a journal, `OPEN` or `CLOSED`, from its header; None if `head` is not the header of a journal."""
     fixed = {0: _MAGIC, 16: PAGE.to_bytes(2, "big"), 18: b"\2\2\0\x40\x20\x20", 44: b"\0\0\0\4", 52: b"\0\0\0\0\0\0\0\1"}
     fixed |= {64: bytes(4), 68: MARK.to_bytes(4, "big"), 72: bytes(20)}
     if len(head) < 100 or any(head[at : at + len(value)] != value for at, value in fixed.items()):
@@ -142,7 +143,7 @@ def _describe(head: bytes) -> str:
 
 
 def _check(path: Path) -> None:
-    """Check the header, schema, structure and all rows of a journal that is complete without its log."""
+    """Check the header, schema, structure and all rows of a journal file, without its write-ahead log."""
     with path.open("rb") as file:
         head = file.read(100)
     if _state(head) is None:
@@ -188,7 +189,7 @@ def write(path: Path, rows: Mapping[str, Rows]) -> None:
 
     Args:
         path: file to create.
-        rows: rows of each table.
+        rows: rows by table name; the rows of a table are a dict from row number to (key, value).
     """
     with closing(connect(path)) as connection:
         for setting in (f"page_size = {PAGE}", "encoding = 'UTF-8'", "auto_vacuum = 0", "locking_mode = EXCLUSIVE"):
@@ -215,7 +216,7 @@ class Salvage:
     """Content recovered from a damaged journal.
 
     Attributes:
-        rows: intact rows of each table.
+        rows: intact rows by table name; the rows of a table are a dict from row number to (key, value).
     """
 
     rows: dict[str, Rows] = field(default_factory=lambda: {table: {} for table in TABLES})
@@ -234,7 +235,7 @@ def salvage(main: Any, log: Log | None) -> Salvage:
 
     Args:
         main: content of the database file.
-        log: write-ahead log of the database, if any.
+        log: write-ahead log of the database; None if there is no log.
     """
     frames = [] if log is None else log.frames()
     newest = dict(frames)
@@ -272,10 +273,10 @@ def _rows_on_page(content: bytes, head: int, page: Any, most: int, known: Rows) 
 
     Args:
         content: content of the page.
-        head: offset of the page header: 100 on the first page, else 0.
+        head: offset of the page header, which is 100 on the first page and 0 on other pages.
         page: function that returns the newest content of a page, given its number.
-        most: upper bound on the size of a row, in bytes; a larger size is damage, and the row is skipped.
-        known: rows of `pieces` that were already found; most of them are not yielded again.
+        most: upper bound on the size of a row, in bytes; rows with a larger size are damaged and are skipped.
+        known: rows of the table `pieces` that were already found; those with a number above 64 are not yielded again.
     """
     if content[head] != _LEAF:
         return
@@ -302,7 +303,7 @@ def _rows_on_page(content: bytes, head: int, page: Any, most: int, known: Rows) 
 
 
 def _varint(content: bytes, at: int) -> tuple[int, int]:
-    """Decode a number in SQLite's varint format, and return the tuple (number, offset of the next byte)."""
+    """Decode the number at offset `at`, in SQLite's varint format, and return (number, offset of the next byte)."""
     value = 0
     for position in range(at, min(at + 8, len(content))):
         value = value << 7 | content[position] & 0x7F
@@ -312,14 +313,16 @@ def _varint(content: bytes, at: int) -> tuple[int, int]:
 
 
 def _record(payload: bytes, number: int) -> tuple[str, str, Any] | None:
-    """Decode a row. Its fields are the number (empty, because SQLite stores it elsewhere), key, value and checksum.
+    """Decode a row with the fields number, key, value and checksum.
+
+    The field of the number is empty, because SQLite stores the number elsewhere.
 
     Args:
         payload: undecoded content of the row.
         number: number of the row.
 
     Returns:
-        Tuple (table name, key, value); None if this is not an intact row of a journal.
+        Tuple (table name, key, value); None if `payload` is not an intact row of a journal.
     """
     size, at = _varint(payload, 0)
     kinds: list[int] = []

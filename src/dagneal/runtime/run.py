@@ -38,7 +38,7 @@ class Deadline:
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
-        """Return a deadline that is some seconds from now.
+        """Return the deadline that is `seconds` seconds from now.
 
         Args:
             seconds: number of seconds, above 0; None for no deadline.
@@ -72,7 +72,7 @@ class Chunking(Protocol):
     """A task function that chooses the number of tasks per call and the number of simultaneous calls."""
 
     def chunk_size(self, shared: Any, tasks: Sequence[Any] | NDArray[Any]) -> int:
-        """Return the number of tasks per call.
+        """Return the number of tasks per call of this function.
 
         Args:
             shared: value that all tasks need.
@@ -82,14 +82,14 @@ class Chunking(Protocol):
 
     @property
     def in_flight(self) -> int | None:
-        """Number of simultaneous calls; None for one call per worker."""
+        """Number of simultaneous calls of this function; None for one call per worker."""
         ...
 
 
 class TaskFunction(Protocol):
     """A function that computes a chunk of tasks. The results of all tasks are arrays of the same shape.
 
-    It may also have the methods of `Chunking` or of `Cancellable` (see `dagneal.runtime.executors`).
+    A task function may also have the methods of `Chunking` and of `dagneal.runtime.executors.Cancellable`.
     """
 
     @property
@@ -103,7 +103,9 @@ class TaskFunction(Protocol):
         ...
 
     def __call__(self, shared: Any, tasks: Sequence[Any]) -> tuple[NDArray[np.uint8], dict[int, str]]:
-        """Return the tuple (results, errors): an array with one row per task, and the error messages by index of the task.
+        """Return the tuple (results, errors).
+
+        `results` is an array with one row per task. `errors` has the messages of failed tasks, by index of the task.
 
         Args:
             shared: value that all tasks need.
@@ -201,7 +203,7 @@ class Run:
     ) -> None:
         """Call `function(shared, task)` for every task, and `record(task, result)` for every finished task.
 
-        Only a few tasks are read from the iterator at a time. If a task raises an exception, or after Ctrl-C, no further
+        Only a few tasks are read from `tasks` at a time. If a task raises an exception, or after Ctrl-C, no further
         tasks begin. This method waits for the running tasks and records their results. Then it raises the exception.
 
         Args:
@@ -232,7 +234,7 @@ class Run:
             shared: value that all tasks need; it is sent once to each worker.
             key: function that returns the journal key of a task. The key must contain everything that affects the result.
                 Without this function, the journal is not used.
-            stage: name of the computation in calls of `progress`.
+            stage: name of the computation, which is passed to `Run.progress`.
         """
         size = len(tasks)
         results = Results(np.zeros((size, *function.shape), dtype=np.uint8), np.zeros(size, dtype=bool))

@@ -32,7 +32,7 @@ Words = NDArray[np.uint64]
 
 @cache
 def _powers(count: int) -> NDArray[np.uint64]:
-    """Return the powers 0 to `count` of the matrix that updates a checksum for one pair of words, modulo 2**32."""
+    """Return the powers 0 to `count`, modulo 2**32, of the matrix with which `_checksums` adds one pair of words."""
     powers = np.zeros((count + 1, 2, 2), dtype=np.uint64)
     powers[0] = np.eye(2, dtype=np.uint64)
     step = np.array([[1, 1], [1, 2]], dtype=np.uint64)
@@ -44,8 +44,8 @@ def _powers(count: int) -> NDArray[np.uint64]:
 def _checksums(words: Words, before: Words) -> Words:
     """Compute SQLite's log checksum after each row of words.
 
-    A pair of words (a, b) changes the checksum (s, t) as follows: s += a + t, then t += b + s. This is linear, so all rows
-    are computed at once with powers of a matrix.
+    A pair of words (a, b) changes the checksum (s, t) as follows: s += a + t, then t += b + s. This is linear, so the
+    checksums of all rows are computed at once with powers of a matrix.
 
     Args:
         words: words to sum, one frame or header per row.
@@ -176,7 +176,7 @@ class Log:
 
     @cached_property
     def _chained(self) -> NDArray[np.bool_]:
-        """For each frame: whether its checksum is correct, given the checksum of the previous frame."""
+        """True for each frame whose checksum is correct, given the checksum of the previous frame."""
         words = self._slots.view(self._byte_order).astype(np.uint64)
         summed = np.concatenate([words[:, :2], words[:, _FRAME // 4 :]], axis=1)
         own = self._fields[:, 4:6]
@@ -202,14 +202,14 @@ class Log:
         return self.content[begin : begin + PAGE]
 
     def _torn(self, slot: int) -> bool:
-        """Return whether a killed process wrote only the first part of a frame: the slot still ends with the pattern."""
+        """Return whether a slot has only the first part of a frame, because the process that wrote it was killed."""
         return slot < min(SLOTS, len(self._slots)) and any(
             end <= _SLOT - 8 and bool((self._slots[slot, end:] == _unused_pattern()[slot, end:]).all())
             for end in _ends(slot)
         )
 
     def _half_filled(self, slot: int) -> bool:
-        """Return whether a killed process wrote only the first part of the pattern into a slot."""
+        """Return whether a slot has only the first part of the pattern of unused slots, because the process was killed."""
         return slot < SLOTS and any(
             end >= _FRAME and bool((self._slots[slot, :end] == _unused_pattern()[slot, :end]).all()) for end in _ends(slot)
         )
@@ -234,7 +234,7 @@ def log_path(path: Path) -> Path:
 
 
 def fill(path: Path, begin: int | None = None, end: int = SLOTS) -> None:
-    """Write the pattern into unused slots of a log, and extend the log to `SLOTS` slots.
+    """Write a known pattern into the unused slots of a write-ahead log, and extend the log to `SLOTS` slots.
 
     Args:
         path: database file, which no other process uses.
@@ -252,7 +252,7 @@ def fill(path: Path, begin: int | None = None, end: int = SLOTS) -> None:
 
 
 def is_full(path: Path) -> bool:
-    """Return whether the log should restart because most slots are in use.
+    """Return whether most slots of the write-ahead log are in use. The log should then be written from its beginning again.
 
     Args:
         path: database file.
@@ -265,6 +265,6 @@ def is_full(path: Path) -> bool:
 
 @cache
 def _unused_pattern() -> NDArray[np.uint8]:
-    """Return the pattern of unused slots. It differs between slots, so that a copied slot is detected."""
+    """Return the bytes of each slot if it is unused. They differ between slots, so that a copied slot is detected."""
     words = np.arange(SLOTS, dtype=np.uint32)[:, None] ^ np.uint32(0xDA67EA1)
     return np.repeat(words.astype(">u4"), _SLOT // 4, axis=1).view(np.uint8)
