@@ -53,10 +53,12 @@ notebooks: .venv/dev
 	$(PYTHON) -m venv .venv
 
 .venv/installed: .venv/bin/python pyproject.toml
+	@echo 'installing dagneal and its dependencies in .venv (about 550 MB)'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
 .venv/dev: .venv/bin/python pyproject.toml Makefile
+	@echo 'installing dagneal and its development tools in .venv (about 1.6 GB)'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@# The tests use only the axe-core script of this package. Its dependency, another browser driver, takes 50 MB.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'axe-playwright-python>=0.1.8'

@@ -8,3 +8,10 @@ say dagneal sample lung-cancer --rows 10000 --seed 7 -o demo/lung-cancer.csv
 say dagneal learn demo/lung-cancer.csv --solver sa --reads 200 --seed 7 --truth lung-cancer -o demo/annealed.bif
 say dagneal learn demo/lung-cancer.csv --solver exact --truth lung-cancer -o demo/exact.bif
 say dagneal compare demo/annealed.bif demo/exact.bif
+
+cat <<'END'
+
+Both solvers learned the network from which the data were drawn. The folder demo/ has the data and the learned networks.
+Next, write a page about a network:  .venv/bin/dagneal learn demo/lung-cancer.csv --bootstrap 200 -o demo/page.html
+docs/quick-start.md explains the output; docs/glossary.md explains the terms.
+END

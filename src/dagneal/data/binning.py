@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from dagneal.base.kernels import Floats
 
+_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}([./])\d{1,2}\1\d{2,4}")
 _FEW = 12  # a method for all columns does not bin a column with at most this many distinct numbers
 
 
@@ -29,7 +31,7 @@ def bin_columns(
         frame: rows of the table; the column `weight` holds the weight of each row.
         where: name of the source, for errors.
         chosen: mapping from the name of each selected column to its name in the frame (`0`, `1` and so on).
-        bins: mapping from column names to binning methods; the key `EVERY` holds the method for all other columns.
+        bins: mapping from column names to binning methods; the key `EVERY` holds the method for columns without an entry.
     """
     import polars as pl
 
@@ -79,7 +81,9 @@ def _may_hold_numbers(where: str, name: str, kind: polars.DataType, requested: b
 
 
 def _describe_invalid(values: Sequence[str]) -> str:
-    """Return a message about values that are not numbers. It quotes the first value, and counts the others."""
+    """Return a message about values that are not numbers. The message quotes the first value and counts the others."""
+    if _DATE.match(values[0]):
+        return f"{values[0]!r} is a date, not a number; replace the dates by years or weekdays, or drop the column"
     more = {1: "", 2: " (nor is 1 other value)"}.get(len(values), f" (nor are {len(values) - 1:,} other values)")
     return f"{values[0]!r} is not a number{more}; correct the data, or declare the states of the column with states=..."
 
@@ -95,7 +99,7 @@ def _states(number: polars.Expr, cuts: Floats) -> polars.Expr:
 
 
 def _count_numbers(frame: polars.LazyFrame, given: polars.Expr) -> tuple[polars.Expr, polars.DataFrame]:
-    """Return a tuple: an expression that converts a column to numbers, and a table of its distinct values.
+    """Return the tuple (expression that converts `given` to numbers, table of the distinct values of `given`).
 
     The table has the columns `given` (original value), `value` (the value as a finite number, or null) and `weight` (total
     weight of the rows with this value).

@@ -29,8 +29,8 @@ class Column:
         name: name of the column.
         labels: distinct values, as written in the source.
         codes: for each row, the index of its value in `labels`; -1 for a missing value.
-        declared: whether the source defines `labels` as categories, which keep their order and need not occur. Otherwise,
-            `labels` are the values that occur.
+        declared: True if the source defines `labels` as categories. Categories keep their order, and need not occur.
+            False if `labels` are the values that occur.
     """
 
     name: str
@@ -47,9 +47,9 @@ class RawTable:
         where: name of the source, for errors.
         columns: the columns.
         weights: number of times each row counts; None if each row counts once.
-        first_missing: function that returns the first row in which a column has a missing value, as text. Its arguments are
-            the column name and the texts that mark a missing value. None if `columns` holds all rows in their
-            original order.
+        first_missing: function of a column name and of the texts that mark a missing value. It returns the number of the
+            first row with a missing value in this column, as text. `first_missing` is None if `columns` holds all rows in
+            their original order.
         notes: notes about changes made while reading.
         count_columns: names of columns that may hold row counts (the number of times each row occurs).
     """
@@ -83,7 +83,7 @@ def to_dataset(raw: RawTable, declared: Mapping[str, Sequence[str]]) -> Dataset:
 
 
 def add_notes(dataset: Dataset, notes: Sequence[str]) -> Dataset:
-    """Return the dataset with these notes, and with more notes about constant columns and columns with many states.
+    """Return the dataset with `notes`, and with more notes about constant columns and columns with many states.
 
     Args:
         dataset: dataset without notes.
@@ -92,15 +92,15 @@ def add_notes(dataset: Dataset, notes: Sequence[str]) -> Dataset:
     warnings = [f"{name}: the same state in all rows" for name in dataset.constant]
     for name, states in zip(dataset.names, dataset.states, strict=True):
         if len(states) > MANY_NUMBERS:
-            warnings.append(f"{name}: {len(states):,} states; each state may have too few rows")
+            warnings.append(f"{name}: {len(states):,} states with few rows each; group its values, or drop the column")
     return replace(dataset, prepared=(*notes, *warnings))
 
 
 def _recode(where: str, column: Column, labels: Sequence[str]) -> Column:
-    """Return the column with these labels, in this order. Raise an error if a value of the column is not a label.
+    """Replace the labels of a column by `labels`, and adapt its codes. Raise an error if a value is not in `labels`.
 
-    The letter case of booleans does not matter: the value `TRUE` matches the label `True`. If `(other)` is a label, values
-    that match no label become `(other)`.
+    The letter case of booleans does not matter: the value `TRUE` matches the label `True`. If `labels` contains
+    `(other)`, values that match no label become `(other)`.
     """
     place = {label: position for position, label in enumerate(labels)}
     if len(place) != len(labels):
@@ -180,9 +180,10 @@ def find_problems(
                 f"bin such columns with bins='quantile:4', or drop it with drop=[{name!r}]"
             )
         elif not numbers and len(labels) > MANY_NUMBERS and 2 * len(labels) > rows:
+            merge = ", or merge its rare values with rare=0.01" if len(labels) < rows else ""
             problems.append(
                 f"column {name!r} looks like an identifier ({len(labels):,} distinct values in {rows:,} rows); "
-                f"drop it with drop=[{name!r}], or merge its rare values with rare=0.01"
+                f"drop it with drop=[{name!r}]{merge}"
             )
     return problems
 

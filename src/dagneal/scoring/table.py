@@ -1,4 +1,4 @@
-"""ScoreTable: the log scores of all children and parent sets, in flat arrays."""
+"""The class `ScoreTable` has the log scores of all children and parent sets, in flat arrays."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ScoreTable:
     that are not allowed are absent, for example sets of more than `max_parents` parents.
 
     The scores include background knowledge. Forbidden parents are not candidates. A set that lacks a required parent, or has
-    more parents than knowledge allows, has a penalty larger than any gain, so the best network never contains it. If the
+    more parents than the knowledge allows, has a penalty larger than any gain, so the best network never contains it. If the
     table was made with `complete=True`, forbidden parents are candidates with the same penalty.
 
     The required edges form a DAG whose parent sets are in the table, so a search can start from this DAG. There is one
@@ -44,7 +44,8 @@ class ScoreTable:
         start: index in `masks` and `scores` of each child's first entry, followed by the length of `masks`.
         masks: parent sets as bit masks.
         scores: log scores of the parent sets, including penalties for violations of background knowledge.
-        required: matrix `required[parent, child]`: True if the edge is required; None if there are no required edges.
+        required: boolean matrix; `required[parent, child]` is True if the edge is required. None if there are no required
+            edges.
     """
 
     names: tuple[str, ...]
@@ -62,12 +63,15 @@ class ScoreTable:
 
     @cached_property
     def position(self) -> dict[str, int]:
-        """The index in `names` of each variable."""
+        """A dict with the index of each variable in `names`."""
         return {name: i for i, name in enumerate(self.names)}
 
     @cached_property
     def local_bits(self) -> Ints:
-        """Matrix `local_bits[child, parent]`: the index of the parent's bit in the child's masks, or -1 if it has none."""
+        """Matrix `local_bits[child, parent]` with the index of the parent's bit in the masks of the child.
+
+        The value is -1 if the parent is not a candidate of the child.
+        """
         bits = np.full((len(self.names), len(self.names)), -1, dtype=np.int64)
         for child in range(len(self.names)):
             own = self.candidates_of(child)
@@ -76,9 +80,9 @@ class ScoreTable:
 
     @cached_property
     def best_first(self) -> tuple[Masks, Floats]:
-        """A tuple of `masks` and `scores`, with the entries of each child sorted by descending score.
+        """The tuple (masks, scores), with the entries of each child sorted by descending score.
 
-        If a set and one of its supersets have equal scores, the set comes first.
+        If a parent set and one of its supersets have equal scores, the smaller set comes first.
         """
         order = np.concatenate(
             [lo + np.argsort(-self.scores[lo:hi], kind="stable") for lo, hi in zip(self.start, self.start[1:], strict=False)]
@@ -87,7 +91,7 @@ class ScoreTable:
 
     @cached_property
     def pruned(self) -> tuple[Ints, Masks, Floats]:
-        """A tuple of `start`, `masks` and `scores`, without the sets that score no better than one of their subsets.
+        """The tuple (start, masks, scores), without the parent sets that score no better than one of their subsets.
 
         The entries of each child are sorted by descending score. An optimal network never needs the removed sets.
         """
@@ -108,7 +112,7 @@ class ScoreTable:
         return self.candidates[self.first[child] : self.first[child + 1]]
 
     def entries_of(self, child: int) -> slice:
-        """Return the slice of `masks` and `scores` that holds the entries of a child."""
+        """Return the slice that selects the entries of a child in `masks` and in `scores`."""
         return slice(int(self.start[child]), int(self.start[child + 1]))
 
     def local(self, child: str, parents: Iterable[str] = ()) -> float:
@@ -116,7 +120,7 @@ class ScoreTable:
 
         Args:
             child: name of the child.
-            parents: names of its parents.
+            parents: names of the parents; no parents by default.
         """
         parent_names = list(parents)
         self._check_names((child, *parent_names))
@@ -141,7 +145,7 @@ class ScoreTable:
             why = f"has {len(parents)} parents ({text}), but this table allows at most {self.max_parents}"
         else:
             why = f"cannot have the parents ({text}) in this table"
-        return InputError(f"{child!r} {why}; use Scorer.score, which accepts any DAG")
+        return InputError(f"{child!r} {why}; use Scorer.score, or in a solver problem.table(complete=True)")
 
     def score(self, dag: nx.DiGraph) -> float:
         """Return the log score of a DAG over the variables of the table.
@@ -153,7 +157,9 @@ class ScoreTable:
         return float(sum(self.local(child, dag.predecessors(child)) for child in self.names))
 
     def best_parents(self, child: int, allowed: NDArray[np.bool_]) -> list[int]:
-        """Return the indices of a child's best parents among the allowed variables. Ties go to the lowest mask.
+        """Return the indices of a child's best parents among the allowed variables.
+
+        If several parent sets have the best score, return the set with the lowest mask.
 
         Args:
             child: index of the child.
@@ -168,7 +174,7 @@ class ScoreTable:
         return [int(v) for bit, v in enumerate(candidates) if mask >> bit & 1]
 
     def restrict(self, names: Sequence[str]) -> ScoreTable:
-        """Return the table of a subset of the variables, in the order of this table. The scores are not computed again.
+        """Return the table of a subset of the variables. They keep the order of this table. No score is computed again.
 
         Args:
             names: variables to keep, at least two.
@@ -207,19 +213,21 @@ class ScoreTable:
         """Copy the scores of many subproblems of the same size into one array. No score is computed again.
 
         Args:
-            subproblems: one subproblem per row: ascending indices of its variables.
+            subproblems: one subproblem per row, as ascending indices of variables.
         """
         try:
             members = np.asarray(subproblems, dtype=np.int64)
         except ValueError as error:
-            raise InputError("subproblems must be indices of variables; use restrict to select by name") from error
+            raise InputError("subproblems must be indices of variables; use table.restrict to select by name") from error
         if members.ndim != 2 or members.shape[1] < 2 or (np.diff(members) <= 0).any():
             raise InputError("subproblems must be rows of equal length, each with at least two ascending indices")
         if members.size and (members.min() < 0 or members.max() >= len(self.names)):
             raise InputError(f"a subproblem has an index outside 0 to {len(self.names) - 1}")
         size = members.shape[1]
         if size > MAX_GATHER_SIZE:
-            raise InputError(f"subproblems have {size} variables, but at most {MAX_GATHER_SIZE} are possible; use restrict")
+            raise InputError(
+                f"subproblems have {size} variables, but at most {MAX_GATHER_SIZE} are possible; use restrict for each"
+            )
         masks = bounded_masks(size - 1, min(self.max_parents, size - 1))
         scores = np.full((len(members), size, len(masks)), -np.inf)
         for place in range(size):
@@ -236,11 +244,12 @@ class ScoreTable:
 
         Args:
             child: index of the child.
-            others: one subproblem per row: indices of its variables without the child.
+            others: array with one subproblem per row, as indices of its variables without the child.
             masks: parent sets as bit masks; bit b stands for column b of `others`.
 
         Returns:
-            One row of scores per subproblem; minus infinity for absent sets.
+            Array of scores with one row per subproblem and one column per mask. The score of a set that is not in the table is
+            minus infinity.
         """
         bits = self.local_bits[child][others]
         wanted = np.zeros((len(others), len(masks)), dtype=np.uint64)
@@ -267,11 +276,12 @@ class Subproblems:
         variables: names of all variables of the original table.
         score_name: name of the score.
         max_parents: parent limit within a subproblem.
-        members: one subproblem per row: ascending indices of its variables.
-        masks: parent sets as bit masks; bit b stands for member b of a subproblem, not counting the child.
-        scores: log scores, shape (subproblems, size, masks); minus infinity for absent sets.
-        required: matrix `required[parent, child]` over all variables: True if the edge is required; None if there are no
-            required edges.
+        members: array with one subproblem per row, as ascending indices of variables.
+        masks: parent sets as bit masks; bit b stands for member b of the subproblem after removal of the child.
+        scores: log scores; `scores[i, j, k]` is the score of member j of subproblem i with the parent set `masks[k]`. The
+            score of a parent set that is not in the table is minus infinity.
+        required: boolean matrix over all variables; `required[parent, child]` is True if the edge is required. None if there
+            are no required edges.
     """
 
     variables: tuple[str, ...]
