@@ -102,7 +102,7 @@ def scan(paths: Sequence[Path], where: str, keep: Collection[str], temporary: Ex
         paths: paths of the files.
         where: name of the table, for errors.
         keep: names of columns to keep, even if they hold row numbers.
-        temporary: exit stack that deletes temporary copies of files at the end.
+        temporary: exit stack that deletes temporary copies of files when it is closed.
     """
     import polars as pl
 
@@ -136,15 +136,15 @@ def scan(paths: Sequence[Path], where: str, keep: Collection[str], temporary: Ex
 
 
 def _flags(source: Source) -> list[str]:
-    """Return the names of the columns that a frame has in addition to the columns of the table (see `Source`)."""
+    """Return the names of the extra columns of a frame: `empty` and `short`, or `count` (see `Source`)."""
     return ["empty", "short"] if source.texts else ["count"] if source.merged else []
 
 
 def drop_row_numbers(sources: Sequence[Source], keep: Collection[str]) -> list[Source]:
-    """Drop columns that hold row numbers or row names, and unnamed columns that are empty. Add a note for each.
+    """Drop columns that hold row numbers or row names, and unnamed columns that are empty.
 
-    Row numbers start at 0 or 1 in each file, or continue the numbers of another file. Only the first rows of a file are
-    checked, to avoid a second pass over long files.
+    A note is added for each dropped column. Row numbers start at 0 or 1 in each file, or continue the numbers of another
+    file. Only the first rows of a file are checked, to avoid a second pass over long files.
 
     Args:
         sources: sources of one table, one per file.
@@ -167,8 +167,8 @@ def _superfluous_columns(
     Args:
         source: source of one file.
         keep: names of columns to keep, even if they hold row numbers.
-        names: names of columns that may hold row numbers: an empty name, or a generated name such as `Unnamed: 0`.
-        numbered: the names in `names` whose columns do hold row numbers.
+        names: names of columns that may hold row numbers. They are empty, or generated names such as `Unnamed: 0`.
+        numbered: names of columns that do hold row numbers.
     """
     notes = {}
     for at, name in enumerate(source.names):
@@ -191,7 +191,7 @@ def _superfluous_columns(
 
 
 def _drop_columns(source: Source, positions: Collection[int], notes: Sequence[str]) -> Source:
-    """Return the source without the columns at these indices, and with these notes added."""
+    """Return the source without the columns whose indices are in `positions`, and with `notes` added."""
     import polars as pl
 
     kept = [at for at in range(len(source.names)) if at not in positions]
@@ -203,7 +203,7 @@ def _drop_columns(source: Source, positions: Collection[int], notes: Sequence[st
 
 
 def _holds_row_numbers(sources: Sequence[Source], name: str) -> bool:
-    """Return whether a column holds row numbers in all of these files."""
+    """Return whether the column `name` holds row numbers in all `sources`."""
     ranges = []
     for source in sources:
         values = _first_values(source, source.names.index(name))
@@ -326,7 +326,7 @@ def _copy_with_bom(path: Path, temporary: ExitStack) -> Path:
 
 @contextmanager
 def regular_files(source: str | os.PathLike[str]) -> Iterator[list[Path]]:
-    """Yield a list with the paths of the data files.
+    """Context manager that yields a list with the paths of the data files.
 
     The content of a pipe or of standard input is copied to a temporary file, so that it can be read more than once.
 
@@ -370,7 +370,9 @@ def _list_files(path: Path) -> list[Path]:
 
 @contextmanager
 def diagnose(paths: Sequence[Path], where: str) -> Iterator[None]:
-    """Turn errors of polars and of the file system into a one-line `InputError` that names the file and line if possible.
+    """Context manager that turns errors of polars and of the file system into a one-line `InputError`.
+
+    The message names the file and the line if possible.
 
     Args:
         paths: paths of the files that are read.
@@ -472,7 +474,7 @@ def _header(path: Path) -> Header:
     """Return the header of a text file.
 
     The separator is a tab in .tsv and .tab files. Otherwise, it is the comma, semicolon, tab or vertical bar that is most
-    frequent in the header. If none of them occurs and all names are quoted, as in files of R, the separator is a space.
+    frequent in the header. If none of them occurs and all names are quoted, as in files that R writes, it is a space.
     """
     lines = _lines(path)
     blank, first = 0, ""

@@ -1,4 +1,4 @@
-"""Dataset: a table of discrete data."""
+"""The class `Dataset`, which holds a table of discrete data."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class Dataset:
     def with_equal_arities(self) -> Dataset:
         """Return the data with unused states added, so that all columns have the same number of states.
 
-        For the published results of the paper, states were counted in this way. This weakens priors that depend on r_i
+        The published results of the paper were computed with these states. Unused states weaken priors that depend on r_i
         (the number of states of a variable) or q_i (the number of combinations of parent states).
         """
         largest = max(map(len, self.states))
@@ -220,7 +220,7 @@ def decode_frame(names: Sequence[str], states: Sequence[Sequence[str]], codes: N
 
 
 def check_total(weight: float) -> None:
-    """Raise an error if a total weight is too large to be exact in floating point."""
+    """Raise an error if the total weight of the rows is too large to be exact in floating point."""
     if weight > 2.0**53:
         raise InputError(f"the weights add up to {weight:.3g} rows; at most 2^53 (about 9e15) can be counted")
 
@@ -240,7 +240,7 @@ def _check_weights(weights: NDArray[Any], rows: int) -> Ints:
 
 
 def _check_codes(names: Sequence[str], states: Sequence[Sequence[str]], codes: NDArray[Any]) -> None:
-    """Raise an error if a code is not the index of a state. Compiled kernels rely on this check."""
+    """Raise an error if a code is not the index of a state. Compiled kernels do not check the codes again."""
     if not len(names) == len(states) == len(codes):
         raise InputError(
             f"names, states and codes are for {len(names)}, {len(states)} and {len(codes)} columns; "
@@ -279,8 +279,8 @@ def merge_rows(
 ) -> tuple[NDArray[Any], Ints]:
     """Merge equal rows of a table. Return the tuple (codes of the distinct rows, total weights), without rows of weight 0.
 
-    Codes have shape (columns, rows). Each row is encoded as one mixed-radix number, its key. Before the keys would
-    overflow, they are replaced by their ranks. The distinct rows are sorted by their keys.
+    Codes have shape (columns, rows). Each row is encoded as a mixed-radix number, the key of the row. If the keys would
+    become too large for an integer, they are replaced by their ranks. The distinct rows are sorted by key.
     """
     key = np.zeros(codes.shape[1], dtype=np.int64)
     span, plain = 1, True

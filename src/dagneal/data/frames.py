@@ -38,9 +38,9 @@ class Prepared:
         chosen: mapping from the name of each selected column to its name in the frame (`0`, `1` and so on).
         frame: rows with binned columns. The column `weight` holds the weight of each row. Frames of text files also have
             the columns `empty` and `short` (see `Source`).
-        weighted: whether rows have weights.
+        weighted: whether rows have weights, because of a weights column or because equal rows were merged.
         notes: notes about changes made while reading.
-        positive_weight: expression that is true for rows of positive weight; None without weights.
+        positive_weight: expression that is true for rows of positive weight; None without a weights column.
         count_columns: names of columns that may hold row counts (the number of times each row occurs), but were not given
             as weights.
     """
@@ -183,7 +183,7 @@ def _holds_counts(source: datafile.Source, frame: polars.LazyFrame, chosen: Mapp
 
 
 def distinct_share(ready: Prepared) -> float | None:
-    """Return the fraction of distinct rows in a sample of the table. Return None if it has too few rows.
+    """Return the fraction of distinct rows in a sample of the table. Return None if the table has too few rows.
 
     Args:
         ready: prepared frame.
@@ -205,7 +205,7 @@ def distinct_share(ready: Prepared) -> float | None:
 
 
 def _has_few_rows(source: datafile.Source) -> bool:
-    """Return whether text files are too small for `SAMPLE` rows. A value and its separator take at least one byte."""
+    """Return whether text files are too small to hold `SAMPLE` rows, with at least one byte per value."""
     plain = all(path.suffix.lower() != ".gz" for path in source.texts)
     return plain and sum(path.stat().st_size for path in source.texts) < SAMPLE * len(source.names)
 
@@ -270,7 +270,7 @@ def first_missing(ready: Prepared, name: str, marks: Sequence[str]) -> str | Non
 
 
 def _weight(source: datafile.Source, name: str) -> polars.Expr:
-    """Return an expression for the weights column: numbers, or text without surrounding spaces."""
+    """Return an expression for the values of the weights column `name`. Spaces around text are removed."""
     import polars as pl
 
     place, kind = str(source.names.index(name)), source.kinds[name]

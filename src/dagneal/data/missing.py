@@ -1,4 +1,4 @@
-"""Missing values: how they are written, and how `read` treats them."""
+"""Functions that find missing values, and drop them or turn them into a state."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ MISSING_MARKS = frozenset(["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"])
 
 
 def handle_missing(raw: RawTable, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float = 0.0) -> RawTable:
-    """Find missing values. Then raise an error, drop the rows with missing values, or turn missing values into a state.
+    """Find missing values. Depending on `missing`, raise an error, drop their rows, or turn them into a state.
 
-    A text such as `NA` marks a missing value, unless it is a declared state or a category of the column. The error about
-    missing values also lists other problems of the columns, unless `rare` is above 0: merging rare states may solve these
-    problems.
+    A text such as `NA` marks a missing value, unless it is a declared state or a category of the column. If `rare` is
+    0, the error also lists other problems of the columns. Otherwise, merging rare states may solve these problems.
     """
     columns = [mark_missing(column, declared) for column in raw.columns]
     missing_rows = {column.name: column.codes < 0 for column in columns}
@@ -58,7 +57,7 @@ def _missing_error(
     declared: Mapping[str, Sequence[str]],
     rare: float,
 ) -> InputError:
-    """Return the error about missing values. It also lists other problems of the columns, unless `rare` is above 0."""
+    """Return the error about missing values. If `rare` is 0, the error also lists other problems of the columns."""
     find = raw.first_missing or (lambda name, _: f"{int(np.argmax(missing_rows[name])) + 1:,}")
     found = {
         column.name: (
@@ -82,8 +81,8 @@ def missing_values_error(where: str, found: Mapping[str, tuple[int, str | None]]
 
     Args:
         where: name of the source, for errors.
-        found: mapping from the names of columns with missing values to tuples: the number of missing values, and the first
-            row with a missing value (as text; None if unknown).
+        found: mapping from the name of each column with missing values to the tuple (number of missing values, number of the
+            first row with a missing value). The row number is a text; None if unknown.
         others: messages about other problems of the columns.
     """
     columns = [
@@ -184,5 +183,5 @@ def drop_unused(column: Column) -> Column:
 
 
 def _total(rows: NDArray[np.bool_], weights: Ints | None) -> int:
-    """Return the total weight of the selected rows. Without weights, each row counts once."""
+    """Return the total weight of the rows for which `rows` is true. Without weights, each row counts once."""
     return int(rows.sum() if weights is None else weights[rows].sum())

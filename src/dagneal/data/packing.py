@@ -18,11 +18,11 @@ CHUNK = 1 << 18  # rows that are unpacked at a time; a multiple of 64
 
 @dataclass(frozen=True, eq=False)
 class PackedRows:
-    """The codes of all rows of a table, stored as bits. `packed[i]` is an array with the codes of column `i`.
+    """The codes of all rows of a table, stored as bits. An index `[i]` returns the codes of column `i` as an array.
 
     Attributes:
-        planes: bit planes of the columns with few states.
-        wide: codes of all other columns, by column index.
+        planes: bit planes of the columns with at most 9 states.
+        wide: mapping from the indices of all other columns to arrays of their codes.
     """
 
     planes: Planes
@@ -30,7 +30,7 @@ class PackedRows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The number of columns and the number of rows."""
+        """The tuple (number of columns, number of rows)."""
         return len(self.planes.first) - 1, self.planes.rows
 
     def __len__(self) -> int:
@@ -69,7 +69,7 @@ class PackedRows:
         return self.planes.constant(column) if wide is None else bool((wide == wide[0]).all())
 
     def chunks(self) -> Iterator[tuple[int, int]]:
-        """Yield ranges of rows (begin, end) that cover all rows."""
+        """Yield tuples (first row, row after the last row) of ranges that together cover all rows."""
         rows = self.planes.rows
         return ((begin, min(begin + CHUNK, rows)) for begin in range(0, rows, CHUNK))
 
@@ -122,7 +122,7 @@ class Packer:
 
 
 def size_needed(arities: Ints, rows: int) -> int:
-    """Return the memory that packed rows need, in bytes.
+    """Return the number of bytes that packed rows need.
 
     Args:
         arities: number of states of each column.

@@ -1,7 +1,7 @@
 """Bit planes: arrays of bits that show in which rows a variable has a certain state.
 
-For variables with few states, they need less memory than codes, and `dagneal.scoring.counting.bitwise` counts 64 rows with
-one instruction.
+For variables with few states, bit planes need less memory than codes, and `dagneal.scoring.counting.bitwise` counts 64 rows
+with one instruction.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class Planes:
 
     Attributes:
         words: array of 64-bit words. Each row of the array is a plane, which belongs to one state of one variable. The plane
-            has one bit for each row of the table: 1 if the variable has this state. The first state of a variable has no
-            plane. A variable with more than 9 states has no planes.
-        first: array with the index of the first plane of each variable. Its last number is the total number of planes.
+            has one bit for each row of the table: 1 if the variable has this state in the row. The first state of a variable
+            has no plane. A variable with more than 9 states has no planes.
+        first: array with the index of the first plane of each variable, followed by the total number of planes.
         rows: number of rows of the table; bits after the last row are 0.
     """
 
@@ -91,7 +91,7 @@ class Planes:
 
 
 def empty(arities: Ints, rows: int) -> Planes:
-    """Return planes in which all bits are 0.
+    """Return bit planes in which all bits are 0.
 
     Args:
         arities: number of states of each variable.
@@ -102,7 +102,7 @@ def empty(arities: Ints, rows: int) -> Planes:
 
 
 def size_of(arities: Ints, rows: int) -> int:
-    """Return the memory that planes need, in bytes.
+    """Return the number of bytes that bit planes need.
 
     Args:
         arities: number of states of each variable.
@@ -118,7 +118,7 @@ def _count_planes(arities: Ints) -> Ints:
 
 @kernel
 def _pack(line: Codes, planes: Masks, begin: int) -> None:
-    """Store codes of a variable in its planes. The first code belongs to the row `begin`."""
+    """Store the codes in `line` in the bit planes of a variable. The first code belongs to the row `begin`."""
     one = np.uint64(1)
     for row in range(len(line)):
         state = line[row]

@@ -82,10 +82,10 @@ def is_identifier(name: str, values: Floats, rows: int, distinct: int | None = N
 
     - The name suggests identifiers, such as `patient_id`: all rows have different numbers, or there are more than 50
       distinct numbers and each occurs in fewer than 20 rows on average.
-    - The name suggests a measurement, such as `income`: the numbers are not identifiers.
-    - Any other name: there are more than 50 numbers, and all rows have different numbers. In addition, the numbers lie so
-      close together that some values of a measurement would be equal, or nearly all numbers have the same number of digits
-      (at least four) and not all of them are multiples of 5.
+    - The name suggests a measurement, such as `income`: the numbers are never treated as identifiers.
+    - Any other name: there are more than 50 numbers, and all rows have different numbers. In addition, one of
+      two conditions holds. Either the numbers lie so close together that a measurement would have some equal values; or
+      nearly all numbers have the same number of digits (at least four), and not all of them are multiples of 5.
 
     Args:
         name: column name.

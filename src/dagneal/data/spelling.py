@@ -39,8 +39,8 @@ def spelling_notes(
         parts: rows of each file.
         titles: name of each file.
         chosen: mapping from the name of each selected column to its name in the frame (`0`, `1` and so on).
-        binned: names of binned columns. They are only checked for decimal commas, because two files may hold different
-            numbers.
+        binned: names of binned columns. Binned columns are only checked for decimal commas, because two files may hold
+            different numbers.
     """
     if not chosen:
         return []
@@ -87,14 +87,14 @@ def _find_commas_and_points(by_file: Mapping[int, frozenset[str]]) -> tuple[int,
 
 
 def _all_numbers(states: Collection[str], fraction: re.Pattern[str]) -> bool:
-    """Return whether all states are numbers, and at least one of them matches the pattern of decimal fractions."""
+    """Return whether each state is a whole number or matches the pattern `fraction`, and at least one matches it."""
     matching = sum(fraction.fullmatch(state) is not None for state in states)
     whole = sum(re.fullmatch(r"[+-]?\d+", state) is not None for state in states)
     return 0 < matching == len(states) - whole
 
 
 def _find_disjoint(by_file: Mapping[int, frozenset[str]]) -> tuple[int, int] | None:
-    """Return the indices of two files without a common state. Return None if there are no such files.
+    """Return the indices of two files that have no common state of a column. Return None if there are no such files.
 
     Two files with one state each are not returned, because the table may have been split into files by this column.
     """
@@ -114,13 +114,15 @@ def _confirm(
     disjoint: Mapping[str, tuple[int, int]],
     longer: Collection[int],
 ) -> list[tuple[str, tuple[int, int]]]:
-    """Return (column name, pair of files) for each column whose two files have no common state in any row.
+    """Check all rows of the pairs of files in `disjoint`. Return the pairs that have no common state in any row.
+
+    A pair is returned as the tuple (column name, (index of one file, index of the other file)).
 
     Args:
         parts: rows of each file.
         chosen: mapping from column names to names in the frame.
-        disjoint: mapping from columns to pairs of files that have no common state in their first rows.
-        longer: indices of the files that have more rows than these first rows.
+        disjoint: mapping from column names to two file indices. The files have no common state in their first rows.
+        longer: indices of the files that may have more than these first rows.
     """
     import polars as pl
 

@@ -84,7 +84,7 @@ class _Survey:
 
     Attributes:
         frame: rows, including blank lines of text files.
-        values: for each column, a table of its distinct values (`value`) and the number of rows with each value (`count`).
+        values: for each column, a table with the columns `value` (distinct value) and `count` (rows with this value).
         rows: number of rows, without blank lines.
         blank: number of blank lines in text files.
     """
@@ -96,13 +96,13 @@ class _Survey:
 
 
 def _code_values(ready: Prepared, survey: _Survey, declared: Mapping[str, Sequence[str]]) -> dict[str, Column]:
-    """Convert the distinct values of each column to a `Column`, with one row per distinct value."""
+    """Return a `Column` for each column name, with one row per distinct value. Missing values are marked."""
     where = ready.source.where
     return {name: mark_missing(series_column(where, name, survey.values[name]["value"]), declared) for name in ready.chosen}
 
 
 def _count_missing(survey: _Survey, columns: Mapping[str, Column]) -> dict[str, int]:
-    """Return the number of missing values of each column that has any."""
+    """Return the number of missing values of each column with missing values."""
     import polars as pl
 
     counts = {
@@ -119,7 +119,7 @@ def _missing_error(
     declared: Mapping[str, Sequence[str]],
     rare: float,
 ) -> InputError:
-    """Return the error about missing values. It also lists other problems of the columns, unless `rare` is above 0."""
+    """Return the error about missing values. If `rare` is 0, the error also lists other problems of the columns."""
     found = {
         name: (count, first_missing(ready, name, missing_marks(columns[name], declared))) for name, count in counts.items()
     }
@@ -151,7 +151,7 @@ def _drop_missing(ready: Prepared, survey: _Survey, marks: Mapping[str, Sequence
 def _finish_columns(
     ready: Prepared, survey: _Survey, columns: Mapping[str, Column], declared: Mapping[str, Sequence[str]], rare: float
 ) -> tuple[list[Column], list[str]]:
-    """Return the columns with their final states, and notes about merged rare states."""
+    """Return the tuple (columns with their final states, notes about merged rare states)."""
     where = ready.source.where
     final: list[Column] = []
     filled: list[int] = []
@@ -169,7 +169,7 @@ def _finish_columns(
 
 
 def _pack(ready: Prepared, survey: _Survey, columns: Sequence[Column]) -> Packer:
-    """Read the rows again and store them as bits."""
+    """Read the rows again and store them as bits in a `Packer`."""
     import polars as pl
 
     chosen, blank = ready.chosen, survey.blank
@@ -190,7 +190,7 @@ def _pack(ready: Prepared, survey: _Survey, columns: Sequence[Column]) -> Packer
 
 
 def _present(kind: polars.DataType, place: str, marks: Sequence[str]) -> polars.Expr:
-    """Return an expression that is true for rows in which a column has a value."""
+    """Return an expression that is true for rows in which the column `place` has a value that is not in `marks`."""
     import polars as pl
 
     values = pl.col(place).fill_nan(None) if kind.is_float() else pl.col(place)
@@ -222,7 +222,7 @@ def _marginals(
 ) -> tuple[dict[str, polars.DataFrame], int, tuple[int, int]]:
     """Count values and rows. Return the tuple (value counts of each column, rows, (empty rows, short rows)).
 
-    Only text files have empty and short rows (see `Source`).
+    An empty row has no values, and a short row has no last value. Both are only counted in text files (`text`).
     """
     import polars as pl
 
@@ -249,12 +249,12 @@ def _marginals(
 
 
 def _batch_rows(columns: int) -> int:
-    """Return the number of rows in a batch for a table with this number of columns."""
+    """Return the number of rows to read in one batch from a table with `columns` columns."""
     return max(64, min(_BATCH, _CELLS // columns // 64 * 64))
 
 
 def _count_values(values: polars.Series) -> polars.DataFrame:
-    """Return a table of the distinct values (`value`) of a series and their counts (`count`)."""
+    """Count the distinct values of a series. Return a table with the columns `value` and `count`."""
     import polars as pl
 
     kind = values.dtype
@@ -310,7 +310,7 @@ class Coder:
             self.table[_offset(whole, self.low)] = self.codes
 
     def __call__(self, line: polars.Series) -> Codes:
-        """Return the codes of a series of values."""
+        """Return the code of each value in the series `line`."""
         import polars as pl
 
         if self.table is not None and not line.null_count():
