@@ -178,7 +178,7 @@ def test_restricting_a_table_keeps_its_candidates():
     small = table.restrict(names[:66])
     assert len(small.candidates_of(65)) == 2
     assert small.local("v65", ["v64", "v63"]) == table.local("v65", ["v63", "v64"])
-    with pytest.raises(dn.InputError, match="use restrict"):
+    with pytest.raises(dn.InputError, match=r"use table\.restrict"):
         table.gather([list(range(66))])
     for invalid in ([[1, 90]], [[-1, 2]]):
         with pytest.raises(dn.InputError, match="outside 0 to 79"):

@@ -11,7 +11,7 @@ from dagneal.base.errors import InputError
 
 
 def dag_from_parents(parents: Mapping[str, Iterable[str]]) -> nx.DiGraph:
-    """Return the graph in which each variable has the given parents. The nodes are in the order of the keys.
+    """Return the graph in which each variable has the given parents. The nodes are in the order of the keys of `parents`.
 
     >>> list(dag_from_parents({"a": [], "b": ["a"]}).edges)
     [('a', 'b')]
@@ -52,7 +52,7 @@ def check_acyclic(graph: nx.DiGraph, name: str = "the graph") -> None:
 def check_variables(
     first: Iterable[str], second: Iterable[str], first_title: str = "the graph", second_title: str = "the data"
 ) -> None:
-    """Check that two objects have the same variables. The error shows a variable that only one of them has.
+    """Check that two objects have the same variables. If not, the error names a variable that only one object has.
 
     Args:
         first: variables of the first object.
@@ -82,7 +82,9 @@ def ordered_parents(graph: nx.DiGraph, names: Sequence[str]) -> dict[str, tuple[
 
 
 def topological_order(graph: nx.DiGraph, names: Sequence[str]) -> list[str]:
-    """Return the variables, sorted so that parents come before children. The order of `names` breaks ties.
+    """Return the variables, sorted so that parents come before children.
+
+    If several variables can come next, the first of them in `names` comes next.
 
     >>> topological_order(dag_from_parents({"a": ["c"], "b": [], "c": []}), ["a", "b", "c"])
     ['b', 'c', 'a']
@@ -136,7 +138,7 @@ Edges = set[tuple[str, str]]
 
 
 def _is_forced(a: str, b: str, adjacent: Mapping[str, set[str]], directed: Edges, undirected: Edges) -> bool:
-    """Return whether one of Meek's rules gives the undirected edge a - b the direction a -> b."""
+    """Return whether one of Meek's rules gives the undirected edge between a and b the direction a -> b."""
     into_b = {c for c in adjacent[b] if (c, b) in directed}
     # Rule 1: c -> a, and c is not adjacent to b.
     rule_1 = any((c, a) in directed and c not in adjacent[b] for c in adjacent[a])

@@ -84,7 +84,7 @@ class Knowledge:
         return {name: value for name, value in plain.items() if value}
 
     def check(self, names: Sequence[str], max_parents: int) -> None:
-        """Check that at least one network obeys all rules. The error names the rules that contradict each other.
+        """Check that at least one network obeys all rules. If not, the error names the rules that contradict each other.
 
         Args:
             names: variables of the data.
@@ -109,7 +109,7 @@ class Knowledge:
                 )
 
     def _check_names(self, names: Sequence[str]) -> None:
-        """Check that rules use only known names. Also reject self-loops, repeated names in tiers and invalid limits."""
+        """Raise an error for unknown names, edges from a variable to itself, repeated names in tiers, and invalid limits."""
         variables = set(names)
         uses = [
             ("required", [name for edge in self.required for name in edge]),
@@ -145,7 +145,7 @@ class Knowledge:
         return f"{parent!r} is in a later tier than {child!r}"
 
     def _allowed_edges(self, names: Sequence[str]) -> NDArray[np.bool_]:
-        """Return the matrix `allowed[parent, child]`: True if no rule forbids the edge."""
+        """Return the boolean matrix `allowed[parent, child]`, which is True if no rule forbids the edge parent -> child."""
         index = {name: i for i, name in enumerate(names)}
         allowed = ~np.eye(len(names), dtype=bool)
         for parent, child in self.forbidden:
@@ -180,8 +180,8 @@ class Constraints:
     """Background knowledge as arrays, in which a variable is represented by its index.
 
     Attributes:
-        allowed: matrix `allowed[parent, child]`: True if no rule forbids the edge.
-        required: matrix `required[parent, child]`: True if the edge is required.
+        allowed: boolean matrix; `allowed[parent, child]` is True if no rule forbids the edge.
+        required: boolean matrix; `required[parent, child]` is True if the edge is required.
         limits: parent limit of each variable.
     """
 
@@ -190,11 +190,13 @@ class Constraints:
     limits: Ints
 
     def candidates(self, child: int, given: Ints) -> Ints:
-        """Return, in ascending order, the given candidates that may be parents of a child, plus its required parents.
+        """Return the candidate parents of a child as ascending indices.
+
+        These are the variables in `given` that may be parents of the child, and all required parents of the child.
 
         Args:
             child: index of the child.
-            given: indices of the given candidates, allowed or not.
+            given: indices of variables, allowed or not.
         """
         chosen = np.zeros(len(self.allowed), dtype=bool)
         chosen[given] = True
@@ -207,7 +209,7 @@ class Constraints:
 
         Args:
             child: index of the child.
-            candidates: indices of the variables; bit b of a mask stands for `candidates[b]`.
+            candidates: indices of the candidate parents; bit b of a mask stands for `candidates[b]`.
             masks: parent sets as bit masks.
         """
         count = np.full(len(masks), float(self.required[:, child].sum()))
@@ -226,7 +228,8 @@ class Constraints:
 def equivalence_class(dag: nx.DiGraph, knowledge: Knowledge | None) -> nx.DiGraph:
     """Return the partially directed graph that represents all DAGs that are equivalent to `dag` and obey the knowledge.
 
-    An edge has one direction if all these DAGs agree on it, and both directions otherwise. Parent limits are ignored.
+    If an edge has the same direction in all these DAGs, the result has the edge only in this direction. The result has every
+    other edge in both directions. Parent limits are ignored.
 
     Args:
         dag: a DAG that obeys the knowledge.
@@ -256,7 +259,7 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
 
 
 def as_knowledge(value: Any) -> Knowledge | None:
-    """Convert an object, a mapping or a file to background knowledge; return None if it has no rules.
+    """Convert an object, a mapping or a file to background knowledge. Return None if there are no rules.
 
     Args:
         value: a `Knowledge`, a mapping with the keys of a knowledge file, the path of a knowledge file, or None.
@@ -276,9 +279,9 @@ def as_knowledge(value: Any) -> Knowledge | None:
 
 
 def _parse(values: Mapping[str, Any], where: str, limits_help: str) -> Knowledge:
-    """Return the knowledge that a mapping describes.
+    """Convert a mapping with the keys of a knowledge file to `Knowledge`.
 
-    Error messages begin with `where`. `limits_help` explains how to write limits.
+    Error messages begin with `where`. If the limits are not a mapping, the message ends with `limits_help`.
     """
     if unknown := [name for name in values if name not in _KEYS]:
         close = hint(str(unknown[0]), _KEYS)

@@ -52,7 +52,7 @@ def parse_bif(text: str, where: str = "BIF") -> BayesianNetwork:
 
     Args:
         text: BIF text.
-        where: source of the text, for error messages.
+        where: source of the text, such as a file name, for error messages.
 
     >>> parse_bif('''network coin {}
     ... variable coin { type discrete [ 2 ] { head, tail }; }
@@ -113,7 +113,7 @@ class _Parser:
         return text
 
     def names_until(self, *marks: str) -> list[str]:
-        """Read and return names up to one of the marks, such as `{`. The mark is not read. Commas are optional."""
+        """Read names until the next token is one of `marks`. Return the names. Commas between names are optional."""
         names = []
         while not any(self.at(mark) for mark in marks):
             if self.at(","):
@@ -206,7 +206,7 @@ class _Parser:
         self.tables[child] = (parents, table)
 
     def entry(self, child: str, parents: Sequence[str], table: np.ndarray) -> None:
-        """Read one statement of a probability block: a row for given parent states, `table`, `default` or `property`."""
+        """Read one statement of a probability block and write its probabilities into `table`."""
         if self.at("("):
             self.expect("(")
             given = self.names_until(")")
@@ -293,13 +293,13 @@ def format_bif(network: BayesianNetwork) -> str:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Check that a BIF file can contain the names."""
+    """Check that all given names can be written in a BIF file."""
     for name in names:
         _quote(name)
 
 
 def _quote(name: str) -> str:
-    """Return a name as BIF text, in quotes if necessary; raise an error if BIF cannot contain it."""
+    """Return a name as BIF text, in quotes if necessary. Raise an error if the name cannot be written in BIF."""
     if _UNQUOTED.fullmatch(name) and "//" not in name and "/*" not in name:
         return name
     if _NOT_QUOTABLE.search(name):

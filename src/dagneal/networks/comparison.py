@@ -22,11 +22,11 @@ class Comparison:
         false_positives: number of learned edges that the true graph lacks, including reversed edges.
         missing: number of true edges that the learned graph lacks, including reversed edges.
         sensitivity: true positives divided by the number of true edges.
-        specificity: among the ordered pairs of variables without a true edge, the fraction without a learned edge (as in the
-            paper).
+        specificity: among the ordered pairs of variables without a true edge, the fraction without a learned edge. The
+            paper uses the same definition.
         precision: true positives divided by the number of learned edges.
         f1: harmonic mean of precision and sensitivity.
-        shd: structural Hamming distance: number of pairs of variables that the two graphs connect differently.
+        shd: structural Hamming distance, which is the number of pairs of variables that the two graphs connect differently.
         cpdag_shd: structural Hamming distance between the CPDAGs of the two graphs; None if a graph has a cycle.
         score: log score of the learned graph; None without a scorer, or if a graph has a cycle.
         score_gap: log score of the true graph minus `score`; negative if the learned graph scores higher.
@@ -45,7 +45,7 @@ class Comparison:
     score_gap: float | None = None
 
     def to_dict(self) -> dict[str, float | int | None]:
-        """Return the attributes as a dict."""
+        """Return the attributes of the comparison as a dict."""
         return asdict(self)
 
 
@@ -89,7 +89,7 @@ def compare(learned: nx.DiGraph, truth: nx.DiGraph, scorer: Scorer | None = None
 def structural_distance(a: nx.DiGraph, b: nx.DiGraph) -> int:
     """Return the structural Hamming distance: the number of pairs of nodes that two graphs connect differently.
 
-    A pair can be connected in four ways: not at all, in the first direction, in the second direction, or in both.
+    A pair of nodes x and y can be connected in four ways: no edge, x -> y, y -> x, or edges in both directions.
 
     Args:
         a: directed or partially directed graph. An undirected edge is an edge in both directions.

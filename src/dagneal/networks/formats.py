@@ -61,8 +61,8 @@ def dot(dag: nx.DiGraph) -> str:
 def check_characters(names: Iterable[Any], path: str | os.PathLike[str]) -> None:
     """Check that a GraphML or DOT file can contain the names of the variables.
 
-    GraphML is XML, and Graphviz converts DOT into SVG, which is also XML. Both therefore allow only characters of XML 1.0.
-    For other file endings nothing is checked.
+    GraphML is XML, and Graphviz converts DOT into SVG, which is also XML. Names in these files may
+    therefore contain only characters of XML 1.0. Names in files with other endings are not checked.
 
     Args:
         names: names of the variables.
@@ -78,7 +78,7 @@ def check_characters(names: Iterable[Any], path: str | os.PathLike[str]) -> None
 
 
 def network_dict(network: BayesianNetwork) -> dict[str, Any]:
-    """Return a network as a dict of plain values, with the keys of a .json file.
+    """Return a network as a dict of plain values, which `write_network` writes to a .json file.
 
     Args:
         network: network to convert.
@@ -99,7 +99,7 @@ def write_network(network: BayesianNetwork | nx.DiGraph, path: str | os.PathLike
     Args:
         network: a network with probabilities, or a graph. A graph cannot be written as .bif.
         path: path of a .json, .bif, .graphml or .dot file.
-        safe: whether to replace special characters in names and states, for tools that need plain identifiers.
+        safe: True to replace special characters in names and states, for tools that need plain identifiers.
     """
     check_format(path, FORMATS)
     if safe:
@@ -215,7 +215,7 @@ def _from_json(text: str, source: str | os.PathLike[str]) -> nx.DiGraph | Bayesi
 
 
 def _check_agreement(graph: nx.DiGraph, parents: Mapping[str, Sequence[str]], source: str | os.PathLike[str]) -> None:
-    """Check that `variables` and `edges` of a .json file agree with its `states` and `parents`. Users may edit the file."""
+    """Check that `variables` and `edges` of a .json file agree with `states` and `parents` of the same file."""
     if variables := sorted(set(graph) ^ set(parents)):
         keys = ("variables", "states") if variables[0] in graph else ("states", "variables")
         raise InputError(f"{source}: {variables[0]!r} is in {keys[0]!r} but not in {keys[1]!r}; make them agree")
@@ -242,7 +242,7 @@ def _from_graphml(text: str, source: str | os.PathLike[str]) -> nx.DiGraph:
 
 
 def get_dag(network: nx.DiGraph | BayesianNetwork) -> nx.DiGraph:
-    """Return the graph of a network. Return a graph unchanged.
+    """Return the graph of a network. If `network` is already a graph, return it unchanged.
 
     Args:
         network: a network or a graph.

@@ -3,8 +3,9 @@
 A continuous variable gets two states: above and below a threshold. It has a Gaussian distribution for each combination of
 its parents' states. Its lowest value is the smallest mean minus the variance of the same Gaussian. Its highest value is the
 largest mean plus the variance of the same Gaussian. The threshold is halfway between these two values. Each Gaussian then
-gives the probability of being above the threshold. A continuous parent is discretised before its children. For them, its
-highest value represents the state above its threshold, and its lowest value represents the state below.
+gives the probability of being above the threshold. A continuous parent is discretised before its children. The means of
+the children use the parent's highest value for the state above the parent's threshold, and its lowest value for the state
+below.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Discrete:
     """A discrete variable without parents.
 
     Args:
-        probabilities: probability of each state.
+        probabilities: probability of each state, by name of the state.
     """
 
     probabilities: Mapping[str, float]
@@ -37,9 +38,9 @@ class Gaussian:
 
     Args:
         parents: names of the discrete parents.
-        moments: (mean, variance) by combination of the discrete parents' states.
+        moments: tuple (mean, variance) for each combination of the discrete parents' states.
         slopes: change of the mean per unit of each continuous parent, by name of the parent.
-        states: names of the two states: first above the threshold, then below.
+        states: names of the state above the threshold and of the state below the threshold, in this order.
     """
 
     parents: tuple[str, ...]
@@ -52,9 +53,11 @@ class Gaussian:
 class Threshold:
     """The threshold of a continuous variable, and the values from which it is computed.
 
+    The variable has a Gaussian distribution for each combination of its parents' states.
+
     Attributes:
-        lowest: smallest mean minus the variance of the same Gaussian.
-        highest: largest mean plus the variance of the same Gaussian.
+        lowest: smallest mean of these Gaussians, minus the variance of the same Gaussian.
+        highest: largest mean of these Gaussians, plus the variance of the same Gaussian.
     """
 
     lowest: float
@@ -62,7 +65,7 @@ class Threshold:
 
     @property
     def value(self) -> float:
-        """The threshold: halfway between the lowest and the highest value."""
+        """The threshold, which is halfway between `lowest` and `highest`."""
         return (self.lowest + self.highest) / 2
 
 
@@ -71,14 +74,14 @@ def discretise_network(
 ) -> tuple[BayesianNetwork, dict[str, Threshold]]:
     """Discretise a conditional-Gaussian network by the procedure of the paper.
 
-    A parent that does not affect the discrete probabilities of its child is removed.
+    If a parent does not affect the discrete probabilities of its child, the edge between them is removed.
 
     Args:
-        variables: variables by name. Parents come before their children.
+        variables: variables by name. Parents must come before their children.
         name: name of the resulting network.
 
     Returns:
-        A tuple: the network, and a dict with the threshold of each continuous variable.
+        Tuple (network, thresholds). `thresholds` is a dict with the threshold of each continuous variable.
 
     >>> regimen = Discrete({"Stable": 0.85, "Unstable": 0.15})
     >>> gas = Gaussian(("Regimen",), {("Stable",): (-2, 0.1), ("Unstable",): (-1, 0.3)})
@@ -118,7 +121,7 @@ def _moments(
     thresholds: Mapping[str, Threshold],
     variables: Mapping[str, Discrete | Gaussian],
 ) -> tuple[float, float]:
-    """Return (mean, variance) for one combination of parent states.
+    """Return the tuple (mean, variance) of a continuous variable, given the state of each parent in `setting`.
 
     The state of a continuous parent is represented by the parent's highest or lowest value.
     """

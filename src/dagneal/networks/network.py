@@ -1,4 +1,4 @@
-"""BayesianNetwork: a DAG with conditional probability tables. It can generate data; `fit` estimates it from data."""
+"""`BayesianNetwork`, a DAG with conditional probability tables, and `fit`, which estimates the tables from data."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class BayesianNetwork:
         return Dataset.from_codes(self.names, list(self.states.values()), np.concatenate(chunks, axis=1))
 
     def sample_codes(self, rows: int, seed: int | None = None) -> Iterator[NDArray[np.uint16]]:
-        """Draw independent random rows. Yield them in chunks: arrays of state codes with shape (variables, rows).
+        """Draw independent random rows. Yield arrays of shape (variables, rows of the chunk) with the index of each state.
 
         Args:
             rows: total number of rows.
@@ -129,8 +129,8 @@ class BayesianNetwork:
 
         Args:
             rows: number of rows before rounding. The result can have more or fewer rows.
-            rounding: `"nearest"` or `"floor"` (round down). The text of the paper describes `"floor"`, but `"nearest"`
-                matches its published numbers of rows.
+            rounding: `"nearest"` or `"floor"` (round down). The text of the paper describes `"floor"`, but the
+                numbers of rows in the paper match `"nearest"`.
 
         The combinations are built variable by variable. A partial combination whose count rounds to 0 is dropped at once,
         because its count cannot grow with further variables.
@@ -163,7 +163,7 @@ class BayesianNetwork:
 
 
 def _normalise(network: BayesianNetwork, name: str, table: Floats) -> Floats:
-    """Return the table with each row scaled to sum to 1; raise an error if a row is not a probability distribution."""
+    """Return the table with each row scaled to sum to 1. Raise an error if a row is not a probability distribution."""
     sums = table.sum(axis=-1)
     bad = ~(np.abs(sums - 1) <= _SUM_TOLERANCE) | (table < 0).any(axis=-1)
     if bad.any():

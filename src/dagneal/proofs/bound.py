@@ -1,4 +1,4 @@
-"""An upper bound on the score, for tables that are too large for exact search.
+"""An upper bound on the score of the best network, for score tables that are too large for exact search.
 
 A simple bound gives every child its best parents, even if the edges then form a cycle. A better bound forbids cycles within
 groups of variables (the static pattern databases of Yuan and Malone 2012). Parents outside the group are unrestricted. Each
@@ -24,10 +24,13 @@ GROUP = 20  # variables; exact search with 20 variables takes 0.1 s
 def upper_bound(table: ScoreTable, group: int = GROUP) -> Bound:
     """Return an upper bound on the log scores of all networks that a score table allows.
 
+    The variables are divided into groups. Cycles are forbidden only within a group, so the bound can be higher than the
+    score of the best network.
+
     Args:
         table: score table with any number of variables.
-        group: largest number of variables in a group; lowered if memory is short. If one group contains all variables, the
-            bound is the score of the best network.
+        group: largest number of variables in a group. It is reduced if memory is short. If one group contains all variables,
+            the bound is the score of the best network.
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
@@ -44,7 +47,7 @@ def upper_bound(table: ScoreTable, group: int = GROUP) -> Bound:
 
 
 def _score_drops(table: ScoreTable, start: Ints, masks: Masks, scores: Floats) -> Floats:
-    """Return the matrix `drops[parent, child]`: the drop in the child's best score if it cannot have this parent."""
+    """Return the matrix `drops[parent, child]`: the drop in the child's best score if this parent is excluded."""
     n = len(table.names)
     drops = np.zeros((n, n))
     for child in range(n):
@@ -58,8 +61,8 @@ def _score_drops(table: ScoreTable, start: Ints, masks: Masks, scores: Floats) -
 def _make_groups(drops: Floats, most: int) -> list[Ints]:
     """Partition the variables into as few groups of at most `most` variables as possible.
 
-    Variables that are among each other's best parents should share a group. The group then forbids the cycle between them,
-    which lowers the bound.
+    Two variables that are each among the best parents of the other should share a group. The group then forbids the cycle
+    between them, which lowers the bound.
     """
     n = len(drops)
     count = ceil(n / most)
@@ -86,7 +89,7 @@ def _make_groups(drops: Floats, most: int) -> list[Ints]:
 
 
 def _group_table(table: ScoreTable, members: Ints, start: Ints, masks: Masks, scores: Floats) -> ScoreTable:
-    """Return the score table of a group of variables. Parents outside the group are unrestricted."""
+    """Return the score table of a group of variables. Its scores assume the best possible parents outside the group."""
     index = np.full(len(table.names), -1)  # index within the group; -1 outside
     index[members] = np.arange(len(members))
     parent_sets, best, others = [], [], []

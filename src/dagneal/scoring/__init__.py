@@ -1,4 +1,4 @@
-"""Local scores of a child and its parents: score functions, counting and the score table."""
+"""Local scores (scores of one child given its parents), counting, and score tables."""
 
 from dagneal.scoring.orders import dag_of_order as dag_of_order, random_orders as random_orders, score_orders as score_orders
 from dagneal.scoring.scorer import Scorer as Scorer, score_table as score_table

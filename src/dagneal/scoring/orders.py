@@ -14,11 +14,11 @@ from dagneal.scoring.table import ScoreTable
 
 
 def score_orders(table: ScoreTable, orders: Ints) -> Floats:
-    """Return, for each order, the log score of the best DAG whose edges follow the order.
+    """Return, for each order, the log score of the best DAG in which parents come before their children in the order.
 
     Args:
         table: score table.
-        orders: one order per row: the indices of the variables, from first to last.
+        orders: array with one order per row, as indices of the variables from first to last.
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
@@ -31,7 +31,7 @@ def score_orders(table: ScoreTable, orders: Ints) -> Floats:
 
 
 def dag_of_order(table: ScoreTable, order: Ints) -> nx.DiGraph:
-    """Return the best DAG whose edges follow an order.
+    """Return the best DAG in which parents come before their children in a given order.
 
     Args:
         table: score table.
@@ -50,14 +50,15 @@ def random_orders(
 ) -> Iterator[Ints]:
     """Yield uniformly random orders of variables, in chunks with one order per row.
 
-    If there are required edges, each order is then changed so that the parent of each required edge precedes the child.
+    If there are required edges, each random order is changed so that the parent of each required edge precedes the child.
 
     Args:
         variables: number of variables.
         count: total number of orders.
         seed: seed of the random generator.
         chunk: largest number of orders in a chunk.
-        required: matrix `required[parent, child]`: True if the edge is required; None if there are no required edges.
+        required: boolean matrix; `required[parent, child]` is True if the edge is required. None if there are no required
+            edges.
     """
     generator = np.random.default_rng(seed)
     for start in range(0, count, chunk):
@@ -68,7 +69,10 @@ def random_orders(
 
 @kernel
 def enforce_required(orders: Ints, required: NDArray[np.bool_]) -> Ints:
-    """Return the orders, changed so that the parent of each required edge comes before the child."""
+    """Return the orders, changed so that the parent of each required edge comes before the child.
+
+    `orders` has one order per row. `required[parent, child]` is True if the edge is required.
+    """
     changed = np.empty_like(orders)
     priority = np.empty(orders.shape[1], dtype=np.int64)
     for line in range(len(orders)):
@@ -102,10 +106,10 @@ def _score_orders(orders: Ints, first: Ints, candidates: Ints, start: Ints, mask
 
 @kernel
 def sort_topologically(precedes: NDArray[np.bool_], priority: Ints, order: Ints) -> bool:
-    """Write a topological order into `order` and return True; return False if there is a cycle.
+    """Write a topological order into `order` and return True, or return False if there is a cycle.
 
-    Variable i must come before variable j if `precedes[i, j]` is True. This is Kahn's algorithm. Of all variables that may
-    come next, it takes the variable with the highest priority.
+    Variable i must come before variable j if `precedes[i, j]` is True. This function uses Kahn's algorithm: of all variables
+    that may come next, it takes the variable v with the highest `priority[v]`.
     """
     n = len(priority)
     waiting = np.empty(n, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Scorer: computes score tables from data. It counts each set of variables only once."""
+"""The class `Scorer` computes score tables from data. It counts each set of variables only once."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ MAX_SCORES = 50_000_000  # 16 bytes each
 
 
 class Scorer:
-    """Computes local scores from data, and keeps the counts for later tables.
+    """Computes local scores from data. Counts are kept and reused for later tables.
 
     A local score is the log score of one child given its parents.
 
     Args:
         data: data from which scores are computed.
         score: a score, or its name such as `"bic"`; `BDeu(1)` by default.
-        knowledge: background knowledge, as an object, a dict or the path of a TOML file. Tables omit forbidden parents.
-            Other violations get a penalty, which is so large that the best network has no violation.
+        knowledge: background knowledge, as an object, a dict or the path of a TOML file. Score tables omit forbidden
+            parents. Other violations get a penalty, which is so large that the best network has no violation.
         run: `Run` object with the executor and the deadline for counting.
         workers: number of threads for counting; all cores by default.
 
@@ -86,8 +86,8 @@ class Scorer:
         Args:
             max_parents: parent limit; by default 2, or the number of other variables if that is smaller.
             candidates: possible parents by child. A child without an entry may have all other variables as parents.
-            complete: whether to include forbidden parents, with a penalty. Subproblems and exhaustive search need this,
-                because they use every parent set.
+            complete: True to include forbidden parents, with a penalty; False to omit them. Subproblems and exhaustive
+                search need True, because they use every parent set.
         """
         names = self.data.names
         limit = check_max_parents(max_parents, len(names))
@@ -130,7 +130,7 @@ class Scorer:
         return other
 
     def table_bytes(self, scores: int) -> int:
-        """Return the peak memory, in bytes, for computing a table. The formula comes from measurements.
+        """Return the estimated peak memory, in bytes, for computing a score table. The formula comes from measurements.
 
         Args:
             scores: number of scores in the table.
@@ -164,9 +164,9 @@ class Scorer:
     def violation_penalty(self) -> float:
         """The score penalty for each violation of background knowledge.
 
-        It is larger than any possible gain. Let S be the score of the network that has only the required edges. This network
-        has no violation. No network scores above 0. With the penalty 1 - S, a network with a violation scores at most S - 1.
-        It is therefore never the best network.
+        The penalty is larger than any possible gain. Let S be the score of the network that has only the required edges.
+        This network has no violation. No network scores above 0. With the penalty 1 - S, a network with a violation scores
+        at most S - 1. It is therefore never the best network.
         """
         if self.constraints is None:
             return 0.0
@@ -205,7 +205,7 @@ class Scorer:
         return gains
 
     def score(self, dag: nx.DiGraph) -> float:
-        """Return the log score of a DAG. Its parent sets need not be in any table.
+        """Return the log score of any DAG, without penalties for violations of background knowledge.
 
         Args:
             dag: a DAG over the variables of the data.
@@ -223,7 +223,8 @@ class Scorer:
 
         Args:
             children: indices of the children. A child may occur several times.
-            candidates: for each child, an array of ascending indices of variables. Bit b of a mask stands for element b.
+            candidates: for each child, its candidate parents as an array of ascending indices. Bit b of a mask stands for
+                element b of this array.
             masks: for each child, its parent sets as bit masks.
 
         Returns:
@@ -241,7 +242,7 @@ class Scorer:
         candidates: Sequence[Ints],
         masks: Sequence[Masks],
     ) -> Floats:
-        """Return the result of `score_sets` without penalties for violations."""
+        """Return the same scores as `score_sets`, but without penalties for violations."""
         n = len(self.data.names)
         parents = [set_keys(m, c, None, n) for m, c in zip(masks, candidates, strict=True)]
         families = [set_keys(m, c, i, n) for m, c, i in zip(masks, candidates, children, strict=True)]
@@ -257,7 +258,10 @@ class Scorer:
         return np.concatenate(scores)
 
     def _column(self, child: int) -> int:
-        """Return the column index of the sums for a child's families. The next column has the sums for its parent sets."""
+        """Return the index of the column that has the sums over families of a child (the child and its parents).
+
+        The next column has the sums over parent sets of the child.
+        """
         if not self.criterion.depends_on_child:
             return 0
         return 2 * int(np.searchsorted(self._arities, self.data.arities[child]))
@@ -269,7 +273,10 @@ class Scorer:
         return self.criterion.penalties(arity, cells, self.data.rows)
 
     def _count(self, wanted: Masks) -> tuple[Masks, Floats]:
-        """Count the wanted sets that are not counted yet. Return the tuple (keys, sums) of all sets counted so far."""
+        """Count the sets with the given keys, unless they are already counted.
+
+        Return the tuple (keys, sums) of all sets counted so far.
+        """
         with self._counting:
             keys, sums = self._counted
             at = np.searchsorted(keys, wanted)
@@ -320,7 +327,7 @@ def score_table(
 
 
 def check_max_parents(max_parents: int | None, variables: int) -> int:
-    """Check a parent limit and return it. None gives 2, or the number of other variables if that is smaller."""
+    """Check a parent limit and return it. If it is None, return 2, or `variables - 1` if that is smaller."""
     if max_parents is None:
         return min(PAPER_PARENTS, variables - 1)
     max_parents = whole_number("max_parents", max_parents)
@@ -332,14 +339,14 @@ def check_max_parents(max_parents: int | None, variables: int) -> int:
 
 
 def check_set_size(parents: int, variables: int) -> None:
-    """Check that a key (see `set_keys`) can represent a set of this many parents and their child."""
+    """Check that a key of `set_keys` can represent a set of a child and this number of parents."""
     most = max_set_size(variables) - 1
     if parents > most:
         raise InputError(f"{parents} parents are too many; with {variables} variables, use a parent limit of at most {most}")
 
 
 def _check_candidates(names: Sequence[str], candidates: Mapping[str, Sequence[str]] | None) -> list[Ints]:
-    """Check the candidates. Return the candidates of each child as ascending indices."""
+    """Check the candidate parents that a user gives. Return the candidates of each child as ascending indices."""
     position = {name: i for i, name in enumerate(names)}
     given = dict(candidates or {})
     for child, parents in given.items():

@@ -68,8 +68,9 @@ class Score(Protocol):
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
         """Return two pseudo-counts for a set of variables.
 
-        The first applies if the set is a family (a child and its parents), the second if it is the parent set of a child.
-        In the formula of this module, these are alpha_ijk and alpha_ij. A negative value requests sums of N ln N instead.
+        The first pseudo-count is used if the set is a family (a child and its parents). The second pseudo-count is used if
+        the set is the parent set of a child. They are alpha_ijk and alpha_ij in the formula of `dagneal.scoring.scores`. A
+        negative value requests sums of N ln N instead.
 
         Args:
             arity: number of states of the child.
@@ -135,7 +136,7 @@ class BDeu(Dirichlet):
         return f"BDeu({self.ess:g})"
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """Return two pseudo-counts, for a family and for a parent set. Both are ess / cells."""
+        """Return two pseudo-counts, for a family and for a parent set. Both are `ess / cells`."""
         return self.ess / cells, self.ess / cells
 
 
@@ -147,29 +148,33 @@ class BDeuRows(Dirichlet):
     name = "BDeu(N)"
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """Return two pseudo-counts, for a family and for a parent set. Both are rows / cells."""
+        """Return two pseudo-counts, for a family and for a parent set. Both are `rows / cells`."""
         return rows / cells, rows / cells
 
 
 @dataclass(frozen=True)
 class K2(Dirichlet):
-    """The K2 score: each state of the child has a pseudo-count of 1 for each state combination of the parents."""
+    """The K2 score. Its pseudo-count is 1 for each state of the child and each state combination of the parents."""
 
     name = "K2"
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """Return two pseudo-counts: 1 for a family (child and parents), and arity for its parent set."""
+        """Return two pseudo-counts: 1 for a family (child and parents), and `arity` for its parent set."""
         return 1.0, float(arity)
 
 
 @dataclass(frozen=True)
 class Perks(Dirichlet):
-    """The Perks score: each state of the child has the pseudo-count 1 / (number of states of the child)."""
+    """The Perks score.
+
+    Its pseudo-count is 1 / (number of states of the child) for each state of the child and each state combination of the
+    parents.
+    """
 
     name = "Perks"
 
     def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
-        """Return two pseudo-counts: 1 / arity for a family (child and parents), and 1 for its parent set."""
+        """Return two pseudo-counts: `1 / arity` for a family (child and parents), and 1 for its parent set."""
         return 1.0 / arity, 1.0
 
 
@@ -195,7 +200,7 @@ class BIC(Likelihood):
     name = "BIC"
 
     def penalties(self, arity: int, parent_cells: Floats, rows: int) -> Floats:
-        """Return ln(rows) / 2 times the number of free parameters, parent_cells * (arity - 1)."""
+        """Return ln(`rows`) / 2 times the number of free parameters, which is `parent_cells * (arity - 1)`."""
         return 0.5 * log(rows) * parent_cells * (arity - 1)
 
 
@@ -204,7 +209,7 @@ SCORES: dict[str, Callable[..., Score]] = {"bdeu": BDeu, "bdeu-rows": BDeuRows, 
 
 
 def as_score(value: Any) -> Score:
-    """Convert a score object or a name to a score.
+    """Return the score with a given name. If `value` is already a score object, return it unchanged.
 
     Args:
         value: a score, a name such as `"bic"` or `"bdeu:10"`, or None for `BDeu(1)`.
@@ -226,7 +231,7 @@ def as_score(value: Any) -> Score:
 
 
 def _missing_members(value: Any) -> str:
-    """Return the end of an error message: the members that a user-defined score lacks."""
+    """Return the end of an error message, which lists the members that a user-defined score lacks."""
     members = [name for name in vars(Score) if not name.startswith("_")]
     missing = [name for name in members if not hasattr(value, name)]
     return f"; a score also needs {', '.join(missing)}" if len(missing) < len(members) else ""
@@ -259,7 +264,7 @@ def score_names(base: type = object) -> list[str]:
     """Return the names that `parse_score` accepts. A word in capital letters, such as ESS, stands for a number.
 
     Args:
-        base: only subclasses of this class are listed.
+        base: class; only names of its subclasses are returned.
 
     >>> score_names(Dirichlet)
     ['bdeu', 'bdeu:ESS', 'bdeu-rows', 'k2', 'perks']

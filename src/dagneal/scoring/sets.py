@@ -9,16 +9,18 @@ from dagneal.base.kernels import Ints, Masks, kernel
 
 
 def set_keys(masks: Masks, candidates: Ints, child: int | None, variables: int) -> Masks:
-    """Return the keys of sets. If sets are sorted by key, sets with the same first members are next to each other.
+    """Return a 64-bit integer, the key, for each set of variables.
+
+    If sets are sorted by key, sets with the same first members are next to each other.
 
     Args:
-        masks: sets as bit masks.
+        masks: sets of variables as bit masks.
         candidates: ascending indices of variables; bit b of a mask stands for `candidates[b]`.
         child: index of a variable to add to every set, or None.
         variables: total number of variables.
 
     With up to 64 variables, a key has one bit for each variable; the highest bit stands for the first variable. With more
-    variables, a key is a number with one digit for each member. This limits the size of a set; see `max_set_size`.
+    variables, a key is a number with one digit for each member. This limits the number of members; see `max_set_size`.
     """
     one = np.uint64(1)
     keys = np.empty(len(masks), dtype=np.uint64)
@@ -72,9 +74,10 @@ def sort_distinct(keys: Masks) -> Masks:
 
 
 def pair_keys(variables: int) -> tuple[np.uint64, Masks, Masks]:
-    """Return three results: the key of the empty set, the keys of single variables, and a matrix of the keys of pairs.
+    """Return the tuple (empty, single, pair) with the keys of all sets of at most two variables.
 
-    The diagonal of the matrix has the keys of single variables.
+    `empty` is the key of the empty set. `single[i]` is the key of variable i. `pair[i, j]` is the key of variables i and j;
+    the diagonal has the keys of single variables.
     """
     v = np.arange(variables, dtype=np.uint64)
     if variables <= 64:
@@ -88,7 +91,7 @@ def pair_keys(variables: int) -> tuple[np.uint64, Masks, Masks]:
 
 
 def set_members(keys: Masks, variables: int) -> NDArray[np.int32]:
-    """Return the members of the sets with the given keys: one set per row, as ascending indices padded with -1."""
+    """Return the sets with the given keys as an array. Each row has the ascending indices of a set, padded with -1."""
     if variables <= 64:
         members = np.full((len(keys), int(np.bitwise_count(keys).max(initial=0))), -1, dtype=np.int32)
         _unpack(keys, members)
@@ -124,7 +127,7 @@ def max_set_size(variables: int) -> int:
 def bounded_masks(bits: int, limit: int) -> Masks:
     """Return all masks of `bits` bits in which at most `limit` bits are 1, in ascending order.
 
-    A set therefore comes after all its subsets.
+    Each mask represents a set. In this order, a set comes after all its subsets.
 
     >>> bounded_masks(3, 2).tolist()
     [0, 1, 2, 3, 4, 5, 6]

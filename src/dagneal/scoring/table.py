@@ -145,7 +145,7 @@ class ScoreTable:
             why = f"has {len(parents)} parents ({text}), but this table allows at most {self.max_parents}"
         else:
             why = f"cannot have the parents ({text}) in this table"
-        return InputError(f"{child!r} {why}; use Scorer.score, or in a solver problem.table(complete=True)")
+        return InputError(f"{child!r} {why}; use Scorer.score, or problem.table(complete=True) in a solver")
 
     def score(self, dag: nx.DiGraph) -> float:
         """Return the log score of a DAG over the variables of the table.
@@ -226,7 +226,7 @@ class ScoreTable:
         size = members.shape[1]
         if size > MAX_GATHER_SIZE:
             raise InputError(
-                f"subproblems have {size} variables, but at most {MAX_GATHER_SIZE} are possible; use restrict for each"
+                f"subproblems have {size} variables, but at most {MAX_GATHER_SIZE} are possible; use table.restrict instead"
             )
         masks = bounded_masks(size - 1, min(self.max_parents, size - 1))
         scores = np.full((len(members), size, len(masks)), -np.inf)
@@ -248,8 +248,8 @@ class ScoreTable:
             masks: parent sets as bit masks; bit b stands for column b of `others`.
 
         Returns:
-            Array of scores with one row per subproblem and one column per mask. The score of a set that is not in the table is
-            minus infinity.
+            Array of scores with one row per subproblem and one column per mask. The score of a set that is not in the
+            table is minus infinity.
         """
         bits = self.local_bits[child][others]
         wanted = np.zeros((len(others), len(masks)), dtype=np.uint64)

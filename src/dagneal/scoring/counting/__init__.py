@@ -1,1 +1,1 @@
-"""Count how often state combinations of variables occur in data, and compute the sums over the counts for scores."""
+"""Count how often state combinations of variables occur in data, and compute from the counts the sums that scores need."""

@@ -1,9 +1,9 @@
 """Counting with bit planes: one instruction counts 64 rows or more.
 
-A bit plane has one bit per row: 1 if a variable has a given state. The AND of several planes marks the rows with a
-combination of states. A population count gives the number of these rows. State 0 needs no plane: it has the remaining rows.
-Successive sets often share their first members, so the ANDs of the shared members are kept. The planes are processed in
-chunks that fit into the cache.
+A bit plane belongs to one state of a variable. It has one bit per row, which is 1 if the variable has this state. The AND of
+several planes marks the rows with a combination of states. The number of 1 bits is the number of these rows. State 0 has no
+plane, because it has all remaining rows. Successive sets of variables often share their first members. The ANDs of these
+members are therefore kept. The planes are processed in chunks that fit into the cache.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _ones(_: Any, word: Any) -> Any:
 
 @kernel
 def _join(left: Masks, right: Masks, result: Masks) -> Any:
-    """Write the AND of two planes into `result`; return the number of its 1 bits."""
+    """Write the AND of two bit planes into `result`. Return the number of 1 bits in `result`."""
     total = np.uint64(0)
     for word in range(len(result)):
         both = left[word] & right[word]
@@ -44,7 +44,7 @@ def _join(left: Masks, right: Masks, result: Masks) -> Any:
 
 @kernel
 def _common(left: Masks, right: Masks) -> Any:
-    """Return the number of bits that are 1 in both planes."""
+    """Return the number of bits that are 1 in both bit planes."""
     total = np.uint64(0)
     for word in range(len(left)):
         total += _ones(left[word] & right[word])
@@ -69,14 +69,17 @@ def count_sets(
     offsets: Ints,
     counts: Ints,
 ) -> None:
-    """Count how often each state combination of each set occurs. In the counts, the last member's state varies fastest.
+    """Count how often each state combination of each set of variables occurs.
+
+    The counts of a set are consecutive elements of `counts`. The state of the last member varies fastest.
 
     Args:
         words: matrix of 64-bit words. Each row of the matrix is a bit plane.
-        first: index of each variable's first plane, which belongs to state 1.
+        first: index in `words` of each variable's first bit plane, which belongs to state 1.
         arities: number of states of each variable.
         rows: number of rows of the data.
-        members: one set per row: ascending indices of its variables. Sets with the same first members should be adjacent.
+        members: array with one set per row, as ascending indices of variables. Sets with the same first members should be
+            adjacent.
         sizes: number of members of each set.
         offsets: index in `counts` of each set's first count.
         counts: output array, which must contain zeros.

@@ -1,7 +1,7 @@
-"""Count how often state combinations of variables occur in data, and compute the sums over the counts for scores.
+"""Count how often state combinations of variables occur in data, and compute from the counts the sums that scores need.
 
-Each set is counted in the faster of two ways: with bit planes (see `bitwise`), or row by row over the distinct rows (see
-`rowwise`). Bit planes are faster for sets with few state combinations.
+Each set of variables is counted in the faster of two ways: with bit planes (see `bitwise`), or row by row over the distinct
+rows (see `rowwise`). Bit planes are faster for sets with few state combinations.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Counter:
         return min(float(distinct_rows), passes * self.data.rows / 64 * _WORD / _ROW + _SET)
 
     def counts(self, families: Sequence[Sequence[int]]) -> Iterator[Ints]:
-        """Yield the counts of each list of variables: an array with one axis per variable, in the order of the list.
+        """Yield, for each list of variables, an array of counts with one axis per variable, in the order of the list.
 
         Args:
             families: lists of indices of variables.
@@ -102,8 +102,8 @@ class Counter:
         """Return sums over the counts of variable sets. Scores are computed from these sums.
 
         Args:
-            members: one set per row: ascending indices of its variables, padded with -1. Sets with the same first members
-                should be adjacent, because intermediate results of the shared members are reused.
+            members: array with one set per row, as ascending indices of variables, padded with -1. Sets with the same
+                first members should be adjacent, because intermediate results of the shared members are reused.
             concentrations: array with one row per set and one column per sum. Each value is a pseudo-count alpha. A
                 negative value requests the sum of N ln N instead.
 
@@ -153,7 +153,7 @@ class Counter:
         return sum(float(count) * (self.cost(size) + _SET) for size, count in enumerate(np.bincount(sizes)) if count)
 
     def _sums_by_executor(self, members: NDArray[np.int32], concentrations: Floats, deadline: Deadline) -> Floats:
-        """Return the result of `sums`. The executor computes it in tasks of a few thousand sets."""
+        """Return the same result as `sums`, computed by the executor in tasks of a few thousand sets."""
         sums: Floats = np.empty(concentrations.shape)
         finished = 0
 
@@ -172,9 +172,9 @@ class Counter:
         return sums
 
     def _count_bits(self, members: NDArray[np.int32], sizes: Ints, offsets: Ints) -> Ints:
-        """Count sets with bit planes. Return the counts of all sets in one array.
+        """Count sets of variables with bit planes. Return the counts of all sets in one array.
 
-        The counts of set i are at `offsets[i]:offsets[i + 1]`.
+        The counts of set i are in the slice `offsets[i]:offsets[i + 1]` of this array.
         """
         counts = np.zeros(offsets[-1], dtype=np.int64)
         planes = self.planes
@@ -184,7 +184,7 @@ class Counter:
         return counts
 
     def _histogram(self, family: Sequence[int], shape: tuple[int, ...], seen_only: bool = False) -> Ints:
-        """Return the counts of one set, counted row by row. With `seen_only`, zero counts may be left out to save memory."""
+        """Count one set of variables row by row. If `seen_only` is True, the result may omit zero counts to save memory."""
         data, cells = self.data, prod(shape)
         if not isinstance(data.codes, PackedRows):
             key = _keys([data.codes[v] for v in family], shape, data.codes.shape[1])
@@ -201,10 +201,10 @@ class Counter:
         return counts
 
     def _choose_bits(self, members: NDArray[np.int32], sizes: Ints) -> tuple[NDArray[np.bool_], Floats]:
-        """Return two arrays with one value per set.
+        """Return the tuple (use_bits, cells), two arrays with one value per set of variables.
 
-        The first array is True for sets that are faster to count with bit planes. The second array has the number of state
-        combinations of each set.
+        `use_bits` is True for sets that are faster to count with bit planes. `cells` is the number of state combinations of
+        each set.
         """
         data = self.data
         states = np.where(members >= 0, data.arities[members], 1).astype(np.float64)
@@ -223,7 +223,7 @@ _Task = tuple[int, NDArray[np.int32], Floats]  # index of the first set, the set
 
 
 class _Worker:
-    """The value that the executor sends to each worker once: a counter with the data."""
+    """A counter with the data. The executor sends it to each worker once."""
 
     def __init__(self, data: Dataset) -> None:
         self.counter = Counter(data, workers=1)
@@ -236,7 +236,7 @@ def _sums(worker: _Worker, task: _Task) -> Floats:
 
 
 def _keys(lines: Sequence[NDArray[np.unsignedinteger]], shape: tuple[int, ...], rows: int) -> Ints:
-    """Return, for each row, a number that identifies the state combination of the row."""
+    """Return, for each row, a number that identifies the combination of states in `lines`."""
     key = np.zeros(rows, dtype=np.int64)
     for line, arity in zip(lines, shape, strict=True):
         key *= arity
@@ -245,10 +245,10 @@ def _keys(lines: Sequence[NDArray[np.unsignedinteger]], shape: tuple[int, ...], 
 
 
 def _chunks(use_bits: NDArray[np.bool_], cells: Floats, scale: float) -> list[tuple[bool, Ints]]:
-    """Divide sets into chunks. All sets of a chunk are counted in the same way.
+    """Divide sets of variables into chunks. All sets of a chunk are counted in the same way.
 
-    Return a list of pairs: whether the chunk uses bit planes, and the indices of its sets. A scale below 1 makes chunks
-    smaller, to notice a deadline sooner.
+    Return a list of tuples (bitwise, indices). `bitwise` is True if the chunk is counted with bit planes. `indices` are the
+    indices of the sets in the chunk. If `scale` is below 1, chunks are smaller, so that a deadline is checked more often.
     """
     chunks: list[tuple[bool, Ints]] = []
     for bitwise in (False, True):

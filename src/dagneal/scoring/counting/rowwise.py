@@ -1,6 +1,7 @@
 """Counting row by row over the distinct rows.
 
-An array holds the counts. If there are too many state combinations, a hash table numbers the observed combinations first.
+An array has one count per state combination. If there are too many combinations, a hash table first numbers the combinations
+that occur, and the array has one count for each of them.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def set_sums(
         codes: state codes of the distinct rows, shape (variables, rows).
         weights: number of occurrences of each distinct row.
         arities: number of states of each variable.
-        members: one set per row: ascending indices of its variables. Sets with the same first members should be adjacent.
+        members: array with one set per row, as ascending indices of variables. Sets with the same first members should be
+            adjacent.
         sizes: number of members of each set.
         which: array with one row per set and one column per sum. Each value is the index in `values` of the pseudo-count.
         values: pseudo-counts. A negative value requests the sum of N ln N instead.
@@ -115,10 +117,10 @@ def _rank(
     touched: Ints,
     shift: np.uint64,
 ) -> int:
-    """Number the distinct pairs (`before[row]`, `line[row]`), in order of first occurrence.
+    """Number the distinct pairs (`before[row]`, `line[row]`) from 0, in order of first occurrence.
 
-    Write the number of each row's pair into `after`. Return how many distinct pairs there are. `keys`, `ranks` and
-    `touched` are memory for the hash table, which is reused between calls.
+    Write the number of each row's pair into `after`. Return how many distinct pairs there are. The hash table
+    uses the memory of `keys`, `ranks` and `touched`, so that calls need no new memory.
     """
     slots = np.int64(len(keys))
     count = 0

@@ -1,4 +1,4 @@
-"""Terms: the values that counts contribute to a score. They are computed, or looked up in a table.
+"""Terms are the values that counts contribute to a score. They are computed, or looked up in a table.
 
 The term of a count N is ln Gamma(N + alpha) - ln Gamma(alpha). Gamma is the gamma function and alpha is a pseudo-count. If
 alpha is negative, the term is N ln N instead.
@@ -44,7 +44,7 @@ def _term(count: int, concentration: float, base: float) -> float:
 
 @kernel
 def sum_set_terms(counts: Ints, offsets: Ints, which: Ints, values: Floats, terms: Floats, sums: Floats) -> None:
-    """For each set of variables, write sums over its counts into `sums`.
+    """Write sums over the counts of each set of variables into `sums`.
 
     Each sum adds ln Gamma(N + alpha) - ln Gamma(alpha) for all nonzero counts N of a set. alpha is a pseudo-count, and
     Gamma is the gamma function.
@@ -68,7 +68,7 @@ def sum_set_terms(counts: Ints, offsets: Ints, which: Ints, values: Floats, term
 def sum_terms(counts: Ints, concentration: float, terms: Floats) -> float:
     """Return the sum of ln Gamma(N + alpha) - ln Gamma(alpha) over all nonzero counts N.
 
-    Kahan summation keeps the sum accurate for 10^9 rows.
+    Kahan summation keeps the sum accurate even for data with 10^9 rows.
 
     Args:
         counts: counts N.
