@@ -22,11 +22,12 @@ class Annealers:
     _lock: Any = field(default_factory=Lock)
 
     def sampler(self, solver: str) -> Any:
-        """Return a sampler.
+        """Return the sampler with a given name.
 
         Args:
-            solver: `sa` (simulated annealing), `qa` (emulated quantum annealer), `qpu` (D-Wave's quantum annealer), or
-                `tiled` and `tiled-qpu` (emulator and quantum annealer with many subproblems per call).
+            solver: `sa` (simulated annealing), `qa` (emulated quantum annealer), `qpu` (D-Wave's quantum annealer),
+                `tiled` (like `qa`, with many subproblems per call) or `tiled-qpu` (like `qpu`, with many subproblems per
+                call).
         """
         if solver == "sa":
             from dwave.samplers import SimulatedAnnealingSampler
@@ -45,7 +46,7 @@ class Annealers:
 
 
 def _make_quantum(solver: str) -> Any:
-    """Connect to a quantum annealer, or emulate it. Only tiled runs use spin-reversal transforms; the paper used none."""
+    """Return a real or emulated quantum annealer. Only tiled solvers use spin-reversal transforms; the paper used none."""
     spin_reversal = solver.startswith("tiled")
     if "qpu" in solver:
         return dn.qpu.connect(spin_reversal=spin_reversal)

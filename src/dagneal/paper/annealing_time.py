@@ -11,7 +11,10 @@ NEAR = 0.02  # largest difference of result values that counts as equal
 
 
 def runs(setting: Setting) -> dict[int, dict[str, DirectRuns]]:
-    """Return the runs of quantum annealing as `runs[annealing time][problem]`. The quick scale has fewer runs and reads."""
+    """Return the runs of quantum annealing, by annealing time in microseconds and then by name of the network.
+
+    The quick scale has fewer runs and reads than the paper's scale.
+    """
     cells: dict[int, dict[str, DirectRuns]] = {}
     for time, networks in TABLE_6.items():
         for network in networks:
@@ -24,12 +27,12 @@ def runs(setting: Setting) -> dict[int, dict[str, DirectRuns]]:
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Return the runs (cases) that the table needs."""
+    """Return all runs that Table 6 needs."""
     return [case for networks in runs(setting).values() for direct in networks.values() for case in direct.cases()]
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Return the section: success rates, result values, access times and numbers of expected solutions."""
+    """Return the report section for Table 6: success rates, result values, access times and counts of expected solutions."""
     rows, reasons, shape = [], [], []
     summaries = {time: {n: direct.summary(records) for n, direct in cell.items()} for time, cell in runs(setting).items()}
     for network in TABLE_6[1]:

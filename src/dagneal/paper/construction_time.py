@@ -23,7 +23,7 @@ def _ours(network: str, rows: int) -> list[Case]:
 
 
 def _plain(setting: Setting) -> list[Case]:
-    """Return the runs in plain Python. Each problem has two runs, both with few rows because plain Python is slow."""
+    """Return two runs of plain Python for each problem. They have few rows because plain Python is slow."""
     sizes = dict.fromkeys(SMALL, (1000, 10000)) | {
         network: setting.choose((100, 1_000), (1_000, 10_000)) for network in LARGE
     }
@@ -33,7 +33,7 @@ def _plain(setting: Setting) -> list[Case]:
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Return the runs in plain Python and of our code.
+    """Return all runs that Table 2 needs, of our code and of plain Python.
 
     Our code runs on one expected and four sampled datasets for each problem and number of rows.
     """
@@ -41,7 +41,7 @@ def cases(setting: Setting) -> list[Case]:
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Return the section: seconds of the paper, of our code and of plain Python."""
+    """Return the report section for Table 2: seconds of the paper, of our code and of plain Python."""
     means = {
         (network, rows): mean([r.seconds["ours"] for r in records.select(_ours(network, rows))])
         for network in TABLE_2
@@ -109,7 +109,7 @@ def section(records: Records, setting: Setting) -> Section:
 
 
 def _draw(canvas: Canvas, means: dict[tuple[str, int], float | None], records: Records, setting: Setting) -> None:
-    """Draw the time against the number of rows, on logarithmic scales."""
+    """Draw the time to construct the QUBO against the number of rows, on logarithmic scales."""
     axes = canvas.subplots()
     axes.loglog(ROWS, TABLE_2["waste"], "o--", color="#7f7f7f", label="the paper, Waste")
     axes.loglog(ROWS, TABLE_2["lung-cancer"], "s--", color="#bbbbbb", label="the paper, LC")

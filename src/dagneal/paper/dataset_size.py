@@ -17,12 +17,12 @@ def runs(setting: Setting) -> dict[int, DirectRuns]:
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Return the runs (cases) that the table needs."""
+    """Return all runs that Table 3 needs."""
     return [case for direct in runs(setting).values() for case in direct.cases()]
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Return the section: result values by number of rows."""
+    """Return the report section for Table 3: result values by number of rows."""
     summaries = {rows: direct.summary(records) for rows, direct in runs(setting).items()}
     rows = [
         (

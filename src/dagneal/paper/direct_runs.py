@@ -14,7 +14,9 @@ from dagneal.paper.records import Case, Records
 
 @dataclass(frozen=True)
 class DirectRuns:
-    """Direct runs of one solver on one problem, with different seeds.
+    """Direct runs of one solver on one problem. A direct run does not divide the problem.
+
+    The runs differ only in their seeds.
 
     Attributes:
         network: name of a bundled network.
@@ -39,7 +41,7 @@ class DirectRuns:
         return [Case("direct", inputs | time | {"seed": seed}) for seed in self.seeds]
 
     def summary(self, records: Records) -> DirectSummary | None:
-        """Summarise the finished runs, or return None if there are none.
+        """Summarise the finished runs, or return None if no run is finished.
 
         Args:
             records: records of finished runs.
@@ -84,7 +86,8 @@ class DirectSummary:
         baseline_gap: gap of the best random order in the worst run. Each run has as many random orders as reads.
         cpdag_distances: for each run, the CPDAG distance between the truth and the read with the lowest energy; None if this
             read has a cycle.
-        seconds: mean seconds per run: access time of a quantum annealer, or time of simulated annealing on this machine.
+        seconds: mean seconds per run. This is the access time for quantum annealing, and the time on this machine
+            for simulated annealing.
     """
 
     runs: int

@@ -87,12 +87,12 @@ def _probability(network: dn.BayesianNetwork, name: str, state: str, given: dict
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Return the only run of this item."""
+    """Return a list with the only run that Section 5.1 needs."""
     return [Case("discretisation", {})]
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Return the section: probabilities of the paper and of our network, and the thresholds."""
+    """Return the report section for Section 5.1: probabilities of the paper and of our network, and the thresholds."""
     r = records.get(Case("discretisation", {}))
     if r is None:
         return Section(DASH)

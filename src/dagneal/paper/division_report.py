@@ -1,4 +1,4 @@
-"""The sections of Tables 9 to 11: the paper's counts next to ours, further methods, and the figure."""
+"""Make the report sections for Tables 9 to 11: the paper's counts next to ours, further methods, and a figure."""
 
 from __future__ import annotations
 
@@ -26,9 +26,12 @@ REFERENCES = {
 }
 RULE = (
     "A row differs from the paper if an exact permutation test at 1% finds a difference between the paper's five runs and "
-    "our five runs, in correct or in wrong edges. Reproduced: (1) every row of the paper's table was run five times; (2) "
-    "no row differs; (3) dividing helps: with SA, some k gives a higher sum of sensitivity and specificity than the "
-    "direct run. In shape: at least half of the rows with five runs do not differ, and condition 3."
+    "our five runs, in correct or in wrong edges. With five runs against five, the test can find a difference at 1% only "
+    "if the two sets of runs do not overlap: every value of one set is higher than every value of the other. The column "
+    '"significant difference" shows "yes" if the row differs, and "none" if the test finds no difference. '
+    "Reproduced: (1) every row of the paper's table was run five times; (2) no row differs; (3) dividing helps: with SA, "
+    "some k gives a higher sum of sensitivity and specificity than the direct run. In shape: at least half of the rows "
+    "with five runs do not differ, and condition 3."
 )
 
 
@@ -38,13 +41,13 @@ class DivisionTable:
 
     Attributes:
         name: name of the item.
-        number: number of the paper's table.
-        figure: number of the paper's figure.
+        number: number of the table in the paper.
+        figure: number of the figure in the paper.
         network: name of a bundled network.
-        published: rows of the paper's table, by k and method.
+        published: rows of the paper's table, by (k, method). A method is `sa` or `qa`.
         runs: function that returns our runs.
-        exact_sizes: for each kind of data, the subproblem sizes k that are also solved exactly.
-        main_data: kind of data that the verdict uses.
+        exact_sizes: subproblem sizes k that are also solved exactly, by description of the data.
+        main_data: description of the data that the verdict uses; see `problems.make_data`.
         notes: further remarks, one paragraph each.
     """
 
@@ -59,12 +62,12 @@ class DivisionTable:
     notes: tuple[str, ...] = ()
 
     def item(self) -> Item:
-        """Return the item for this table."""
+        """Return this table as an item of the evaluation."""
         title = f"Divide et impera on {TITLES[self.network]}"
         return Item(self.name, f"Table {self.number}, Figure {self.figure}", title, RULE, self.cases, self.section)
 
     def cases(self, setting: Setting) -> list[Case]:
-        """Return all runs of the table, including those of reference methods."""
+        """Return all runs that the table needs, including the runs of reference methods."""
         return division_cases(self.network, self.select_runs(setting), self.exact_sizes)
 
     def select_runs(self, setting: Setting) -> list[DivisionRuns]:
@@ -72,7 +75,7 @@ class DivisionTable:
         return [runs for runs in self.runs(setting) if not setting.sizes or runs.k in setting.sizes]
 
     def section(self, records: Records, setting: Setting) -> Section:
-        """Return the section: the paper's table, further methods, reference methods and the figure."""
+        """Return the report section for the table: the paper's table, further methods, reference methods and the figure."""
         truth = true_network(self.network).dag
         rows = [
             (runs, tally(runs.graphs(self.network, records), truth))
@@ -115,11 +118,11 @@ class DivisionTable:
         head = ("k", "method", "arities", "correct, the paper", "correct, ours", "wrong, the paper", "wrong, ours")
         caption = (
             "Number of edges in each run, their mean, and in parentheses the number of distinct edges of all runs. Raw "
-            "reads, combined by rule 2: keep an edge if C - P > 0, where C counts the subproblems with the edge, and P "
-            "those that contain both variables but not the edge"
+            "reads, combined by rule 2 (`penalty`): keep an edge if C - P > 0, where C counts the subproblems with the "
+            "edge, and P the subproblems that contain both variables but not the edge"
         )
         shares = ("sensitivity, the paper / ours", "specificity, the paper / ours")
-        return Table(caption, (*head, *shares, "differs from the paper"), cells)
+        return Table(caption, (*head, *shares, "significant difference"), cells)
 
     def _further_table(self, records: Records, truth: nx.DiGraph, setting: Setting) -> Table:
         rows = []
@@ -157,15 +160,15 @@ class DivisionTable:
             "repaired",
             "random orders",
             "exact subproblems",
-            "raw, rule 1",
+            "raw, rule 1 (`count`)",
             label,
             "calls per run, tiled",
         )
         caption = (
             "Mean numbers of correct / wrong edges, also for methods that the paper did not try: repaired reads, the best "
-            "of 100 random orders per subproblem, exactly solved subproblems, rule 1 (keep an edge that occurs more often "
-            "than its reverse), and tiling (many subproblems in one call of the quantum annealer, with spin-reversal "
-            "transforms)"
+            "of 100 random orders per subproblem, exactly solved subproblems, rule 1 (`count`), and tiling (many "
+            "subproblems in one call of the quantum annealer, with spin-reversal transforms). Rule 1 keeps an edge that "
+            "occurs more often than its reverse"
         )
         return Table(caption, (*head, "CPDAG distance by run, raw", "CPDAG distance by run, repaired"), rows)
 
@@ -271,7 +274,7 @@ class DivisionTable:
 
 
 def arity_label(data: str) -> str:
-    """Return `padded` if all variables of the data are given the same arity, else `true` (each has its own arity).
+    """Return `padded` if the data are padded to the same number of states for all variables, else `true`.
 
     Args:
         data: description of the data; see `problems.make_data`.
@@ -280,9 +283,9 @@ def arity_label(data: str) -> str:
 
 
 def judge(ours: DivisionRow | None, paper: DivisionRow | None) -> str:
-    """Return `yes` if our runs differ from the paper's, and `no` if not.
+    """Return `yes` if our runs differ significantly from the paper's runs, else `none`.
 
-    Return a note such as `only 2 runs` if we have fewer runs than the paper, and an empty string if a row is None.
+    Return a note such as `only 2 runs` if we have fewer runs than the paper. Return an empty string if a row is None.
 
     Args:
         ours: table row of our runs; None if there are no runs.
@@ -292,11 +295,11 @@ def judge(ours: DivisionRow | None, paper: DivisionRow | None) -> str:
         return ""
     if len(ours.correct) < len(paper.correct):
         return f"only {len(ours.correct)} runs" if len(ours.correct) > 1 else "only 1 run"
-    return "yes" if means_differ(ours.correct, paper.correct) or means_differ(ours.wrong, paper.wrong) else "no"
+    return "yes" if means_differ(ours.correct, paper.correct) or means_differ(ours.wrong, paper.wrong) else "none"
 
 
 def _method(runs: DivisionRuns) -> str:
-    """Return the method in the paper's table that corresponds to our solver: `sa` or `qa`."""
+    """Return the method of our runs as in the paper's table: `sa` or `qa`."""
     return "sa" if runs.solver == "sa" else "qa"
 
 

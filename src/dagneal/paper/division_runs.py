@@ -1,4 +1,4 @@
-"""The runs of divide et impera for Tables 9 to 11, and the networks that result from their votes."""
+"""The runs of divide et impera for Tables 9 to 11, and the networks that the votes of the subproblems give."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class DivisionRuns:
         Args:
             network: name of a bundled network.
             records: records of finished runs.
-            kind: kind of votes to use: `raw`, `repaired`, `baseline` or `exact`.
+            kind: votes to use: those of `raw` reads, `repaired` reads, random orders (`baseline`) or `exact` solutions.
             combine: rule that combines the votes: `penalty` or `count`.
         """
         names = true_network(network).names
@@ -147,7 +147,7 @@ def division_cases(network: str, runs: Iterable[DivisionRuns], exact_sizes: Mapp
     Args:
         network: name of a bundled network.
         runs: runs of divide et impera.
-        exact_sizes: for each kind of data, the subproblem sizes k to solve exactly.
+        exact_sizes: subproblem sizes k to solve exactly, by description of the data.
     """
     cases = [case for run in runs for case in run.cases(network)]
     for data, sizes in exact_sizes.items():

@@ -20,12 +20,12 @@ def _cases(network: str, k: int) -> list[Case]:
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Return the runs: four sampled datasets for each problem and each k."""
+    """Return all runs that Table 8 needs, on four sampled datasets for each problem and each subproblem size k."""
     return [case for network, sizes in TABLE_8.items() for k in sizes for case in _cases(network, k)]
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Return the section: mean times, their standard deviations, and the times per subproblem."""
+    """Return the report section for Table 8: mean times, their standard deviations, and the times per subproblem."""
     rows, reasons, shape = [], [], []
     for network, sizes in TABLE_8.items():
         n = len(true_network(network).names)

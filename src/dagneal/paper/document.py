@@ -1,9 +1,10 @@
-"""Write the report as Markdown and HTML. The report uses only the records."""
+"""Write the report as Markdown and HTML. The report uses only the stored records of runs."""
 
 from __future__ import annotations
 
 import base64
 import html
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,6 +45,8 @@ _TERMS = (
     "CPDAG distance: number of pairs of variables that are connected differently in the equivalence classes (CPDAGs) of the "
     "result and the truth. A dash marks a result with a cycle.",
     "k: number of variables per subproblem of divide et impera. Direct: the problem is not divided.",
+    "Arities: number of states of each variable. True: as in the network. Padded: every variable has as many states as the "
+    "widest variable, that is, the variable with the most states.",
     "Correct edges are edges of the truth, with the same direction. Wrong edges are all other edges of a result, "
     "including reversed edges. Sensitivity: share of the true edges that are found. Specificity: share of the other "
     "possible edges that are left out.",
@@ -71,7 +74,7 @@ class Part:
 
     @property
     def verdict(self) -> str:
-        """Verdict of the section; `incomplete` or `not run` if some or all runs are missing."""
+        """Verdict of the item; `incomplete` if some runs are missing, `not run` if all runs are missing."""
         if self.finished < self.runs:
             return "incomplete" if self.finished else "not run"
         return self.section.verdict
@@ -135,7 +138,8 @@ def _about(items: Sequence[Item], used: Sequence[Record], setting: Setting) -> l
     if setting.sizes:
         command += f" --k {','.join(map(str, setting.sizes))}"
     quantum = (
-        "emulated on this machine, not run on hardware; docs/results/emulator.md shows the accuracy of the emulator"
+        "emulated on this machine, not run on hardware. The page Results of the emulator in the documentation "
+        "(docs/results/emulator.md) shows the accuracy of the emulator"
         if setting.quantum == "qa"
         else "a D-Wave system"
     )
@@ -213,7 +217,7 @@ caption, figcaption { caption-side: top; text-align: left; color: #777; padding-
 
 
 def _html(parts: Sequence[Part], about: Sequence[str], drawn: dict[str, dict[str, bytes]]) -> str:
-    text = html.escape
+    text = _inline_html
     lines = [
         '<!doctype html><html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>' + _TITLE + "</title>",
@@ -237,10 +241,15 @@ def _html(parts: Sequence[Part], about: Sequence[str], drawn: dict[str, dict[str
     return "\n".join([*lines, "</main></body></html>"]) + "\n"
 
 
+def _inline_html(text: str) -> str:
+    """Escape text for HTML, and turn names in backticks into code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(text))
+
+
 def _html_table(table: Table) -> str:
-    head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in table.head)
+    head = "".join(f'<th scope="col">{_inline_html(name)}</th>' for name in table.head)
     rows = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>\n" for row in table.rows)
-    caption = f"<caption>{html.escape(table.caption.replace('`', ''))}</caption>"
+    caption = f"<caption>{_inline_html(table.caption)}</caption>"
     return f'<div class="wide"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 

@@ -85,7 +85,7 @@ def _numbers(item: Item) -> list[str]:
 
 
 def slowdown() -> float:
-    """Return how many times slower this machine is than the reference machine, from a short test run."""
+    """Return how many times slower this machine is than the reference machine, measured with a short test run."""
     from dwave.samplers import SimulatedAnnealingSampler
 
     bqm = dn.qubo.encode(dn.scoring.score_table(true_network("lung-cancer").expected_data(1_000)), dn.PAPER)
@@ -131,7 +131,7 @@ def _sampling_cost(k: int, solver: str, reads: int, microseconds: float | None) 
 
 
 def duration(cases: Iterable[Case], jobs: int) -> float:
-    """Estimate the total seconds of runs on the reference machine. Runs that measure time run alone.
+    """Estimate the total seconds of runs on the reference machine. Runs that measure time are not run in parallel.
 
     Args:
         cases: runs to estimate.

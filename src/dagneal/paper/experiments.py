@@ -25,7 +25,7 @@ class Outcome:
     """The result of a run and its duration.
 
     Attributes:
-        result: plain values, by name.
+        result: results by name, as values that JSON can store.
         seconds: duration of each stage, by name.
     """
 
@@ -50,8 +50,8 @@ def sample_directly(
     Returns:
         An `Outcome` with these keys in `result`:
 
-        - `value`: lowest energy, without the offset.
-        - `expected_value`, `optimum_value`: energy of the truth and of the optimum, without the offset.
+        - `value`: lowest energy of all reads, without the offset of the QUBO.
+        - `expected_value`, `optimum_value`: energy of the truth and of the optimum, without the offset of the QUBO.
         - `expected_hits`: number of reads that equal the truth.
         - `equivalent_hits`: number of reads with the energy of the truth.
         - `optimum_hits`: number of reads with the energy of the optimum.
@@ -211,7 +211,7 @@ def learn_network(network: str, data: str) -> Outcome:
         data: description of the data; see `problems.make_data`.
 
     Returns:
-        An `Outcome` with the same keys as that of `search_candidates`.
+        An `Outcome` with the same keys as the `Outcome` of `search_candidates`.
     """
     truth, scorer, _ = scored_problem(network, data)
     return _outcome(dn.learn(scorer.data), scorer, truth)

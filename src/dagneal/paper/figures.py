@@ -26,7 +26,7 @@ def check_matplotlib() -> None:
 
 
 def render_figure(figure: Figure) -> dict[str, bytes]:
-    """Render a figure as SVG and PNG. The same figure always gives the same bytes.
+    """Return a dict with a figure as `svg` and as `png`. The same figure always gives the same bytes.
 
     Args:
         figure: figure to render.
@@ -90,7 +90,7 @@ def draw_network(canvas: Canvas, graph: nx.DiGraph, truth: nx.DiGraph) -> None:
 
 
 def _layer_positions(dag: nx.DiGraph) -> dict[str, tuple[float, float]]:
-    """Return the coordinates of each variable. Parents are above children; layers are sorted by the mean x of parents."""
+    """Return the coordinates of each variable. Parents are above children; each layer is sorted by the mean x of parents."""
     positions: dict[str, tuple[float, float]] = {}
     for depth, names in enumerate(nx.topological_generations(dag)):
         layer = sorted(names, key=lambda name: (_mean_of_parents(dag, name, positions), list(dag).index(name)))

@@ -93,12 +93,12 @@ class Setting:
 
     @property
     def tiled(self) -> str:
-        """Solver name of the quantum annealer with many subproblems per call."""
+        """Name of the solver for many subproblems per call: `tiled` (emulator) or `tiled-qpu` (D-Wave's)."""
         return "tiled" if self.quantum == "qa" else "tiled-qpu"
 
     @property
     def annealer(self) -> str:
-        """Name of the quantum annealer in reports."""
+        """Name of the quantum annealer in reports: `QA, emulated` or `QA`."""
         return "QA, emulated" if self.quantum == "qa" else "QA"
 
 

@@ -33,7 +33,7 @@ def cases(setting: Setting) -> list[Case]:
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Return the section: sizes of the networks, and drawings of the learned networks."""
+    """Return the report section for Figures 1 to 3: sizes of the networks, and drawings of the learned networks."""
     rows, figures, reasons = [], [], []
     for network, (variables, edges) in SIZES.items():
         truth = true_network(network).dag

@@ -23,13 +23,13 @@ def simulated_runs(setting: Setting) -> dict[str, DirectRuns]:
 
 
 def pooled_runs(setting: Setting) -> dict[str, DirectRuns]:
-    """Return a dict from a total number of reads (10^5, at the paper's scale also 10^6) to the runs that are pooled."""
+    """Return the runs whose reads are pooled, by total number of reads: 10^5, and at the paper's scale also 10^6."""
     runs = {"10^5": DirectRuns(EXTRA, "sa", READS, tuple(range(11, 21)))}
     return runs if setting.scale == "quick" else runs | {"10^6": DirectRuns(EXTRA, "sa", READS, tuple(range(11, 111)))}
 
 
 def sampled_data_runs(setting: Setting) -> DirectRuns:
-    """Return the runs of simulated annealing on sampled data."""
+    """Return the runs of simulated annealing on sampled data of waste-2p-dep."""
     return DirectRuns(EXTRA, "sa", READS, tuple(range(1, setting.choose(3, 11))), data="sampled 10000 1")
 
 
@@ -42,7 +42,7 @@ def _exhaustive_case(network: str) -> Case:
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Return all runs: simulated annealing, quantum annealing (also used by Table 6), exhaustive search and the optima."""
+    """Return all runs that Table 5 needs. Table 6 uses the same runs of quantum annealing."""
     runs = [
         *simulated_runs(setting).values(),
         *pooled_runs(setting).values(),
@@ -59,7 +59,7 @@ def cases(setting: Setting) -> list[Case]:
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Return the section: the paper's table, counts of solutions, results with more reads, and results with other data."""
+    """Return the report section for Table 5: the paper's table, counts of solutions, more reads, and other data."""
     simulated = {network: direct.summary(records) for network, direct in simulated_runs(setting).items()}
     quantum = {network: direct.summary(records) for network, direct in annealing_time.runs(setting)[99].items()}
     reasons: list[str] = []
@@ -109,7 +109,8 @@ def section(records: Records, setting: Setting) -> Section:
         "variable with three parents. The term H_max of the QUBO penalises this, so the expected solution is not the "
         "minimum. The last column of the second table is the result value of the optimum.",
         "Networks equivalent to the expected solution have the same energy. Success counts only the expected solution "
-        "itself, edge by edge. Tables 9 to 11 compare the two rules that combine subproblems.",
+        "itself, edge by edge. Tables 9 to 11 compare two rules that combine subproblems: rule 1 (`count`) and rule 2 "
+        "(`penalty`).",
     ]
     return Section(*verdict(shape + far, reasons), tables, notes=notes)
 

@@ -13,7 +13,7 @@ RARE = 0.005  # if the paper's share has a lower tail probability, it counts as 
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Return the runs: expected data for each prior and number of rows, and 100 sampled datasets per number of rows."""
+    """Return all runs that Table 1 needs, on expected data and on 100 sampled datasets per number of rows."""
     expected = [_expected_case(network, rows, score) for network in SMALL for rows in ROWS for score in PRIORS.values()]
     return expected + [_sampled_case(network, rows) for network in SMALL for rows in ROWS]
 
@@ -27,7 +27,7 @@ def _sampled_case(network: str, rows: int) -> Case:
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Return the section: our shares for each prior and number of rows, next to the paper's shares."""
+    """Return the report section for Table 1: our shares for each prior and number of rows, next to the paper's shares."""
     rows, reasons, shape = [], [], []
     for network in SMALL:
         for column, (prior, score) in enumerate(PRIORS.items()):

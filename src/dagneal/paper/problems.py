@@ -29,7 +29,7 @@ def make_data(network: dn.BayesianNetwork, data: str) -> dn.Dataset:
     Args:
         network: network that generates the data.
         data: `expected ROWS` (rounded to nearest), `expected ROWS floor` (rounded down) or `sampled ROWS SEED`. With a final
-            word `padded`, all variables get the same arity.
+            word `padded`, every variable gets as many states as the variable with the most states.
 
     >>> make_data(true_network("lung-cancer"), "expected 1000").rows
     1000
@@ -70,7 +70,7 @@ def sort_edges(dag: nx.DiGraph) -> list[list[str]]:
 
 
 def recorded_graph(network: str, edges: Iterable[Iterable[str]]) -> nx.DiGraph:
-    """Return a graph with the variables of a network and the edges of a record.
+    """Return a graph with the variables of a network and the given edges.
 
     Args:
         network: name of a bundled network.

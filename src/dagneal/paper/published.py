@@ -165,7 +165,7 @@ class DivisionRow(NamedTuple):
 
     @property
     def means(self) -> tuple[float, float]:
-        """Tuple: mean number of correct edges, and mean number of wrong edges."""
+        """Tuple (mean number of correct edges, mean number of wrong edges)."""
         return sum(self.correct) / len(self.correct), sum(self.wrong) / len(self.wrong)
 
 

@@ -9,7 +9,7 @@ from dagneal.paper.records import Case, Records
 
 
 def runs(setting: Setting) -> dict[tuple[int, int], DirectRuns]:
-    """Return a dict from (number of reads, annealing time) to the runs of quantum annealing on lung-cancer."""
+    """Return a dict from (number of reads, microseconds per read) to the runs of quantum annealing on lung-cancer."""
     cells = {}
     for reads, time in TABLE_4:
         count = setting.choose(1 if time > 20 else 4, 10)
@@ -18,12 +18,12 @@ def runs(setting: Setting) -> dict[tuple[int, int], DirectRuns]:
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Return the runs (cases) that the table needs."""
+    """Return all runs that Table 4 needs."""
     return [case for cell in runs(setting).values() for case in cell.cases()]
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Return the section: shares of runs that find the global minimum."""
+    """Return the report section for Table 4: shares of runs that find the global minimum."""
     summaries = {cell: direct.summary(records) for cell, direct in runs(setting).items()}
     rows = [
         (

@@ -44,8 +44,8 @@ class Record:
 
     Attributes:
         case: kind and inputs of the run.
-        result: plain values, by name.
-        seconds: duration of each stage.
+        result: results by name, as values that JSON can store.
+        seconds: duration of each stage, by name.
         versions: versions of Python and the packages.
         machine: processor, cores and operating system.
         finished: time at which the run ended, in seconds since 1970.
@@ -63,7 +63,7 @@ class Record:
         """Read a record from one line of JSON.
 
         Args:
-            line: line that `to_line` returned.
+            line: line in the format of `Record.to_line`.
         """
         fields = json.loads(line)
         return cls(Case(fields.pop("kind"), fields.pop("inputs")), **fields)
@@ -103,11 +103,11 @@ def describe_machine() -> str:
 
 
 class Records:
-    """The records in a file.
+    """The records of finished runs in a file.
 
     Args:
         path: file with the records. An incomplete last line is dropped.
-        writing: whether records will be added. If so, the file is created and locked.
+        writing: True to add records, False to only read. If True, the file is created if needed, and locked.
         journal: journal that stores a second copy of each added record, in case the file is lost.
     """
 
@@ -152,7 +152,7 @@ class Records:
         return self._records.get(case.key)
 
     def select(self, cases: Iterable[Case]) -> list[Record]:
-        """Return the records of those runs that are finished.
+        """Return the records of those runs in `cases` that are finished.
 
         Args:
             cases: runs to look up.

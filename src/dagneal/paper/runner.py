@@ -30,7 +30,7 @@ TIMED = ("construction", "plain")  # kinds that run alone, since other runs woul
 
 @dataclass(frozen=True)
 class CaseTask:
-    """The task that runs one case; see `dagneal.Run.each`.
+    """A callable that runs one case, in the form that `dagneal.Run.each` expects.
 
     Args:
         annealers: samplers for cases whose kind is in `SAMPLED`.

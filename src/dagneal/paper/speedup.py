@@ -20,12 +20,12 @@ def _case(network: str, k: int, setting: Setting) -> Case:
 
 
 def cases(setting: Setting) -> list[Case]:
-    """Return runs that measure the time of plain Python and of our code, for each k."""
+    """Return runs that measure the time of plain Python and of our code, for each subproblem size k."""
     return [_case(network, k, setting) for network, sizes in TABLE_7.items() for k in sizes]
 
 
 def section(records: Records, setting: Setting) -> Section:
-    """Return the section: seconds without and with the speedup, in the paper and in our runs."""
+    """Return the report section for Table 7: seconds without and with speedup, in the paper and in our runs."""
     rows, reasons = [], []
     speedups: dict[str, list[float]] = {}
     for network, sizes in TABLE_7.items():

@@ -73,14 +73,14 @@ class SubproblemRun:
         return {"num_reads": self.reads} | time
 
     def _solve_tiled(self, gathered: dn.scoring.Subproblems, annealers: Annealers) -> tuple[Adjacency, Plain]:
-        """Solve many subproblems per call. Also return the number of calls and their access time."""
+        """Solve many subproblems per call. Return a tuple: their networks, and a dict with `calls` and `access_seconds`."""
         sampler = annealers.sampler(self.solver)
         tiles = sampler.subproblem_solver(self._parameters, False, self.seed, dn.PAPER)
         solved = {"raw": tiles.solve_many(gathered).adjacency}
         return solved, {"calls": tiles.calls, "access_seconds": tiles.access_seconds}
 
     def _sample(self, gathered: dn.scoring.Subproblems, annealers: Annealers) -> Adjacency:
-        """Sample one subproblem after the other."""
+        """Sample one subproblem after the other, and return the best networks by kind of votes."""
         sampler = annealers.sampler(self.solver)
         annealing = dn.divide.AnnealedSubproblems(sampler, self._parameters, False, self.seed, dn.PAPER)
         shape = (len(gathered.members), self.k, self.k)
@@ -101,7 +101,7 @@ def collect_votes(annealers: Annealers, **inputs: Any) -> Outcome:
 
     Args:
         annealers: samplers of the evaluation.
-        **inputs: see `SubproblemRun`.
+        **inputs: arguments of `SubproblemRun`.
 
     Returns:
         An `Outcome` with these keys in `result`:

@@ -52,7 +52,7 @@ def _construct(data: dn.Dataset, rows: NDArray[np.uint8], k: int | None) -> int:
 
 
 def time_plain_python(network: str, data: str, k: int | None = None) -> Outcome:
-    """Measure the seconds of plain Python and of our code for the same rows.
+    """Measure the seconds that plain Python takes for the local scores, and our code for the QUBOs, from the same rows.
 
     Args:
         network: name of a bundled network.
@@ -60,7 +60,7 @@ def time_plain_python(network: str, data: str, k: int | None = None) -> Outcome:
         k: variables per subproblem; None for the global problem.
 
     Returns:
-        An `Outcome` with the same keys as that of `time_construction`, and the duration `seconds["plain"]`.
+        An `Outcome` like that of `time_construction`. In addition, `seconds["plain"]` is the duration of plain Python.
     """
     dataset = make_data(true_network(network), data)
     examples = np.repeat(dataset.codes, dataset.weights, axis=1).T.tolist()
