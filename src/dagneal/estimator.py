@@ -1,4 +1,4 @@
-"""StructureLearner: an estimator with the interface of scikit-learn. scikit-learn itself is optional."""
+"""The class `StructureLearner`: an estimator with the interface of scikit-learn, which need not be installed."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class StructureLearner:
         return self
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: N803 - the name that scikit-learn uses
-        """Return the average log-likelihood of a row, in nats (natural-log units).
+        """Return the average log-likelihood of a row of `X` under the learned network, in nats (natural-log units).
 
         Args:
             X: data with the same columns as in `fit`. Values are binned and states are merged as in `fit`.

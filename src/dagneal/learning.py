@@ -37,25 +37,25 @@ def learn(
     """Learn the structure of a Bayesian network from data.
 
     Args:
-        data: a `Dataset`, or any input that `read` accepts: a path, a pandas or polars frame, an array. Pass options for
-            reading to `read`: `learn(read(data, bins="quantile:4"))`.
-        solver: `Auto()` by default, which finishes within seconds on most data. Or `Exact()`, `OrderSearch()`,
-            `Exhaustive()`, `Anneal(sampler)`, `Divide(...)`, or any object with a method `solve(problem, run)`. A dimod
-            sampler means `Anneal(sampler)`. A name means a solver with default settings: `"exact"`, `"order"`,
-            `"exhaustive"`, `"sa"`, `"sqa"`, `"tabu"`, `"tree"`, `"greedy"`, `"random"`, `"qpu"`, `"qpu-emulated"` or
-            `"leap-hybrid"`.
+        data: a `Dataset`, or any input that `read` accepts, such as a path, a pandas or polars frame, or an array. Pass
+            options for reading to `read`, as in `learn(read(data, bins="quantile:4"))`.
+        solver: solver that learns the structure. The default `Auto()` finishes within seconds on most data. Other solvers
+            are `Exact()`, `OrderSearch()`, `Exhaustive()`, `Anneal(sampler)`, `Divide(...)`, and any object with a method
+            `solve(problem, run)`. A dimod sampler means `Anneal(sampler)`. A name means a solver with default settings:
+            `"exact"`, `"order"`, `"exhaustive"`, `"sa"`, `"sqa"`, `"tabu"`, `"tree"`, `"greedy"`, `"random"`, `"qpu"`,
+            `"qpu-emulated"` or `"leap-hybrid"`.
         score: score to maximise, or its name such as `"bic"` or `"bdeu:10"`; `BDeu(1)` by default.
         max_parents: parent limit. The default is 3 for `OrderSearch`, 2 for `Exhaustive` and `Anneal(sampler, direct=True)`,
             and 4 for other solvers.
-        knowledge: background knowledge: required and forbidden edges, and other limits. Give a `Knowledge`, a dict such as
-            `{"leaves": ["survived"]}`, or the path of a TOML file. Every solver obeys it.
+        knowledge: background knowledge, such as required and forbidden edges. Give a `Knowledge`, a dict such as
+            `{"leaves": ["survived"]}`, or the path of a TOML file. Every solver obeys the background knowledge.
         initial: initial DAG of the search. Accepted by `Auto`, `OrderSearch`, `Divide`, and `Anneal` without `direct=True`.
         seed: seed of all random choices, 0 by default. The same seed gives the same result.
         time_limit: time limit in seconds, after which the search stops and returns the best network so far. An exact search
             or a sampler call that is already running finishes first. If there is no time to score larger parent sets, each
             variable has at most one parent. Not allowed with `Anneal(sampler, direct=True)`.
         run: a `Run` with seed, deadline, progress, executor and journal, instead of `seed` and `time_limit`.
-        **unknown: any other keyword argument; raises an error that names the function it belongs to.
+        **unknown: other keyword arguments; they raise an error, which names the function that accepts them.
 
     Returns:
         The learned structure. Its attribute `network` has probabilities fitted to the data.

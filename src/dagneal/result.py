@@ -1,4 +1,4 @@
-"""Learned: the result of `learn`, with methods to analyse and save it."""
+"""The class `Learned`: the result of `learn`, with methods to analyse and save the result."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Learned(AnnotatedSolution):
         confidence: measures of confidence, if any.
         data: training data; None in a result that was loaded from a file.
         criterion: maximised score; None for a user-defined score in a result that was loaded from a file.
-        stored_data: summary of the training data in a result that was loaded from a file.
+        stored_data: summary of the training data, only in a result that was loaded from a file.
         requested_parents: parent limit that the user requested; None for the default of the solver.
         fitted: network with probabilities, only in a result that was loaded from a file.
     """
@@ -74,7 +74,7 @@ class Learned(AnnotatedSolution):
 
         Args:
             solution: solution of a solver.
-            **more: values of attributes of the result that the solution does not have.
+            **more: attributes of the result that a solution does not have, with their values.
         """
         return cls(**{each.name: getattr(solution, each.name) for each in fields(solution)} | more)
 
@@ -96,13 +96,13 @@ class Learned(AnnotatedSolution):
 
     @property
     def cpdag(self) -> nx.DiGraph:
-        """The equivalence class as a CPDAG. A reversible edge is present in both directions."""
+        """The equivalence class of the learned graph as a CPDAG. A reversible edge is present in both directions."""
         self._check_network("equivalence class")
         return equivalence_class(self.dag, self.knowledge)
 
     @cached_property
     def network(self) -> BayesianNetwork:
-        """The network with probabilities. They are fitted to the data on first access."""
+        """The network with probabilities. The probabilities are fitted to the data on first access."""
         if self.fitted is not None:
             return self.fitted
         if self.data is None:
@@ -111,14 +111,14 @@ class Learned(AnnotatedSolution):
         return fit(self.dag, self.data, self.criterion if isinstance(self.criterion, Dirichlet) else BDeu())
 
     def _check_network(self, what: str) -> None:
-        """Raise an error if the graph is not a network."""
+        """Raise an error if the graph is not a network. The message states that `what` does not exist."""
         if self.division is not None and not self.division.acyclic:
             raise InputError(f"the combined votes contain a cycle, so there is no {what}; break cycles with acyclic=True")
         if isnan(self.score):
             raise InputError(f"the best read is not a network, so there is no {what}; use repair=True or more reads")
 
     def _need_data(self, what: str, function: str) -> Dataset:
-        """Return the data, or raise an error if the result has no data."""
+        """Return the data. If there are none, raise an error that suggests `with_data` or the call `function`."""
         if self.data is None:
             raise InputError(
                 f"{what} needs the data, and a result loaded from a file has none; call "
@@ -127,7 +127,7 @@ class Learned(AnnotatedSolution):
         return self.data
 
     def _need_score(self, what: str) -> Score:
-        """Return the maximised score, or raise an error if it is unknown."""
+        """Return the maximised score. If it is unknown, raise an error that names the method `what`."""
         if self.criterion is None:
             name = f" {self.score_name!r}" if self.score_name else ""
             raise InputError(
@@ -196,10 +196,10 @@ class Learned(AnnotatedSolution):
         return compare(self.dag, graph, scorer)
 
     def with_confidence(self, confidence: Confidence) -> Learned:
-        """Return this result with added measures of confidence; existing measures are kept unless replaced.
+        """Return this result with added measures of confidence. A measure is replaced if `confidence` contains it too.
 
         Args:
-            confidence: new measures.
+            confidence: measures to add.
         """
         return replace(self, confidence=(self.confidence or Confidence()).merge(confidence))
 
@@ -256,7 +256,7 @@ class Learned(AnnotatedSolution):
         Args:
             path: file with extension .html (interactive page), .json (complete result), .bif (network with probabilities),
                 .graphml or .dot.
-            safe: whether to replace special characters in names and states by underscores in .bif, .graphml and .dot files.
+            safe: True to replace special characters in names and states by underscores in .bif, .graphml and .dot files.
             truth: network, graph or other result that the page compares with the learned graph.
             title: name of the data, shown on the page.
             command: command that repeats the run, shown on the page.
@@ -281,8 +281,8 @@ class Learned(AnnotatedSolution):
 def load_result(path: str | os.PathLike[str]) -> Learned:
     """Load a result that was saved as JSON.
 
-    The file contains statistics, and also probabilities if they were saved. It contains no data and no individual reads. Use
-    `Learned.with_data` to add the data.
+    The file contains the graph and statistics of the search, and also probabilities if they were saved. It contains no data
+    and no individual reads. Use `Learned.with_data` to add the data.
 
     Args:
         path: .json file written by `Learned.save` or `dagneal learn -o`.
@@ -325,7 +325,7 @@ def _upgrade(plain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _graph(truth: Any) -> nx.DiGraph:
-    """Return the graph of a network or of a result; return any other graph unchanged."""
+    """Return the graph of a network or of a result. If `truth` is already a graph, return it unchanged."""
     graph = truth.dag if isinstance(truth, BayesianNetwork | Solution) else truth
     if not isinstance(graph, nx.DiGraph):
         raise InputError(
@@ -378,7 +378,7 @@ def _restore(plain: Mapping[str, Any], structure: nx.DiGraph | BayesianNetwork) 
 
 
 def _optional(take: Callable[[Mapping[str, Any], str], Value], plain: Mapping[str, Any], key: str) -> Value | None:
-    """Return the value of a key, checked by the function `take`; None if the value is null."""
+    """Return `plain[key]`, checked by the function `take`. Return None if the value is None."""
     return None if plain[key] is None else take(plain, key)
 
 

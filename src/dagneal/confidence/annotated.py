@@ -1,4 +1,4 @@
-"""AnnotatedSolution: a solution with its data, score, background knowledge and measures of confidence."""
+"""The class `AnnotatedSolution`: a solution with its data, score, background knowledge and measures of confidence."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Confidence:
         )
 
     def merge(self, newer: Confidence) -> Confidence:
-        """Return all measures of both objects. If both have a measure, the newer one is used.
+        """Return the measures of `self` and of `newer` in one object. If both have a measure, use that of `newer`.
 
         Args:
             newer: newer measures of the same network.
@@ -147,7 +147,7 @@ class AnnotatedSolution(Solution):
     Attributes:
         score_name: name of the maximised score.
         data: training data; None in a result that was loaded from a file.
-        stored_data: summary of the training data in a result that was loaded from a file.
+        stored_data: summary of the training data, only in a result that was loaded from a file.
         criterion: maximised score; None for a user-defined score in a result that was loaded from a file.
         knowledge: background knowledge, if any.
         confidence: measures of confidence, if any.

@@ -27,12 +27,12 @@ from dagneal.strategies.solve import as_dataset, refuse_unknown, solve_data, wit
 
 @dataclass(frozen=True, eq=False)
 class Bootstrap:
-    """Bootstrap frequencies of edges.
+    """The result of `bootstrap`: how often each edge occurs in the networks learned from bootstrap samples.
 
     Attributes:
         names: names of the variables.
-        samples: number of bootstrap samples that were learned from.
-        edges: `edges[a, b]` is the fraction of samples in which a and b are adjacent.
+        samples: number of bootstrap samples from which a network was learned.
+        edges: `edges[a, b]` is the fraction of samples in which the variables with indices a and b are adjacent.
         directions: `directions[a, b]` is the fraction of samples in which the edge leads from a to b. A reversible edge
             counts as half a sample in each direction.
         requested: number of samples that was requested; larger than `samples` if the bootstrap stopped early.
@@ -50,7 +50,8 @@ class Bootstrap:
         """Return two numbers: the bootstrap frequency of an edge, and the frequency of its direction.
 
         The first number is the fraction of samples in which the two variables are adjacent. The second number is the
-        fraction of these samples in which the edge leads from `parent` to `child`; 0 if there are no such samples.
+        fraction of these samples in which the edge leads from `parent` to `child`; 0 if there are no such samples. A
+        reversible edge counts as half a sample in each direction.
 
         Args:
             parent: name of the variable at the start of the edge.
@@ -77,7 +78,7 @@ class Bootstrap:
 
     @classmethod
     def from_dict(cls, names: Sequence[str], plain: Mapping[str, Any]) -> Bootstrap:
-        """Restore a bootstrap from a dict that `to_dict` returned.
+        """Restore a `Bootstrap` from a dict that `to_dict` returned.
 
         Args:
             names: names of all variables, in column order.
@@ -116,17 +117,17 @@ class BootstrapTask:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the direction matrix of one sample."""
+        """The shape of the direction matrix of one bootstrap sample."""
         return self.variables, self.variables
 
     def __call__(self, shared: Dataset, tasks: Sequence[int]) -> tuple[NDArray[np.uint8], dict[int, str]]:
-        """Learn a network from each given sample. Return an array of direction matrices, and an empty dict of errors.
+        """Learn a network from each given bootstrap sample. Return the tuple (matrices, errors).
 
-        `_directions` explains the matrices.
+        The array `matrices` contains one direction matrix per sample; see `_directions`. The dict `errors` is empty.
 
         Args:
             shared: original data.
-            tasks: indices of the samples; the first sample has index 0.
+            tasks: indices of the bootstrap samples; the first sample has index 0.
         """
         directions = []
         for number in tasks:
@@ -136,7 +137,7 @@ class BootstrapTask:
         return np.array(directions, dtype=np.uint8), {}
 
     def key(self, data: Dataset) -> str:
-        """Return the common prefix of the journal keys of all samples.
+        """Return the text with which the journal keys of all bootstrap samples start.
 
         Args:
             data: original data.
@@ -157,8 +158,8 @@ def bootstrap(
 ) -> Bootstrap:
     """Learn from bootstrap samples of the rows, and return how often each edge occurs.
 
-    A sample has as many rows as the data. A `Dataset` stores equal rows once, with a weight. So a sample contains the same
-    distinct rows with new random weights.
+    Each bootstrap sample has as many rows as the data. A `Dataset` stores each distinct row once, with the number of its
+    occurrences as weight. So a sample consists of the same distinct rows with new random weights.
 
     Args:
         data: a `Dataset`, or any input that `read` accepts.
@@ -169,7 +170,7 @@ def bootstrap(
         knowledge: background knowledge; see `learn`.
         run: a `Run` with seed, deadline, progress, executor and journal. No sample starts after the deadline. The
             journal stores finished samples.
-        **unknown: any other keyword argument; raises an error that names the function it belongs to.
+        **unknown: other keyword arguments; they raise an error, which names the function that accepts them.
 
     >>> from dagneal.networks.bundled import load
     >>> result = bootstrap(load("lung-cancer").expected_data(10_000), samples=20)
@@ -215,7 +216,8 @@ def reweight(data: Dataset, weights: np.ndarray) -> Dataset:
 def _directions(dag: nx.DiGraph, names: Sequence[str], knowledge: Knowledge | None) -> np.ndarray:
     """Return the direction matrix of the equivalence class of a DAG.
 
-    Entry [a, b] is 2 if there is a compelled edge from a to b, 1 if there is a reversible edge, and 0 otherwise.
+    Entry [a, b] is 2 if there is a compelled edge from a to b, 1 if there is a reversible edge between a and b,
+    and 0 otherwise.
     """
     adjacency = nx.to_numpy_array(equivalence_class(dag, knowledge), nodelist=names) > 0
     return np.where(adjacency, np.where(adjacency.T, 1, 2), 0).astype(np.uint8)

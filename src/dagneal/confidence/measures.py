@@ -88,7 +88,7 @@ class HoldoutResult:
         rows: number of held-out rows.
         log_likelihood: average log-likelihood of a held-out row, in nats (natural-log units).
         without_edges: average log-likelihood of a held-out row under a network without edges, for comparison.
-        edges: edges of the network that was learned from the other rows.
+        edges: edges of the network that was learned from the rows that were not held out.
     """
 
     rows: int
@@ -121,7 +121,7 @@ def holdout(
         max_parents: parent limit; None for the default of the solver.
         knowledge: background knowledge; see `learn`.
         run: a `Run` with seed, deadline, progress, executor and journal. The seed affects the held-out rows and the search.
-        **unknown: any other keyword argument; raises an error that names the function it belongs to.
+        **unknown: other keyword arguments; they raise an error, which names the function that accepts them.
 
     >>> from dagneal.networks.bundled import load
     >>> result = holdout(load("lung-cancer").expected_data(10_000))
@@ -205,6 +205,8 @@ def sensitivity(
 ) -> dict[float, Solution]:
     """Learn one network for each equivalent sample size of the prior, to show which edges depend on the prior.
 
+    Return a dict with the equivalent sample sizes as keys and the solutions as values.
+
     Args:
         data: a `Dataset`, or any input that `read` accepts.
         sizes: equivalent sample sizes, such as 0.1, 1 and 10.
@@ -212,7 +214,7 @@ def sensitivity(
         max_parents: parent limit; None for the default of the solver.
         knowledge: background knowledge; see `learn`.
         run: a `Run` with the seed of each search, and one deadline for all searches.
-        **unknown: any other keyword argument; raises an error that names the function it belongs to.
+        **unknown: other keyword arguments; they raise an error, which names the function that accepts them.
 
     >>> from dagneal.networks.bundled import load
     >>> solutions = sensitivity(load("lung-cancer").expected_data(10_000), [0.1, 1, 10])
@@ -232,8 +234,8 @@ def compare_classes(graphs: Sequence[nx.DiGraph], knowledge: Knowledge | None = 
     """Compare the equivalence classes of several networks.
 
     Return a dict. Its keys are the pairs of variables that are adjacent in at least one network. A value is a list with one
-    text per network, which shows the edge in its equivalence class: `->`, `<-`, `reversible`, or `-` if the two variables
-    are not adjacent.
+    text per network. The text describes the edge in the equivalence class of this network: `->`, `<-`, `reversible`, or `-`
+    if the two variables are not adjacent.
 
     Args:
         graphs: DAGs over the same variables.

@@ -51,7 +51,10 @@ class CandidateFinder:
     def extend(
         self, dag: nx.DiGraph, allowed: NDArray[np.bool_], table: ScoreTable | None = None, most: int = 3
     ) -> tuple[NDArray[np.bool_], int]:
-        """Add the best new candidates. Return the matrix of all candidates, and the number of children without room.
+        """Add the best new candidates. Return the extended matrix, and the number of children without room.
+
+        Entry [variable, child] of the matrix is True for a candidate. A child without room already has the maximum number of
+        candidates, so its new candidates are not added.
 
         Args:
             dag: network to improve.
@@ -76,7 +79,10 @@ class CandidateFinder:
         return extended, full
 
     def _gains(self, dag: nx.DiGraph) -> list[Floats]:
-        """Return one array per child: the score gain of each variable as a new parent; minus infinity if impossible."""
+        """Return one array per child: the score gain of each variable if it is added as a parent or replaces a parent.
+
+        The gain is minus infinity if the variable cannot become a parent.
+        """
         names = self.scorer.data.names
         position = {name: i for i, name in enumerate(names)}
         parents = [sorted(position[p] for p in dag.predecessors(name)) for name in names]
@@ -125,7 +131,10 @@ def _worst_candidates(table: ScoreTable, child: int, dag: nx.DiGraph) -> Ints:
 
 
 def named_candidates(allowed: NDArray[np.bool_], names: tuple[str, ...]) -> dict[str, list[str]]:
-    """Return the names of each variable's candidates. `allowed[parent, child]` is True if the parent is a candidate."""
+    """Return a dict from the name of each variable to the names of its candidate parents.
+
+    `allowed[parent, child]` is True if the parent is a candidate of the child.
+    """
     return {name: [names[p] for p in np.flatnonzero(allowed[:, child])] for child, name in enumerate(names)}
 
 
@@ -147,8 +156,8 @@ def allowed_by_margin(margins: Floats, threshold: float = MARGIN, most: int = MA
 def allowed_by_frequency(votes: Ints, together: Ints, least: float, most: int = MAX_INITIAL_CANDIDATES) -> NDArray[np.bool_]:
     """Return a matrix: entry [parent, child] is True if the parent becomes a candidate of the child.
 
-    The two variables must be adjacent in at least the fraction `least` of the subproblems that contain both. Each child gets
-    at most `most` candidates. `add_votes` explains `votes` and `together`.
+    Of the subproblems that contain the parent and the child, at least the fraction `least` must have a solution in which the
+    two variables are adjacent. Each child gets at most `most` candidates. `add_votes` explains `votes` and `together`.
     """
     frequency = np.where(together > 0, (votes + votes.T) / np.maximum(together, 1), 0.0)
     return allowed_by_margin(frequency, least - 1e-9, most)
@@ -163,8 +172,9 @@ def collect_evidence(table: ScoreTable, subproblems: Ints, deadline: Deadline = 
         deadline: deadline after which no further subproblems are solved.
 
     Returns:
-        Three matrices: the lowest margin of each pair over its subproblems (minus infinity if no subproblem contains the
-        pair), the number of solutions that contain each edge, and the number of subproblems that contain each pair.
+        Three matrices: the lowest margin of each pair of variables (minus infinity if no subproblem contains the pair), the
+        number of solutions that contain each edge, and the number of subproblems that contain each pair. `solve_small`
+        explains margins.
     """
     n = len(table.names)
     lowest = np.full((n, n), np.inf)
@@ -193,7 +203,8 @@ def candidates_of_table(table: ScoreTable, run: Run) -> tuple[NDArray[np.bool_],
         run: a `Run` with the seed and the deadline of the order search.
 
     Returns:
-        A matrix with entry [parent, child] True for a candidate, and the best network that order search found.
+        A matrix, and the best network that order search found. Entry [parent, child] of the matrix is True if the parent is
+        a candidate of the child.
     """
     start, masks, _ = table.pruned
     n = len(table.names)

@@ -53,7 +53,7 @@ class SearchOutcome:
     interrupted: bool = False
 
     def solution(self, division: Division, seconds: Mapping[str, float]) -> Solution:
-        """Return the best network as a solution.
+        """Return the best network as a `Solution`.
 
         Args:
             division: division into subproblems that gave the initial candidates.
@@ -100,7 +100,7 @@ class CandidateSearch:
     max_global_solves: int = MAX_GLOBAL_SOLVES
 
     def run(self, allowed: NDArray[np.bool_], run: Run) -> SearchOutcome:
-        """Run the search.
+        """Run the iterated candidate search.
 
         Args:
             allowed: `allowed[parent, child]` is True for initial candidates.

@@ -32,16 +32,16 @@ COMBINE = ("conquer", "penalty", "count")
 
 @dataclass(frozen=True)
 class DivisionSettings:
-    """The choice of subproblems, and the rule to combine them.
+    """The choice of subproblems, and the rule to combine their solutions.
 
     Args:
         size: number of variables in a subproblem (k in the paper).
         subproblems: `"all"`, `"cover:2"`, `"cover:3"`, or `"sample:F"` with a fraction F; see `choose_subproblems`.
         combine: rule that combines the solutions of the subproblems. `conquer` derives candidate parents from them, and then
             solves the global problem with these candidates. `penalty` and `count` are the paper's rules. `penalty` keeps an
-            edge if it is in more than half of the solutions that contain both variables (C - P > 0 in the paper). `count`
-            keeps an edge if it is in more solutions than the reverse edge.
-        acyclic: whether the paper's rules drop the weakest edge of each cycle.
+            edge if it is in the solutions of more than half of the subproblems that contain both variables of the edge
+            (C - P > 0 in the paper). `count` keeps an edge if it is in more solutions than the reverse edge.
+        acyclic: True to drop the weakest edge of each cycle; used only by the rules `penalty` and `count`.
     """
 
     size: int = SUBPROBLEM_SIZE
@@ -66,15 +66,15 @@ def divide(
     """Learn a structure from subproblems of a few variables each.
 
     Args:
-        problem: problem with 3 to 65 variables. For `conquer` its source must be a `Scorer`, not a `ScoreTable`.
-        settings: choice of subproblems, and rule to combine them.
+        problem: problem with 3 to 65 variables. For the rule `conquer`, `problem.source` must be a `Scorer`.
+        settings: choice of subproblems, and rule to combine their solutions.
         solver: solver of the subproblems.
         global_solver: solver of the global problem; used only if the rule is `conquer`.
         run: a `Run` with seed, deadline, progress, executor and journal; the executor does not affect the result.
 
     Returns:
-        The solution. Its attribute `division` contains the votes (the matrices C and P of the paper). With the paper's rules
-        the graph can have cycles. Then `division.acyclic` is False and the score is NaN.
+        The solution. Its attribute `division` contains the votes (the matrices C and P of the paper). With the rules
+        `penalty` and `count` the graph can have cycles. Then `division.acyclic` is False and the score is NaN.
     """
     n = len(problem.names)
     conquers = settings.combine == "conquer"
@@ -96,7 +96,7 @@ class Evidence:
 
     Attributes:
         division: division into subproblems, with their votes.
-        margins: lowest margin of each pair over its subproblems (see `candidates`); None if margins were not computed.
+        margins: lowest margin of each pair of variables; None if not computed. The module `candidates` explains margins.
         seconds: seconds spent in each stage.
     """
 
@@ -158,14 +158,14 @@ def _conquer(problem: Problem, evidence: Evidence, solver: GlobalSolver, run: Ru
 
 
 def _stop_at_votes(scorer: Scorer, evidence: Evidence, seed: int) -> Solution:
-    """Return the network from the votes. It is the result if Ctrl-C stopped the run before a global solve finished."""
+    """Combine the votes into a network. Used if Ctrl-C stopped the run before a global solve finished."""
     note = "interrupted before the global problem was solved; the network comes from the votes of the subproblems"
     solution = solution_from_votes(scorer, replace(evidence.division, interrupted=True, skipped=note), acyclic=True)
     return replace(solution, seconds=evidence.seconds, seed=seed)
 
 
 def _add_comparison(solution: Solution, scorer: Scorer, solver: str, sampling: Sampling) -> Solution:
-    """Add two scores for comparison: the best score of random orders and, if exact search is cheap, the optimal score."""
+    """Add read statistics to a solution, with the best score of random orders and, if exact search is cheap, the optimum."""
     begun = perf_counter()
     optimum = None
     cheap = len(scorer.data.names) <= EXACT_FOR_COMPARISON and table_is_quick(scorer, solution.max_parents)

@@ -24,7 +24,8 @@ class GlobalSolution:
 
     Attributes:
         dag: best graph.
-        score: log score; NaN if the graph is not a network, which is possible for raw reads.
+        score: log score; NaN if the graph has a cycle or a parent set that is not in the table. Only the graph of a raw read
+            can have a score of NaN.
         solver: name of the solver.
         proved: True if it is proved that no network with these candidates scores higher.
         sampling: reads of the sampler; None for a classical solver.
@@ -46,7 +47,7 @@ class GlobalSolver(Protocol):
         Args:
             table: score table of the current candidates.
             number: 1 for the first global solve, 2 for the second, and so on; the seed can depend on it.
-            order: order of the variables to start from: their indices, from first to last; None for no warm start.
+            order: indices of the variables, in the order from which the search starts; None for no warm start.
             run: a `Run` with seed, deadline and progress.
         """
         ...

@@ -109,12 +109,11 @@ class Scores(NamedTuple):
 
     Attributes:
         values: pseudo-count for each possible number of state combinations of a triple.
-        terms: lookup table from `term_table`: `terms[i, count]` is what a count adds to the score if the pseudo-count is
+        terms: result of `term_table`. `terms[i, count]` is the number that a count adds to the score if the pseudo-count is
             `values[i]`. If the table has no columns, these numbers are computed when needed.
         joint: `joint[p, q]` is the number that the counts of the parents p and q subtract from a score.
         single: `single[parent, child]` is the score that a pair with this parent has to exceed.
-        charges: `charges[states, configurations]` is the penalty for a child with this number of states, if its parents have
-            this number of configurations.
+        charges: `charges[s, c]` is the penalty for a child with s states whose two parents have c state combinations.
         arities: number of states of each variable.
         near: `near[parent, child]` is True if the parent alone raises the score.
     """
@@ -129,7 +128,7 @@ class Scores(NamedTuple):
 
 
 def _scores(scorer: Scorer, gains: Floats, near: NDArray[np.bool_], states: Ints) -> tuple[Scores, Ints]:
-    """Return the precomputed values, and an array that maps a number of state combinations to a row of `terms`."""
+    """Return the `Scores`, and an array that maps a number of state combinations to a row of `Scores.terms`."""
     data = scorer.data
     alone = np.array([scorer.local(name) for name in data.names])
     # Infinity excludes pairs with a forbidden or required parent.
@@ -173,8 +172,8 @@ def _keep_best(
 ) -> None:
     """Score each member of each triple as a child of the other two, and keep the best pairs of each child.
 
-    `kept` contains the gains of these pairs, and `pairs` contains their parents. They have one row per child, with the best
-    pair first, and are updated in place.
+    `kept` contains the gains of these pairs, and `pairs` contains their parents. Both arrays have one row per child, with
+    the best pair first, and are updated in place.
     """
     most = kept.shape[1]
     for index in range(len(members)):

@@ -1,4 +1,4 @@
-"""Networks from pair statistics only: the fallback if the time limit is too short for larger parent sets."""
+"""Learn a network from statistics of pairs only. This is the fallback if there is no time for larger parent sets."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def learn_from_pairs(scorer: Scorer, gains: Floats | None, run: Run) -> Solution
     Args:
         scorer: scorer of the data.
         gains: score gain of each single parent, from `count_pairs`; None for a network with required edges only.
-        run: a `Run` with the seed of the order search. Its deadline is ignored, because it has passed.
+        run: a `Run` with the seed of the order search. The deadline of the run is ignored, because it has passed.
     """
     run = replace(run, deadline=NEVER)
     begun = perf_counter()

@@ -85,7 +85,7 @@ def screen(scorer: Scorer, limit: int, initial: nx.DiGraph | None, run: Run) -> 
 
 
 def _affordable(deadline: Deadline) -> float:
-    """Return the highest acceptable cost of counting triples. The counting may take half of the remaining time."""
+    """Return the maximum cost of counting triples, in rows to read. Counting may take half of the remaining time."""
     return min(_MAX_TRIPLE_COST, max(deadline.at - perf_counter(), 0.0) / 2 * _ROWS_PER_SECOND * cores())
 
 
@@ -95,7 +95,7 @@ def _cap(near: NDArray[np.bool_], gains: Floats) -> NDArray[np.bool_]:
 
 
 def _triples(near: NDArray[np.bool_]) -> Ints:
-    """Return all triples of variables that contain at least two neighbouring pairs."""
+    """Return all triples of variables that contain at least two pairs of neighbours."""
     either = near | near.T
     parts = []
     for middle in range(len(near)):

@@ -1,4 +1,4 @@
-"""Solve subproblems in chunks. Solutions are stored in a journal, and a run can be interrupted."""
+"""Solve subproblems in chunks. A journal can store the solutions, so that an interrupted run can continue later."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _EXAMPLES = 64  # number of subproblems that a batch solver sees when it chooses
 
 
 def solve_subproblems(table: ScoreTable, chosen: Ints, solver: SubproblemSolver, run: Run) -> Results:
-    """Solve subproblems. The values of the returned `Results` are adjacency matrices.
+    """Solve subproblems. The attribute `values` of the result contains one adjacency matrix per subproblem.
 
     Args:
         table: score table of all variables.
@@ -59,11 +59,11 @@ class SubproblemTask:
 
     @property
     def in_flight(self) -> int | None:
-        """The maximum number of concurrent calls; None for one call per worker."""
+        """The maximum number of concurrent calls of the solver; None for one call per worker."""
         return self.solver.in_flight if isinstance(self.solver, BatchSolver) else None
 
     def chunk_size(self, shared: ScoreTable, tasks: Any) -> int:
-        """Return the number of subproblems that one call solves.
+        """Return the number of subproblems that one call of the solver solves.
 
         Args:
             shared: score table of all variables.
@@ -76,7 +76,7 @@ class SubproblemTask:
         return max(1, min(_CHUNK, len(tasks) // (8 * cores())))
 
     def cancel(self) -> None:
-        """Cancel running calls, if the solver supports it."""
+        """Cancel the running calls of the solver, if it supports that."""
         if isinstance(self.solver, Cancellable):
             self.solver.cancel()
 

@@ -32,7 +32,7 @@ class Solutions:
 
     Attributes:
         adjacency: `adjacency[subproblem, parent, child]` is True for an edge; graphs of raw reads can have cycles.
-        scores: log score of each solution; NaN if the graph is not a network.
+        scores: log score of each solution; NaN if the graph has a cycle or a parent set without a score.
         failed: error message of each failed subproblem; the key is the index of the subproblem.
     """
 
@@ -46,7 +46,8 @@ class SubproblemSolver(Protocol):
     """The interface of solvers that solve many subproblems of the same size in one call.
 
     `Divide` also accepts a `Solver`, and calls it once for each subproblem. Implement `SubproblemSolver` if one call for
-    many subproblems is faster. Such a solver can also implement `BatchSolver` and `Cancellable`.
+    many subproblems is faster. A subproblem solver can also implement `BatchSolver` and
+    `Cancellable`.
     """
 
     @property
@@ -63,7 +64,7 @@ class SubproblemSolver(Protocol):
         ...
 
     def fingerprint(self) -> str:
-        """Return a text with all settings that affect the solutions. It is part of the journal keys."""
+        """Return a text with all settings that affect the solutions. The text is part of the journal keys."""
         ...
 
 
@@ -73,11 +74,11 @@ class BatchSolver(Protocol):
 
     @property
     def in_flight(self) -> int:
-        """The maximum number of concurrent calls."""
+        """The maximum number of concurrent calls of the solver."""
         ...
 
     def batch_size(self, subproblems: Subproblems) -> int:
-        """Return the number of subproblems per call.
+        """Return the number of subproblems that one call of the solver should get.
 
         Args:
             subproblems: some of the subproblems, as examples.
@@ -96,7 +97,7 @@ class Batching(Protocol):
 
         Args:
             parameters: parameters for the method `sample` of the sampler.
-            repair: whether to return the best repaired read of a subproblem; if False, the raw read of lowest energy.
+            repair: True to use the best repaired read of a subproblem, False to use the raw read of lowest energy.
             seed: seed of the sampler.
             encoding: QUBO encoding of the subproblems.
         """
@@ -105,7 +106,7 @@ class Batching(Protocol):
 
 @dataclass(frozen=True)
 class ExactSubproblems:
-    """Exact subproblem solver: compiled dynamic programming over all subproblems in one call."""
+    """A subproblem solver that solves all subproblems of a call exactly, by compiled dynamic programming."""
 
     name: str = "exact"
 
@@ -114,7 +115,7 @@ class ExactSubproblems:
         return Solutions(*solve_exactly(subproblems.scores, subproblems.masks))
 
     def fingerprint(self) -> str:
-        """Return the name, because this solver has no settings."""
+        """Return the name of the solver, because it has no settings."""
         return self.name
 
 
@@ -132,7 +133,7 @@ class SequentialSubproblems:
 
     @property
     def name(self) -> str:
-        """The name of the solver."""
+        """The class name of `solver`."""
         return type(self.solver).__name__
 
     def solve_many(self, subproblems: Subproblems) -> Solutions:
@@ -153,7 +154,7 @@ class SequentialSubproblems:
         return Solutions(adjacency, scores, failed)
 
     def fingerprint(self) -> str:
-        """Return the fingerprint of the solver, and the seed."""
+        """Return one text with the fingerprint of `solver` and the seed."""
         return f"{fingerprint_of(self.solver)} seed={self.seed}"
 
 
@@ -164,7 +165,7 @@ class Annealing:
     Args:
         sampler: dimod sampler that solves the QUBOs.
         parameters: parameters of the sampler.
-        repair: whether to return the best repaired read; if False, a raw read.
+        repair: True to use the best repaired read, False to use a raw read as in the paper.
         seed: base seed, from which the seed of each problem is derived; ignored if the sampler has no seed parameter.
         encoding: QUBO encoding.
     """
@@ -180,14 +181,14 @@ class Annealing:
 
     @property
     def name(self) -> str:
-        """The name of the sampler."""
+        """The class name of the sampler."""
         return type(self.sampler).__name__
 
     def with_seed(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return the parameters for one problem, including its seed if the sampler has a seed parameter.
+        """Return the sampler parameters for one problem. If the sampler has a parameter `seed`, a seed is included.
 
         Args:
-            names: texts that identify the problem, such as the names of its variables. Its seed is derived from them.
+            names: texts that identify the problem, such as the names of its variables. The seed is derived from them.
         """
         if self.seed is None or "seed" not in parameters_of(self.sampler):
             return dict(self.parameters)
@@ -212,7 +213,7 @@ class AnnealedSubproblems(Annealing):
         return Solutions(adjacency, scores, failed)
 
     def reads(self, subproblems: Subproblems) -> Iterator[Reads | str]:
-        """Yield for each subproblem the decoded reads, or an error message if the subproblem failed.
+        """Yield the decoded reads of each subproblem. Yield an error message instead if the subproblem failed.
 
         Args:
             subproblems: subproblems to solve, with their log scores.
@@ -230,7 +231,7 @@ class AnnealedSubproblems(Annealing):
                 yield str(error) or type(error).__name__
 
     def _parameters(self, encoded: Qubos, problem: int, names: Sequence[str]) -> dict[str, Any]:
-        """Return the parameters for one subproblem: with a seed and, for simulated annealing, a temperature range."""
+        """Return the parameters for one subproblem, with `seed` and `beta_range` if the sampler has these parameters."""
         parameters = self.with_seed(names)
         takes_range = "beta_range" in parameters_of(self.sampler) and encoded.layout.num_variables > 0
         if takes_range and not {"beta_range", "beta_schedule"} & set(parameters):
@@ -249,7 +250,7 @@ def best_edges(reads: Reads, repair: bool) -> tuple[NDArray[np.bool_], float]:
 
     Args:
         reads: reads of one subproblem.
-        repair: whether to use the best repaired read; if False, the raw read of lowest energy, as in the paper.
+        repair: True to use the best repaired read, False to use the raw read of lowest energy, as in the paper.
     """
     if repair:
         best = int(np.argmax(reads.repaired_scores))
@@ -260,7 +261,7 @@ def best_edges(reads: Reads, repair: bool) -> tuple[NDArray[np.bool_], float]:
 
 
 def fingerprint_of(solver: Solver) -> str:
-    """Return a text that identifies a solver. It is the same in every process.
+    """Return a text that identifies a solver. The text is the same in every process.
 
     Args:
         solver: solver whose `repr` shows all settings.

@@ -27,8 +27,8 @@ def choose_subproblems(variables: int, size: int, scheme: str = "all", seed: int
         variables: number of variables.
         size: number of variables in a subproblem.
         scheme: `"all"` for all subsets of this size; `"cover:2"` for few subproblems that together contain every pair of
-            variables; `"cover:3"` for few that together contain every triple; `"sample:F"` for a random fraction F of all
-            subsets, with every pair in at least one subproblem.
+            variables; `"cover:3"` for few subproblems that together contain every triple; `"sample:F"` for a random
+            fraction F of all subsets, with every pair in at least one subproblem.
         seed: seed of the random choices in a cover or a sample.
 
     >>> choose_subproblems(4, 3).tolist()
@@ -128,7 +128,10 @@ def _sample(variables: int, size: int, fraction: float, generator: np.random.Gen
 
 
 def count_votes(variables: int, members: Ints, adjacency: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    """Return two matrices: the number of solutions with each edge (C in the paper), and of subproblems with each pair.
+    """Return the matrices `votes` and `together`.
+
+    `votes[parent, child]` is the number of solutions that contain this edge (C in the paper). `together[a, b]` is the number
+    of subproblems that contain the variables a and b.
 
     Args:
         variables: number of variables.
@@ -146,7 +149,7 @@ def add_votes(votes: Ints, together: Ints, members: Ints, adjacency: NDArray[np.
 
     Args:
         votes: `votes[parent, child]` is the number of solutions that contain this edge.
-        together: `together[a, b]` is the number of subproblems that contain both variables.
+        together: `together[a, b]` is the number of subproblems that contain the variables a and b.
         members: indices of the variables of each subproblem, one subproblem per row.
         adjacency: solutions; `adjacency[subproblem, parent, child]` is True for an edge.
     """
@@ -157,11 +160,12 @@ def add_votes(votes: Ints, together: Ints, members: Ints, adjacency: NDArray[np.
 
 @lru_cache(maxsize=8)
 def small_dags(size: int, max_parents: int) -> tuple[Ints, NDArray[np.bool_]]:
-    """Return all DAGs with `size` nodes in two forms: an array of parent set indices, and an array of adjacency matrices.
+    """Return all DAGs with `size` nodes and at most `max_parents` parents per node, in two arrays.
 
     The first array has one row per DAG and one column per child. An entry is the index of the child's parent set in
-    `bounded_masks`. The rows are sorted by number of edges. DAGs with equally many edges are sorted by the first row entry,
-    then by the second, and so on. `solve_small` relies on this: if scores are equal, the first DAG wins.
+    `bounded_masks`. The second array contains the adjacency matrices of the same DAGs. The DAGs are sorted by number of
+    edges. DAGs with equally many edges are sorted by their row of the first array: by the first entry, then by the second,
+    and so on. `solve_small` relies on this order, because the first DAG wins if scores are equal.
     """
     masks = [int(mask) for mask in bounded_masks(size - 1, min(max_parents, size - 1))]
     dags = []

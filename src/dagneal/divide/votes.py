@@ -36,14 +36,14 @@ def combine_votes(
     acyclic: bool = False,
     constraints: Constraints | None = None,
 ) -> tuple[nx.DiGraph, bool]:
-    """Combine votes into a global graph by the paper's rules. Return the graph, and whether it is acyclic.
+    """Combine votes into a global graph by the paper's rules. Return the graph, and True if it is acyclic.
 
     Args:
         names: names of the variables.
         votes: matrix C: `votes[a, b]` is the number of solutions that contain the edge from a to b.
         against: matrix P: `against[a, b]` is the number of subproblems with a and b whose solution lacks the edge.
         combine: `penalty` keeps edges with C - P > 0; `count` keeps edges with a higher C than the reverse edge.
-        acyclic: whether to drop the weakest edge of each cycle.
+        acyclic: True to drop the weakest edge of each cycle.
         constraints: background knowledge. Required edges are kept; forbidden edges and reverses of required edges are
             dropped. If a child has too many parents, the parents with the weakest edges are dropped.
     """
@@ -70,9 +70,9 @@ def solution_from_votes(problem: Scorer | ScoreTable, division: Division, acycli
     """Combine the votes of a division into a solution.
 
     Args:
-        problem: scorer or score table of all variables, to score the graph if it has no cycle.
+        problem: scorer or score table of all variables. It scores the graph if the graph has no cycle.
         division: division with votes.
-        acyclic: whether to drop the weakest edge of each cycle.
+        acyclic: True to drop the weakest edge of each cycle.
     """
     names = problem.data.names if isinstance(problem, Scorer) else problem.names
     votes, against = votes_of(division)

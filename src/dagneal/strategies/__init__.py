@@ -1,1 +1,1 @@
-"""The solvers that users pass to learn()."""
+"""The solvers that users pass to the function `learn`."""

@@ -1,4 +1,4 @@
-"""Anneal and Divide: solve the global problem with a sampler, or divide it into subproblems."""
+"""Two solvers: `Anneal` uses a dimod sampler; `Divide` solves many small subproblems and combines their solutions."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ class Anneal:
         sampler: a `dimod.Sampler`, or a name such as `"sa"`, `"sqa"`, `"tabu"`, `"qpu"` or `"qpu-emulated"`.
         num_reads: number of reads per call. The default is 1,000 for the global problem and 100 for a subproblem; slow
             samplers have lower defaults.
-        direct: whether to solve the global problem without subproblems; by default True only for Leap's hybrid sampler.
+        direct: True to solve the global problem without subproblems. The default is True only for Leap's hybrid sampler.
         encoding: QUBO encoding, or its name such as `"paper"`.
-        repair: whether to return the best repaired read; if False, a raw read as in the paper.
+        repair: True to return the best repaired read, False to return a raw read as in the paper.
         parameters: additional parameters of the sampler, such as `{"num_sweeps": 5000}`.
-        bound: whether to prove an upper bound on the score; only with `direct=True`.
+        bound: True to prove an upper bound on the score; used only with `direct=True`.
     """
 
     sampler: dimod.Sampler | str
@@ -169,17 +169,17 @@ class Divide:
     """Divide et impera: solve many small subproblems, and combine their solutions into a global network.
 
     Args:
-        solver: solver of the subproblems: exact search by default, an `Anneal`, any other solver, or a name such as `"sa"`.
-            With `combine="conquer"`, an `Anneal` also solves the global problem. If the solver is not an `Anneal`, exact
-            search or order search solves the global problem.
+        solver: solver of the subproblems; exact search by default. Give an `Anneal`, any other solver, or a name such as
+            `"sa"`. With `combine="conquer"`, an `Anneal` also solves the global problem. If the solver is not an `Anneal`,
+            exact search or order search solves the global problem.
         size: number of variables in a subproblem (k in the paper).
         subproblems: `"all"`, `"cover:2"`, `"cover:3"`, or `"sample:F"` with a fraction F; see
             `dagneal.divide.choose_subproblems`.
         combine: rule that combines the solutions of the subproblems. `conquer` derives candidate parents from them, and then
             solves the global problem with these candidates. `penalty` and `count` are the paper's rules. `penalty` keeps an
-            edge if it is in more than half of the solutions that contain both variables (C - P > 0 in the paper). `count`
-            keeps an edge if it is in more solutions than the reverse edge.
-        acyclic: whether the paper's rules drop the weakest edge of each cycle.
+            edge if it is in the solutions of more than half of the subproblems that contain both variables of the edge
+            (C - P > 0 in the paper). `count` keeps an edge if it is in more solutions than the reverse edge.
+        acyclic: True to drop the weakest edge of each cycle; used only by the rules `penalty` and `count`.
         subproblem_parameters: sampler parameters that apply to the subproblems only, such as `{"num_reads": 100}`.
     """
 
@@ -204,7 +204,7 @@ class Divide:
 
     @property
     def settings(self) -> DivisionSettings:
-        """The choice of subproblems, and the rule to combine them, in one object."""
+        """The choice of subproblems, and the rule to combine their solutions, in one object."""
         return DivisionSettings(self.size, self.subproblems, self.combine, self.acyclic)
 
     @property
@@ -251,14 +251,14 @@ def _subproblem_solver(value: Any) -> Any:
 
 
 def _prepare_solver(solver: Any, run: Run) -> SubproblemSolver:
-    """Return the field `Divide.solver` as a `SubproblemSolver`."""
+    """Convert a value of the field `Divide.solver` to a `SubproblemSolver`."""
     if isinstance(solver, Exact):
         return ExactSubproblems()
     return solver if isinstance(solver, SubproblemSolver) else SequentialSubproblems(solver, run.seed)
 
 
 def _divide(problem: Problem, settings: DivisionSettings, ready: Anneal, changes: Mapping[str, Any], run: Run) -> Solution:
-    """Solve the subproblems with a sampler and, if the rule is `conquer`, the global problem too."""
+    """Solve the subproblems with the sampler of `ready`. If the rule is `conquer`, also solve the global problem with it."""
     n, sampler, encoding = len(problem.names), ready.sampler, as_encoding(ready.encoding)
     if encoding.penalties == "paper" and settings.combine == "conquer":
         problem = problem.with_limit(min(PAPER_PARENTS, n - 1))

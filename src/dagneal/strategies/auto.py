@@ -1,4 +1,4 @@
-"""Auto: the default solver. It chooses a classical method that is expected to finish within seconds."""
+"""The default solver `Auto`, which chooses a classical method that is expected to finish within seconds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Auto:
     sets, the initial candidates come from subproblems of three variables.
 
     Args:
-        bound: whether to prove an upper bound on the score, if these parent sets were scored and no optimum is proved.
+        bound: True to prove an upper bound on the score. There is no bound if the initial candidates come from subproblems.
     """
 
     bound: bool = True
@@ -51,7 +51,7 @@ class Auto:
         return self._search(problem, limit, few, run)
 
     def _search(self, problem: Problem, limit: int, few: int, run: Run) -> Solution:
-        """Run the candidate search. The initial candidates come from all sets of at most `few` parents."""
+        """Run the candidate search. The initial candidates come from the scores of all sets of at most `few` parents."""
         begun = perf_counter()
         scorer = problem.scorer
         table = scorer.table(few)

@@ -6,7 +6,8 @@ Use these classes as templates for new solvers. A solver is a frozen dataclass w
 - The fields are the settings. `__post_init__` checks them. The `repr` identifies the solver in a journal. If a field is
   named `bound`, it switches the proof of an upper bound on or off; a bootstrap switches it off.
 - `check_size` raises an error if there are too many variables, before anything is counted. The property `max_variables`
-  is this limit. `refuse_initial` raises an error if an initial DAG is given; call it in a solver that cannot use a DAG.
+  is the maximum number of variables.
+- `refuse_initial` raises an error if an initial DAG is given. Call it in a solver that cannot start from an initial DAG.
 - `parent_limit` (in `solvers/policy.py`) returns the parent limit that the user gave, or the default of the solver.
 - `solve_table` creates the table of all parent sets, calls the algorithm, and adds times and the upper bound.
 - The same `run.seed` gives the same solution. A part with a separate seed, such as a restart, uses
@@ -85,7 +86,7 @@ class OrderSearch:
 
     Args:
         restarts: number of restarts; 1,000 by default.
-        bound: whether to prove an upper bound on the score.
+        bound: True to prove an upper bound on the score, if there are more than 20 variables.
     """
 
     restarts: int | None = None
@@ -123,8 +124,8 @@ def solve_table(
     Args:
         problem: problem with a parent limit.
         solver: function that gets the score table and returns a solution.
-        bound: whether to prove an upper bound, if the solution is not proved optimal and exact search is not cheap.
-        complete: whether to keep forbidden parents in the table, with a penalty that excludes them from the best network.
+        bound: True to prove an upper bound, if there are more than 20 variables and the solution is not proved optimal.
+        complete: True to keep forbidden parents in the table, with a penalty that excludes them from the best network.
     """
     begun = perf_counter()
     table = problem.table(complete=complete)
@@ -136,7 +137,7 @@ def solve_table(
 
 
 def prove_bound(table: ScoreTable) -> Bound | None:
-    """Return an upper bound on the score. If the computation fails, warn and return None, to keep the learned network.
+    """Return an upper bound on the score. If the computation fails, warn and return None.
 
     Args:
         table: score table of all parent sets.

@@ -35,7 +35,8 @@ def solve_data(
 ) -> Solution:
     """Learn a structure from data with a solver.
 
-    If the deadline passes before the parent sets are scored, each variable of the returned network has at most one parent.
+    If the deadline passes before the parent sets are scored, each variable of the returned network has only its required
+    parents or, if it has none, at most one parent.
 
     Args:
         data: training data.
@@ -71,7 +72,7 @@ def without_bound(solver: Solver) -> Solver:
 
 
 def as_dataset(data: Any) -> Dataset:
-    """Return a dataset unchanged; read any other input.
+    """Return the data as a `Dataset`. If `data` is already a `Dataset`, return it unchanged.
 
     Args:
         data: a dataset, or any input that `read` accepts.
@@ -80,7 +81,7 @@ def as_dataset(data: Any) -> Dataset:
 
 
 def refuse_unknown(function: Callable[..., Any], unknown: Mapping[str, Any]) -> None:
-    """Raise an error for an unknown keyword argument. The message names the function or class that accepts the argument.
+    """Raise an error if there is an unknown keyword argument. The message names the function or class that accepts it.
 
     Args:
         function: function that the user called; its first argument is the data.
