@@ -1,4 +1,4 @@
-"""Backends: cloud services and local samplers that solve problems whose variables are qubits. Also their exceptions."""
+"""The interface `Backend` of cloud services and local samplers, the class `LocalBackend`, and the exceptions of backends."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class TransientError(Exception):
 
 
 class UnknownProblemError(Exception):
-    """The service has no answer for this problem id and never will have."""
+    """The service has no answer for a problem id, and will never have an answer."""
 
 
 class Backend(Protocol):
-    """A chip that solves problems whose variables are its qubits."""
+    """A cloud service or local sampler that solves problems whose variables are the qubits of a chip."""
 
     name: str  # identifies the solver and its working qubits
     graph: nx.Graph
@@ -40,7 +40,7 @@ class Backend(Protocol):
     emulated: bool
 
     def submit(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> str:
-        """Submit a problem whose variables are qubits, and return its id.
+        """Submit a problem, and return the id of the problem.
 
         Args:
             bqm: Ising model whose variables are qubits.
@@ -49,7 +49,7 @@ class Backend(Protocol):
         ...
 
     def fetch(self, problem_id: str, timeout: float) -> dimod.SampleSet:
-        """Wait for the answer to a problem, and return it.
+        """Wait for the answer to a problem, and return the answer.
 
         Args:
             problem_id: id that `submit` returned.
@@ -69,12 +69,12 @@ class Backend(Protocol):
         """Set the function that tells a running computation whether to stop.
 
         Args:
-            is_cancelled: function that is called from time to time. The computation stops when it returns True.
+            is_cancelled: function that is called from time to time. The computation stops when this function returns True.
         """
         ...
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to the solver."""
         ...
 
 
@@ -84,7 +84,7 @@ class LocalBackend:
 
     Args:
         sampler: sampler with `nodelist`, `edgelist` and `properties` like those of a QPU.
-        name: name of the solver, which identifies stored embeddings and problems.
+        name: name of the solver; stored embeddings and problem ids are found by this name.
         emulated: whether the sampler emulates hardware.
     """
 
@@ -100,7 +100,7 @@ class LocalBackend:
         self.parameters: dict[str, Any] = self.sampler.parameters
 
     def submit(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> str:
-        """Sample immediately, and keep the answer until `fetch` returns it; see `Backend`."""
+        """Sample immediately, store the answer for `fetch`, and return the problem id; see `Backend.submit`."""
         problem_id = str(uuid4())
         if "interrupt_function" in self.parameters:
             answer = self._sample_interruptibly(bqm, parameters)
@@ -126,18 +126,18 @@ class LocalBackend:
                 raise
 
     def watch(self, is_cancelled: Callable[[], bool]) -> None:
-        """Set the function that tells the sampler whether to stop; see `Backend`."""
+        """Set the function that tells the sampler whether to stop; see `Backend.watch`."""
         self._is_cancelled = is_cancelled
 
     def fetch(self, problem_id: str, timeout: float) -> dimod.SampleSet:
-        """Return the answer and delete it; see `Backend`."""
+        """Return the stored answer to a problem, and delete it here; see `Backend.fetch`."""
         if problem_id not in self._answers:
             raise UnknownProblemError(problem_id)
         return self._answers.pop(problem_id)
 
     def cancel(self, problem_id: str) -> None:
-        """Delete the answer; see `Backend`."""
+        """Delete the stored answer to a problem; see `Backend.cancel`."""
         self._answers.pop(problem_id, None)
 
     def close(self) -> None:
-        """Do nothing; see `Backend`."""
+        """Do nothing, because a local sampler has no connection; see `Backend.close`."""

@@ -15,7 +15,7 @@ from dagneal.base.errors import InputError
 
 
 def check_installed() -> None:
-    """Raise an error that contains the install command if a package for the QPU is missing."""
+    """If a package for the QPU is missing, raise an error that shows the install command."""
     missing = [name for name in ("dwave.system", "dwave.graphs", "minorminer") if not _present(name)]
     if missing:
         raise InputError(f"the QPU needs {', '.join(missing)}; run: pip install 'dagneal[qpu]' (about 400 MB)")
@@ -35,10 +35,11 @@ class Timing:
     Attributes:
         programming: time to program the chip.
         delay: delay after each read.
-        readout: known readout times, as pairs (number of qubits, time). Other times are interpolated.
+        readout: known readout times, as pairs (number of qubits, time). For other numbers of qubits, the time is
+            interpolated.
         thermalization: delay after programming the chip.
         readout_thermalization: further delay after each read, in addition to `delay`.
-        logarithmic: whether the readout time is interpolated on logarithmic scales instead of linear scales.
+        logarithmic: True to interpolate readout times on logarithmic scales, False to use linear scales.
     """
 
     programming: float
@@ -50,7 +51,7 @@ class Timing:
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Timing:
-        """Read the timing from the properties of a solver.
+        """Return the timing of a solver, read from the solver's properties.
 
         Args:
             data: property `problem_timing_data` of the solver.
@@ -71,7 +72,7 @@ class Timing:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the timing in the format that `of` reads."""
+        """Return the timing as a dict in the format that the class method `Timing.of` accepts."""
         points = np.array(self.readout)
         qubits, times = (np.log10(points) if self.logarithmic else points).T
         return {
@@ -199,10 +200,11 @@ def chip_graph(topology: str, shape: tuple[int, ...]) -> nx.Graph:
 
 
 def find_system(name: str) -> tuple[str, System]:
-    """Return a tuple: the full name of a system, and its `System`.
+    """Return a tuple: the full name of a quantum annealer, and the `System` object that describes it.
 
     Args:
-        name: name of a system, such as `Advantage2_system1`; or a topology, such as `pegasus`, for its default system.
+        name: name of a system, such as `Advantage2_system1`, or a topology, such as `pegasus`. A topology stands
+            for its default system.
     """
     full = DEFAULT_SYSTEMS.get(name, name)
     if full not in SYSTEMS:

@@ -47,7 +47,7 @@ class CloudBackend:
 
         Args:
             profile: profile in `dwave.conf`; None for the default profile.
-            solver: name of a system, or a dict of required features; None for the default of the configuration.
+            solver: name of a system, or a dict of required features; None for the default solver.
         """
         from dwave.system import DWaveSampler
 
@@ -56,7 +56,7 @@ class CloudBackend:
         return cls(_connect(lambda: DWaveSampler(**config), wanted, profile))
 
     def submit(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> str:
-        """Send a problem; see `Backend`."""
+        """Send a problem to the service, and return the problem id; see `Backend.submit`."""
         with _translate_errors():
             future = self.sampler.solver.sample_bqm(bqm, **{"auto_scale": False} | parameters)
             try:
@@ -71,7 +71,7 @@ class CloudBackend:
         return str(problem_id)
 
     def fetch(self, problem_id: str, timeout: float) -> dimod.SampleSet:
-        """Wait for an answer. If an earlier run sent the problem, request the answer by id; see `Backend`."""
+        """Wait for and return the answer to a problem, which this run or an earlier run sent; see `Backend.fetch`."""
         with _translate_errors():
             future = self._futures.get(problem_id)
             if future is None:
@@ -86,21 +86,24 @@ class CloudBackend:
         return answer
 
     def cancel(self, problem_id: str) -> None:
-        """Cancel a problem; see `Backend`."""
+        """Cancel a problem; see `Backend.cancel`."""
         future = self._futures.pop(problem_id, None)
         if future is not None:
             future.cancel()
 
     def watch(self, is_cancelled: Callable[[], bool]) -> None:
-        """Do nothing: a call only waits for its answer, and `cancel` ends the wait; see `Backend`."""
+        """Do nothing, because no computation runs on this computer; see `Backend.watch`."""
 
     def close(self) -> None:
-        """Close the connection; see `Backend`."""
+        """Close the connection to the service; see `Backend.close`."""
         self.sampler.close()
 
 
 def _connect(connect: Callable[[], Any], wanted: str, profile: str | None) -> Any:
-    """Connect, or raise a one-line error. The error never quotes the configuration, because that contains the token."""
+    """Return the result of `connect()`. Convert exceptions of Ocean into one-line errors.
+
+    The errors never quote the D-Wave configuration, because the configuration contains the API token.
+    """
     from dwave.cloud.exceptions import (
         ConfigFileError,
         SolverAuthenticationError,
@@ -128,7 +131,7 @@ def _connect(connect: Callable[[], Any], wanted: str, profile: str | None) -> An
 
 
 def _hide_token(profile: str | None) -> None:
-    """Keep the token out of logs and error messages at every log level."""
+    """Make sure that the API token never appears in log records or error messages."""
     from http.client import HTTPConnection
 
     from dwave.cloud.config import load_config

@@ -24,10 +24,10 @@ _HOPELESS = 4  # if the chip has fewer couplers per interaction than this, do no
 
 
 def qubo_graph(interactions: Iterable[tuple[int, int]], variables: int) -> nx.Graph:
-    """Return the graph of a QUBO. Nodes are variables, numbered from 0; edges are interactions.
+    """Return the graph of a QUBO. The nodes are the variables, numbered from 0. The edges are the interactions.
 
     Args:
-        interactions: pairs of interacting variables.
+        interactions: pairs of variables that interact.
         variables: number of variables.
     """
     graph = nx.Graph()
@@ -94,7 +94,8 @@ def check_fits(source: nx.Graph, target: nx.Graph) -> None:
     """Raise an error if a QUBO is certainly too large for a chip. This saves a long search.
 
     A chain of L qubits contains at least L - 1 couplers. If each qubit has at most d couplers, at most L d - 2 (L - 1)
-    couplers connect the chain to other chains. A variable with e interactions therefore needs L d - 2 (L - 1) >= e.
+    couplers connect the chain to other chains. A variable with e interactions therefore needs a chain with
+    L d - 2 (L - 1) >= e.
 
     Args:
         source: graph of the QUBO; see `qubo_graph`.
@@ -120,7 +121,7 @@ def _too_large(source: nx.Graph) -> InputError:
 
 
 def clique_embedding(source: nx.Graph, target: nx.Graph) -> Chains:
-    """Embed a QUBO as if all its variables interacted (a clique). This is fast, but uses many qubits.
+    """Embed a QUBO as a clique, which means as if all pairs of variables interacted. This is fast, but uses many qubits.
 
     Args:
         source: graph of the QUBO; see `qubo_graph`.
@@ -143,7 +144,7 @@ def embedding_error(chains: Mapping[int, Sequence[int]], source: nx.Graph, targe
     """Return a description of the first error of an embedding, or an empty string if the embedding is valid.
 
     Args:
-        chains: dict from each QUBO variable to its qubits.
+        chains: dict from each QUBO variable to the qubits of its chain.
         source: graph of the QUBO; see `qubo_graph`.
         target: graph of the chip's working qubits.
     """
@@ -170,10 +171,10 @@ def embedding_error(chains: Mapping[int, Sequence[int]], source: nx.Graph, targe
 
 @dataclass(frozen=True)
 class EmbeddingCache:
-    """Embeddings on disk. There is one file for each chip, kind (`one` or `copies`) and QUBO graph; see `path`.
+    """A cache of embeddings on disk. The method `path` returns the file for a chip and a QUBO.
 
     Args:
-        folder: cache folder; the files are in its subfolder `embeddings`.
+        folder: cache folder. The files are in the subfolder `embeddings` of this folder.
     """
 
     folder: Path
@@ -182,8 +183,8 @@ class EmbeddingCache:
         """Return the path of the file that stores the embeddings of a QUBO on a chip.
 
         Args:
-            chip: name of the solver and its working qubits.
-            kind: `one` for a single embedding, `copies` for as many as fit on the chip.
+            chip: text that identifies the chip and its working qubits.
+            kind: `one` for a single embedding, `copies` for as many disjoint embeddings as fit on the chip.
             source: graph of the QUBO; see `qubo_graph`.
         """
         safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in chip)
@@ -193,8 +194,8 @@ class EmbeddingCache:
         """Return stored embeddings without checking them. Return None if there is no file, and [] if the file is damaged.
 
         Args:
-            chip: name of the solver and its working qubits.
-            kind: `one` for a single embedding, `copies` for as many as fit on the chip.
+            chip: text that identifies the chip and its working qubits.
+            kind: `one` for a single embedding, `copies` for as many disjoint embeddings as fit on the chip.
             source: graph of the QUBO; see `qubo_graph`.
         """
         try:
@@ -208,11 +209,11 @@ class EmbeddingCache:
             return []
 
     def put(self, chip: str, kind: str, source: nx.Graph, embeddings: Sequence[Chains]) -> None:
-        """Store embeddings.
+        """Store embeddings of a QUBO on a chip.
 
         Args:
-            chip: name of the solver and its working qubits.
-            kind: `one` for a single embedding, `copies` for as many as fit on the chip.
+            chip: text that identifies the chip and its working qubits.
+            kind: `one` for a single embedding, `copies` for as many disjoint embeddings as fit on the chip.
             source: graph of the QUBO; see `qubo_graph`.
             embeddings: embeddings to store.
         """

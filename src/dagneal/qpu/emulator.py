@@ -1,6 +1,6 @@
 """The emulator: simulated annealing with the qubit graph, ranges, control errors and timing of a quantum annealer.
 
-The emulator imitates the errors of a quantum annealer, not its physics. All its results are marked as emulated. Each call
+The emulator imitates the errors of a quantum annealer, not its physics. All results are marked as emulated. Each call
 adds new, independent Gaussian errors to every field and coupling. Problems that share a tiled call therefore have
 independent errors. Simulated annealing then samples the changed problem on the qubit graph. The number of sweeps is
 proportional to the annealing time. The final temperature stands for the temperature of the chip.
@@ -30,12 +30,12 @@ HOT = 0.1  # initial inverse temperature for problems whose largest coupling is 
 
 
 class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
-    """An emulated chip: a structured sampler with the properties of a QPU.
+    """An emulated chip: a dimod sampler with the qubits, couplers and properties of a quantum annealer.
 
     Args:
         system: name of a system, or a topology such as `pegasus`.
         noise: standard deviation of the random errors of fields and couplings, in units of the largest coupling.
-        sweeps: sweeps of simulated annealing per microsecond of annealing time.
+        sweeps: number of sweeps of simulated annealing per microsecond of annealing time.
         cold: final inverse temperature for problems whose largest coupling is 1.
         broken: indices of the qubits that do not work.
     """
@@ -71,7 +71,7 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Names of the parameters of `sample`, as keys of a dict."""
+        """Dict whose keys are the names of the arguments of `sample`. The values are empty lists."""
         names = ("num_reads", "annealing_time", "seed", "answer_mode", "label", "interrupt_function")
         return {name: [] for name in names}
 
@@ -86,7 +86,7 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
 
     @property
     def fingerprint(self) -> str:
-        """Text that identifies the chip and the settings that affect its reads."""
+        """Text that identifies the chip and the settings that affect the reads."""
         return f"{self.name}, {self.properties['emulator']}, broken {self.broken}"
 
     def sample(
@@ -108,7 +108,8 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
             seed: seed of the control errors and reads.
             answer_mode: `raw` for one row per read, `histogram` to merge equal reads.
             label: text stored in the `info` of the answer.
-            interrupt_function: function that is called from time to time. If it returns True, sampling stops early.
+            interrupt_function: function that is called from time to time. If this function returns True,
+                sampling stops early.
         """
         from dwave.samplers import SimulatedAnnealingSampler
 
@@ -151,7 +152,7 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
 
 
 class EmulatedQPU(QPU):
-    """A QPU on an emulated chip. Results contain this class name, which marks them as emulated."""
+    """A QPU on an emulated chip. Results contain the name `EmulatedQPU`, which marks them as emulated."""
 
 
 def emulated(
@@ -162,7 +163,7 @@ def emulated(
     Args:
         system: name of a system, or a topology such as `pegasus`.
         noise: standard deviation of the random errors of fields and couplings, in units of the largest coupling.
-        sweeps: sweeps of simulated annealing per microsecond of annealing time.
+        sweeps: number of sweeps of simulated annealing per microsecond of annealing time.
         cold: final inverse temperature for problems whose largest coupling is 1.
         **options: further arguments of `QPU`.
     """

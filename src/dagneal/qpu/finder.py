@@ -1,4 +1,4 @@
-"""The embedding finder: returns a stored embedding if it is still valid, and otherwise searches for a new embedding."""
+"""The class `EmbeddingFinder` returns stored embeddings that are still valid, or searches for new embeddings."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class EmbeddingFinder:
     """Finds embeddings on one chip and stores them.
 
     Args:
-        name: name of the chip and its working qubits.
+        name: text that identifies the chip and its working qubits.
         graph: graph of the chip's working qubits.
         topology: `chimera`, `pegasus` or `zephyr`.
         shape: size parameters of the chip's graph, such as `(16,)`.
-        cache: embeddings on disk.
+        cache: cache of embeddings on disk.
         notes: list to which messages about problems with stored embeddings are added.
     """
 
@@ -36,7 +36,7 @@ class EmbeddingFinder:
 
         Args:
             source: graph of the QUBO; see `qubo_graph`.
-            many: whether to return as many embeddings as fit instead of one.
+            many: True to return as many embeddings as fit, False to return one embedding.
             seed: random seed of the search.
         """
         kind = "copies" if many else "one"

@@ -1,4 +1,4 @@
-"""Packing: several problems with the same interactions in one call. Each problem has its own embedding, called a copy."""
+"""Packing: solve several problems with the same interactions in one call. Each problem gets its own embedding (a `Copy`)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Copy:
         starts: for each chain, the index of its first qubit in `qubits`.
         owner: QUBO variable of each entry of `qubits`.
         couplers: couplers between chains, one per row. The two entries of a row are indices into `qubits`.
-        interaction: for each row of `couplers`, the index of the interaction that it represents.
+        interaction: for each row of `couplers`, the index of the interaction that this coupler represents.
         share: for each row of `couplers`, 1 / (number of couplers that represent the same interaction).
         links: couplers within chains, one per row. The two entries of a row are indices into `qubits`.
     """
@@ -46,7 +46,7 @@ class Copy:
         """Convert an embedding to arrays.
 
         Args:
-            chains: dict from each QUBO variable to its qubits.
+            chains: dict from each QUBO variable to the qubits of its chain.
             rows: first QUBO variable of each interaction.
             columns: second QUBO variable of each interaction.
             target: graph of the chip's working qubits.
@@ -97,7 +97,7 @@ class Ising:
 
     @classmethod
     def of(cls, linear: Floats, rows: Ints, columns: Ints, quadratic: Floats) -> Ising:
-        """Convert QUBOs to Ising problems, with x = (1 + s) / 2.
+        """Convert QUBOs to Ising problems. Each binary variable x becomes a spin s, with x = (1 + s) / 2.
 
         Args:
             linear: linear coefficients, shape (problems, variables).
@@ -115,7 +115,7 @@ class Ising:
         """Return the chain strength of each problem: prefactor * RMS of the couplings * sqrt(mean degree).
 
         Args:
-            prefactor: first factor of the product above.
+            prefactor: number by which every chain strength is multiplied.
         """
         if not len(self.rows):
             return np.ones(len(self.fields))
@@ -126,14 +126,16 @@ class Ising:
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
-    """Limits on the fields h and the couplings J that a chip accepts.
+    """Limits of a chip on the fields h and the couplings J.
 
     Attributes:
-        field: largest |h|.
-        coupling: largest |J| between chains. The limit holds for both signs, because spin-reversal transforms change signs.
-        chain: largest |J| within chains.
-        per_qubit: smallest and largest sum of J over all couplers of a qubit.
-        per_group: smallest and largest sum of J over the couplers in one half of a qubit; used only for Zephyr chips.
+        field: largest allowed |h|.
+        coupling: largest allowed |J| of a coupler between chains. The limit holds for both signs of J, because spin-reversal
+            transforms change signs.
+        chain: largest allowed |J| of a coupler within a chain.
+        per_qubit: smallest and largest allowed sum of J over all couplers of a qubit.
+        per_group: smallest and largest allowed sum of J over the couplers in one half of a qubit. Only Zephyr chips have
+            this limit.
         zephyr: parameters m and t of a Zephyr graph; None for other chips.
     """
 
@@ -172,10 +174,10 @@ class Ranges:
 
 
 def zephyr_halves(qubits: Ints, neighbours: Ints, shape: tuple[int, int]) -> Ints:
-    """Return, for each qubit of a Zephyr chip, the half (0 or 1) that contains the coupler to a given neighbour.
+    """Return for each qubit of a Zephyr chip the half of the qubit (0 or 1) that contains the coupler to a given neighbour.
 
-    A qubit is a line segment. It crosses two lanes of perpendicular qubits, one lane in each half. Parallel neighbours are
-    shifted along the line. In both cases the coupler lies in the half that is nearer to the neighbour.
+    A qubit is a line segment with two halves. Each half crosses one lane of perpendicular qubits. A parallel neighbour is
+    shifted along the segment. In both cases the coupler lies in the half that is nearer to the neighbour.
 
     Args:
         qubits: linear indices of qubits.
@@ -185,7 +187,7 @@ def zephyr_halves(qubits: Ints, neighbours: Ints, shape: tuple[int, int]) -> Int
     rows, tile = shape
 
     def locate(index: Ints) -> tuple[Ints, Ints, Ints]:
-        """Return three arrays: direction and lane of each qubit, and twice the coordinate of its centre along the lane."""
+        """Return three arrays with an entry for each qubit: direction, lane, and twice the centre coordinate on the lane."""
         rest, along = np.divmod(index, rows)
         rest, offset = np.divmod(rest, 2)
         direction, lane = np.divmod(rest // tile, 2 * rows + 1)
@@ -203,8 +205,8 @@ class PhysicalProblem:
 
     Attributes:
         bqm: Ising model whose variables are qubits.
-        copies: embedding of each problem.
-        signs: sign by which the spin-reversal transform multiplied each spin, shape (problems, variables).
+        copies: embeddings of the problems.
+        signs: factor (1 or -1) of each spin in the spin-reversal transform, shape (problems, variables).
     """
 
     bqm: dimod.BinaryQuadraticModel
@@ -212,17 +214,16 @@ class PhysicalProblem:
     signs: Spins
 
     def unpack(self, sampleset: dimod.SampleSet) -> tuple[Spins, Floats]:
-        """Return the spins and the fraction of broken chains for each problem.
+        """Return the spins of each problem, and the fraction of the problem's chains that are broken.
 
-        A chain is broken if its qubits have different values. The spin is then the majority value, or in a tie the value of
-        the first qubit.
+        A chain is broken if its qubits have different values. The spin of a broken chain is the majority value, or in
+        a tie the value of the first qubit.
 
         Args:
-            sampleset: reads of `bqm`.
+            sampleset: reads of the combined problem `bqm`.
 
         Returns:
-            Two arrays: spins of shape (problems, reads, variables), and fractions of shape (problems,). Equal reads are not
-            merged.
+            A tuple of two arrays: spins of shape (problems, reads, variables), and fractions of shape (problems,).
         """
         column = {qubit: i for i, qubit in enumerate(sampleset.variables)}
         record = sampleset.record
@@ -247,13 +248,14 @@ def pack(
     chain_strength: float = CHAIN_STRENGTH,
     generator: np.random.Generator | None = None,
 ) -> PhysicalProblem:
-    """Combine problems into one. Each problem is placed on its own copy and scaled to the limits of the chip.
+    """Combine several problems into one problem whose variables are the qubits of a chip.
 
-    Each problem also gets its own random spin-reversal transform, unless `generator` is None.
+    Each problem is embedded and scaled to the limits of the chip. Unless `generator` is None, each problem also gets its
+    own random spin-reversal transform.
 
     Args:
-        problems: problems to combine, at most as many as copies.
-        copies: disjoint embeddings, one per problem.
+        problems: problems to combine.
+        copies: disjoint embeddings. There must be at least as many embeddings as problems.
         ranges: limits of the chip.
         chain_strength: prefactor of the chain strength; see `Ising.chain_strengths`.
         generator: random generator of the spin-reversal transforms; None for no transforms.
@@ -298,14 +300,14 @@ def pack(
 
 
 def _excess(copy: Copy, couplings: Floats, link: float, ranges: Ranges) -> float:
-    """Return the largest ratio of a sum of couplings to its limit. A ratio above 1 means that a limit is exceeded.
+    """Return the largest ratio of a sum of couplings to the limit on this sum. A ratio above 1 exceeds the limit.
 
-    Couplings are summed for each qubit and, on Zephyr chips, also for each half of a qubit.
+    The couplings of each qubit are summed. On Zephyr chips, the couplings of each half of a qubit are also summed.
 
     Args:
         copy: embedding of the problem.
         couplings: J of each coupler between chains.
-        link: strength of the couplers within chains, which have J = -link.
+        link: chain strength; the couplers within chains have J = -link.
         ranges: limits of the chip.
     """
     ends = np.concatenate([copy.couplers, copy.links])

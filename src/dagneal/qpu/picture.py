@@ -1,4 +1,4 @@
-"""A picture of a plan: the qubits of a chip, with one colour for each copy."""
+"""A picture of a plan. It shows the qubits of a chip, and the embeddings in different colours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans: the calls, qubits and access time that a problem needs on a quantum annealer, known before any call is paid for."""
+"""Plans show the calls, qubits and access time that a problem needs on a quantum annealer, before any call is made."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class Plan:
         longest_chain: number of qubits in the longest chain.
         mean_chain: mean number of qubits in a chain.
         copies: number of subproblems that fit in one call.
-        calls: number of calls for all subproblems, including extra calls for reads beyond the limit of one call.
+        calls: number of calls for all subproblems, including extra calls if the reads exceed the limit of one call.
         reads: number of reads of each subproblem.
         annealing_time: annealing time of a read, in microseconds.
-        seconds: total QPU access time in seconds.
-        seconds_one_by_one: total QPU access time in seconds with one subproblem per call, as in the paper.
+        seconds: total QPU access time of all calls, in seconds.
+        seconds_one_by_one: total QPU access time in seconds if each call solves only one subproblem, as in the paper.
         fits_directly: number of variables of the largest problem that certainly fits on the chip without division.
     """
 
@@ -69,12 +69,12 @@ class Plan:
     fits_directly: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as a dict of plain values."""
+        """Return the attributes of the plan as a dict."""
         return asdict(self)
 
 
 def subproblem_graph(size: int, max_parents: int, encoding: Encoding) -> nx.Graph:
-    """Return the graph of the QUBO of a subproblem. Without pruning, it is the same for all data.
+    """Return the graph of a subproblem's QUBO. The encoding must not prune, because the graph must not depend on the data.
 
     Args:
         size: number of variables of the subproblem.
@@ -114,10 +114,10 @@ class PlanSettings:
     cache: Path | None = None
 
     def call_parameters(self, default_reads: int) -> dict[str, Any]:
-        """Return the parameters of a call. Raise an error if the chip does not accept them.
+        """Return a dict with `num_reads` and `annealing_time`. Raise an error if the chip does not accept these values.
 
         Args:
-            default_reads: number of reads if the settings give none.
+            default_reads: number of reads to use if `reads` is None.
         """
         reads = default_reads if self.reads is None else self.reads
         call = {"num_reads": reads, "annealing_time": self.annealing_time}
@@ -146,7 +146,7 @@ def plan(
         notes: list to which messages about problems with stored embeddings are added.
 
     Returns:
-        The plan, and the embeddings that one call uses.
+        A tuple: the plan, and the list of embeddings that one call uses.
     """
     name, chip = find_system(settings.system)
     encoding = settings.encoding
@@ -197,13 +197,14 @@ def plan(
 
 @dataclass(frozen=True)
 class GlobalPlan:
-    """The calls, qubits and access time of one global solve, in which only candidate parents are allowed.
+    """The calls, qubits and access time of one solve of the global problem.
 
-    The subproblems provide the candidate parents. The rule `conquer` usually needs 2 to 5 global solves.
+    A global solve allows only candidate parents, which come from the solutions of subproblems. The rule `conquer` usually
+    needs 2 to 5 global solves.
 
     Attributes:
         system: name of the chip.
-        candidates: number of candidate parents of the variable with the most candidates.
+        candidates: largest number of candidate parents of a variable.
         qubo_variables: number of variables of the QUBO.
         interactions: number of interactions of the QUBO.
         qubits: number of qubits in use.
@@ -224,12 +225,14 @@ class GlobalPlan:
     seconds: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as a dict of plain values."""
+        """Return the attributes of the plan as a dict."""
         return asdict(self)
 
 
 def plan_global(scorer: Scorer, settings: PlanSettings, notes: list[str] | None = None) -> GlobalPlan:
-    """Plan the first global solve. To find candidate parents, solve all subproblems of three variables on this computer.
+    """Plan the first solve of the global problem; see `GlobalPlan`.
+
+    The candidate parents come from all subproblems of three variables, which are solved on this computer.
 
     Args:
         scorer: scorer of the data.
@@ -262,7 +265,7 @@ def table_graph(table: ScoreTable | Subproblems, encoding: Encoding) -> nx.Graph
     """Return the graph of the QUBO that encodes a score table.
 
     Args:
-        table: score table of a problem or of subproblems.
+        table: score table of one problem, or `Subproblems` with the scores of several subproblems.
         encoding: encoding to use.
     """
     encoded = qubos(table, encoding)
@@ -277,7 +280,7 @@ def _finder(settings: PlanSettings, notes: list[str] | None) -> EmbeddingFinder:
 
 
 def _cost(chip: System, qubits: int, call: dict[str, Any]) -> tuple[int, float]:
-    """Return the number of calls that the reads need, and their total QPU access time in seconds."""
+    """Return a tuple: the number of calls that the reads need, and the total QPU access time in seconds."""
     parts = split_reads(chip.properties, call)
     times = [chip.timing.access_time(qubits, part["num_reads"], part["annealing_time"]) for part in parts]
     return len(parts), sum(times) / 1e6
@@ -286,7 +289,8 @@ def _cost(chip: System, qubits: int, call: dict[str, Any]) -> tuple[int, float]:
 def fits_directly(graph: nx.Graph, max_parents: int, encoding: Encoding) -> int:
     """Return the number of variables of the largest problem that certainly fits on a chip without division.
 
-    A QUBO certainly fits if it has at most as many variables as the largest clique that can be embedded.
+    In a clique, all pairs of variables interact. If the largest clique that fits on the chip has c variables, every QUBO
+    with at most c variables fits.
 
     Args:
         graph: graph of the chip's qubits.

@@ -1,4 +1,4 @@
-"""The QPU as a dimod sampler. It caches embeddings, and can solve many problems in one call."""
+"""The class `QPU`, a dimod sampler for quantum annealers. It stores embeddings, and can solve many problems in one call."""
 
 from __future__ import annotations
 
@@ -57,15 +57,16 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
     """A quantum annealer as a dimod sampler.
 
     Args:
-        backend: chip that solves the problems.
-        chain_strength: prefactor of the chain strength, 1.414 by default. As in Ocean's `uniform_torque_compensation`, it is
-            multiplied by the root mean square of the couplings and by the square root of the mean degree. `"scan"` tries
-            several prefactors with a few reads each and uses the prefactor with the lowest mean energy.
-        spin_reversal: whether to apply a new random spin-reversal transform to each copy in each call.
-        embedding: your own embedding, as a dict from each variable of the model to a list of qubits. Only `sample` uses it.
+        backend: service or local sampler that solves the problems.
+        chain_strength: prefactor of the chain strength, 1.414 by default. As in Ocean's `uniform_torque_compensation`, the
+            prefactor is multiplied by the root mean square of the couplings and by the square root of the mean degree.
+            `"scan"` tries several prefactors with a few reads each and uses the prefactor with the lowest mean energy.
+        spin_reversal: whether each problem in each call gets a new random spin-reversal transform.
+        embedding: your own embedding, as a dict from each variable of the model to a list of qubits. Only
+            `sample` uses this embedding.
         cache: folder for embeddings; the user's cache folder by default.
         journal: journal that stores the ids of sent problems; None to store nothing.
-        retry: limits for waiting and retrying; see `RetryPolicy`.
+        retry: limits for waiting for answers and for retrying failed calls; see `RetryPolicy`.
     """
 
     def __init__(
@@ -100,7 +101,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Names of the parameters of `sample`, as keys of a dict."""
+        """Dict whose keys are the names of the arguments of `sample`. The values are empty lists."""
         return {"num_reads": [], "annealing_time": [], "seed": [], "label": []}
 
     @property
@@ -132,7 +133,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             bqm: any model that fits on the chip.
             num_reads: number of reads.
             annealing_time: annealing time of one read, in microseconds; the chip's default if None.
-            seed: seed of the spin-reversal transforms and of the emulator, if the chip is emulated.
+            seed: seed of the spin-reversal transforms, and also of the emulator if the chip is emulated.
             label: name of the problem in D-Wave's dashboard.
         """
         given = {"num_reads": num_reads, "annealing_time": annealing_time, "label": label}
@@ -158,14 +159,14 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         """Sample several problems in one call.
 
         Args:
-            problems: problems to solve, at most as many as copies.
-            copies: disjoint embeddings, one per problem.
+            problems: problems to solve.
+            copies: disjoint embeddings. There must be at least as many embeddings as problems.
             parameters: keyword arguments of the solver, such as `num_reads`.
             strength: prefactor of the chain strength.
-            seed: seed of the spin-reversal transforms and of the emulator, if the chip is emulated.
+            seed: seed of the spin-reversal transforms, and also of the emulator if the chip is emulated.
 
         Returns:
-            Spins of shape (problems, reads, variables), and a dict with information about the call.
+            A tuple: spins of shape (problems, reads, variables), and a dict with information about the call.
         """
         number = self._draw_seed(problems) if seed is None else seed
         generator = np.random.default_rng(number) if self.spin_reversal else None
@@ -189,8 +190,8 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
     def _draw_seed(self, problems: Ising) -> int:
         """Return a seed for a call to which the caller gave no seed.
 
-        The n-th call for a problem gets the same seed in every run. If an interrupted run is repeated, it therefore makes
-        the same calls, and fetches their answers by id.
+        The n-th call for a problem gets the same seed in every run. A repetition of an interrupted run therefore makes
+        the same calls, and fetches the existing answers by id.
         """
         key = problems.fields.tobytes().hex()
         with self._lock:
@@ -206,8 +207,8 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             rows: first variable of each interaction.
             columns: second variable of each interaction.
             variables: number of QUBO variables.
-            many: whether to return as many copies as fit instead of one.
-            names: labels of the variables; needed only for an embedding given by the user.
+            many: True to return as many disjoint embeddings as fit on the chip, False to return one embedding.
+            names: labels of the variables; needed only if the user gave an embedding.
         """
         source = qubo_graph(zip(rows, columns, strict=True), variables)
         graph = self.backend.graph
@@ -229,13 +230,15 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         return self._copies[key]
 
     def strength(self, problems: Ising, copies: Sequence[Copy], parameters: dict[str, Any], seed: int | None) -> float:
-        """Return the prefactor of the chain strength. For `"scan"`, try several prefactors with a tenth of the reads each.
+        """Return the prefactor of the chain strength.
+
+        If `chain_strength` is `"scan"`, try several prefactors with a tenth of the reads each, and return the best.
 
         Args:
-            problems: problems to solve, at most as many as copies.
-            copies: disjoint embeddings, one per problem.
+            problems: problems to solve.
+            copies: disjoint embeddings. There must be at least as many embeddings as problems.
             parameters: keyword arguments of the solver, such as `num_reads`.
-            seed: seed of the spin-reversal transforms and of the emulator, if the chip is emulated.
+            seed: seed of the spin-reversal transforms, and also of the emulator if the chip is emulated.
         """
         if not isinstance(self.chain_strength, str):
             return self.chain_strength
@@ -245,7 +248,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         scale = np.abs(problems.couplings).max(axis=1, initial=0.0) + np.abs(problems.fields).max(axis=1)
 
         def energy(strength: float) -> float:
-            """Return the mean over all problems of (total energy of the reads) / (largest |J| + largest |h|)."""
+            """Return the total energy of the reads, divided by (largest |J| + largest |h|), as a mean over the problems."""
             scan_seed = (
                 None if seed is None else derive_seed(seed, ["scan"])
             )  # the final call must not repeat the reads of the scan
@@ -263,8 +266,8 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
 
         Args:
             parameters: keyword arguments of `sample`.
-            repair: whether to use the best repaired read of a subproblem instead of the read with the lowest energy.
-            seed: seed of the spin-reversal transforms and of the emulator, if the chip is emulated.
+            repair: True to use the best repaired read of each subproblem, False to use the read with the lowest energy.
+            seed: seed of the spin-reversal transforms, and also of the emulator if the chip is emulated.
             encoding: encoding of the subproblems. Pruning is switched off, so that all QUBOs have the same variables.
         """
         check_call(self.properties, parameters)
@@ -273,7 +276,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
 
     @property
     def fingerprint(self) -> str:
-        """Text that identifies the chip and the settings that affect its reads."""
+        """Text that identifies the chip and the settings that affect the reads."""
         emulator = self.properties.get("emulator", "")
         return f"{self.backend.name} {emulator} {self.chain_strength} gauges={self.spin_reversal}"
 
@@ -291,14 +294,14 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         )
 
     def cancel(self) -> None:
-        """Cancel all pending calls. Running calls end soon."""
+        """Cancel all calls that have no answer yet. Functions that wait for an answer raise `CancelledError`."""
         self.submitter.cancel()
 
     def with_journal(self, journal: Journal | None) -> QPU:
-        """Return a copy of this sampler that uses a journal, or this sampler itself if it already has a journal.
+        """Return a copy of this sampler that uses `journal`. If this sampler already has a journal, return this sampler.
 
         Args:
-            journal: journal that stores the ids of sent problems; None to return this sampler itself.
+            journal: journal that stores the ids of sent problems; None to return this sampler.
         """
         if journal is None or self.submitter.journal is not None:
             return self
@@ -308,7 +311,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
 
 
 def parse_chain_strength(value: Any) -> float | str:
-    """Return the chain strength if it is valid, or 1.414 for None.
+    """Return a valid chain strength unchanged, and 1.414 for None. Raise an error for other values.
 
     Args:
         value: a number above 0, `"scan"` or None.

@@ -29,7 +29,7 @@ class RetryPolicy:
     Args:
         attempts: number of failed attempts after which the call raises an error.
         pause: seconds before the first retry; each later pause is twice as long, up to one minute.
-        timeout: seconds to wait for an answer before asking for it again.
+        timeout: seconds to wait for an answer before requesting the answer again.
         sleep: function that waits for a given number of seconds.
     """
 
@@ -41,13 +41,13 @@ class RetryPolicy:
 
 @dataclass(eq=False)
 class SubmitterState:
-    """The state of a submitter. Submitters that differ only in their journal share it.
+    """The state of a `Submitter`. Submitters that differ only in the journal share one state.
 
     Attributes:
         submitted: number of problems that were sent and got an id.
         pending: ids of problems that have no answer yet.
-        stopped: event that `cancel` sets.
-        final: error after which no problem is sent; None if there was no such error.
+        stopped: event that `Submitter.cancel` sets.
+        final: error that prevents the sending of further problems; None if there is no such error.
     """
 
     submitted: int = 0
@@ -58,12 +58,12 @@ class SubmitterState:
 
 @dataclass(eq=False)
 class Submitter:
-    """Sends problems to a backend, stores their ids, fetches lost answers again and retries failed calls.
+    """Sends problems to a backend, stores the problem ids, fetches lost answers again and retries failed calls.
 
     Args:
-        backend: chip that solves the problems.
+        backend: service or local sampler that solves the problems.
         journal: journal that stores the ids of sent problems, so that no problem is paid for twice.
-        retry: limits for waiting and retrying.
+        retry: limits for waiting for answers and for retrying failed calls.
         state: state that may be shared with other submitters.
     """
 
@@ -81,7 +81,7 @@ class Submitter:
         return self.state.submitted
 
     def answer(self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any]) -> dimod.SampleSet:
-        """Send a problem and return its reads. Use several calls if one call would exceed the limits of the chip.
+        """Send a problem and return the reads. Use several calls if one call would exceed the limits of the chip.
 
         Args:
             bqm: Ising model whose variables are qubits.
@@ -232,7 +232,7 @@ def max_reads(properties: Mapping[str, Any], parameters: Mapping[str, Any]) -> i
 
 
 def split_reads(properties: dict[str, Any], parameters: dict[str, Any]) -> list[dict[str, Any]]:
-    """Distribute reads over as many calls as the limits of a chip require. Return the parameters of each call.
+    """Distribute reads over as many calls as the limits of a chip require. Return a list with the parameters of each call.
 
     Args:
         properties: properties of the solver, with its limits on reads and run time.

@@ -1,4 +1,4 @@
-"""Tiled subproblems: many subproblems of a division in one QPU call."""
+"""The class `TiledSubproblems`, which solves many subproblems of a division in one QPU call."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class TiledSubproblems:
     Args:
         qpu: sampler that makes the calls.
         parameters: keyword arguments of `QPU.sample`.
-        repair: whether to use the best repaired read of a subproblem instead of the read with the lowest energy.
-        seed: seed of the spin-reversal transforms and of the emulator, if the chip is emulated.
+        repair: True to use the best repaired read of each subproblem, False to use the read with the lowest energy.
+        seed: seed of the spin-reversal transforms, and also of the emulator if the chip is emulated.
         encoding: encoding of the subproblems.
     """
 
@@ -47,20 +47,20 @@ class TiledSubproblems:
 
     @property
     def name(self) -> str:
-        """The name of the sampler."""
+        """The class name of the sampler, such as `QPU`."""
         return type(self.qpu).__name__
 
     def batch_size(self, subproblems: Subproblems) -> int:
         """Return the number of subproblems that fit in one call.
 
         Args:
-            subproblems: first subproblems of the division. A scan of chain strengths uses them.
+            subproblems: first subproblems of the division. A later scan of chain strengths also uses these subproblems.
         """
         self._first = subproblems
         return len(self._copies(qubos(subproblems, self.encoding)))
 
     def solve_many(self, subproblems: Subproblems) -> Solutions:
-        """Solve subproblems; see `SubproblemSolver`."""
+        """Solve subproblems; see `SubproblemSolver.solve_many`."""
         encoded = qubos(subproblems, self.encoding)
         copies = self._copies(encoded)
         strength = self._chain_strength(subproblems)
@@ -83,7 +83,7 @@ class TiledSubproblems:
         return self.qpu.copies(encoded.rows, encoded.columns, encoded.layout.num_variables, many=True)
 
     def _chain_strength(self, subproblems: Subproblems) -> float:
-        """Return the prefactor of the chain strength. A scan is done only once, on the first subproblems."""
+        """Return the prefactor of the chain strength. If a scan is needed, scan only once, with the first subproblems."""
         with self._lock:
             if self._strength is None:
                 first = subproblems if self._first is None else self._first

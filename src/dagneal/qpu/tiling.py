@@ -51,9 +51,9 @@ def find_copies(source: nx.Graph, target: nx.Graph, topology: str, shape: tuple[
 
 
 def _search_tile(source: nx.Graph, tile: nx.Graph, together: int, seed: int) -> Iterator[list[Chains]]:
-    """Yield groups of disjoint embeddings in a tile. Each group uses fewer qubits than the group before.
+    """Yield groups of `together` disjoint embeddings in a tile. Each group uses fewer qubits than the previous group.
 
-    If a first, quick search finds a group without chains (one qubit per variable), only this group is yielded.
+    If a first, quick search finds a group with only one qubit per variable, this is the only group.
     """
     import minorminer
     from minorminer import subgraph
@@ -84,7 +84,7 @@ def _search_tile(source: nx.Graph, tile: nx.Graph, together: int, seed: int) -> 
 def _move(
     group: list[Chains], source: nx.Graph, tile: nx.Graph, ideal: nx.Graph, target: nx.Graph, topology: str
 ) -> list[Chains]:
-    """Repeat the embeddings of one tile across the whole chip. Return the copies that are valid and disjoint."""
+    """Repeat the embeddings of one tile across the chip. Return the resulting embeddings that are valid and disjoint."""
     import dwave.graphs as graphs
 
     mappings = {
@@ -105,7 +105,7 @@ def _move(
 
 
 def check_copies(copies: list[Chains], source: nx.Graph, target: nx.Graph) -> tuple[list[Chains], str]:
-    """Return the valid copies, and a description of the first error (empty if all copies are valid).
+    """Return a tuple: the valid embeddings, and a description of the first error. Without errors, the description is empty.
 
     Args:
         copies: embeddings to check.

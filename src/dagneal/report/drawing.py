@@ -1,4 +1,4 @@
-"""SVG drawings for the page: the network and the histogram of read energies. They work without scripts."""
+"""SVG drawings for the page: the network and the histogram of read energies. The drawings work without JavaScript."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Box:
-    """The box of a variable: coordinates of its centre, width and height."""
+    """The box of a variable in a drawing, with the centre (`x`, `y`), the width `w` and the height `h`."""
 
     x: float
     y: float
@@ -44,7 +44,7 @@ class Picture:
 
     Attributes:
         boxes: box of each variable.
-        bends: points where an edge bends, for each edge that is not straight.
+        bends: for each edge that is not straight, the points where the edge bends.
     """
 
     boxes: dict[str, Box]
@@ -69,7 +69,7 @@ def lay_out(dag: nx.DiGraph) -> Picture:
 
 
 def shorten_name(name: str) -> str:
-    """Shorten a name to fit into a box. The title of the box shows the full name.
+    """Return a name, shortened if it is too long for a box. The tooltip of the box shows the full name.
 
     Args:
         name: full name.
@@ -129,7 +129,7 @@ def _view(picture: Picture) -> str:
 
 
 def _neighbour_text(boxes: Mapping[str, Box], edges: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the parents and children of each variable as text. Edges that only the truth has are left out."""
+    """Return the parents and children of each variable as text. Edges that only the true graph has are left out."""
     parents: dict[str, list[str]] = {name: [] for name in boxes}
     children: dict[str, list[str]] = {name: [] for name in boxes}
     for edge in edges:
@@ -141,7 +141,7 @@ def _neighbour_text(boxes: Mapping[str, Box], edges: list[dict[str, Any]]) -> di
 
 
 def _exit_point(box: Box, to: Point) -> Point:
-    """Return the point where a line from a box to another point leaves the box.
+    """Return the point where a line from the centre of a box to another point leaves the box.
 
     If the other point is well below or above the box, the line leaves through the lower or upper side.
     """
@@ -154,7 +154,7 @@ def _exit_point(box: Box, to: Point) -> Point:
 
 
 def _corners(start: Box, end: Box, bends: list[Point]) -> list[Point]:
-    """Return two control points for each bend, which make the line smooth there."""
+    """Return two control points for each bend of an edge. They make the line smooth at the bend."""
     lane = _LANE if start.y < end.y else -_LANE
     top, bottom = min(start.y, end.y) + _LANE, max(start.y, end.y) - _LANE
     line = [(start.x, start.y), *(bend for bend in bends if top < bend[1] < bottom), (end.x, end.y)]
@@ -169,7 +169,7 @@ def _corners(start: Box, end: Box, bends: list[Point]) -> list[Point]:
 def _paths(start: Box, end: Box, bends: list[Point]) -> tuple[str, str]:
     """Return two SVG paths: the line of an edge (a chain of parabolas) and its arrowhead.
 
-    page.js uses the same formulas when a box is dragged.
+    `page.js` uses the same formulas to redraw the edge when a user drags a box.
     """
     corners = _corners(start, end, bends)
     p = _exit_point(start, corners[0] if corners else (end.x, end.y))
@@ -192,10 +192,10 @@ def energies_svg(energies: Floats, occurrences: Ints, optimum: float | None, bas
     """Return a histogram of read energies as SVG, with marks for the optimum and the random-order baseline.
 
     Args:
-        energies: energy of each read. The energy of a read that is a network is minus its log score.
+        energies: energy of each read. If a read is a network, its energy is minus the log score of the network.
         occurrences: number of times that each read occurs.
         optimum: log score of the proved optimum; None if unknown.
-        baseline: best log score among random orders; there is one random order for each read.
+        baseline: best log score of random variable orders. There are as many random orders as reads.
     """
     marks = [(-baseline, "random orders")] + ([] if optimum is None else [(-optimum, "optimum")])
     low = min([float(energies.min()), *(value for value, _ in marks)])

@@ -27,7 +27,7 @@ _UNKNOWN = dict.fromkeys(("drop_if_removed", "drop_if_reversed", "frequency", "f
 
 
 def describe_edges(solution: AnnotatedSolution, truth: nx.DiGraph | None) -> list[dict[str, Any]]:
-    """Return a dictionary for each edge with its measures and texts. Edges that only the truth has are included.
+    """Return a list with a dict for each edge: measures and texts. Edges that only the true graph has are included.
 
     Args:
         solution: learned network with its measures.
@@ -73,14 +73,14 @@ def describe_edges(solution: AnnotatedSolution, truth: nx.DiGraph | None) -> lis
 
 
 def classify_edges(graph: nx.DiGraph, truth: nx.DiGraph, class_: nx.DiGraph | None = None) -> dict[tuple[str, str], str]:
-    """Return the kind (see `KINDS`) of each edge that the graph or the truth has.
+    """Return a dict from each edge of `graph`, and each missing edge, to the kind of the edge; see `KINDS`.
 
-    A reversed edge has the kind `equivalent` if it is reversible in the equivalence classes of both graphs.
+    A reversed edge has the kind `equivalent` if the edge is reversible in the equivalence classes of both graphs.
 
     Args:
         graph: graph to compare with the truth.
         truth: true graph.
-        class_: CPDAG of the graph under the background knowledge; None if the graph has a cycle.
+        class_: equivalence class (CPDAG) of `graph`, given the background knowledge; None if `graph` has a cycle.
 
     >>> chain, truth = nx.DiGraph([("a", "b"), ("b", "c")]), nx.DiGraph([("b", "a"), ("b", "c"), ("c", "d")])
     >>> classify_edges(chain, truth, cpdag(chain))
@@ -103,7 +103,11 @@ def classify_edges(graph: nx.DiGraph, truth: nx.DiGraph, class_: nx.DiGraph | No
 
 
 def _strengths(solution: AnnotatedSolution) -> dict[tuple[str, str], Strength]:
-    """Return the stored strength of each edge. If none are stored, compute them from the data and the score, if known."""
+    """Return the strength of each edge.
+
+    If the solution stores no strengths, compute them. If this is impossible because the data or the score is unknown,
+    return an empty dict.
+    """
     measured = None if solution.confidence is None else solution.confidence.strengths
     if measured is None:
         if solution.data is None or solution.criterion is None or solution.score != solution.score:

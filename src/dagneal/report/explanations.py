@@ -50,7 +50,7 @@ _SCORES = {
 
 
 def explain_score(solution: AnnotatedSolution) -> list[tuple[str, str]]:
-    """Return the terms in the line that shows the score, as pairs (term, explanation).
+    """Return pairs (term, explanation) for the terms in the line of the page that shows the score.
 
     Args:
         solution: learned network with its score.

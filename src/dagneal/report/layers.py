@@ -15,15 +15,16 @@ _WORK = 50_000  # number of points to visit in all passes; large drawings get fe
 
 @dataclass(frozen=True)
 class Layers:
-    """Numbered points on rows: a point for each variable, and a point wherever an edge crosses a row.
+    """The rows of a drawing, with numbered points.
 
-    The variables have the lowest numbers, in the order of the graph.
+    There is a point for each variable, and a point wherever an edge crosses a row. The points of the variables have the
+    lowest numbers, in the order of the nodes of the graph.
 
     Attributes:
         rows: points of each row, from left to right; the first row is at the top.
-        above: for each point, the points on the row above that are joined to it.
-        below: for each point, the points on the row below that are joined to it.
-        passed: for each long edge, the points on the rows that it crosses, from its parent to its child.
+        above: for each point, the connected points on the row above.
+        below: for each point, the connected points on the row below.
+        passed: for each edge that crosses rows, the points where it crosses the rows, from parent to child.
     """
 
     rows: list[list[int]]
@@ -70,7 +71,7 @@ def layers(graph: nx.DiGraph) -> Layers:
 
 
 def sweeps(points: int, most: int) -> int:
-    """Return the number of passes over the rows. Large drawings get fewer passes, to save time.
+    """Return the number of passes that a layout algorithm makes over the rows. Large drawings get fewer passes.
 
     Args:
         points: number of points of the drawing.
@@ -80,7 +81,7 @@ def sweeps(points: int, most: int) -> int:
 
 
 def _break_cycles(graph: nx.DiGraph) -> nx.DiGraph:
-    """Return an acyclic graph. Each edge that closes a cycle with earlier edges is reversed."""
+    """Return an acyclic version of a graph. Each edge that closes a cycle with earlier edges is reversed."""
     if nx.is_directed_acyclic_graph(graph):
         return graph
     dag = nx.DiGraph()
@@ -118,8 +119,8 @@ def _depths(dag: nx.DiGraph) -> dict[str, int]:
 def _reduce_crossings(rows: list[list[int]], above: Sequence[list[int]], below: Sequence[list[int]]) -> list[list[int]]:
     """Sort the points of each row so that few edges cross, and return the rows.
 
-    Each pass sorts a row by the mean position of the neighbours on the previous row. Finally, adjacent points are swapped
-    if this removes crossings.
+    Each pass sorts the points of a row by the mean position of their neighbours on the previous row. Finally, adjacent
+    points are swapped if this removes crossings.
     """
     rows = [list(row) for row in rows]
     best, fewest = [list(row) for row in rows], _crossings(rows, below)
@@ -142,7 +143,7 @@ def _reduce_crossings(rows: list[list[int]], above: Sequence[list[int]], below: 
 
 
 def _crossings(rows: Sequence[Sequence[int]], below: Sequence[Sequence[int]]) -> int:
-    """Return the number of crossings between the edges."""
+    """Return the number of times that edges cross each other."""
     total = 0
     for upper, lower in pairwise(rows):
         place = {point: at for at, point in enumerate(lower)}
@@ -156,7 +157,7 @@ def _crossings(rows: Sequence[Sequence[int]], below: Sequence[Sequence[int]]) ->
 
 
 def _swap(rows: Sequence[list[int]], above: Sequence[Sequence[int]], below: Sequence[Sequence[int]], times: int) -> None:
-    """Swap adjacent points of a row if this removes crossings. Repeat at most `times` times."""
+    """Swap adjacent points of a row if this removes crossings. Make at most `times` passes over all rows."""
     place = {point: at for row in rows for at, point in enumerate(row)}
 
     def crossings_of(left: int, right: int) -> int:

@@ -32,7 +32,7 @@ class Arrangement:
 
     Attributes:
         place: centre of the box of each variable.
-        bends: for each edge that is not straight, the points where it bends, from its parent to its child.
+        bends: for each edge that is not straight, the points where the edge bends, from parent to child.
     """
 
     place: dict[str, Point]
@@ -72,10 +72,10 @@ def arrange(graph: nx.DiGraph, widths: Mapping[str, float], wide: float | None =
 def _pack(
     sizes: Sequence[Point], lone: Sequence[str], widths: Mapping[str, float], wide: float
 ) -> tuple[list[Point], dict[str, Point], float]:
-    """Place components in rows (shelves), and variables without edges (lone variables) below.
+    """Place connected components in rows, and the variables without edges (`lone`) below the components.
 
-    Return three values: the upper left corner of each component, the centre of each lone variable, and a number that
-    measures the size of the drawing.
+    Return three values: the upper left corner of each component, the centre of each lone variable, and the size of the
+    drawing as one number.
     """
     shelves: list[list[Point]] = [[]]
     for size in sizes:
@@ -97,7 +97,7 @@ def _pack(
 
 
 def _arrange_component(graph: nx.DiGraph, names: Sequence[str], widths: Mapping[str, float]) -> Arrangement:
-    """Return the layout of a connected component."""
+    """Return the layout of the connected component that contains the variables `names`."""
     layered = layers(graph_from_edges(names, ((name, child) for name in names for child in graph[name] if child != name)))
     sizes = [widths[name] for name in names] + [_LANE] * (len(layered.above) - len(names))
     x = _x_positions(layered, sizes, len(names))
@@ -114,7 +114,7 @@ def _arrange_component(graph: nx.DiGraph, names: Sequence[str], widths: Mapping[
 
 
 def _free_ranges(layered: Layers, x: Sequence[float], sizes: Sequence[float], variables: int) -> dict[int, Point]:
-    """Return, for each point of a long edge, the horizontal range between the boxes on its left and right."""
+    """Return for each point where an edge crosses a row the horizontal range between the nearest boxes of this row."""
     free: dict[int, Point] = {}
     for row in layered.rows:
         boxes = [point for point in row if point < variables]
@@ -130,7 +130,10 @@ def _free_ranges(layered: Layers, x: Sequence[float], sizes: Sequence[float], va
 
 
 def _straighten(points: Sequence[Point], rooms: Mapping[float, Point]) -> list[Point]:
-    """Straighten a line and return the remaining bends. On each row, the line must stay inside the range in `rooms`."""
+    """Straighten the line of an edge and return the remaining bends.
+
+    `rooms` maps the y coordinate of each crossed row to the horizontal range in which the line must stay.
+    """
 
     def clear(a: Point, b: Point, row: float) -> bool:
         steep = (b[0] - a[0]) / (b[1] - a[1])
@@ -146,10 +149,10 @@ def _straighten(points: Sequence[Point], rooms: Mapping[float, Point]) -> list[P
 
 
 def _x_positions(layered: Layers, sizes: Sequence[float], variables: int) -> list[float]:
-    """Return the horizontal position of each point: near its neighbours on other rows, without overlaps on its row.
+    """Return the horizontal position of each point. Points are near their neighbours on other rows, and do not overlap.
 
-    The sum of squared horizontal edge lengths is reduced row by row. Segments between two inner points of an edge have a
-    larger weight, which makes long edges straight.
+    The sum of squared horizontal edge lengths is reduced row by row. A segment between two points where the same edge
+    crosses rows has a larger weight, which makes long edges straight.
     """
     x = [0.0] * len(sizes)
     apart: dict[int, float] = {}  # smallest distance from the point on the left
@@ -203,14 +206,14 @@ def _spread(wanted: Sequence[float], weights: Sequence[float], apart: Sequence[f
 
 
 def _size(layout: Arrangement, widths: Mapping[str, float]) -> tuple[float, float]:
-    """Return a pair: the width of a component (boxes and bends), and the distance from its first row to its last row."""
+    """Return a pair: width of a component, and distance from first to last row. The width includes the bends of edges."""
     right = max(x + widths[name] / 2 for name, (x, _) in layout.place.items())
     bends = [x for points in layout.bends.values() for x, _ in points]
     return max([right, *bends]), max(y for _, y in layout.place.values())
 
 
 def _grid(names: Sequence[str], widths: Mapping[str, float], wide: float, top: float) -> dict[str, Point]:
-    """Place variables without edges in a grid with as many columns as fit, and return their centres."""
+    """Place variables without edges in a grid with as many columns as fit into the width `wide`. Return the centres."""
     narrowest = min((widths[name] for name in names), default=1.0) + GAP
     for columns in range(min(len(names), int(wide / narrowest) + 1), 0, -1):
         across = [max(widths[name] for name in names[at::columns]) for at in range(columns)]

@@ -143,7 +143,7 @@ def _comparison_text(dag: nx.DiGraph, truth: nx.DiGraph) -> str:
 
 
 def _drawing(svg: str, compared: bool, weak: bool) -> str:
-    """Return the drawing with its buttons, its legend and a hint."""
+    """Return the drawing of the network as HTML, with buttons, a legend and a hint."""
     keys = [("--soft", "solid", "arrow: direction compelled; plain line: reversible")]
     if compared:
         kinds = [(_COLOURS[kind], "dashed" if kind == "missing" else "solid", text) for kind, text in KINDS.items()]
@@ -213,7 +213,7 @@ def _confidence(solution: AnnotatedSolution) -> list[str]:
 
 
 def _data(solution: AnnotatedSolution) -> list[str]:
-    """Return the section on the data. A result that was loaded from a file has no table of variables."""
+    """Return the section on the data. It has no table of variables if the result was loaded from a file."""
     data = solution.data or solution.stored_data
     if data is None:
         return []

@@ -94,7 +94,7 @@ def optimality_text(solution: AnnotatedSolution, limit: str) -> str:
 
 
 def plural(number: int, noun: str) -> str:
-    """Return a number with a noun in the singular or plural.
+    """Return a text with a number and a noun. The noun is plural unless the number is 1.
 
     Args:
         number: number to print.
@@ -107,7 +107,7 @@ def plural(number: int, noun: str) -> str:
 
 
 def shorten(name: str) -> str:
-    """Return a name that can be printed: without control characters, and at most 60 characters wide.
+    """Return a name for printing. Control characters are escaped, and names wider than 60 columns are shortened.
 
     Args:
         name: name of a variable or a state.
@@ -117,7 +117,7 @@ def shorten(name: str) -> str:
 
 
 def structure_lines(dag: nx.DiGraph) -> list[str]:
-    """Return one line for each variable, with the variable and its parents.
+    """Return one line for each variable, with the names of the variable and its parents.
 
     Args:
         dag: graph of the network.
@@ -135,7 +135,7 @@ def division_lines(division: Division) -> list[str]:
     """Return lines that describe a division into subproblems.
 
     Args:
-        division: division of a learned network.
+        division: description of the division.
     """
     lines = []
     if division.subproblems:
@@ -203,7 +203,7 @@ def hardware_line(hardware: Hardware) -> str:
 
 
 def comparison_line(comparison: Comparison) -> str:
-    """Return a line that compares a graph with the truth.
+    """Return a line that describes the comparison of a learned graph with the true graph.
 
     Args:
         comparison: result of `compare`.
@@ -239,7 +239,7 @@ def confidence_lines(solution: AnnotatedSolution) -> list[str]:
 
 
 def holdout_line(holdout: HoldoutResult) -> str:
-    """Return the log-likelihood of held-out rows as text.
+    """Return a line with the log-likelihood per held-out row, for the learned network and for a network without edges.
 
     Args:
         holdout: result of `holdout`.
@@ -251,7 +251,7 @@ def holdout_line(holdout: HoldoutResult) -> str:
 
 
 def bootstrap_line(bootstrap: Bootstrap) -> str:
-    """Return a line with the number of bootstrap samples. If samples are missing, the line states the reason.
+    """Return a line with the number of bootstrap samples. If there are fewer samples than requested, state why.
 
     Args:
         bootstrap: result of `bootstrap`.

@@ -1,4 +1,4 @@
-"""HTML tables of the page. They can be sorted and scrolled. Long names are shortened; the tooltip shows the full name."""
+"""HTML tables of the page. Wide tables can be scrolled. Long names are shortened; a tooltip shows the full name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DARKEST = 45  # largest percentage of the accent colour; numbers stay readable 
 
 
 def region(content: str, label: str) -> str:
-    """Put HTML into a region that scrolls sideways if it is too wide, also with the keyboard.
+    """Put HTML into a region. If the content is too wide, the mouse or the keyboard can scroll it sideways.
 
     Args:
         content: HTML inside the region.
@@ -45,8 +45,8 @@ def table(head: Sequence[tuple[str, bool]], rows: Sequence[Sequence[Any]], name:
     """Return an HTML table that can be sorted.
 
     Args:
-        head: a pair for each column: its heading, and whether the column holds numbers.
-        rows: values of each row: texts, numbers or lists of states.
+        head: for each column, a pair (heading, is_number). `is_number` is True if the column contains numbers.
+        rows: values of each row. A value is a text, a number or a list of states.
         name: HTML id of the table.
         label: name of the table for screen readers.
     """
@@ -92,7 +92,7 @@ def edge_table(edges: Sequence[Mapping[str, Any]]) -> str:
 
 
 def explain_edge_table(edges: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Return the headings of the edge table, as pairs (heading, explanation).
+    """Return pairs (heading, explanation) for the columns of the edge table.
 
     Args:
         edges: descriptions of the edges from `describe_edges`.
@@ -130,7 +130,8 @@ def vote_table(names: Sequence[str], votes: Any, against: Any) -> str:
         names: names of the variables.
         votes: matrix with the number of subproblems whose solution has the edge from the variable of the row to the variable
             of the column.
-        against: matrix with the number of subproblems that contain both variables but not that edge.
+        against: matrix with the number of subproblems that contain both variables, but whose solution does not have
+            that edge.
     """
     head = "".join(f'<th scope="col">{cell_text(name)}</th>' for name in names)
     lines = []

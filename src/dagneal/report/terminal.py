@@ -18,7 +18,7 @@ _LETTER = GAP / 3  # width of a character in layout units; this puts names three
 def draw_text(dag: nx.DiGraph, width: int = 100) -> list[str]:
     """Draw a graph as lines of text, with parents above children.
 
-    Return an empty list if the graph is too large, has a cycle or has no edges.
+    Return an empty list if the graph has a cycle, has no edges or is too large for a readable drawing.
 
     Args:
         dag: graph of the network.
@@ -55,7 +55,7 @@ def draw_text(dag: nx.DiGraph, width: int = 100) -> list[str]:
 def _places(
     dag: nx.DiGraph, names: Mapping[str, Sequence[str]], width: int
 ) -> tuple[dict[str, tuple[int, int]], list[list[tuple[int, int]]]]:
-    """Return a pair: the centre of each name, and the points of each edge. A point is a pair (column, line)."""
+    """Return a pair: the centre of each name, and the points of each edge. Each centre or point is a pair (column, line)."""
     layout = arrange(dag, {name: _LETTER * len(names[name]) for name in dag}, _LETTER * width)
     left = min(x - _LETTER * len(names[name]) / 2 for name, (x, _) in layout.place.items())
 
@@ -67,7 +67,7 @@ def _places(
 
 
 def _line(grid: list[list[str]], start: tuple[int, int], end: tuple[int, int], last: bool) -> None:
-    """Draw a segment of an edge into the grid. The last segment ends with an arrowhead above the child."""
+    """Draw a segment of an edge into the grid. If `last` is True, the segment ends with an arrowhead above the child."""
     (x0, y0), (x1, y1) = start, end
     before = x0
     for y in range(y0 + 1, y1 if last else y1 + 1):
