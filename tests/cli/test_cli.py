@@ -125,7 +125,7 @@ def test_a_sampler_from_the_current_folder(lc, tmp_path):
 def test_compilation_is_reported_only_once(lc, tmp_path):
     cache = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     first, second = (dagneal("learn", lc, env=cache) for _ in range(2))
-    assert first.stderr == "note: compiling code once after installation (some seconds)\n"
+    assert first.stderr == "note: compiling code for its first use (some seconds)\n"
     assert second.stderr == ""
 
 
@@ -348,7 +348,10 @@ BAD = [
     ("learn good.csv --solver magic", "there is no solver 'magic'; give one of auto, exact"),
     ("learn good.csv --sampler dimod:Nothing", "cannot import sampler 'dimod:Nothing'"),
     ("learn good.csv --sampler no.such.module:X", "cannot import sampler"),
-    ("learn good.csv --sampler dimod", "cannot import sampler 'dimod'"),
+    ("learn good.csv --sampler dimod", "cannot import sampler 'dimod': NAME is missing; give 'dimod:NAME'"),
+    ("learn good.csv --sampler mine.py", "cannot import sampler 'mine.py': NAME is missing; give 'mine:NAME'"),
+    ("learn good.csv --sampler mine.py:Flip", "give a module instead of a file: 'mine:Flip'"),
+    ("learn good.csv --sampler sub/mine.py:Flip", "'mine:Flip', and run the command in the folder of mine.py"),
     ("learn good.csv --sampler builtins:dict", "is not a dimod.Sampler"),
     ("learn good.csv --solver sa --set num_swepes=7", "does not accept the parameter 'num_swepes'; it accepts"),
     ("learn good.csv --solver sa --set num_sweeps", "write NAME=VALUE"),

@@ -24,10 +24,17 @@ def test_background_knowledge_on_the_command_line(tmp_path, monkeypatch, capsys)
     assert not {("Smoker", "Cancer"), ("Pollution", "Cancer")} & set(map(tuple, result["edges"]))
     assert main([*words[:4], "--knowledge", "more.toml"]) == 2
     assert "required, but 'Xray' is a leaf" in capsys.readouterr().err
-    for text, message in (("Xray", "is not an edge"), ("Xray:Nose", "the data have no column 'Nose'")):
+    for text, message in (
+        ("Xray", "is not an edge"),
+        ("Xray:Nose", "the data have no column 'Nose'"),
+        ("smoker:cancer", "the data have no column 'smoker'; did you mean 'Smoker'?"),
+    ):
         assert main(["learn", "lc.csv", "--require", text]) == 2
         assert message in capsys.readouterr().err
-    for text, message in (("more.toml", "or use --knowledge more.toml"), ("Cancer:Nose", "no column 'Nose'")):
+    for text, message in (
+        ("more.toml", "or use --knowledge more.toml"),
+        ("Cancer:xray", "no column 'xray'; did you mean 'Xray'?"),
+    ):
         assert main(["learn", "lc.csv", "--tiers", text]) == 2
         assert message in capsys.readouterr().err
     assert main(["learn", "lc.csv", "--roots", "Cancer,Xray", "--leaves", "Dyspnoea,Smoker", "--json"]) == 0

@@ -60,7 +60,7 @@ def test_score_fit_and_convert(tmp_path, monkeypatch, capsys):
         ("convert bare.json learned.bif", "has no probabilities"),
         ("convert nowhere.bif a.json", "nowhere.bif"),
         ("convert learned.json learned.doc", "has an unknown format"),
-        ("fit learned.json lc.csv -o a.bif --score bic", "has no prior for the fit"),
+        ("fit learned.json lc.csv -o a.bif --score bic", "the fit needs a score with a prior, but --score is bic"),
         ("score waste lc.csv", "there is no column"),
     ):
         assert main(line.split()) == 2

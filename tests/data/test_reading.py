@@ -290,6 +290,10 @@ def test_columns_with_too_many_states_are_refused(csv):
         (pl.DataFrame({"a": [1]}), {}, "at least 2 columns"),
         ([1, 2], {}, "cannot read data from list"),
         (pl.DataFrame({"a": [1], "b": [2]}), {"columns": ["a", "z"]}, "no column 'z'"),
+        (pl.DataFrame({"age": [1], "b": [2]}), {"columns": ["Age", "b"]}, "no column 'Age'; .*; did you mean 'age'"),
+        (pl.DataFrame({"interview": [1], "b": [2]}), {"drop": ["intervew"]}, "did you mean 'interview'"),
+        (pl.DataFrame({"age": [1], "b": [2]}), {"states": {"Age": ["1"]}}, "states for 'Age', .*; did you mean 'age'"),
+        (pl.DataFrame({"age": [1], "b": [2]}), {"bins": {"Age": "quantile:4"}}, "bins for 'Age', .*; did you mean 'age'"),
     ],
 )
 def test_unusable_sources_and_options_are_refused(source, options, message):

@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Run a command and return the exit status; report an error in one line.
+    """Run a command and return its exit status. Report an error in one line.
 
     Args:
         options: parsed options of the command.
@@ -111,7 +111,11 @@ def _report_output(error: Exception) -> int:
 
 
 def _memory_handler(exceeded: list[str]) -> Callable[[str], None]:
-    """Return a function that stops a command that uses too much memory: first like Ctrl-C, then by a forced exit."""
+    """Return a function that stops the command if it uses too much memory.
+
+    The function appends the reason to `exceeded` and interrupts the command like Ctrl-C. It ends the process if the command
+    is still running shortly after the interrupt.
+    """
 
     def stop(reason: str) -> None:
         exceeded.append(reason)

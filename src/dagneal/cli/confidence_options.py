@@ -59,7 +59,7 @@ def measure(learned: Learned, measures: Measures, solver: Any, run: Run) -> tupl
         run: `Run` object with the seed, deadline, progress, executor and journal.
 
     Returns:
-        A pair: the network with the measures, and whether Ctrl-C interrupted the work.
+        A pair: the network with the measures, and True if Ctrl-C interrupted the work (otherwise False).
     """
     from dagneal.confidence.annotated import Confidence
     from dagneal.confidence.measures import holdout, sensitivity
@@ -89,7 +89,7 @@ def measure(learned: Learned, measures: Measures, solver: Any, run: Run) -> tupl
 
 
 def check_outputs(options: argparse.Namespace, *others: str | None) -> None:
-    """Check the output files before the work starts: known formats, existing folders, no file twice.
+    """Check that the output files have known formats and existing folders, and that no file is given twice.
 
     Args:
         options: parsed options of the command.
@@ -103,7 +103,7 @@ def check_outputs(options: argparse.Namespace, *others: str | None) -> None:
 
 
 def save_outputs(learned: Learned, options: argparse.Namespace, truth: Any = None) -> list[str]:
-    """Save a learned network to the files of `-o`. Warn if a file cannot be written, and return the written files.
+    """Save a learned network to the files of `-o`. Return the paths of the written files; warn if a file cannot be written.
 
     Args:
         learned: learned network.

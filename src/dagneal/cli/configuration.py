@@ -1,7 +1,7 @@
-"""The configuration of a command: read from arguments, a file or a journal, and converted back to arguments.
+"""Functions that read the configuration of a command and convert it to command-line arguments.
 
-A configuration holds the options that differ from their defaults, under their Python names. `--config` reads a configuration
-from a TOML file, and a journal stores one. In both cases, the parser checks every value.
+A configuration is a dictionary of the options that differ from their defaults, by Python name, such as `max_parents`. It
+comes from the command line, from the TOML file of `--config`, or from a journal. The parser always checks every value.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def _subparser(command: str, top: Parser) -> Parser:
 
 
 def _configuration(options: argparse.Namespace, top: Parser) -> dict[str, Any]:
-    """Return the options that differ from their defaults."""
+    """Return a dictionary of the options that differ from their defaults, by Python name."""
     configuration = {}
     for action in _actions(options.command, top):
         if action.dest not in _EXCLUDED and (value := getattr(options, action.dest)) != action.default:
@@ -171,7 +171,10 @@ def _configuration(options: argparse.Namespace, top: Parser) -> dict[str, Any]:
 
 
 def _add_file(words: list[str]) -> list[str]:
-    """Add the options of the configuration file. Arguments override the file; solver settings are merged."""
+    """Return the arguments in `words` together with the options in the file of `--config`.
+
+    The arguments override the options in the file, but solver settings are merged.
+    """
     command = next((word for word in words if word in COMMANDS), COMMANDS[0])
     top = parser(command)
     for action in _actions(command, top):
@@ -196,9 +199,9 @@ def _add_file(words: list[str]) -> list[str]:
 
 
 def _texts(action: argparse.Action, value: Any, where: str) -> list[Any]:
-    """Convert a value to a list of texts. The command line repeats the option for each text.
+    """Convert the value of an option to a list of texts. The command line has the option once for each text.
 
-    For a flag, the list is [None] if the flag is set, and empty if not.
+    For a flag, such as `--json`, the list is [None] if the flag is set, and empty if not.
     """
     if isinstance(action, argparse._StoreTrueAction):
         if not isinstance(value, bool):
@@ -222,7 +225,7 @@ def _setting_texts(value: Any, where: str) -> list[str]:
 
 
 def _bin_texts(value: Any, where: str) -> list[str]:
-    """Convert bins to texts such as NAME=KIND:N, or KIND:N if the name is empty (all columns)."""
+    """Convert bins to texts such as NAME=KIND:N. The empty name stands for all columns and gives KIND:N."""
     if isinstance(value, list):
         return [_text(item, where) for item in value]
     return [f"{name}={_text(bins, where)}" if name else _text(bins, where) for name, bins in value.items()]
@@ -269,7 +272,7 @@ def _text(value: Any, where: str) -> str:
 
 
 def _plain(value: Any, where: str) -> Any:
-    """Return a value as JSON would store it; raise an error for dates and times, which only TOML has."""
+    """Convert a value from a TOML file to JSON types; raise an error for dates and times, which JSON does not have."""
     try:
         return json.loads(json.dumps(value))
     except TypeError as error:
@@ -286,7 +289,7 @@ def _value_text(value: Any) -> str:
 
 
 def _list(value: Any, where: str) -> list[Any]:
-    """Return a list unchanged, and a single text or number as a list of one item."""
+    """Return a list unchanged; return a single text or number as a list with this one item."""
     if isinstance(value, str | int | float) and not isinstance(value, bool):
         return [value]
     if not isinstance(value, list):

@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> None:
     prior = parse_score(options.score)
     if not isinstance(prior, Dirichlet):
         names = ", ".join(score_names(Dirichlet))
-        raise InputError(f"the score {options.score} has no prior for the fit; give one of: {names}")
+        raise InputError(f"the fit needs a score with a prior, but --score is {options.score}; give one of: {names}")
     dag = get_dag(read_structure(options.network))
     data = read_data_of(dag, options)
     network = fit(dag, data, prior)

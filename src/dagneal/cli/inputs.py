@@ -23,7 +23,7 @@ def add_data(command: Parser, limit: str, **more: Any) -> None:
     Args:
         command: parser of the command.
         limit: help text of `--max-parents`.
-        **more: additional keyword arguments of `add_argument` for DATA.
+        **more: additional keyword arguments of `add_argument` for the argument DATA.
     """
     description = f"{command.description} DATA: CSV, TSV or Parquet file with column names; - for standard input."
     command.description = description
@@ -57,7 +57,7 @@ def add_reading_options(command: Parser, score: bool = True) -> None:
 
     Args:
         command: parser of the command.
-        score: whether to add `--score`.
+        score: True to add the option `--score`.
     """
     group = command.add_argument_group("data")
     group.add_argument("--columns", metavar="A,B", type=split_names, help="use only these columns")
@@ -101,7 +101,7 @@ def read_data(options: argparse.Namespace) -> Dataset:
     from dagneal.networks.formats import read_network
 
     if not options.quiet:
-        kernels.on_first_compilation(lambda: show.note("compiling code once after installation (some seconds)"))
+        kernels.on_first_compilation(lambda: show.note("compiling code for its first use (some seconds)"))
     data = read(
         options.data,
         weights=options.weights,

@@ -44,7 +44,7 @@ def add_cluster_option(command: Parser | argparse._ArgumentGroup, explanation: s
 
 @contextmanager
 def open_journal(options: argparse.Namespace) -> Iterator[SqliteJournal | None]:
-    """Yield the journal of `--journal`; yield None without this option. Print the notes of the journal.
+    """Yield the journal of `--journal`, or None without this option. Print the messages of the journal as notes.
 
     Args:
         options: parsed options of the command.

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dagneal.base.errors import InputError
+from dagneal.base.errors import InputError, hint
 from dagneal.cli.parsing import Parser, split_names
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _file_or_json(text: str) -> Any:
 
 
 def _edge(option: str, text: str, names: Sequence[str]) -> Edge:
-    """Parse an edge such as A:B; the names may contain colons."""
+    """Parse an edge such as `A:B` and return the pair (parent, child). The names may contain colons."""
     columns = set(names)
     ends = [(text[:at].strip(), text[at + 1 :].strip()) for at, letter in enumerate(text) if letter == ":"]
     fitting = [(parent, child) for parent, child in ends if parent in columns and child in columns]
@@ -76,12 +76,12 @@ def _edge(option: str, text: str, names: Sequence[str]) -> Edge:
         raise InputError(f"{option} {text} is ambiguous ({len(fitting)} possible edges); use --knowledge FILE instead")
     for parent, child in ends[:1] if len(ends) == 1 else ():
         missing = parent if parent not in columns else child
-        raise InputError(f"{option} {text}: the data have no column {missing!r}")
+        raise InputError(f"{option} {text}: the data have no column {missing!r}{hint(missing, names)}")
     raise InputError(f"{option} {text} is not an edge; write PARENT:CHILD with the names of two columns")
 
 
 def _tiers(text: str, names: Sequence[str]) -> Any:
-    """Parse tiers such as A,B:C,D: colons separate groups, and commas separate the names of a group."""
+    """Parse tiers such as `A,B:C,D`. Colons separate groups, and commas separate the names of a group."""
     if text.lower().endswith(".toml"):
         raise InputError(f"--tiers {text} is a file; give groups such as a,b:c,d, or use --knowledge {text}")
     groups = [split_names(part) for part in text.split(":")]
@@ -90,5 +90,5 @@ def _tiers(text: str, names: Sequence[str]) -> Any:
         for name in group:
             if name not in columns:
                 more = "; for names with colons use --knowledge FILE" if any(":" in column for column in names) else ""
-                raise InputError(f"--tiers {text}: the data have no column {name!r}{more}")
+                raise InputError(f"--tiers {text}: the data have no column {name!r}{more}{hint(name, names)}")
     return groups

@@ -67,7 +67,7 @@ def add_options(command: Parser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Learn a network, measure the confidence in it, then save and print the result.
 
-    A failure after the network is learned does not lose the network.
+    If a step after the search fails, the learned network is still saved and printed.
 
     Args:
         options: parsed options of the command.
@@ -148,7 +148,11 @@ def _read(options: argparse.Namespace) -> tuple[Dataset, Any, dict[str, Any]]:
 
 
 def _measure(learned: Learned, options: argparse.Namespace, solver: Any, run: Run) -> tuple[Learned, bool]:
-    """Call `measure` for the edge strengths, and for the bootstrap if `--bootstrap` is given."""
+    """Compute the edge strengths, and bootstrap frequencies if `--bootstrap` is given.
+
+    Returns:
+        A pair: the network with these measures, and True if Ctrl-C interrupted the work (otherwise False).
+    """
     from dagneal.strategies.anneal import Anneal, Divide
 
     same = not isinstance(solver, Anneal | Divide)
@@ -156,7 +160,7 @@ def _measure(learned: Learned, options: argparse.Namespace, solver: Any, run: Ru
 
 
 def _save(learned: Learned, options: argparse.Namespace, truth: Any) -> list[str]:
-    """Save the requested files. Warn if a file cannot be written, and return the written files."""
+    """Save the requested files and return the paths of the written files. Warn if a file cannot be written."""
     from dagneal.qubo.decode import write_samples
 
     written = []

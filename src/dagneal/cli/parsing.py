@@ -1,4 +1,4 @@
-"""The parser of the command line, and the syntax of option values. This module imports nothing large."""
+"""The parser of the command line, and the syntax of option values. This module imports no large libraries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Help(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=_INDENT, width=min(shutil.get_terminal_size().columns, _WIDEST))
 
     def add_argument(self, action: argparse.Action) -> None:
-        """Add an argument. Reserve space for the indent of the list of commands, which argparse ignores."""
+        """Add an argument to the help text. Widen the list of commands by its indent, which argparse forgets."""
         super().add_argument(action)
         if isinstance(action, argparse._SubParsersAction):
             self._action_max_length += self._indent_increment
@@ -40,7 +40,7 @@ class Parser(argparse.ArgumentParser):
 
 
 class Once(argparse.Action):
-    """Action of an option that may be given only once."""
+    """An argparse action for an option that may be given only once."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None

@@ -115,7 +115,7 @@ def _check(options: argparse.Namespace, formats: Sequence[str]) -> None:
 
 
 def _scorer(options: argparse.Namespace) -> Any:
-    """Return the scorer of the data file; None without a data file."""
+    """Return a scorer for the data file; return None if no data file is given."""
     if options.data is None:
         return None
     from dagneal.data.reading import read
@@ -125,9 +125,9 @@ def _scorer(options: argparse.Namespace) -> Any:
 
 
 def _subproblem_settings(options: argparse.Namespace, settings: Any, scorer: Any) -> tuple[Any, Any]:
-    """Return a pair: the plan settings of the subproblems, and the graph of the QUBO.
+    """Return a pair: the settings of the plans, and the graph of the QUBO of the data.
 
-    The graph is None if it does not depend on the data.
+    The graph is None with `--divide` or without a data file, because the planned QUBO then does not depend on the data.
     """
     from dagneal.qpu.plan import table_graph
 
@@ -145,7 +145,6 @@ def _subproblem_settings(options: argparse.Namespace, settings: Any, scorer: Any
 
 
 def _plan_global(scorer: Any, settings: Any, notes: list[str]) -> Any:
-    """Return the plan of the global problem."""
     from dagneal.qpu.plan import plan_global
 
     return plan_global(scorer, settings, notes)

@@ -45,7 +45,7 @@ def add_options(command: Parser) -> None:
         "items",
         nargs="*",
         metavar="ITEM",
-        help="name that --list shows, or table or figure, such as table-5 (default: all)",
+        help="name from --list, or a table or figure such as table-5 (default: all)",
     )
     command.add_argument("--list", action="store_true", help="list the items and their estimated time; run nothing")
     command.add_argument(
@@ -105,7 +105,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def folder_of(options: argparse.Namespace) -> Path:
-    """Return the output folder of a reproduction.
+    """Return the output folder of `dagneal reproduce`.
 
     Args:
         options: parsed options of the command.
@@ -116,7 +116,7 @@ def folder_of(options: argparse.Namespace) -> Path:
 def _reproduce(
     options: argparse.Namespace, items: Sequence[Item], setting: Setting, annealers: Annealers, journal: SqliteJournal | None
 ) -> list[Part]:
-    """Run the experiments whose results are not stored yet, and write the report."""
+    """Run the experiments whose results are not stored yet, write the report, and return its parts."""
     from dagneal.base.machine import cores
     from dagneal.paper import evaluation
     from dagneal.paper.document import write_report
@@ -156,7 +156,7 @@ def _duration(seconds: float) -> str:
 
 
 def _list(items: Sequence[Item], records: Records, setting: Setting, options: argparse.Namespace) -> None:
-    """Print the items of the paper, with their estimated time on this machine."""
+    """Print the items (tables, figures and sections of the paper) with their estimated time on this machine."""
     from dagneal.base.machine import cores
     from dagneal.paper.evaluation import duration, slowdown
 
@@ -179,7 +179,7 @@ def _list(items: Sequence[Item], records: Records, setting: Setting, options: ar
 
 
 def _show_verdicts(parts: Sequence[Part], folder: Path, options: argparse.Namespace) -> None:
-    """Print the verdict and the number of runs of each item, and the files of the report."""
+    """Print the verdict and the number of runs for each part of the report, then the paths of the report files."""
     rows = [
         {
             "name": part.item.name,

@@ -116,14 +116,14 @@ def _check_types(stored: Any, file: Path) -> tuple[str, str, dict[str, Any]]:
     if not isinstance(configuration, dict):
         raise InputError(f"{file}: the stored command has no configuration; {_AGAIN}")
     if name not in RESUMABLE:
-        raise InputError(f"{file} stores no command that can be resumed ({', '.join(RESUMABLE)}); {_AGAIN}")
+        raise InputError(f"{file} stores none of the commands that can be resumed: {', '.join(RESUMABLE)}; {_AGAIN}")
     if not isinstance(folder, str) or "\0" in folder or not os.path.isabs(folder) or not os.path.isdir(folder):
         raise InputError(f"{file}: the run was started in the folder {folder}, which does not exist; {_AGAIN}")
     return name, folder, configuration
 
 
 def _parse(words: list[str], file: Path) -> argparse.Namespace:
-    """Parse a stored command; raise an error if it is not a complete command with a journal."""
+    """Parse a stored command; raise an error if it is invalid or does not name its journal."""
     from dagneal.cli.configuration import parse
 
     messages = io.StringIO()
@@ -164,7 +164,7 @@ def _check_repeated(resumed: argparse.Namespace, options: argparse.Namespace, fi
 def _check_folder(folder: str, origin: str) -> None:
     """Raise an error if the folder of the run contains a settings file of another package, such as dwave.conf.
 
-    Such a file may come from another person. It is accepted if the user has changed to this folder.
+    Such a file may come from another person. It is accepted if the folder of the run is also the current folder (`origin`).
     """
     if os.path.realpath(folder) == os.path.realpath(origin):
         return
@@ -176,7 +176,7 @@ def _check_folder(folder: str, origin: str) -> None:
 
 
 def _outputs(resumed: argparse.Namespace) -> list[tuple[str, str]]:
-    """Return the output paths of a command, each with the option that names the path."""
+    """Return a pair (option, path) for each output file or folder of a command."""
     if resumed.command == "reproduce":
         from dagneal.cli.reproduce_command import folder_of
 
@@ -192,7 +192,7 @@ def _is_charged(resumed: argparse.Namespace) -> bool:
 
 @contextmanager
 def _work_in(folder: str, origin: str) -> Iterator[None]:
-    """Work in the folder of a run. This process and its child processes import no code from that folder."""
+    """Change to the folder of a run during the `with` block. Python imports no code from that folder."""
     before, path = dict(os.environ), list(sys.path)
     sys.path[:] = [os.path.join(origin, entry) if isinstance(entry, str) else entry for entry in path]
     os.environ["PYTHONSAFEPATH"] = "1"

@@ -26,10 +26,12 @@ def note(text: str) -> None:
 
 @contextmanager
 def progress(quiet: bool) -> Iterator[Progress | None]:
-    """Show a progress bar if standard error is a terminal; remove the bar at the end.
+    """Yield a function that updates a progress bar; yield None if no bar is shown. The bar is removed at the end.
+
+    A bar is shown only if standard error is a terminal.
 
     Args:
-        quiet: whether to hide the bar.
+        quiet: True to show no bar.
     """
     if quiet or not sys.stderr.isatty():
         yield None

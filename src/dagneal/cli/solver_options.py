@@ -69,7 +69,7 @@ def add_solver_options(command: Parser) -> None:
 
 
 def _name(name: str) -> str:
-    """Return the name of a solver; raise an error if the name is unknown. This imports nothing large."""
+    """Return the name of a solver unchanged; raise an error if the name is unknown. Import no solver."""
     try:
         check_name(name)
     except InputError as error:
@@ -110,13 +110,16 @@ def open_solver(options: argparse.Namespace) -> Iterator[Any]:
 
 
 def _own_settings(kind: type) -> list[str]:
-    """Return the settings of a solver class that have no option, so that users give them with `--set`."""
+    """Return the names of the settings of a solver class that have no option, and are therefore given with `--set`."""
     options = ("sampler", "num_reads", "parameters", "solver", "size", "combine")
     return [field.name for field in fields(kind) if field.name not in options]
 
 
 def _strategy(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
-    """Create a solver that uses no sampler, and remove its settings from `settings`. Settings of `Divide` remain."""
+    """Create a solver that uses no sampler, such as `Exact`.
+
+    Remove the settings of this solver from `settings`. Only settings of `Divide` may remain there.
+    """
     from dagneal.strategies.anneal import Divide
     from dagneal.strategies.names import as_solver
 
@@ -139,14 +142,14 @@ def _strategy(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
 
 
 def _check_connection(name: str, solver: str) -> None:
-    """Raise an error if a setting such as `profile` belongs to the connection of another solver."""
+    """Raise an error if a setting, such as `profile`, configures the connection of other solvers but not of `solver`."""
     places = [kind for kind, names in _CONNECTION.items() if name in names]
     if places and solver not in places:
         raise InputError(f"--set {name} needs --solver {' or '.join(places)}")
 
 
 def _divide(options: argparse.Namespace, settings: Mapping[str, Any], solver: Any) -> Any:
-    """Return the solver unchanged, or inside a `Divide` if the options request subproblems."""
+    """Return a `Divide` that uses the solver if the options request subproblems; otherwise return the solver unchanged."""
     if options.size is None and options.combine is None and not settings:
         return solver
     from dagneal.strategies.anneal import Anneal, Divide
@@ -160,7 +163,7 @@ def _divide(options: argparse.Namespace, settings: Mapping[str, Any], solver: An
 
 
 def _sampler(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
-    """Create the sampler, and remove the settings of its connection from `settings`."""
+    """Create the sampler that the options request, and remove its connection settings from `settings`."""
     if options.sampler is not None:
         # A resumed run works in the folder of its journal, but must not import code from there.
         return load_sampler(options.sampler, getattr(options, "origin", None) or os.getcwd())

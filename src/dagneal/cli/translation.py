@@ -71,7 +71,7 @@ def _patterns(command: str) -> tuple[dict[str, str], re.Pattern[str], re.Pattern
 
 
 def _option(option: str, name: str, text: str) -> str:
-    """Return an argument with its value as a command-line option."""
+    """Return the command-line option that corresponds to NAME=VALUE in a message."""
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError):
@@ -82,7 +82,7 @@ def _option(option: str, name: str, text: str) -> str:
 
 
 def _value_text(value: Any) -> str:
-    """Return a value as a command-line text. An ellipsis, which is a placeholder, gives an empty text."""
+    """Return a value as a command-line text. An ellipsis stands for any value and gives an empty text."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, dict):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.base.errors import InputError, first_few
+from dagneal.base.errors import InputError, first_few, hint
 from dagneal.base.kernels import Ints, kernel
 from dagneal.data.columns import check_states
 from dagneal.data.datafile import Source
@@ -30,7 +30,8 @@ def select_columns(
     available, excluded = set(names), {*drop, weights}
     for name in [*(columns or []), *drop, *([weights] if weights is not None else [])]:
         if name not in available:
-            raise InputError(f"{where}: there is no column {name!r}; the columns are {first_few([repr(n) for n in names])}")
+            listed = first_few([repr(n) for n in names])
+            raise InputError(f"{where}: there is no column {name!r}; the columns are {listed}{hint(name, names)}")
     chosen = [name for name in (names if columns is None else columns) if name not in excluded]
     if len(chosen) > MAX_COLUMNS:
         raise InputError(
@@ -152,7 +153,7 @@ def array_source(
         names: column names; `X1`, `X2` and so on by default.
         columns: columns to learn from; all by default.
         drop: columns to leave out.
-        merge: whether to merge equal rows. They are not merged if too many distinct rows are possible.
+        merge: True to merge equal rows. Rows are not merged if there are too many possible combinations of values.
     """
     import polars as pl
 
@@ -191,7 +192,7 @@ def array_source(
 def _merge_array(array: NDArray[Any]) -> tuple[NDArray[Any], Ints | None]:
     """Merge equal rows of an integer array. Return the tuple (distinct rows, counts).
 
-    Rows are merged with one counter for each possible row. If there are too many possible rows, return (all rows, None).
+    Each possible combination of values has a counter. If there are too many combinations, return (all rows, None).
     """
     if array.dtype not in (np.uint8, np.int64):  # the kernels are compiled for these two types
         array = array.astype(np.uint8 if array.dtype == np.bool_ else np.int64)
@@ -222,9 +223,9 @@ def column_ranges(array: NDArray[Any]) -> tuple[Ints, Ints]:
 
 @kernel
 def row_keys(array: NDArray[Any], low: Ints, spans: Ints) -> Ints:
-    """Return one integer (key) for each row of an integer array. Equal rows have equal keys; distinct rows do not.
+    """Return one integer (key) for each row of an integer array. Rows have the same key if and only if they are equal.
 
-    The key is a mixed-radix number. The digit of column `i` is the value minus `low[i]`, and its radix is `spans[i]`.
+    The key is a mixed-radix number. Column `i` gives the digit `value - low[i]`, which has the radix `spans[i]`.
     """
     keys = np.empty(array.shape[0], dtype=np.int64)
     for row in range(array.shape[0]):

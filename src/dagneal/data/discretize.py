@@ -10,7 +10,7 @@ from math import isfinite
 
 import numpy as np
 
-from dagneal.base.errors import InputError, first_few, whole_number
+from dagneal.base.errors import InputError, first_few, hint, whole_number
 from dagneal.base.kernels import Floats
 from dagneal.data.dataset import MAX_STATES, MISSING_STATE, OTHER_STATE
 
@@ -60,7 +60,7 @@ class Bins:
 
     @classmethod
     def _at(cls, text: str, given: Sequence[str]) -> Bins:
-        """Return a binning method with these cut points. `text` is the input of the user, for errors."""
+        """Return a binning method with the cut points in `given`. `text` is the input of the user, for errors."""
         try:
             cuts = tuple(float(cut) for cut in given)
         except ValueError:
@@ -71,7 +71,7 @@ class Bins:
 
     @classmethod
     def from_states(cls, states: Sequence[str]) -> Bins | None:
-        """Return the binning method that gives states with these names. Return None if there is no such method.
+        """Return the binning method whose states have these names. Return None if the names are not intervals.
 
         With this method, new data are binned in the same way as the data from which a network was learned.
 
@@ -94,11 +94,11 @@ class Bins:
         return cls("at", len(states), tuple(cuts), implied=True)
 
     def cuts(self, values: Floats, weights: Floats) -> Floats:
-        """Return ascending cut points. A value equal to a cut point belongs to the state above it.
+        """Return ascending cut points for a column. A value equal to a cut point belongs to the state above it.
 
         If a value is very frequent, or if there are few distinct values, there may be fewer states than requested. If
-        there are two or more distinct values, there is at least one cut point. If all quantiles equal the largest value, the
-        only cut point makes the numbers of rows on both sides as equal as possible.
+        there are two or more distinct values, there is at least one cut point. If the largest value is so frequent that all
+        quantiles are equal to it, a single cut point divides the rows as evenly as possible.
 
         Args:
             values: distinct numbers, ascending.
@@ -147,7 +147,7 @@ def _short(cut: float, values: Floats) -> float:
 
 
 def _clusters(values: Floats, weights: Floats, count: int) -> np.ndarray:
-    """Return the index of the k-means cluster of each value. The initial means are quantiles, so nothing is random."""
+    """Return the index of the k-means cluster of each value. The initial means are quantiles, not random."""
     largest = float(np.abs(values).max())
     values = values / largest if largest > 1e150 else values  # avoid overflow of sums
     shares = (np.cumsum(weights) - weights / 2) / weights.sum()
@@ -189,7 +189,7 @@ def format_cuts(cuts: Floats) -> list[str]:
 
 
 def parse_bins(given: str | Bins | Mapping[str, str | Bins] | None) -> dict[str, Bins]:
-    """Return a mapping from column names to binning methods. The key `EVERY` holds the method for all other columns.
+    """Return a mapping from column names to binning methods. The key `EVERY` holds the method for columns without an entry.
 
     Args:
         given: one method for all columns with many distinct numbers, or a mapping from column names to methods.
@@ -222,8 +222,10 @@ def describe_cuts(name: str, bins: Bins, cuts: Floats, values: Floats) -> str:
 
 
 def check_columns(where: str, bins: Mapping[str, Bins], names: Collection[str]) -> None:
-    """Raise an error if `bins` has a method for a column that is not selected."""
+    """Raise an error if `bins` has a method for a column that is not in `names`, the selected columns."""
     for name, method in bins.items():
         if name != EVERY and name not in names and not method.implied:
             columns = first_few([repr(column) for column in names])
-            raise InputError(f"{where}: there are bins for {name!r}, but the selected columns are {columns}")
+            raise InputError(
+                f"{where}: there are bins for {name!r}, but the selected columns are {columns}{hint(str(name), names)}"
+            )

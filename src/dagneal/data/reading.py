@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import numpy as np
 
 from dagneal.base.defaults import MERGE, MISSING, RARE
-from dagneal.base.errors import InputError, first_few, short_repr
+from dagneal.base.errors import InputError, first_few, hint, short_repr
 from dagneal.data import datafile
 from dagneal.data.arrays import array_source, pandas_source
 from dagneal.data.columns import merge_rare, to_dataset
@@ -28,7 +28,7 @@ class HasStates(Protocol):
 
     @property
     def states(self) -> Mapping[str, Sequence[str]]:
-        """The states of each variable, in order."""
+        """Mapping from each variable to its ordered states."""
         ...
 
 
@@ -56,7 +56,7 @@ def read(
         states: mapping from column names to ordered lists of states, or a network that has states for the columns. The
             lists may include states that do not occur. The states of a column without a list are its categories if it is
             categorical, else the sorted values that occur.
-        missing: treatment of missing values: `"refuse"` raises an error, `"drop"` drops rows with missing values, and
+        missing: treatment of missing values. `"refuse"` raises an error, `"drop"` drops rows with missing values, and
             `"state"` turns missing values into the state `(missing)`.
         bins: method that divides numbers into a few states: `"quantile:4"`, `"uniform:5"` or `"kmeans:3"` for all columns
             with more than 12 distinct numbers, or a mapping from column names to methods, such as `{"age": "at:18,65"}`. If
@@ -65,7 +65,7 @@ def read(
         rare: fraction of rows below which a state is rare. The rare states of a column are merged into the state `(other)`.
         drop: columns to leave out.
         merge: whether to merge equal rows: `"yes"`, `"no"` or `"auto"`. With `"auto"`, equal rows are merged unless most
-            rows of a sample are distinct. Rows that are not merged are stored as bits.
+            rows of a sample are distinct. Rows that are not merged are stored with a few bits per value.
 
     Returns:
         The data, with one weight per distinct row.
@@ -91,7 +91,7 @@ def read(
 
 @dataclass(frozen=True)
 class _Options:
-    """The options of `read`, with the binning method of each column."""
+    """The options of `read`. `bins` maps column names to binning methods."""
 
     weights: str | None
     columns: Sequence[str] | None
@@ -115,7 +115,7 @@ class _Options:
         return {*(self.columns or ()), *self.drop, *self.bins, *self.declared, *weights}
 
     def to_dataset(self, source: datafile.Source) -> Dataset:
-        """Read the data of a source with these options."""
+        """Read a source into a dataset, with these options."""
         ready = prepare_frame(source, self.weights, self.columns, self.drop, self.bins, self.declared)
         declared = _declared_states(self.states, source.where, list(ready.chosen))
         share = distinct_share(ready) if self.merge == "auto" and not ready.weighted else None
@@ -153,7 +153,7 @@ def _source_in_memory(source: Any, names: Sequence[str] | None, options: _Option
 
 
 def _check_choices(source: Any, names: Any, missing: Any, merge: Any) -> None:
-    """Raise an error for unknown values of `missing` and `merge`, and for options that do not fit the source."""
+    """Raise an error for unknown values of `missing` and `merge`, for `names` without an array, and for masked arrays."""
     if missing not in ("refuse", "drop", "state"):
         raise InputError(f"missing is {missing!r}; give 'refuse', 'drop' or 'state'")
     if names is not None and not isinstance(source, np.ndarray):
@@ -165,7 +165,7 @@ def _check_choices(source: Any, names: Any, missing: Any, merge: Any) -> None:
 
 
 def _check_types(weights: Any, columns: Any, drop: Any, states: Any, rare: Any) -> None:
-    """Raise an error if an option has a wrong type."""
+    """Raise an error if an option of `read` has a wrong type."""
     if weights is not None and not isinstance(weights, str):
         raise InputError(f"weights is {short_repr(weights)}; give a column name")
     for name, value in (("columns", columns), ("drop", drop)):
@@ -187,12 +187,15 @@ def _implied_bins(states: Any) -> dict[str, Bins]:
 
 
 def _states_of(states: Any) -> Any:
-    """Return the states of a network. Return any other object unchanged."""
+    """Return the states of a network. If `states` is not a network, return it unchanged."""
     return states.states if isinstance(states, HasStates) else states
 
 
 def _declared_states(states: Any, where: str, names: Sequence[str]) -> dict[str, list[str]]:
-    """Return the declared states of each column. A network may have variables that are not columns of the data."""
+    """Return the declared states of each column. Raise an error if they do not fit the selected columns (`names`).
+
+    A mapping must contain only selected columns. A network may have other variables too.
+    """
     if isinstance(states, HasStates):
         if not set(states.states) & set(names):
             raise InputError(f"{where}: no column is a variable of the network given with states=...")
@@ -205,5 +208,7 @@ def _declared_states(states: Any, where: str, names: Sequence[str]) -> dict[str,
     for name in states or {}:
         if name not in available:
             columns = first_few([repr(column) for column in names])
-            raise InputError(f"{where}: there are states for {name!r}, but the selected columns are {columns}")
+            raise InputError(
+                f"{where}: there are states for {name!r}, but the selected columns are {columns}{hint(str(name), names)}"
+            )
     return {name: [str(label) for label in labels] for name, labels in (states or {}).items()}

@@ -1,9 +1,10 @@
-"""Solvers by name. Solver libraries are imported only when they are used."""
+"""Create solvers and samplers from their names. Their libraries are imported only when they are used."""
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
+from pathlib import PurePath
 from types import BuiltinFunctionType
 from typing import Any
 
@@ -123,11 +124,23 @@ def load_sampler(target: str, folder: str | None = None) -> Any:
     import dimod
 
     module, _, name = target.partition(":")
+    file = PurePath(module)
+    if not name:
+        example = f"{file.stem if file.suffix == '.py' else module}:NAME"
+        raise InputError(
+            f"cannot import sampler {target!r}: NAME is missing; give {example!r}, where NAME is a sampler, a sampler "
+            "class, or a function that returns a sampler"
+        )
     if folder is not None and folder not in sys.path:  # like `python -m`
         sys.path.insert(0, folder)
     try:
         value = getattr(import_module(module), name)
     except Exception as error:  # importing a module can raise any exception
+        if file.suffix == ".py":
+            place = "" if file.name == module else f", and run the command in the folder of {file.name}"
+            raise InputError(
+                f"cannot import sampler {target!r}; give a module instead of a file: '{file.stem}:{name}'{place}"
+            ) from error
         raise InputError(
             f"cannot import sampler {target!r} ({error}); give 'package.module:name' of a sampler, a sampler class, or a "
             "function that returns a sampler"
