@@ -1,4 +1,4 @@
-"""Decode the reads (samples) of a sampler into graphs, raw and repaired."""
+"""Decode the reads (samples) of a sampler. Each read gives a raw graph and a repaired DAG; see `Reads`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Reads:
     Attributes:
         table: score table that was encoded.
         edges: values of the edge variables d, shape (reads, parents, children).
-        orders: order of the variables in each read: their indices, from first to last, shape (reads, variables).
+        orders: order of the variables in each read, as indices from first to last, shape (reads, variables).
         raw_scores: log score of each raw read; NaN if the read is not feasible.
         repaired_scores: log score of each repaired read.
         energies: energy of each read, as reported by the sampler.
@@ -67,7 +67,7 @@ class Reads:
         return graph
 
     def repaired_dag(self, read: int) -> nx.DiGraph:
-        """Return the best DAG in which parents come before their children in the order of a read.
+        """Return the repaired DAG of a read: every child has its best parents among the variables before it.
 
         Args:
             read: index of the read.
@@ -82,10 +82,10 @@ def decode(table: ScoreTable, sampleset: dimod.SampleSet) -> Reads:
         table: score table that was encoded.
         sampleset: reads of a sampler.
 
-    Each read gets an order of the variables that agrees with its edge variables d and its order variables r. If d and r
-    contradict each other, the order agrees with d alone; if d has a cycle, with r alone; if r also has a cycle, with
-    neither. If several variables may come next, the variable that r puts before the most other variables comes next. Ties
-    go to the earlier column.
+    Each read gets an order of the variables. The order agrees with the edge variables d and the order variables r of the
+    read if d and r together have no cycle. Otherwise the order agrees only with d if d has no cycle, and only with r if d
+    has a cycle but r has none. If d and r both have cycles, the order agrees with neither. If several variables may come
+    next in the order, the variable that r puts before the most other variables is chosen. Ties go to the earlier column.
 
     >>> from dwave.samplers import TreeDecompositionSolver
     >>> from dagneal.networks.bundled import load
@@ -118,7 +118,7 @@ def decode(table: ScoreTable, sampleset: dimod.SampleSet) -> Reads:
 
 
 def decode_numbered(table: ScoreTable, layout: Layout, sampleset: dimod.SampleSet) -> Reads:
-    """Decode reads whose QUBO variables are labelled with their indices in a layout.
+    """Decode reads whose QUBO variables are labelled with numbers, which are their indices in `layout`.
 
     Args:
         table: score table that was encoded.
@@ -134,7 +134,7 @@ def decode_numbered(table: ScoreTable, layout: Layout, sampleset: dimod.SampleSe
 
 
 def decode_spins(table: ScoreTable, encoded: Qubos, problem: int, spins: NDArray[np.int8]) -> Reads:
-    """Decode reads that are given as spins. They belong to one of several problems that were encoded together.
+    """Decode the reads of one of several problems that were encoded together. The reads are given as spins.
 
     Args:
         table: score table of the problem.
@@ -172,9 +172,9 @@ def _build_reads(
 def _find_orders(
     edges: NDArray[np.bool_], before: NDArray[np.bool_], required: NDArray[np.bool_]
 ) -> tuple[Ints, NDArray[np.bool_]]:
-    """Return (orders, acyclic): the order of each read, and whether the edges of each read have no cycle.
+    """Return (orders, acyclic): the order of the variables in each read, and whether the edges of each read have no cycle.
 
-    The required edges are added to the edges of every read.
+    The edges in `required` are added to the edges of every read.
     """
     reads, n, _ = edges.shape
     orders = np.empty((reads, n), dtype=np.int64)
@@ -202,7 +202,7 @@ def _raw_scores(
     masks: Masks,
     scores: Floats,
 ) -> Floats:
-    """Return the log score of each raw read; NaN if it is not `acyclic` or the table lacks one of its parent sets."""
+    """Return the log score of each raw read; NaN if `acyclic` is False or a parent set is not in the table."""
     reads, n, _ = edges.shape
     total = np.zeros(reads)
     for read in range(reads):
@@ -258,5 +258,5 @@ def read_samples(path: str | os.PathLike[str]) -> dimod.SampleSet:
 
 
 def _to_json(value: Any) -> Any:
-    """Convert NumPy values in the sampler's `info` to JSON values, and other objects to text."""
+    """Convert a NumPy value to a JSON value, and any other object to text."""
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)

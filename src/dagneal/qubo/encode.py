@@ -4,10 +4,10 @@ The Hamiltonian is H = H_score + H_max + H_trans + H_consist (O'Gorman et al. 20
 which uses the same Hamiltonian. The QUBO variables are:
 
     ("d", parent, child)       edge: 1 if the graph has the edge parent -> child
-    ("y", child, l)            slack: binary digit l of the number of parents that may still be added
-                               (with `tight` and `gap`: of half this number, rounded down)
+    ("y", child, l)            slack: binary digit l of the number of parents that may still be added; the penalties
+                               `tight` and `gap` use half this number, rounded down
     ("r", a, b)                order: 1 if a is before b in the order of the variables; a is the earlier column in the data
-    ("a", child, parents...)   auxiliary: 1 if the child has all these parents; only needed if a child may have three parents
+    ("a", child, parents...)   auxiliary: 1 if the child has all these parents; needed for three or more parents
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Encoding:
     """The settings of a QUBO encoding.
 
     Args:
-        penalties: rule for the penalty weights. `"paper"` uses the bounds of O'Gorman et al. plus one and allows at most two
-            parents. `"tight"` gives each constraint a weight just above the gain from violating it. `"gap"` gives all order
-            constraints the same weight, just above the largest total gain from violating the order.
-        order: pairs of variables that get an order variable: `"complete"` for all pairs, `"chordal"` for pairs that can be
-            in a cycle.
+        penalties: rule for the penalty weights. `"paper"` uses the lower bounds of O'Gorman et al. (2015) plus one, and
+            allows at most two parents. `"tight"` gives each constraint a weight just above the gain from violating it.
+            `"gap"` gives all order constraints the same weight, just above the largest total gain from violating the order.
+        order: choice of order variables. `"complete"` gives every pair of variables an order variable. `"chordal"` omits
+            the pairs that are not needed to exclude cycles.
         prune: whether to drop parent sets that are no better than one of their subsets, edges that no remaining set uses,
             and slack variables that are not needed. With `"paper"` penalties, all slack variables are kept.
         scale: factor for all penalties. With a factor below 1 the ground state may be wrong; check it with `verify`.
@@ -77,7 +77,7 @@ TIGHT = Encoding("tight", "chordal", prune=True)
 
 
 def as_encoding(value: Any) -> Encoding:
-    """Return the given encoding, or parse it if it is text.
+    """Return `value` if it is an encoding. If it is text, parse it and return the encoding.
 
     Args:
         value: encoding, or text such as `"paper"` or `"gap,unpruned"`; see `parse_encoding`.
@@ -130,7 +130,7 @@ def encode(table: ScoreTable, encoding: Encoding = TIGHT) -> dimod.BinaryQuadrat
     Args:
         table: local scores, with any parent limit and any candidate parents.
         encoding: settings of the encoding. `TIGHT` has the fewest QUBO variables and the smallest weights. `PAPER`
-            reproduces every entry of the matrix in the paper.
+            reproduces every entry of the matrix in the paper (Zardini et al. 2022).
 
     Returns:
         A model whose ground state is a best DAG. Without pruning, the energy of every DAG of the table is minus its log
@@ -153,7 +153,8 @@ def qubos(problem: ScoreTable | Subproblems, encoding: Encoding = TIGHT) -> Qubo
 
     Args:
         problem: score table, or subproblems of a table.
-        encoding: settings of the encoding. `prune` must be False for subproblems, because these share their QUBO variables.
+        encoding: settings of the encoding. For subproblems, `prune` must be False, because all subproblems have the same
+            QUBO variables.
     """
     if not isinstance(encoding, Encoding):
         raise InputError(f"encoding is {encoding!r}; give an Encoding, such as TIGHT or PAPER")
@@ -179,7 +180,7 @@ def qubos(problem: ScoreTable | Subproblems, encoding: Encoding = TIGHT) -> Qubo
 
 
 def check_paper(problem: ScoreTable | Subproblems) -> None:
-    """Check that the paper's penalties are valid: the parent limit is at most two, and no parent set is missing."""
+    """Check that the paper's penalties can be used: at most two parents are allowed, and no parent set is missing."""
     if problem.max_parents > 2:
         raise InputError(
             f"the paper's penalties are defined for at most 2 parents, not {problem.max_parents}; "
@@ -191,7 +192,7 @@ def check_paper(problem: ScoreTable | Subproblems) -> None:
 
 
 def _has_all_sets(table: ScoreTable) -> bool:
-    """Return whether a table contains all sets of candidate parents within the parent limit, which is at most two."""
+    """Return whether a table contains all sets of candidate parents within its parent limit. The limit must be 0, 1 or 2."""
     count = np.diff(table.first)
     limit = np.minimum(count, table.max_parents)
     expected = 1 + np.where(limit >= 1, count, 0) + np.where(limit >= 2, count * (count - 1) // 2, 0)
@@ -199,16 +200,16 @@ def _has_all_sets(table: ScoreTable) -> bool:
 
 
 def _needs_limit(child: Child, limit: int, prune: bool) -> bool:
-    """Return whether a child needs H_max because it may have more parents than the limit.
+    """Return whether the QUBO needs H_max for a child, because the child has more possible parents than the limit.
 
-    With pruning, H_max is needed only if more parents could lower the energy.
+    With `prune`, H_max is needed only if a set of more than `limit` parents could lower the energy.
     """
     rounding = ROUNDING * float(np.abs(child.costs[np.isfinite(child.costs)]).max())
     return len(child.parents) > limit and not (prune and bool((oversize_gain(child, limit) < -rounding).all()))
 
 
 def _reduce(child: Child, prune: bool) -> Reduction:
-    """Reduce the terms of degree three and more to products of two variables. Pruning skips terms with coefficient 0."""
+    """Reduce the products of three or more edge variables to products of two. With `prune`, skip terms that are 0."""
     high = child.sets.sizes > 2
     if prune:
         high &= child.weights[0] != 0

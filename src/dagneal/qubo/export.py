@@ -20,9 +20,9 @@ def write_model(bqm: dimod.BinaryQuadraticModel, path: str | os.PathLike[str]) -
 
     Args:
         bqm: binary or spin model.
-        path: path of the file, with one of three extensions: .bqm (dimod's own format), .coo (text with one
-            `row column value` per line, which dimod's `coo` module reads) or .npz (NumPy arrays `row`, `column`, `value`,
-            `offset`, `vartype`, and `labels` as JSON).
+        path: path of the file. The extension `.bqm` selects dimod's own format. `.coo` selects text with one
+            `row column value` per line, which dimod's `coo` module reads. `.npz` selects the NumPy arrays `row`, `column`,
+            `value`, `offset`, `vartype` and `labels`; each label is JSON text.
 
     >>> import dimod, tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "pair.coo"
@@ -68,7 +68,7 @@ def write_model(bqm: dimod.BinaryQuadraticModel, path: str | os.PathLike[str]) -
 
 
 def _triplets(bqm: dimod.BinaryQuadraticModel) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (rows, columns, values) of the upper-triangular matrix. Its diagonal contains the linear coefficients."""
+    """Return (rows, columns, values) of a model's upper-triangular matrix. The linear coefficients are on the diagonal."""
     linear, (i, j, quadratic), _ = bqm.to_numpy_vectors(variable_order=bqm.variables)
     diagonal = np.arange(len(linear))
     rows = np.concatenate([diagonal, np.minimum(i, j)])

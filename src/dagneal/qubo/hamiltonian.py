@@ -62,10 +62,10 @@ class Qubos:
         """The first and last inverse temperature (beta) that `SimulatedAnnealingSampler` would choose, shape (problems, 2).
 
         Let h and J be the coefficients of the Ising form.
-        First (hot): every spin flips with a probability of at least one half. beta = log(2) / (2 F), where F is the largest
-        sum of |h| and all |J| of one spin.
-        Last (cold): the easiest flip from a minimum happens once in a hundred sweeps. beta = log(100 k) / (2 f), where f is
-        the smallest nonzero |h| or |J|, and k is the number of spins with this coefficient.
+        The first beta (hot) is log(2) / (2 F), where F is the largest sum of |h| and all |J| of one spin. Then every spin
+        flips with a probability of at least one half.
+        The last beta (cold) is log(100 k) / (2 f), where f is the smallest nonzero |h| or |J|, and k is the number of spins
+        with this coefficient. Then the easiest flip from a minimum happens once in a hundred sweeps.
         """
         couplings = self.quadratic / 4
         fields = self.linear / 2
@@ -98,13 +98,13 @@ def assemble(
 
     Args:
         layout: index of each QUBO variable.
-        children: polynomial of each child.
+        children: score polynomial of each child.
         limit: parent limit.
-        limited: indices of the children that need H_max.
+        limited: indices of the children that need H_max, the term for the parent limit.
         order: order variables.
         reductions: auxiliary variables of each child.
         penalties: weights of the constraints.
-        squared: whether to use the paper's squared form of H_max.
+        squared: True to use the paper's squared form of H_max, False to use the form with fewer slack variables.
     """
     terms = _Terms(len(children[0].costs), layout.num_variables)
     for index, (child, reduced) in enumerate(zip(children, reductions, strict=True)):
@@ -118,7 +118,10 @@ def assemble(
 
 
 class _Terms:
-    """The coefficients that were added so far. The first axis of each array has one entry per problem."""
+    """The linear, quadratic and constant terms of a Hamiltonian that is being built.
+
+    Each array of coefficients has one row or entry per problem.
+    """
 
     def __init__(self, problems: int, variables: int) -> None:
         self.linear = np.zeros((problems, variables))
@@ -132,7 +135,7 @@ class _Terms:
         self.values.append(np.broadcast_to(values, (len(self.offset), len(rows))))
 
     def merge(self) -> tuple[Ints, Ints, Floats]:
-        """Return (rows, columns, values) of the distinct interactions. Values of repeated interactions are summed."""
+        """Return (rows, columns, values) of the distinct interactions. Values of the same interaction are summed."""
         keys, index = np.unique(np.concatenate(self.keys), return_inverse=True)
         values = np.zeros((len(keys), len(self.offset)))
         np.add.at(values, index, np.concatenate(self.values, axis=1).T)
@@ -145,8 +148,8 @@ def _add_score(terms: _Terms, layout: Layout, index: int, child: Child, reduced:
 
     H_score is the sum, over parent sets J, of the coefficient w(J) times the product of the edge variables of J.
     Let z be an auxiliary variable that replaces the product x y, with the weights u and v. Its penalty is
-    u x y - (u + v) (x z + y z) + (u + 2 v) z. The penalty is 0 if z = x y, u if z is 0 instead of 1, and at least v if z is
-    1 instead of 0. For u = v it is Rosenberg's penalty.
+    u x y - (u + v) (x z + y z) + (u + 2 v) z. The penalty is 0 if z = x y, u if z is 0 but should be 1, and at least v if
+    z is 1 but should be 0. For u = v it is Rosenberg's penalty.
     """
     variables = np.concatenate([layout.d[child.parents, index], layout.a[index] + np.arange(len(reduced.products))])
     sets = child.sets
@@ -170,7 +173,7 @@ def _add_score(terms: _Terms, layout: Layout, index: int, child: Child, reduced:
 
 
 def _bit_positions(masks: np.ndarray, count: int) -> Ints:
-    """Return the positions of the bits that are 1, shape (masks, count). Exactly `count` bits of each mask must be 1."""
+    """Return the positions of the 1 bits of each mask, shape (masks, count). Each mask must have exactly `count` 1 bits."""
     positions = np.empty((len(masks), count), dtype=np.int64)
     left = masks.copy()
     for column in range(count):
@@ -204,9 +207,10 @@ def _add_maximum(terms: _Terms, layout: Layout, index: int, limit: int, weight: 
 
 
 def _add_consistency(terms: _Terms, layout: Layout, order: OrderVariables, penalties: Penalties) -> None:
-    """Add H_consist: edges must follow the order variables.
+    """Add H_consist, which penalises edges that contradict the order variables.
 
-    The pairs in `order.exclusive` have no order variable. They must not have edges in both directions.
+    The pairs of variables in `order.exclusive` have no order variable. H_consist penalises such a pair if it has edges in
+    both directions.
     """
     i, j = order.pairs.T
     present = layout.d[i, j] >= 0  # i -> j needs r_ij = 1
@@ -220,7 +224,7 @@ def _add_consistency(terms: _Terms, layout: Layout, order: OrderVariables, penal
 
 
 def _add_transitivity(terms: _Terms, layout: Layout, order: OrderVariables, penalties: Penalties) -> None:
-    """Add H_trans: three order variables r must not form a cycle, such as i before j, j before k, k before i."""
+    """Add H_trans, which penalises three order variables that form a cycle (i before j, j before k, k before i)."""
     i, j, k = order.triangles.T
     ij, jk, ik = layout.r[i, j], layout.r[j, k], layout.r[i, k]
     np.add.at(terms.linear.T, ik, penalties.transitivity.T)

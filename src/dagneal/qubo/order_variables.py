@@ -23,8 +23,8 @@ class OrderVariables:
         pairs: pairs (a, b) with an order variable; column a precedes column b in the data.
         triangles: triples (a, b, c) whose three order variables must not form a cycle.
         exclusive: pairs without an order variable that may have an edge in either direction, but not in both.
-        components: biconnected components of the graph of order variables. Every cycle lies in one component. Two components
-            share at most one variable.
+        components: biconnected components of the graph that connects the two variables of each pair in `pairs`. Every cycle
+            lies in one component. Two components share at most one variable.
         component: for each triangle, the index of its component in `components`.
         complete: whether all pairs have an order variable.
     """
@@ -42,7 +42,7 @@ def choose_order_variables(edges: NDArray[np.bool_], order: Order) -> OrderVaria
 
     Args:
         edges: matrix of possible edges; `edges[parent, child]` is True if the edge has an edge variable.
-        order: `complete` for all pairs, as in the paper, or `chordal` for the pairs that can be in a cycle.
+        order: `complete` for all pairs, as in the paper, or `chordal` for the pairs that are needed to exclude cycles.
 
     Why `chordal` excludes all cycles: A cycle stays within a strongly connected component of the possible edges. In each
     component, the pairs with a possible edge are completed to a chordal graph. If an orientation of a chordal graph has no

@@ -3,9 +3,10 @@
 Notation: f_i(S) is the cost (minus the log score) of child i with parents S. p_i is the polynomial of child i in H_score.
 Its coefficients are w_i(j) for a single parent j, w_i(jk) for two parents j and k, and so on. m is the parent limit, and n
 is the number of variables. The weights are delta_max (parent limit), delta_consist (edges follow the order variables) and
-delta_trans (order variables have no cyclic triangle).
+delta_trans (order variables have no cyclic triangle). Order variables are complete if every pair of variables has an order
+variable. They are chordal if only the pairs that are needed to exclude cycles have an order variable.
 
-`paper`: the bounds of O'Gorman et al. plus one, for at most two parents and complete order variables.
+`paper`: the bounds of O'Gorman et al. plus one. They hold for at most two parents and complete order variables.
 Let D'_ji = max(0, -w_i(j) - (sum over k of min(0, w_i(jk)))). Then delta_max(i) = 1 + (largest D'_ji over all j),
 delta_trans = 1 + (largest D'_ji over all j and i), and delta_consist = 1 + (n - 2) delta_trans.
 
@@ -20,9 +21,9 @@ Let D_ji be the largest cost increase from removing the edge j -> i: the maximum
 - delta_consist of j -> i is above D_ji. So dropping an edge that contradicts its order variable lowers the energy.
 - delta_trans of a triangle is above the smallest of six values: E_v and F_v of its three variables v. E_v is the largest
   cost increase from removing all parents of v. F_v is the sum of D_vi over the children i of v. It bounds the cost increase
-  from removing all edges v -> i. Both count only edges within the triangle's biconnected component of the order variables,
-  because cycles do not leave the component.
-  Proof: Take a cyclic triangle, and the variable v with the smallest of its six values. Change the order variables of v in
+  from removing all edges v -> i. E_v and F_v count only edges within the triangle's biconnected component of the order
+  variables, because cycles do not leave the component.
+  Proof: Take a cyclic triangle, and the variable v with the smallest of the six values. Change the order variables of v in
   the component so that v comes first (if the value is E_v) or last (if it is F_v). This creates no cyclic triangle and
   removes at least one. Dropping the edges that contradict the new order costs at most E_v or F_v. Repeat until no triangle
   is cyclic. A complete or chordal graph without cyclic triangles has no cycle, so the bound holds for both kinds of order
@@ -31,7 +32,7 @@ Let D_ji be the largest cost increase from removing the edge j -> i: the maximum
   variables form a tournament. A tournament with a cycle has two variables with the same number of successors. Reversing
   their order variable removes at least one more cyclic triangle than it creates. The code computes both kinds of weights and
   uses those with the smaller sum.
-  For chordal order variables this weight is too small. Counterexample: the edges x -> a -> y -> b -> z -> c -> x and
+  For chordal order variables this single weight is too small. Counterexample: the edges x -> a -> y -> b -> z -> c -> x and
   x -> y -> z -> x. Only the triangle x y z is cyclic, but two edges must be dropped.
 
 `gap`: delta_consist and delta_trans are above (cost of a known network) - (sum over children of the smallest cost). So a
@@ -71,7 +72,8 @@ class Penalties:
         transitivity: weight delta_trans of each triangle, shape (problems, triangles).
         exclusion: weight of each pair that must not have edges in both directions, shape (problems, pairs).
         auxiliary: one array per child with two weights per auxiliary variable, shape (problems, auxiliary variables, 2). The
-            first weight penalises the value 0 instead of 1, the second the value 1 instead of 0.
+            first weight is the penalty if the variable is 0 but should be 1; the second is the penalty if it is 1 but
+            should be 0.
     """
 
     maximum: Floats
@@ -101,8 +103,8 @@ def penalties(
     """Return the weights of all constraints.
 
     Args:
-        kind: rule for the weights; see the module docstring.
-        children: polynomial of each child.
+        kind: rule for the weights, `paper`, `tight` or `gap`; the module docstring explains them.
+        children: score polynomial of each child.
         limit: parent limit.
         order: order variables.
         reductions: auxiliary variables of each child.
@@ -135,23 +137,29 @@ def penalties(
 def _round_up(weights: Floats, grid: float = _GRID) -> Floats:
     """Round weights up to multiples of a power of two, so that their sums are exact.
 
-    In the Ising form, each field is a sum of weights, and many of these sums are 0. With rounding errors they would be about
-    1e-12 instead. Simulated annealing chooses its last temperature by the smallest nonzero field, so it would cool much too
-    far and waste most of its sweeps.
+    In the Ising form, each field is a sum of weights, and many fields are 0. With rounding errors these fields would be
+    about 1e-12 instead. Simulated annealing chooses its last temperature by the smallest nonzero field. So it would cool
+    much too far and waste most of its sweeps.
     """
     rounded: Floats = np.ceil(weights / grid) * grid
     return rounded
 
 
 def _influences(child: Child, reduced: Reduction) -> Floats:
-    """Return the two lowest sufficient weights of each auxiliary variable, shape (problems, auxiliary variables, 2)."""
+    """Return the smallest sufficient weights of each auxiliary variable, shape (problems, auxiliary variables, 2).
+
+    The first weight is for a variable that is 0 but should be 1; the second is for a variable that is 1 but should be 0.
+    """
     weights = child.weights[:, np.searchsorted(child.sets.masks, reduced.terms)]
     influences = [product.influence(weights) for product in reduced.products]
     return np.stack(influences, axis=1) if influences else np.zeros((len(weights), 0, 2))
 
 
 def _by_edge(children: list[Child], values: list[Floats]) -> Floats:
-    """Arrange values, one for each possible parent of each child, as an array of shape (problems, parents, children)."""
+    """Combine the values of all children into one array of shape (problems, parents, children).
+
+    The values of each child have the shape (problems, possible parents of the child).
+    """
     n = len(children)
     matrix = np.zeros((len(children[0].costs), n, n))
     for child, parent_values in enumerate(values):
@@ -160,7 +168,7 @@ def _by_edge(children: list[Child], values: list[Floats]) -> Floats:
 
 
 def _triangle_costs(children: list[Child], removal_costs: Floats, order: OrderVariables) -> Floats:
-    """Return the lower bound on delta_trans of each triangle; see `tight` in the module docstring."""
+    """Return the lower bound on the weight delta_trans of each triangle; see `tight` in the module docstring."""
     costs = np.zeros((len(removal_costs), len(order.triangles)))
     for component, members in enumerate(order.components):
         first = [children[v].removal_cost(_parent_mask(children[v], members)) for v in members]  # E_v
@@ -180,12 +188,12 @@ def _parent_mask(child: Child, members: Ints) -> np.uint64:
 
 
 def oversize_gain(child: Child, limit: int) -> Floats:
-    """Return the lower bound on delta_max of a child; see `tight` in the module docstring. The shape is (problems,).
+    """Return the lower bound on the weight delta_max of a child's parent limit, shape (problems,).
 
-    The bound is minus infinity if the child cannot have more parents than the limit.
+    See `tight` in the module docstring. The bound is minus infinity if the child cannot have more than `limit` parents.
 
     Args:
-        child: polynomial of the child.
+        child: score polynomial of the child.
         limit: parent limit.
     """
     gain = np.full(len(child.costs), -np.inf)
@@ -202,7 +210,7 @@ def oversize_gain(child: Child, limit: int) -> Floats:
 
 
 def _known_cost(children: list[Child]) -> Floats:
-    """Draw random orders, and return the lowest cost of their networks, shape (problems,).
+    """Return the lowest cost of the networks of random orders, shape (problems,).
 
     In the network of an order, each child has its best parents among the variables before it.
     """

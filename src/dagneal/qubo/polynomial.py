@@ -28,12 +28,12 @@ ROUNDING = 1e-14  # coefficients below this fraction of the largest cost are rou
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """All sets of at most a given size, as bit masks. Subsets come before supersets.
+    """All sets with at most a given number of elements, as bit masks. Subsets come before supersets.
 
     Attributes:
         masks: bit mask of each set.
         sizes: number of elements of each set.
-        steps: two index arrays for each element: the sets that contain it, and the same sets without it.
+        steps: for each element, the indices of the sets that contain it, and the indices of the same sets without it.
     """
 
     masks: Masks
@@ -41,11 +41,17 @@ class Family:
     steps: tuple[tuple[Ints, Ints], ...]
 
     def smallest(self, values: Floats) -> Floats:
-        """Return, for each set, the smallest value of its subsets. The last axis of `values` has one value per set."""
+        """Return, for each set, the smallest value of the set and its subsets.
+
+        The last axis of `values` has one value per set.
+        """
         return self._sweep(values, lambda with_it, without_it: np.minimum(with_it, without_it))
 
     def sums(self, values: Floats) -> Floats:
-        """Return, for each set, the sum of the values of its subsets. The last axis of `values` has one value per set."""
+        """Return, for each set, the sum of the values of the set and its subsets.
+
+        The last axis of `values` has one value per set.
+        """
         return self._sweep(values, lambda with_it, without_it: with_it + without_it)
 
     def invert(self, values: Floats) -> Floats:
@@ -53,7 +59,7 @@ class Family:
         return self._sweep(values, lambda with_it, without_it: with_it - without_it)
 
     def _sweep(self, values: Floats, combine: Callable[[Floats, Floats], Floats]) -> Floats:
-        """For each element in turn, combine the value of each set that contains it with the value of the set without it."""
+        """For each element in turn, combine the value of every set with the value of the same set without the element."""
         result = values.copy()
         for having, lacking in self.steps:
             result[..., having] = combine(result[..., having], result[..., lacking])
@@ -62,7 +68,7 @@ class Family:
 
 @lru_cache(maxsize=64)
 def family(elements: int, limit: int) -> Family:
-    """Return all sets of at most `limit` elements, out of `elements` elements.
+    """Return all sets with at most `limit` of the elements from 0 to `elements` - 1.
 
     >>> family(3, 2).masks.tolist()
     [0, 1, 2, 3, 4, 5, 6]
@@ -77,7 +83,7 @@ def family(elements: int, limit: int) -> Family:
 
 @dataclass(frozen=True, eq=False)
 class Child:
-    """The polynomial of one child, for one or more problems with the same QUBO variables.
+    """The score polynomial (term of H_score) of one child, for one or more problems with the same QUBO variables.
 
     Attributes:
         parents: indices of the possible parents. Each has an edge variable.
@@ -98,7 +104,7 @@ class Child:
 
     @cached_property
     def removal_costs(self) -> Floats:
-        """For each possible parent, the largest cost increase D from removing it, shape (problems, parents)."""
+        """For each possible parent, the largest cost increase from removing this parent, shape (problems, parents)."""
         costs = np.zeros((len(self.costs), len(self.parents)))
         for index, (having, lacking) in enumerate(self.sets.steps):
             if len(having):
@@ -106,7 +112,7 @@ class Child:
         return np.maximum(costs, 0.0)
 
     def removal_cost(self, mask: Masks | np.uint64) -> Floats:
-        """Return the largest cost increase from removing all parents in a mask at once, shape (problems,)."""
+        """Return the largest cost increase from removing all parents in the bit mask `mask` at once, shape (problems,)."""
         lacking = np.searchsorted(self.sets.masks, self.sets.masks & ~mask)
         cost: Floats = (self.lowest[:, lacking] - self.costs).max(axis=1)
         return cost
@@ -135,10 +141,10 @@ class Child:
 
 
 def polynomials(problem: ScoreTable | Subproblems, prune: bool) -> list[Child]:
-    """Return the polynomial of every child. For subproblems, each polynomial has the coefficients of all subproblems.
+    """Return the score polynomial of every child. A polynomial of subproblems has coefficients for each subproblem.
 
     Args:
-        problem: score table or subproblems. Subproblems share their QUBO variables, so they must not be pruned.
+        problem: score table, or subproblems. All subproblems have the same QUBO variables, so they must not be pruned.
         prune: whether to drop sets and edges that no best network needs.
     """
     children = []
@@ -151,7 +157,7 @@ def polynomials(problem: ScoreTable | Subproblems, prune: bool) -> list[Child]:
 
 
 def _costs(problem: ScoreTable | Subproblems) -> Iterator[tuple[Ints, Family, Floats]]:
-    """Yield (parents, sets, costs) for each child: the candidate parents, their sets within the limit, and the set costs."""
+    """Yield (parents, sets, costs) for each child: candidate parents, their sets within the limit, costs of these sets."""
     if isinstance(problem, Subproblems):
         size = problem.members.shape[1]
         sets = family(size - 1, problem.max_parents)
@@ -175,7 +181,7 @@ def _complete(parents: Ints, sets: Family, costs: Floats) -> Child:
 
 
 def _prune(parents: Ints, sets: Family, costs: Floats) -> Child:
-    """Return a polynomial that equals the cost of every undominated set. Parents that are in no such set are dropped."""
+    """Return a polynomial that equals the cost of every set in `undominated_sets`. Drop parents that are in no such set."""
     needed = undominated_sets(sets, costs)[0]
     kept = np.flatnonzero([needed[having].any() for having, _ in sets.steps])
     remaining = family(len(kept), min(int(sets.sizes.max()), len(kept)))
@@ -190,7 +196,10 @@ def _prune(parents: Ints, sets: Family, costs: Floats) -> Child:
 
 
 def undominated_sets(sets: Family, costs: Floats) -> NDArray[np.bool_]:
-    """Return a mask of the sets that are better than all their proper subsets. A best network needs only these sets."""
+    """Return a boolean array, True for each set that is better than all its proper subsets.
+
+    A best network needs no other sets.
+    """
     lowest = sets.smallest(costs)
     needed = np.isfinite(costs)
     for having, lacking in sets.steps:

@@ -19,11 +19,11 @@ class Product:
     """An auxiliary variable, which is the product of two other variables.
 
     Attributes:
-        left: first factor.
-        right: second factor.
+        left: number of the first factor; `Reduction` explains the numbers.
+        right: number of the second factor.
         members: edge variables in the product, as a bit mask.
         terms: indices of the terms in which the auxiliary variable replaces its two factors.
-        rests: for each of these terms, its other variables as a bit mask. Only variables that occur in a mask have a bit.
+        rests: for each term in `terms`, its other variables as a bit mask. Variables that occur in no mask have no bit.
         width: number of bits of the masks in `rests`.
     """
 
@@ -35,10 +35,10 @@ class Product:
     width: int
 
     def influence(self, weights: Floats) -> Floats:
-        """Return the largest energy decreases from the wrong value 0 and from the wrong value 1, shape (problems, 2).
+        """Return the largest energy decrease from each wrong value, 0 and 1, of the auxiliary variable, shape (problems, 2).
 
-        Let x be the values of the other variables. Changing the auxiliary variable from 0 to 1 adds h(x) to the energy:
-        the sum, over the terms with the auxiliary variable, of the coefficient times the other variables of the term. So
+        Let x be the values of the other variables. Changing the auxiliary variable from 0 to 1 adds h(x) to the energy.
+        h(x) is the sum, over the terms with the auxiliary variable, of the coefficient times the other variables. So
         the wrong value 0 decreases the energy by h(x), and the wrong value 1 by -h(x). The results are the maxima of h and
         -h. If there are too many values of x, the results are upper bounds on these maxima.
         Proof that the bounds can be used together: Correct the auxiliary variables from the last created to the first. When
@@ -64,12 +64,12 @@ class Product:
 class Reduction:
     """The reduction of one child's terms to products of two variables.
 
-    Variables are numbered: first the edge variables, then the auxiliary variables in the order of `products`.
+    Variables are numbered from 0. The edge variables come first, then the auxiliary variables in the order of `products`.
 
     Attributes:
         products: auxiliary variables.
-        terms: original terms, products of three or more edge variables, as bit masks.
-        factors: the two variables whose product replaces each term, shape (terms, 2).
+        terms: products of three or more edge variables that were reduced, as bit masks.
+        factors: numbers of the two variables whose product replaces each term, shape (terms, 2).
     """
 
     products: tuple[Product, ...]
@@ -125,6 +125,6 @@ def _greedy(edges: int, terms: tuple[int, ...], by_parity: bool) -> tuple[list[P
 
 
 def _local_masks(sets: list[tuple[int, ...]]) -> tuple[Ints, int]:
-    """Return (masks, width): the sets as bit masks, and their number of bits. Only variables in a set have a bit."""
+    """Return (masks, width): the sets as bit masks, and the number of bits. Variables that are in no set have no bit."""
     flags = {variable: 1 << i for i, variable in enumerate(sorted({variable for members in sets for variable in members}))}
     return np.array([sum(flags[variable] for variable in members) for members in sets], dtype=np.int64), len(flags)

@@ -91,11 +91,13 @@ def treewidth(bqm: dimod.BinaryQuadraticModel) -> int:
 
 
 def compare_encodings(table: ScoreTable, ising: bool = False) -> dict[Encoding, EncodingStatistics | str]:
-    """Return the statistics of a table's QUBO for each encoding. If an encoding fails, return the reason instead.
+    """Return the statistics of a table's QUBO for several encodings.
+
+    If the table cannot be encoded with an encoding, the dict contains the reason as text instead.
 
     Args:
         table: local scores.
-        ising: whether to use the coefficients of the spin (Ising) model, which hardware uses, instead of the binary model.
+        ising: True for the coefficients of the spin (Ising) model, which hardware uses, False for the binary model.
     """
     results: dict[Encoding, EncodingStatistics | str] = {}
     for encoding in SETTINGS:

@@ -26,7 +26,7 @@ class Layout:
     Attributes:
         d: `d[parent, child]` is the index of the edge variable; -1 if the edge has no variable.
         y: `y[child, l - 1]` is the index of slack variable l of the child; -1 if the child has no such variable.
-        r: `r[a, b]` is the index of the order variable of columns a < b; -1 if there is no such variable.
+        r: `r[a, b]` is the index of the order variable of the columns a and b, if a < b; -1 if there is no such variable.
         a: index of the first auxiliary variable of each child.
         products: (child, parents) of each auxiliary variable. The variable is the product of the edge variables from these
             parents to the child.
@@ -43,7 +43,7 @@ class Layout:
         """Return the layout of a QUBO.
 
         Args:
-            children: polynomial of each child, with the parents that have edge variables.
+            children: score polynomial of each child, with the parents that have edge variables.
             slack: number of slack variables of each child.
             order: order variables.
             reductions: auxiliary variables of each child.

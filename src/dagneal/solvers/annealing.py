@@ -44,14 +44,14 @@ def anneal(
     Args:
         table: local scores, with any parent limit and any candidate parents.
         sampler: dimod sampler for the QUBO.
-        repair: whether to return the best repaired read; otherwise the best raw read. See `dagneal.qubo.Reads`.
+        repair: True to return the best repaired read, False to return the best raw read; see `dagneal.qubo.Reads`.
         encoding: QUBO encoding, as an `Encoding` or a text such as `"paper"`.
         run: `Run` object with the seed and the progress function. The sampler gets the seed if it accepts one.
         **parameters: parameters of the sampler, such as `num_reads=1000, seed=7`. Defaults are in
             `dagneal.solvers.samplers`; most samplers get 1,000 reads.
 
     Returns:
-        A solution with the best DAG found. Its attribute `reads` contains the best raw and repaired reads, the best score
+        A solution with the best graph found. Its attribute `reads` contains the best raw and repaired reads, the best score
         of random orders for comparison, the proved optimum (up to 20 variables), and the sample set. `optimal` is True if
         the score equals the proved optimum.
 
@@ -108,12 +108,12 @@ class Sampling:
     seconds: dict[str, float]
 
     def best(self, repair: bool) -> tuple[nx.DiGraph, float]:
-        """Return the best graph and its score.
+        """Return (graph, score): the graph of the best read, and its log score.
 
         If raw reads are used and none is feasible, return the graph of the read with the lowest energy, and the score NaN.
 
         Args:
-            repair: whether to use repaired reads; otherwise raw reads.
+            repair: True to use repaired reads, False to use raw reads.
         """
         scores = self.reads.repaired_scores if repair else self.reads.raw_scores
         if repair or self.reads.feasible.any():
@@ -159,7 +159,7 @@ def sample_model(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parame
 
     Args:
         sampler: dimod sampler.
-        bqm: QUBO. If it has no variables, the sampler is not called, and the only state is returned.
+        bqm: QUBO. If it has no variables, the sampler is not called, and one read without variables is returned.
         parameters: parameters of the sampler.
     """
     name = type(sampler).__name__
@@ -187,7 +187,7 @@ def sample_model(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parame
 
 
 def _number_labels(bqm: dimod.BinaryQuadraticModel) -> dict[Any, int]:
-    """Return a dict from labels to numbers; an empty dict if all labels are integers already.
+    """Return a dict from variable labels to numbers; an empty dict if all labels are integers already.
 
     Smaller labels get smaller numbers. So a sampler that sorts the variables uses the same order for labels and numbers.
     """
@@ -200,7 +200,7 @@ def _number_labels(bqm: dimod.BinaryQuadraticModel) -> dict[Any, int]:
 
 
 def _uses_labels(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parameters: Mapping[str, Any]) -> bool:
-    """Return whether a sampler or its parameters contain labels of variables, as embeddings and initial states do."""
+    """Return whether a sampler or its parameters contain labels of the model's variables, for example in an embedding."""
     labels = set(bqm.variables)
 
     def contains_label(value: Any) -> bool:
@@ -230,7 +230,7 @@ def _relabel(sampleset: dimod.SampleSet, labels: Mapping[int, Any]) -> dimod.Sam
 
 
 def check_parameters(sampler: dimod.Sampler, parameters: dict[str, Any]) -> None:
-    """Check that the sampler accepts all parameters; dimod ignores unknown parameters with only a warning."""
+    """Check that a sampler accepts all given parameters. dimod itself only warns and ignores unknown parameters."""
     if not isinstance(sampler, dimod.Sampler):
         raise InputError(
             f"{type(sampler).__name__} is not a dimod.Sampler; give a sampler such as SimulatedAnnealingSampler()"
@@ -245,7 +245,7 @@ def check_parameters(sampler: dimod.Sampler, parameters: dict[str, Any]) -> None
 
 
 def summarize(sampling: Sampling, optimum: float | None, seed: int | None) -> ReadSummary:
-    """Summarize the reads, and compare them with the proved optimum and with the same number of random orders.
+    """Summarize the reads, and compare their scores with the proved optimum and with equally many random orders.
 
     Args:
         sampling: result of a sampler call.

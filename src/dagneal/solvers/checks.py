@@ -1,4 +1,4 @@
-"""Check the solution that a solver returns, so that error messages can name the solver."""
+"""Check the solution that a solver returns. The error messages name the solver."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TOLERANCE = 1e-9  # allowed relative difference between the score of a solution
 
 
 def check_solution(solution: object, problem: Problem, solver: object) -> Solution:
-    """Check a solution, and return it with plain Python numbers.
+    """Check a solution, and return it with NumPy numbers converted to Python numbers.
 
     The score and the background knowledge are checked only for third-party solvers. For the solvers of this package, the
     tests of the package cover both.
@@ -57,7 +57,7 @@ def check_solution(solution: object, problem: Problem, solver: object) -> Soluti
 
 
 def _check_types(solution: Solution, who: str) -> Solution:
-    """Check the types of all fields, and convert NumPy numbers to Python numbers."""
+    """Check the types of a solution's fields, and return the solution with Python numbers instead of NumPy numbers."""
     score = solution.score
     if isinstance(score, bool | np.bool_) or not isinstance(score, Real) or abs(float(score)) == inf:
         raise InputError(

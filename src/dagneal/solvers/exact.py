@@ -1,14 +1,14 @@
 """Exact search: dynamic programming over subsets of the variables (Silander and Myllymaki 2006).
 
-The best DAG over a set W has a sink: a variable without children in W. So
+Every DAG over a set W of variables has a sink, which is a variable without children in W. So
 
     best(W) = max over i in W of best(W - i) + (best score of i with parents inside W - i),
 
 where W - i is W without i. A table of the second term, for every child and every set, would be n times as large as `best`.
-So the term is computed for 2^11 sets at a time. The first 11 variables are called low, the others high. For each set H of
-high variables, a small array gets the scores of all parent sets whose high variables are in H. The array has one entry for
-each set of low variables. Maxima over subsets in this array give the second term for all its sets at once. The array fits
-into the processor cache.
+So the term is computed for 2^11 sets at a time. The first 11 variables are called low, the others high. For each child
+and each set H of high variables, a small array gets the scores of all parent sets whose high variables are in H. The array
+has one entry for each set of low variables. Maxima over subsets in this array give the second term for all its sets at once.
+The array fits into the processor cache.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def fits(variables: int) -> bool:
 
 
 def _solve(table: ScoreTable, progress: Progress) -> NDArray[np.uint8]:
-    """Return an array with the sink of the best DAG over each set of variables, indexed by the bit mask of the set."""
+    """Return an array with a sink of the best DAG over each set of variables. The index is the bit mask of the set."""
     n = len(table.names)
     low = min(n, _LOW)
     masks = _global_masks(table)
@@ -115,7 +115,10 @@ def _global_masks(table: ScoreTable) -> Ints:
 
 
 def _dag(table: ScoreTable, sink: NDArray[np.uint8]) -> nx.DiGraph:
-    """Return the best DAG. Sinks are removed one by one, and each gets its best parents among the remaining variables."""
+    """Return the best DAG, given a sink of the best DAG over each set of variables.
+
+    Sinks are removed one by one. Each sink gets its best parents among the variables that remain.
+    """
     left = np.ones(len(table.names), dtype=bool)
     parents: dict[str, list[str]] = {name: [] for name in table.names}
     remaining = len(sink) - 1
@@ -143,7 +146,7 @@ def _fill(
 ) -> None:
     """Compute `best` and `sink` for all sets whose high variables have a bit mask from `begin` to `end` - 1.
 
-    `best` and `sink` must already contain the results for smaller masks.
+    `best` and `sink` must already contain the results for smaller masks. The module docstring explains high variables.
     """
     size = 1 << low
     low_scores = np.empty((low, size))  # second term of `best` for each low child
@@ -185,9 +188,9 @@ def _best_parents(
     scores: Floats,
     out: Floats,
 ) -> None:
-    """Write the best scores of a child to `out`, one for each set of low variables.
+    """Write to `out`, for each set of low variables, the best score of a child with parents in this set or in `pattern`.
 
-    The parents must be in this set, or in the set of high variables with the bit mask `pattern`.
+    `pattern` is the bit mask of a set of high variables. The module docstring explains low and high variables.
     """
     out[:] = -np.inf
     for group in range(groups[child], groups[child + 1]):

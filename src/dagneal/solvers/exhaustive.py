@@ -1,11 +1,12 @@
-"""Exhaustive search (the paper's ES): try all values of the edge variables, with the best slack and order variables.
+"""Exhaustive search (the paper's ES): try all values of the edge variables. Slack and order variables get their best values.
 
 "The paper" is Zardini et al. 2022. The energy of a set of edges is the sum of H_cycle = H_trans + H_consist and one term for
 each child. The term of a child, with its best slack, depends only on the edges into the child. H_cycle depends only on the
-constraint that the edges put on each pair of variables: none, first before second, or second before first. A pair with edges
-in both directions costs delta_consist for any order, and has no other constraint. So the best order variables are computed
-once for each of the 3^(n(n-1)/2) combinations of constraints. All 2^(n(n-1)/2) values of the order variables are tried,
-including those with cycles.
+constraint that the edges put on each pair of variables: none, first before second, or second before first. If a pair has
+edges in both directions, one of the two edges contradicts the order variable of the pair. This adds delta_consist to the
+energy for both values of the order variable, so the pair then counts as a pair without a constraint. The best order
+variables are computed once for each of the 3^(n(n-1)/2) combinations of constraints. All 2^(n(n-1)/2) values of the order
+variables are tried, including those with cycles.
 """
 
 from __future__ import annotations
@@ -98,10 +99,10 @@ def _family_energies(table: ScoreTable, weights: Floats, delta: Floats) -> Float
 
 
 def _cycle_energies(n: int, transitivity: float, consistency: float) -> Floats:
-    """Return H_trans + H_consist, with the best order variables, for every combination of constraints.
+    """Return H_trans + H_consist, with the best order variables, for every combination of constraints on the order.
 
-    The index of a combination is a number with one ternary digit for each pair of variables: 0 for no constraint, 1 for
-    first before second, 2 for second before first.
+    The index of a combination is a number with one ternary digit for each pair of variables. The digit is 0 if the pair has
+    no constraint, 1 for first before second, and 2 for second before first.
     """
     pairs = list(combinations(range(n), 2))
     bit = np.indices((2,) * len(pairs)) if pairs else np.zeros((0,))
@@ -123,9 +124,9 @@ def _cycle_energies(n: int, transitivity: float, consistency: float) -> Floats:
 
 @kernel
 def _search(begin: int, end: int, families: Floats, cycles: Floats, consistency: float, pairs: Ints) -> tuple[float, int]:
-    """Return (energy, setting): the lowest energy of the settings from `begin` to `end` - 1, and the first such setting.
+    """Return (energy, setting): the lowest energy, and the first setting that has this energy.
 
-    A setting is a bit mask with the values of all edge variables.
+    A setting is a bit mask with the values of all edge variables. The settings from `begin` to `end` - 1 are tried.
     """
     n = len(families)
     width = n - 1

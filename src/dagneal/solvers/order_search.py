@@ -39,7 +39,7 @@ def order_search(
         run: `Run` object with the seed and the deadline. The deadline is checked every 10 restarts.
 
     Returns:
-        The best DAG found, with `optimal=False`, because the search does not prove that it is optimal.
+        The best DAG found, with `optimal=False`, because the search does not prove that the DAG is optimal.
 
     >>> from dagneal.networks.bundled import load
     >>> from dagneal.scoring.scorer import score_table
@@ -111,12 +111,12 @@ class SearchSpace(NamedTuple):
     The neighbours of a variable are its candidate parents and the variables that have it as a candidate parent.
 
     Attributes:
-        first: bounds of the neighbours; those of variable v are `neighbours[first[v]:first[v + 1]]`.
+        first: bounds in `neighbours`; the neighbours of variable v are `neighbours[first[v]:first[v + 1]]`.
         neighbours: neighbours of all variables, one variable after the other.
-        bit: for each neighbour, its bit in the masks of the variable; -1 if the neighbour is not a candidate parent.
-        reverse_bit: for each neighbour, the bit of the variable in the masks of the neighbour; -1 if the variable is not a
-            candidate parent of the neighbour.
-        start: bounds of the parent sets; those of child c are `masks[start[c]:start[c + 1]]`.
+        bit: for each neighbour u of a variable v, the bit of u in the masks of v; -1 if u is not a candidate parent of v.
+        reverse_bit: for each neighbour u of a variable v, the bit of v in the masks of u; -1 if v is not a candidate parent
+            of u.
+        start: bounds in `masks`; the parent sets of child c are `masks[start[c]:start[c + 1]]`.
         masks: parent sets of each child as bit masks, sorted by decreasing score.
         scores: log scores of the parent sets.
     """
@@ -137,7 +137,7 @@ class OrderState(NamedTuple):
         order: indices of the variables, from first to last.
         position: position of each variable in `order`.
         before: for each variable, the candidate parents that come before it, as a bit mask.
-        values: score of each variable with its best parents.
+        values: score of each variable with its best parents among the variables before it.
     """
 
     order: Ints
@@ -186,7 +186,7 @@ def _random_below(state: Masks, bound: int) -> Any:
 
 @kernel
 def _prepare(space: SearchSpace, current: OrderState) -> None:
-    """Compute `position`, `before` and `values` from `order`."""
+    """Compute the arrays `position`, `before` and `values` of `current` from `current.order`."""
     for index in range(len(current.order)):
         current.position[current.order[index]] = index
     for child in range(len(current.order)):
@@ -199,7 +199,7 @@ def _prepare(space: SearchSpace, current: OrderState) -> None:
 
 @kernel
 def _best_position(space: SearchSpace, current: OrderState, moved: int, passed: Ints) -> Any:
-    """Return the best position of a variable: its present position, or the position of one of its neighbours."""
+    """Return the best position of `moved`. Only its present position and the positions of its neighbours are tried."""
     one = np.uint64(1)
     neighbours, bit, reverse_bit, position = space.neighbours, space.bit, space.reverse_bit, current.position
     here = position[moved]
@@ -235,7 +235,7 @@ def _best_position(space: SearchSpace, current: OrderState, moved: int, passed: 
 
 @kernel
 def _move(space: SearchSpace, current: OrderState, moved: int, target: int) -> None:
-    """Move a variable to another position; the variables that it passes shift by one."""
+    """Move the variable `moved` to the position `target`. The variables between both positions shift by one."""
     one = np.uint64(1)
     order, position = current.order, current.position
     here = position[moved]

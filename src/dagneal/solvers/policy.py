@@ -49,7 +49,7 @@ def parent_limit(max_parents: int | None, variables: int, default: int = NETWORK
     Args:
         max_parents: parent limit that the user gave; None for the default.
         variables: number of variables.
-        default: default parent limit. It is reduced to the number of other variables if there are fewer.
+        default: default parent limit. If it is larger than `variables` - 1, the limit is `variables` - 1.
     """
     limit = min(default, variables - 1) if max_parents is None else check_max_parents(max_parents, variables)
     check_set_size(limit, variables)

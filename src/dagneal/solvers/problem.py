@@ -22,8 +22,8 @@ class Problem:
     """The problem of finding the DAG with the highest score.
 
     Args:
-        source: source of the scores: a `Scorer` of data or a `ScoreTable`.
-        max_parents: parent limit; None lets the solver choose.
+        source: `Scorer` of data or `ScoreTable`, which provides the scores.
+        max_parents: parent limit. None lets the solver choose. It must be None for a `ScoreTable`, which has its own limit.
         initial: DAG with which the search starts (warm start); None for no warm start.
     """
 
@@ -58,6 +58,8 @@ class Problem:
     def table(self, max_parents: int | None = None, complete: bool = False) -> ScoreTable:
         """Return the score table with all parent sets within the parent limit.
 
+        If `source` is a `ScoreTable`, return it unchanged.
+
         Args:
             max_parents: parent limit to use if the problem has no limit; 2 by default.
             complete: whether to include parents that the background knowledge forbids. Their scores are so low that a best
@@ -71,7 +73,7 @@ class Problem:
         return self.source.table(limit, complete=complete)
 
     def with_limit(self, max_parents: int | None) -> Problem:
-        """Return the problem with the given parent limit; unchanged if it already has a limit.
+        """Return the problem with the given parent limit. If the problem already has a limit, return it unchanged.
 
         Args:
             max_parents: parent limit; None for no limit.

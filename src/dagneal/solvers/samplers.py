@@ -32,7 +32,7 @@ def parameters_of(sampler: Any) -> set[str]:
     """Return the names of the parameters that a sampler accepts.
 
     These are the parameters in `sampler.parameters` and the keyword arguments of the method `sample`. Both are needed,
-    because some samplers declare only the parameters of their constructor.
+    because `sampler.parameters` of some samplers contains only the parameters of the constructor.
 
     Args:
         sampler: dimod sampler.
@@ -50,7 +50,7 @@ def _keywords(function: Any) -> frozenset[str]:
 
 
 def default_parameters(sampler: Any) -> dict[str, Any]:
-    """Return the default parameters of a sampler for the global problem.
+    """Return the default parameters of a sampler for the global problem, which contains all variables.
 
     Args:
         sampler: dimod sampler. A composite gets the defaults of the sampler inside it.
@@ -73,7 +73,7 @@ def with_defaults(sampler: Any, given: Mapping[str, Any], subproblem: bool = Fal
     Args:
         sampler: dimod sampler.
         given: parameters of the user, which override the defaults.
-        subproblem: whether the call solves a subproblem, which needs fewer reads.
+        subproblem: whether the call solves a subproblem. By default, subproblems get fewer reads.
 
     >>> from dwave.samplers import SimulatedAnnealingSampler
     >>> with_defaults(SimulatedAnnealingSampler(), {"num_sweeps": 50}, subproblem=True)
@@ -99,7 +99,7 @@ def solves_directly(sampler: Any) -> bool:
 def needs_lock(sampler: Any) -> bool:
     """Return whether only one thread may use a sampler at a time.
 
-    A third-party sampler may keep the current problem in its attributes, as OpenJij's samplers do.
+    This is assumed of all third-party samplers. They may keep the current problem in their attributes, as OpenJij's do.
 
     Args:
         sampler: dimod sampler.
@@ -165,7 +165,7 @@ def _inner(sampler: Any) -> list[Any]:
 
 
 def _is_a(sampler: Any, target: str) -> bool:
-    """Return whether a sampler is an instance of the class `module:name`, without importing the module."""
+    """Return whether a sampler is an instance of the class `target`, given as `module:name`. Do not import the module."""
     module, _, name = target.partition(":")
     kind = getattr(sys.modules.get(module), name, None)
     return isinstance(kind, type) and isinstance(sampler, kind)
@@ -187,7 +187,7 @@ class Embedded(Protocol):
 
     @property
     def embedding(self) -> Any:
-        """The embedding: the qubits of each variable."""
+        """The embedding, a mapping from the labels of the variables to qubits."""
         ...
 
 
@@ -209,7 +209,7 @@ class Metered(Protocol):
     """A sampler that measures its use of a quantum annealer."""
 
     def usage(self) -> Hardware:
-        """Return the use of the quantum annealer so far."""
+        """Return the use of the quantum annealer by this sampler so far."""
         ...
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class BestRead:
-    """The best of a sampler's reads, raw or repaired.
+    """The best raw read or the best repaired read of a sampler.
 
     Attributes:
         dag: graph of the read; None in a result loaded from a file.
@@ -34,7 +34,7 @@ class BestRead:
     optimum_hits: int | None
 
     def summary(self) -> dict[str, Any]:
-        """Return the score and the numbers of hits as plain values."""
+        """Return `score`, `hits` and `optimum_hits` as plain values."""
         return {"score": self.score, "hits": self.hits, "optimum_hits": self.optimum_hits}
 
 
@@ -93,7 +93,7 @@ class ReadSummary:
 
 @dataclass(frozen=True, eq=False)
 class Division:
-    """How a problem was divided into subproblems, and how their solutions were combined into one network.
+    """The division of a problem into subproblems, and the combination of their solutions into one network.
 
     Attributes:
         combine: rule that combined the solutions: `conquer`, or one of the paper's rules `penalty` and `count`.
@@ -101,10 +101,10 @@ class Division:
         scheme: name of the rule that chose the subproblems.
         subproblems: number of subproblems.
         solver: name of the solver of the subproblems.
-        votes: matrix C: `votes[parent, child]` is the number of subproblems whose solution has this edge; None without
-            subproblems.
-        against: matrix P: `against[parent, child]` is the number of solved subproblems that contain both variables, but
-            whose solution lacks this edge; None without subproblems.
+        votes: matrix C of the paper. `votes[parent, child]` is the number of subproblems whose solution has the edge
+            parent -> child. None without subproblems.
+        against: matrix P of the paper. `against[parent, child]` is the number of solved subproblems that contain both
+            variables, but whose solution lacks the edge parent -> child. None without subproblems.
         acyclic: whether the combined graph has no cycle. The rules `penalty` and `count` may leave cycles.
         failed: error message of each subproblem that was not solved; the key lists the variables of the subproblem.
         finished: number of solved subproblems.
@@ -142,7 +142,7 @@ class Bound:
 
     Attributes:
         score: upper bound on the log score of all networks within the parent limit.
-        max_parents: parent limit.
+        max_parents: parent limit of these networks.
     """
 
     score: float
@@ -159,8 +159,8 @@ class Hardware:
         calls: number of calls that were submitted and answered.
         fetched: number of answers to calls of an earlier run. They were fetched by their ids instead of submitted again.
         access_seconds: access time of the quantum annealer, for which the provider charges.
-        chains: number of chains in all reads.
-        broken: number of broken chains.
+        chains: number of chains in all reads. A chain is a group of qubits that represents one variable.
+        broken: number of broken chains, whose qubits have different values.
     """
 
     system: str
@@ -177,7 +177,7 @@ class Hardware:
         return self.broken / self.chains if self.chains else 0.0
 
     def __sub__(self, earlier: Hardware) -> Hardware:
-        """Return the use since an earlier measurement."""
+        """Return the use of the quantum annealer since the measurement `earlier`."""
         names = ("calls", "fetched", "access_seconds", "chains", "broken")
         difference = {name: getattr(self, name) - getattr(earlier, name) for name in names}
         return Hardware(self.system, self.emulated, **difference)
@@ -192,10 +192,10 @@ class Solution:
     """The network structure that a solver found.
 
     Attributes:
-        dag: learned graph. It may have cycles, with the score NaN, if it is a raw read or was combined by a rule of the
-            paper (`penalty` or `count`).
-        score: log score of the graph; higher is better.
-        max_parents: parent limit. If a rule of the paper combined the graph, there is no limit, and this is the largest
+        dag: learned graph. It may have cycles if it is a raw read, or if one of the paper's rules `penalty` and `count`
+            combined it from subproblems.
+        score: log score of the graph; higher is better. NaN if the graph has cycles or a parent set that is not allowed.
+        max_parents: parent limit. The rules `penalty` and `count` have no limit; for them, `max_parents` is the largest
             number of parents in the graph.
         solver: name of the solver.
         optimal: whether it is proved that no allowed graph has a higher score.
@@ -239,7 +239,7 @@ class Solution:
 
     @property
     def is_dag(self) -> bool:
-        """Whether the graph is a DAG with a score. The score is NaN if a parent set is not allowed."""
+        """Whether the graph has no cycle and its score is not NaN. The score is NaN if a parent set is not allowed."""
         if isnan(self.score) or (self.division is not None and not self.division.acyclic):
             return False
         return bool(nx.is_directed_acyclic_graph(self.dag))

@@ -22,7 +22,7 @@ class Verification:
     """A comparison of the ground state of a QUBO with the best network.
 
     Attributes:
-        holds: whether the lowest energy is minus the best score. If so, no state has less energy than the best network.
+        holds: whether the lowest energy equals minus the best score. If so, no state has less energy than the best network.
         lowest_energy: proved lowest energy of all states.
         best_score: proved highest log score of all networks of the table.
         graph: graph of a state with the lowest energy. If `holds` is False, it is not the best network and may have cycles.
