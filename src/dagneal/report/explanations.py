@@ -19,7 +19,8 @@ COLUMNS = {
     ),
     "drop_if_reversed": (
         "score drop if reversed",
-        "Decrease of the log score if only this edge is reversed, in nats; “cycle” if the reversal makes a cycle.",
+        "Decrease of the log score if only this edge is reversed, in nats; “cycle” if the reversal makes a cycle. "
+        "It ignores background knowledge. A reversible edge can have a drop above 0 if other edges must change with it.",
     ),
     "frequency": (
         "bootstrap frequency",
@@ -28,14 +29,15 @@ COLUMNS = {
     ),
     "forward": (
         "frequency of this direction",
-        "Fraction with this direction among the bootstrap samples that join the two variables.",
+        "Fraction with this direction among the bootstrap samples that join the two variables. "
+        "A reversible edge counts half in each direction.",
     ),
     "votes": ("votes for", "Number of solved subproblems that have this edge."),
     "against": ("votes against", "Number of solved subproblems that contain both variables but not this edge."),
     "direction": (
         "direction",
-        "Compelled: every network of the equivalence class has this direction. "
-        "Reversible: the data cannot determine the direction.",
+        "Compelled: every network of the equivalence class that obeys the background knowledge has this direction. "
+        "Reversible: data and background knowledge do not determine the direction.",
     ),
 }
 """Columns of the edge table: heading and explanation."""
