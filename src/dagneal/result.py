@@ -43,11 +43,12 @@ class Learned(AnnotatedSolution):
     """The result of `learn`: a learned structure, and information about the search.
 
     Attributes:
-        dag: learned graph. With raw reads or the rules `penalty` and `count` it can have cycles; then the score is NaN.
+        dag: learned graph. It can have cycles if it is a raw read, or if votes of subproblems were combined by the rule
+            `penalty` or `count` of `Divide`; then the score is NaN.
         score: log score; higher is better.
         score_name: name of the maximised score.
-        max_parents: parent limit. The rules `penalty` and `count` have no limit; with these rules `max_parents` is the
-            highest number of parents of a variable.
+        max_parents: parent limit. The rules `penalty` and `count` of `Divide` apply no limit; then `max_parents` is the
+            largest number of parents in the graph.
         solver: name of the solver.
         optimal: True only if it is proved that no network with this parent limit and background knowledge scores higher.
         bound: proved upper bound on the score; None if no bound was computed or the optimum is known.

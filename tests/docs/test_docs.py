@@ -181,7 +181,7 @@ def test_the_python_example_of_the_readme_runs(tmp_path, monkeypatch, capsys):
     assert len([line for line in code.splitlines() if line.strip()]) <= 10
     exec(compile(code, str(README), "exec"), {})
     assert "true_positives=4, false_positives=0" in capsys.readouterr().out
-    assert (tmp_path / "patients.html").exists()
+    assert (tmp_path / "network.html").exists()
 
 
 def test_the_examples_of_the_guide_to_solvers_run(tmp_path, monkeypatch):

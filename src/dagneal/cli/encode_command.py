@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> None:
 
     if options.output:
         if options.compare:
-            raise InputError("--compare writes no file; omit -o, or choose one encoding with --encoding")
+            raise InputError("--compare writes no file; omit -o, or give --encoding instead of --compare")
         check_format(options.output, FORMATS)
     if options.compare and options.encoding != "tight":
         raise InputError("--compare shows all encodings; omit --encoding")

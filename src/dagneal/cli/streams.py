@@ -11,10 +11,10 @@ from dagneal.base.text import printable
 
 
 def open_streams() -> None:
-    """Connect standard streams that are closed to the null device, and set UTF-8 for standard output.
+    """Replace closed standard streams by the null device, and set UTF-8 for standard output.
 
-    If a stream stayed closed, a file that is opened later could get its file descriptor. Messages of libraries would then be
-    written into that file.
+    If a standard stream stayed closed, a file opened later could get the file descriptor of the stream. Libraries would then
+    write their messages into the file.
     """
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         try:

@@ -94,9 +94,12 @@ def _all_numbers(states: Collection[str], fraction: re.Pattern[str]) -> bool:
 
 
 def _find_disjoint(by_file: Mapping[int, frozenset[str]]) -> tuple[int, int] | None:
-    """Return the indices of two files that have no common state of a column. Return None if there are no such files.
+    """Return the indices of two files that have no state of one column in common, or None if there are no such files.
 
-    Two files with one state each are not returned, because the table may have been split into files by this column.
+    Two files with only one state each are not returned, because the table may have been split into files by the column.
+
+    Args:
+        by_file: mapping from the index of each file to the states of the column in the file.
     """
     first: dict[frozenset[str], int] = {}
     for at, states in by_file.items():

@@ -2,7 +2,7 @@
 
 The polynomial of a child is the sum, over parent sets J, of w(J) times the product of the edge variables of J. At every
 parent set S that a best network may need, it must equal the cost f(S), which is minus the log score. Two kinds of sets are
-never needed: sets that are no better than one of their subsets (dominated sets), and sets that the table does not contain.
+never needed: sets that are no better than one of their subsets (dominated sets), and sets that are not in the score table.
 At these sets the polynomial only has to be above the cost of the best subset. If it is already above that cost without the
 term of the set itself, the term is dropped.
 """

@@ -32,7 +32,10 @@ Words = NDArray[np.uint64]
 
 @cache
 def _powers(count: int) -> NDArray[np.uint64]:
-    """Return the powers 0 to `count`, modulo 2**32, of the matrix with which `_checksums` adds one pair of words."""
+    """Return the powers 0 to `count` of a matrix, with entries modulo 2**32.
+
+    One multiplication by the matrix advances a checksum of `_checksums` by one pair of words.
+    """
     powers = np.zeros((count + 1, 2, 2), dtype=np.uint64)
     powers[0] = np.eye(2, dtype=np.uint64)
     step = np.array([[1, 1], [1, 2]], dtype=np.uint64)

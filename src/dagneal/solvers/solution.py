@@ -195,8 +195,8 @@ class Solution:
         dag: learned graph. It may have cycles if it is a raw read, or if one of the paper's rules `penalty` and `count`
             combined it from subproblems.
         score: log score of the graph; higher is better. NaN if the graph has cycles or a parent set that is not allowed.
-        max_parents: parent limit. The rules `penalty` and `count` have no limit; for them, `max_parents` is the largest
-            number of parents in the graph.
+        max_parents: parent limit. The rules `penalty` and `count` apply no limit; then `max_parents` is the largest number
+            of parents in the graph.
         solver: name of the solver.
         optimal: whether it is proved that no allowed graph has a higher score.
         seconds: seconds spent in each stage.
