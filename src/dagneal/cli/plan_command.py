@@ -157,14 +157,14 @@ def _show(plans: Sequence[Plan], global_plans: Sequence[GlobalPlan], options: ar
         f"{first.variables} columns of data; subproblems: {options.subproblems}; encoding: {first.encoding}; "
         f"{first.reads:,} reads of {first.annealing_time:g} microseconds; chips without defects",
         "",
-        f"{'system':20} {'k':>3} {'subproblems':>11} {'variables':>9} {'interactions':>12} {'qubits':>7} {'chains':>13} "
+        f"{'system':20} {'k':>3} {'subproblems':>11} {'variables':>9} {'interactions':>12} {'qubits':>7} {'chains':>13}  "
         f"{'per call':>8} {'calls':>9} {'QPU time':>11} {'one by one':>11} {'fits':>5}",
     ]
     for row in plans:
         chains = f"{row.mean_chain:.2f}, max {row.longest_chain}"
         lines.append(
             f"{row.system:20} {row.size:3} {row.subproblems:11,} {row.qubo_variables:9} {row.interactions:12} "
-            f"{row.qubits:7g} {chains:>13} {row.copies:8} {row.calls:9,} {row.seconds:9.2f} s "
+            f"{row.qubits:7g} {chains:>13}  {row.copies:8} {row.calls:9,} {row.seconds:9.2f} s "
             f"{row.seconds_one_by_one:9.2f} s {row.fits_directly:5}"
         )
     lines += [
