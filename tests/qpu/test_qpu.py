@@ -109,6 +109,13 @@ def test_a_chip_without_working_qubits_gives_an_error(embeddings):
         QPU(LocalBackend(chip, "dead"), cache=embeddings).sample(dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN"))
 
 
+def test_plan_with_default_settings(tmp_path):
+    """The default encoding prunes, but a plan without data cannot prune."""
+    result, copies = plan(8, 3, PlanSettings(cache=tmp_path))
+    assert (result.subproblems, result.encoding) == (56, "tight, chordal, unpruned")
+    assert result.copies == len(copies)
+
+
 def test_a_problem_that_is_too_large_is_refused_before_the_search():
     with pytest.raises(dn.InputError, match="do not fit on this chip"):
         plan(40, None, PlanSettings("pegasus", dn.PAPER))

@@ -135,10 +135,10 @@ def _subproblem_settings(options: argparse.Namespace, settings: Any, scorer: Any
     if options.divide:
         # Under the rule conquer, --max-parents limits only the global problem; subproblems have the default limit.
         limit = None if options.rule == "conquer" else limit
-        return replace(settings, encoding=replace(settings.encoding, prune=False), max_parents=limit), None
+        return replace(settings, max_parents=limit), None
     reads = READS if options.reads is None else options.reads
     if scorer is None:
-        return replace(settings, encoding=replace(settings.encoding, prune=False), max_parents=limit, reads=reads), None
+        return replace(settings, max_parents=limit, reads=reads), None
     # Without subproblems, the QUBO depends on the data.
     source = table_graph(scorer.table(limit), settings.encoding)
     return replace(settings, max_parents=limit, reads=reads), source

@@ -139,7 +139,7 @@ def plan(
     Args:
         variables: number of variables of the global problem.
         size: number of variables of a subproblem; None to solve the problem without division.
-        settings: the chip and the settings of the calls. Without `source`, the encoding must have `prune=False`.
+        settings: the chip and the settings of the calls. Without `source`, the encoding is used with `prune=False`.
         scheme: name of the rule that chooses the subproblems; see `choose_subproblems`.
         seed: random seed for choosing subproblems and finding embeddings.
         source: graph of a subproblem's QUBO; by default the result of `subproblem_graph`.
@@ -149,7 +149,8 @@ def plan(
         A tuple: the plan, and the list of embeddings that one call uses.
     """
     name, chip = find_system(settings.system)
-    encoding = settings.encoding
+    # Without data there is nothing to prune.
+    encoding = replace(settings.encoding, prune=False) if source is None else settings.encoding
     whole_number("variables", variables, least=2)
     k = variables if size is None else whole_number("size", size, least=2)
     if k > variables:
