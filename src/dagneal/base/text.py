@@ -90,3 +90,16 @@ def pad_text(text: str, width: int) -> str:
     '東京  |'
     """
     return text + " " * (width - display_width(text))
+
+
+def plural(number: int, noun: str) -> str:
+    """Return a text with a number and a noun. The noun is plural unless the number is 1.
+
+    Args:
+        number: number to print.
+        noun: singular form of the noun.
+
+    >>> plural(1, "edge"), plural(2000, "edge")
+    ('1 edge', '2,000 edges')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -7,6 +7,7 @@ import os
 
 from dagneal.base.errors import InputError
 from dagneal.base.files import check_format
+from dagneal.base.text import plural
 from dagneal.cli import show
 from dagneal.cli.inputs import NETWORK_HELP, add_safe_labels
 from dagneal.cli.parsing import Parser
@@ -47,5 +48,5 @@ def run(options: argparse.Namespace) -> None:
     dag = get_dag(network)
     edges = dag.number_of_edges()
     report = {"file": options.target, "variables": len(dag), "edges": edges}
-    size = f"{len(dag):,} variable{'s' * (len(dag) != 1)} and {edges:,} edge{'s' * (edges != 1)}"
+    size = f"{plural(len(dag), 'variable')} and {plural(edges, 'edge')}"
     show.result(report, f"{size} written to {options.target}", options)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dagneal.base.defaults import ANNEALING_TIME, NETWORK_PARENTS, PAPER_PARENTS, READS, SUBPROBLEM_READS, SYSTEM
 from dagneal.base.errors import InputError
 from dagneal.base.files import check_format
+from dagneal.base.text import plural
 from dagneal.cli import show
 from dagneal.cli.parsing import Once, Parser, split_names, split_numbers
 
@@ -178,7 +179,7 @@ def _show(plans: Sequence[Plan], global_plans: Sequence[GlobalPlan], options: ar
         lines.append(
             f"global problem on {entry.system}, for each of usually 2 to 5 solves: {entry.qubo_variables} QUBO variables, "
             f"{entry.interactions} interactions, {entry.qubits} qubits, chains up to {entry.longest_chain}; "
-            f"{entry.reads:,} reads in {entry.calls:,} call{'s' * (entry.calls != 1)}, {entry.seconds:.2f} s"
+            f"{entry.reads:,} reads in {plural(entry.calls, 'call')}, {entry.seconds:.2f} s"
         )
     if options.divide and not global_plans and options.rule == "conquer":
         lines.append(

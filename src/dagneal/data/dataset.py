@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.errors import InputError, check_text
+from dagneal.base.text import plural
 
 if TYPE_CHECKING:
     import polars
@@ -135,7 +136,7 @@ class Dataset:
     def describe_rows(self) -> str:
         """Return the number of rows as text, such as `10,000 rows (28 distinct)`."""
         distinct = "not merged" if self.distinct_rows is None else f"{self.distinct_rows:,} distinct"
-        return f"{self.rows:,} row{'s' * (self.rows != 1)} ({distinct})"
+        return f"{plural(self.rows, 'row')} ({distinct})"
 
     @cached_property
     def rows(self) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.errors import InputError, first_few
+from dagneal.base.text import plural
 from dagneal.data.columns import Column, RawTable, find_problems, rows_with_value, unify_booleans
 from dagneal.data.dataset import MISSING_STATE
 
@@ -90,7 +91,7 @@ def missing_values_error(where: str, found: Mapping[str, tuple[int, str | None]]
     ]
     total = sum(count for count, _ in found.values())
     text = (
-        f"{total:,} missing value{'s' * (total != 1)}: {first_few(columns)}; drop these rows with missing='drop', "
+        f"{plural(total, 'missing value')}: {first_few(columns)}; drop these rows with missing='drop', "
         "or treat missing values as a state with missing='state'"
     )
     return InputError(f"{where}: {'; '.join([text, *others])}")
@@ -103,12 +104,12 @@ def no_rows_error(where: str) -> InputError:
 
 def dropped_note(rows: int) -> str:
     """Return the note about rows that were dropped because of missing values."""
-    return f"{rows:,} row{'s' * (rows != 1)} with missing values dropped"
+    return f"{plural(rows, 'row')} with missing values dropped"
 
 
 def state_note(name: str, count: int) -> str:
     """Return the note that missing values of a column were turned into a state."""
-    return f"{name}: {count:,} missing value{'s' * (count != 1)} turned into the state {MISSING_STATE}"
+    return f"{name}: {plural(count, 'missing value')} turned into the state {MISSING_STATE}"
 
 
 def missing_marks(column: Column, declared: Mapping[str, Sequence[str]]) -> list[str]:

@@ -15,6 +15,7 @@ from typing import Any
 import networkx as nx
 
 from dagneal.base.files import atomic_write
+from dagneal.base.text import plural
 from dagneal.base.version import __version__
 from dagneal.confidence.annotated import AnnotatedSolution, Confidence
 from dagneal.confidence.measures import compare_classes
@@ -23,7 +24,7 @@ from dagneal.networks.comparison import compare
 from dagneal.report.drawing import energies_svg, lay_out, network_svg
 from dagneal.report.edges import KINDS, describe_edges
 from dagneal.report.explanations import explain_score
-from dagneal.report.summary import bootstrap_line, holdout_line, optimality_text, plural
+from dagneal.report.summary import bootstrap_line, holdout_line, optimality_text
 from dagneal.report.tables import definition_list, edge_table, explain_edge_table, region, table, vote_table
 
 _COLOURS = {

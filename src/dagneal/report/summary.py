@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import networkx as nx
 
 from dagneal.base.errors import warn_on_failure
-from dagneal.base.text import display_width, fit_text, pad_text
+from dagneal.base.text import display_width, fit_text, pad_text, plural
 from dagneal.confidence.annotated import AnnotatedSolution, Confidence, Edges
 from dagneal.confidence.bootstrap import Bootstrap
 from dagneal.confidence.measures import HoldoutResult, Strength, compare_classes
@@ -91,19 +91,6 @@ def optimality_text(solution: AnnotatedSolution, limit: str) -> str:
         few = plural(bound.max_parents, "parent")
         return f"not proved optimal ({limit}); upper bound for at most {few} only: {bound.score:.3f}"
     return f"not proved optimal ({limit}); upper bound {bound.score:.3f} (gap {solution.gap:.3f})"
-
-
-def plural(number: int, noun: str) -> str:
-    """Return a text with a number and a noun. The noun is plural unless the number is 1.
-
-    Args:
-        number: number to print.
-        noun: singular form of the noun.
-
-    >>> plural(1, "edge"), plural(2000, "edge")
-    ('1 edge', '2,000 edges')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def shorten(name: str) -> str:
