@@ -62,15 +62,15 @@ def test_sums_of_both_counting_methods_equal_sums_over_histograms(table, concent
     members = np.full((len(sets), 3), -1, dtype=np.int32)
     for line, own in zip(members, sets, strict=True):
         line[: len(own)] = own
-    concentrations = np.full((len(sets), 2), concentration)
-    concentrations[:, 1] = 1.5
+    kinds = np.arange(len(sets)) % 2
+    concentrations = np.array([[concentration, 1.5], [1.5, concentration]])
     by_rows = Counter(data)
     by_rows.__dict__["planes"] = None
     for counter in (Counter(data), by_rows):
-        sums = counter.sums(members, concentrations)
-        for own, values in zip(sets, sums, strict=True):
+        sums = counter.sums(members, kinds, concentrations)
+        for own, kind, values in zip(sets, kinds, sums, strict=True):
             counts = [int(count) for count in histogram(codes, arities, own) if count]
-            for value, a in zip(values, (concentration, 1.5), strict=True):
+            for value, a in zip(values, concentrations[kind], strict=True):
                 exact = sum(n * log(n) if a < 0 else lgamma(n + a) - lgamma(a) for n in counts)
                 assert value == pytest.approx(exact, abs=1e-7, rel=1e-11)
 

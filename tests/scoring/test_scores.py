@@ -174,11 +174,11 @@ def test_a_user_defined_score_with_a_penalty():
     assert plain.local("v0", ["v1", "v2"]) - penalised.local("v0", ["v1", "v2"]) == pytest.approx(np.log(12))
 
 
-def test_parent_limit_with_more_than_64_variables():
-    data = random_data(80, 20, seed=9, arities=[2] * 80)
+def test_parent_limit_with_more_than_128_variables():
+    data = random_data(130, 20, seed=9, arities=[2] * 130)
     few = {name: ["v0"] if name != "v0" else [] for name in data.names}
-    assert dn.scoring.Scorer(data).table(12, few).max_parents == 12  # no child has more than one candidate
-    with pytest.raises(dn.InputError, match="10 parents are too many; with 80 variables, use a parent limit of at most 9"):
-        dn.scoring.Scorer(data).table(10, few | {"v1": [f"v{i}" for i in range(2, 14)]})
-    with pytest.raises(dn.InputError, match="12 parents are too many"):
-        dn.scoring.Scorer(data).local("v1", [f"v{i}" for i in range(2, 14)])
+    assert dn.scoring.Scorer(data).table(20, few).max_parents == 20  # no child has more than one candidate
+    with pytest.raises(dn.InputError, match="16 parents are too many; with 130 variables, use a parent limit of at most 15"):
+        dn.scoring.Scorer(data).table(16, few | {"v1": [f"v{i}" for i in range(2, 20)]})
+    with pytest.raises(dn.InputError, match="18 parents are too many"):
+        dn.scoring.Scorer(data).local("v1", [f"v{i}" for i in range(2, 20)])

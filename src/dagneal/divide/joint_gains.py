@@ -153,10 +153,10 @@ def _joint(scorer: Scorer) -> Floats:
     n = len(data.names)
     a, b = np.triu_indices(n, 1)
     cells = data.arities[a].astype(np.int64) * data.arities[b]
-    sizes, which = np.unique(cells, return_inverse=True)
-    pseudo_counts = np.array([[scorer.criterion.concentrations(2, float(size), data.rows)[1]] for size in sizes])[which]
+    sizes, kinds = np.unique(cells, return_inverse=True)
+    pseudo_counts = np.array([[scorer.criterion.concentrations(2, float(size), data.rows)[1]] for size in sizes])
     joint = np.zeros((n, n))
-    joint[a, b] = joint[b, a] = scorer.counter.sums(np.stack([a, b], axis=1).astype(np.int32), pseudo_counts)[:, 0]
+    joint[a, b] = joint[b, a] = scorer.counter.sums(np.stack([a, b], axis=1).astype(np.int32), kinds, pseudo_counts)[:, 0]
     return joint
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.errors import InputError, hint, short_repr, whole_number
-from dagneal.base.kernels import Floats, Ints, Masks
+from dagneal.base.kernels import Floats, Ints
 from dagneal.base.toml import read_toml
 from dagneal.graphs.dags import cpdag
 
@@ -202,27 +202,22 @@ class Constraints:
         chosen[given] = True
         return np.flatnonzero((chosen & self.allowed[:, child]) | self.required[:, child])
 
-    def violations(self, child: int, candidates: Ints, masks: Masks) -> Floats:
-        """Return the number of violations in each parent set of a child.
+    def violations(self, children: Ints, parents: NDArray[np.int32]) -> Floats:
+        """Return the number of violations in each parent set.
 
         Each missing required parent, each forbidden parent, and each parent in excess of the parent limit is a violation.
 
         Args:
-            child: index of the child.
-            candidates: indices of the candidate parents; bit b of a mask stands for `candidates[b]`.
-            masks: parent sets as bit masks.
+            children: index of the child of each parent set.
+            parents: array with one parent set per row, as indices of variables, padded with -1.
         """
-        count = np.full(len(masks), float(self.required[:, child].sum()))
-        parents = np.zeros(len(masks))
-        for bit, variable in enumerate(candidates):
-            chosen = (masks >> np.uint64(bit)) & np.uint64(1) == 1
-            parents += chosen
-            if self.required[variable, child]:
-                count -= chosen
-            elif not self.allowed[variable, child]:
-                count += chosen
-        over: Floats = np.maximum(parents - self.limits[child], 0.0)
-        return count + over
+        present = parents >= 0
+        required = self.required[parents, children[:, None]]
+        forbidden = ~self.allowed[parents, children[:, None]] & ~required
+        missing = self.required.sum(axis=0)[children] - (required & present).sum(axis=1)
+        over = np.maximum(present.sum(axis=1) - self.limits[children], 0)
+        count: Floats = (missing + (forbidden & present).sum(axis=1) + over).astype(np.float64)
+        return count
 
 
 def equivalence_class(dag: nx.DiGraph, knowledge: Knowledge | None) -> nx.DiGraph:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from math import comb
@@ -19,15 +19,27 @@ from dagneal.base.kernels import Floats, Ints, Masks
 from dagneal.base.machine import check_memory
 from dagneal.data.dataset import Dataset
 from dagneal.graphs.dags import check_dag
-from dagneal.graphs.knowledge import Knowledge, as_knowledge
+from dagneal.graphs.knowledge import Constraints, Knowledge, as_knowledge
 from dagneal.runtime.run import DEFAULT_RUN, Run
 from dagneal.scoring.counting.counter import Counter
 from dagneal.scoring.scores import Score, as_score
-from dagneal.scoring.sets import bounded_masks, max_set_size, pair_keys, set_keys, set_members, sort_distinct
+from dagneal.scoring.sets import (
+    Members,
+    bounded_masks,
+    expand_masks,
+    max_set_size,
+    pad_sets,
+    set_keys,
+    set_members,
+    sort_keys,
+    state_combinations,
+)
+from dagneal.scoring.store import KeyIndex, Rows, SetStore
 from dagneal.scoring.table import ScoreTable
 
 MAX_CANDIDATES = 64  # bits of a mask
 MAX_SCORES = 50_000_000  # 16 bytes each
+_CHUNK = 1 << 16  # parent sets that are scored at a time
 
 
 class Scorer:
@@ -67,11 +79,13 @@ class Scorer:
         self.knowledge = as_knowledge(knowledge)
         self.counter = Counter(data, run, workers)
         self.constraints = self.knowledge.constraints(data.names, len(data.names) - 1) if self.knowledge else None
-        # Pseudo-counts depend on the child only through its number of states. The sums have two columns for each number.
-        arities = np.unique(data.arities) if self.criterion.depends_on_child else np.array([0])
-        self._arities = arities
-        # Ascending keys of the counted sets, and their sums. Both are replaced together, so threads can share a scorer.
-        self._counted = np.empty(0, dtype=np.uint64), np.empty((0, 2 * len(arities)))
+        # Pseudo-counts depend on the child only through its number of states. For each number, the store has a column with
+        # sums over families (a child and its parents), and then a column with sums over parent sets.
+        self._arities = np.unique(data.arities) if self.criterion.depends_on_child else np.array([0])
+        self._column = 2 * (
+            np.searchsorted(self._arities, data.arities) if self.criterion.depends_on_child else data.arities * 0
+        )
+        self._store = SetStore(2 * len(self._arities))
         self._counting = Lock()
         self._gains: Floats | None = None
 
@@ -105,28 +119,29 @@ class Scorer:
         check_memory(self.table_bytes(total), f"a table of {total:,} scores", "use a lower parent limit, or give candidates")
         by_size = {size: bounded_masks(size, min(limit, size)) for size in {len(c) for c in possible}}
         masks = [by_size[len(c)] for c in possible]
-        start = np.concatenate([[0], np.cumsum([len(m) for m in masks])])
+        layout = {
+            "first": np.cumsum([0, *map(len, possible)]),
+            "candidates": np.concatenate(possible),
+            "start": np.cumsum([0, *map(len, masks)]),
+            "masks": np.concatenate(masks),
+        }
         return ScoreTable(
             names=names,
             max_parents=limit,
             score_name=self.criterion.name,
-            first=np.concatenate([[0], np.cumsum([len(c) for c in possible])]),
-            candidates=np.concatenate(possible),
-            start=start,
-            masks=np.concatenate(masks),
-            scores=self.score_sets(list(range(len(names))), possible, masks),
+            **layout,
+            scores=self._score_masks(np.arange(len(names)), **layout),
             required=None if self.constraints is None else self.constraints.required,
         )
 
     def with_run(self, run: Run) -> Scorer:
-        """Return a copy of this scorer that keeps its counts, and uses the executor and deadline of another run.
+        """Return a scorer that shares the counts of this scorer, and uses the executor and deadline of another run.
 
         Args:
             run: `Run` object with the executor and the deadline.
         """
         other = copy(self)
         other.counter = Counter(self.data, run, self.counter.workers)
-        other._counting = Lock()
         return other
 
     def table_bytes(self, scores: int) -> int:
@@ -149,12 +164,17 @@ class Scorer:
         for name in (child, *parent_names):
             if name not in position:
                 raise InputError(f"{name!r} is not a variable of the data{hint(str(name), position)}")
-        indices = np.array(sorted({position[p] for p in parent_names}), dtype=np.int64)
+        indices = {position[p] for p in parent_names}
         if position[child] in indices:
             raise InputError(f"{child!r} cannot be its own parent")
         check_set_size(len(indices), len(self.data.names))
-        all_parents = np.array([(1 << len(indices)) - 1], dtype=np.uint64)
-        return float(self._score_sets([position[child]], [indices], [all_parents])[0])
+        return self._local_scores([position[child]], [indices])[0]
+
+    def _local_scores(self, children: Sequence[int], parents: Sequence[Iterable[int]]) -> list[float]:
+        """Return the scores of children given their parents, without penalties for violations."""
+        rows, members = np.array(children), pad_sets(parents)
+        scores: list[float] = self._score(len(rows), lambda lines: (rows[lines], members[lines]), None).tolist()
+        return scores
 
     @cached_property
     def _position(self) -> dict[str, int]:
@@ -182,18 +202,20 @@ class Scorer:
         if self._gains is not None:
             return self._gains
         n = len(self.data.names)
-        none, single, pair = pair_keys(n)
-        keys, sums = self._count(sort_distinct(np.concatenate([[none], single, pair.ravel()])))
-        alone, empty = np.searchsorted(keys, single), int(np.searchsorted(keys, none))
-        # Pairs with the same first variable have neighbouring keys, so rows are looked up one at a time.
+        variables = np.arange(n, dtype=np.int32)
+        first, second = (ends.astype(np.int32) for ends in np.triu_indices(n, 1))
+        pairs = np.stack([first, second], axis=1)
+        keys = [set_keys(sets, n) for sets in (np.empty((1, 0), dtype=np.int32), variables[:, None], pairs)]
+        self._count(np.concatenate(keys))
+        empty, alone, both = map(self._store.rows, keys)
         index = np.empty((n, n), dtype=np.int32)
-        for first in range(n):
-            index[first, first:] = index[first:, first] = np.searchsorted(keys, pair[first, first:])
-        gains = np.zeros((n, n))
+        index[first, second] = index[second, first] = both
+        index[variables, variables] = alone
+        sums, gains = self._store.values, np.zeros((n, n))
         for child in range(n):
-            column, arity = self._column(child), int(self.data.arities[child])
-            both = sums[index[child], column]
-            gains[:, child] = both - sums[alone, column + 1] - sums[alone[child], column] + sums[empty, column + 1]
+            column, arity = self._column[child], int(self.data.arities[child])
+            given_parent = sums(index[child], column) - sums(alone, column + 1)
+            gains[:, child] = given_parent - sums(alone[child], column) + sums(empty, column + 1)
             if self.criterion.penalised:
                 penalties = self.criterion.penalties(arity, self.data.arities.astype(np.float64), self.data.rows)
                 gains[:, child] -= penalties - self.criterion.penalties(arity, np.ones(1), self.data.rows)
@@ -210,8 +232,23 @@ class Scorer:
         Args:
             dag: a DAG over the variables of the data.
         """
-        check_dag(dag, self.data.names)
-        return float(sum(self.local(child, dag.predecessors(child)) for child in self.data.names))
+        names = self.data.names
+        check_dag(dag, names)
+        parents = [[self._position[p] for p in dag.predecessors(child)] for child in names]
+        return float(sum(self._local_scores(range(len(names)), parents)))
+
+    def score_parents(self, children: Ints, parents: Members) -> Floats:
+        """Return the scores of parent sets, including penalties for violations of background knowledge.
+
+        Args:
+            children: index of the child of each parent set.
+            parents: parent sets as rows of ascending indices, padded with -1 at the end.
+        """
+        children = np.ascontiguousarray(children, dtype=np.int64)
+        parents = np.ascontiguousarray(parents, dtype=np.int32)
+        if parents.ndim != 2 or children.shape != parents.shape[:1]:
+            raise InputError(f"{children.shape} children and {parents.shape} parents do not match; give one row per child")
+        return self._score(len(children), lambda lines: (children[lines], parents[lines]), self.constraints)
 
     def score_sets(
         self,
@@ -230,78 +267,90 @@ class Scorer:
         Returns:
             One array: the scores of the first child's sets, then the scores of the second child's sets, and so on.
         """
-        scores = self._score_sets(children, candidates, masks)
-        if self.constraints is None:
-            return scores
-        violations = [self.constraints.violations(*sets) for sets in zip(children, candidates, masks, strict=True)]
-        return scores - self.violation_penalty * np.concatenate(violations)
+        first, start = (np.cumsum([0, *map(len, arrays)]) for arrays in (candidates, masks))
+        return self._score_masks(np.array(children), first, np.concatenate(candidates), start, np.concatenate(masks))
 
-    def _score_sets(
-        self,
-        children: Sequence[int],
-        candidates: Sequence[Ints],
-        masks: Sequence[Masks],
-    ) -> Floats:
-        """Return the same scores as `score_sets`, but without penalties for violations."""
-        n = len(self.data.names)
-        parents = [set_keys(m, c, None, n) for m, c in zip(masks, candidates, strict=True)]
-        families = [set_keys(m, c, i, n) for m, c, i in zip(masks, candidates, children, strict=True)]
-        keys, sums = self._count(sort_distinct(np.concatenate([*parents, *families])))
-        scores = []
-        for child, parent_keys, family_keys, mask, possible in zip(
-            children, parents, families, masks, candidates, strict=True
-        ):
-            arity, column = int(self.data.arities[child]), self._column(child)
-            family_sums = sums[np.searchsorted(keys, family_keys), column]
-            value = family_sums - sums[np.searchsorted(keys, parent_keys), column + 1]
-            scores.append(value - self._penalties(arity, mask, possible) if self.criterion.penalised else value)
-        return np.concatenate(scores)
+    def _score_masks(self, children: Ints, first: Ints, candidates: Ints, start: Ints, masks: Masks) -> Floats:
+        """Return the same scores as `score_sets`. The arrays have the layout of a `ScoreTable`."""
+        width = int(np.bitwise_count(masks).max(initial=0))
 
-    def _column(self, child: int) -> int:
-        """Return the index of the column that has the sums over families of a child (the child and its parents).
+        def expand(lines: slice) -> tuple[Ints, Members]:
+            count = lines.stop - lines.start
+            groups, parents = np.empty(count, dtype=np.int64), np.empty((count, width), dtype=np.int32)
+            expand_masks(first, candidates, start, masks, lines.start, groups, parents)
+            return children[groups], parents
 
-        The next column has the sums over parent sets of the child.
+        return self._score(len(masks), expand, self.constraints)
+
+    def _score(self, total: int, sets: Callable[[slice], tuple[Ints, Members]], rules: Constraints | None) -> Floats:
+        """Return the scores of parent sets.
+
+        The sets are processed in chunks to save memory. All sets that are not counted yet are counted together.
+
+        Args:
+            total: number of parent sets.
+            sets: function that returns the children and the parent sets of a slice.
+            rules: background knowledge, which adds penalties for violations; None for scores without these penalties.
         """
-        if not self.criterion.depends_on_child:
-            return 0
-        return 2 * int(np.searchsorted(self._arities, self.data.arities[child]))
+        scores = np.empty(total)
+        chunks = [slice(begin, min(begin + _CHUNK, total)) for begin in range(0, total, _CHUNK)]
+        while chunks:
+            waiting, wanted = [], KeyIndex()
+            for lines in chunks:
+                children, parents = sets(lines)
+                keys = self._keys(children, parents)
+                rows = self._store.rows(keys)
+                if (missing := rows < 0).any():
+                    wanted.add(keys[missing])
+                    waiting.append(lines)
+                    continue
+                scores[lines] = self._differences(children, parents, rows)
+                if rules is not None:
+                    scores[lines] -= self.violation_penalty * rules.violations(children, parents)
+            self._count(wanted.keys)
+            chunks = waiting
+        return scores
 
-    def _penalties(self, arity: int, masks: Masks, candidates: Ints) -> Floats:
-        cells = np.ones(len(masks))
-        for bit, variable in enumerate(candidates):
-            cells[(masks >> np.uint64(bit)) & np.uint64(1) == 1] *= self.data.arities[variable]
-        return self.criterion.penalties(arity, cells, self.data.rows)
+    def _differences(self, children: Ints, parents: Members, rows: Rows) -> Floats:
+        """Return the scores of parent sets, without penalties for violations.
 
-    def _count(self, wanted: Masks) -> tuple[Masks, Floats]:
-        """Count the sets with the given keys, unless they are already counted.
-
-        Return the tuple (keys, sums) of all sets counted so far.
+        `rows` are the rows of the families in the store, followed by the rows of the parent sets.
         """
+        families, sets = np.split(rows, 2)
+        column = self._column[children]
+        scores = self._store.values(families, column) - self._store.values(sets, column + 1)
+        if self.criterion.penalised:
+            arities, cells = self.data.arities[children], state_combinations(parents, self.data.arities)
+            for arity in np.unique(arities):
+                own = arities == arity
+                scores[own] -= self.criterion.penalties(int(arity), cells[own], self.data.rows)
+        return scores
+
+    def _keys(self, children: Ints, parents: Members) -> Masks:
+        """Return the keys of all families (children with their parents), followed by the keys of all parent sets."""
+        variables = len(self.data.names)
+        return np.concatenate([set_keys(parents, variables, children), set_keys(parents, variables)])
+
+    def _count(self, keys: Masks) -> None:
+        """Count the sets with the given distinct keys, unless they are already counted."""
+        if not len(keys):
+            return
         with self._counting:
-            keys, sums = self._counted
-            at = np.searchsorted(keys, wanted)
-            new = wanted[at == len(keys)] if not len(keys) else wanted[keys[np.minimum(at, len(keys) - 1)] != wanted]
+            new = sort_keys(keys[self._store.rows(keys) < 0])  # another thread may have counted some sets
             if len(new):
-                merged = np.concatenate([keys, new])
-                order = np.argsort(merged, kind="stable")
-                sums = np.concatenate([sums, self._new_sums(new)])[order]
-                self._counted = merged[order], sums
-            return self._counted
+                self._store.add(new, self._sums(set_members(new, len(self.data.names))))
 
-    def _new_sums(self, keys: Masks) -> Floats:
-        data = self.data
-        members = set_members(keys, len(data.names))
-        cells = np.where(members >= 0, data.arities[members].astype(np.float64), 1.0).prod(axis=1)
-        sizes, which = np.unique(cells, return_inverse=True)
-        wanted = np.array(
-            [[a for r in self._arities for a in self.criterion.concentrations(int(r), float(q), data.rows)] for q in sizes]
-        )[which]
-        if np.array_equal(wanted[:, ::2], wanted[:, 1::2]):  # a family and a parent set have the same sum
-            return np.repeat(self._sums_of(members, wanted[:, ::2]), 2, axis=1)
-        return self._sums_of(members, wanted)
+    def _sums(self, members: Members) -> Floats:
+        """Return the sums of sets that are not counted yet, for the columns that the store needs."""
+        cells = state_combinations(members, self.data.arities)
+        sizes = np.unique(cells)
+        parameters = np.array([self._concentrations(float(size)) for size in sizes])
+        columns = self._store.split_columns(parameters)
+        return self.counter.sums(members, np.searchsorted(sizes, cells), np.ascontiguousarray(parameters[:, columns]))
 
-    def _sums_of(self, members: np.ndarray, concentrations: Floats) -> Floats:
-        return self.counter.sums(members, np.ascontiguousarray(concentrations))
+    def _concentrations(self, cells: float) -> list[float]:
+        """Return the pseudo-counts of a set with this number of state combinations, one for each column of the store."""
+        return [a for arity in self._arities for a in self.criterion.concentrations(int(arity), cells, self.data.rows)]
 
 
 def score_table(

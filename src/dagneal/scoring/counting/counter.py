@@ -22,6 +22,7 @@ from dagneal.runtime.run import DEFAULT_RUN, NEVER, Deadline, Run
 from dagneal.scoring.counting.bitwise import MAX_PREFIX_CELLS, count_sets
 from dagneal.scoring.counting.rowwise import set_sums
 from dagneal.scoring.counting.terms import sum_set_terms, term_table
+from dagneal.scoring.sets import Members
 
 if TYPE_CHECKING:
     from dagneal.data.dataset import Dataset
@@ -35,6 +36,7 @@ _SETS = 4096  # sets in a task of an executor
 _MAX_CELLS = 1 << 17  # most counts in memory at a time
 _QUICK = 1e5  # nanoseconds; with a deadline, chunks are smaller if counting a set takes longer than this
 _DEADLINE_WORK = 2e8  # cost, in rows, below which deadlines are ignored (a fraction of a second)
+_THREAD_WORK = 5e5  # cost, in rows, below which starting threads takes longer than counting
 _MAX_TERMS = 1 << 22  # most entries in a lookup table of terms
 _MAX_HISTOGRAM = 1 << 22  # state combinations above which packed rows are counted by sorting
 
@@ -98,26 +100,27 @@ class Counter:
             else:
                 yield self._histogram(family, shape).reshape(shape)
 
-    def sums(self, members: NDArray[np.int32], concentrations: Floats) -> Floats:
+    def sums(self, members: Members, kinds: Ints, concentrations: Floats) -> Floats:
         """Return sums over the counts of variable sets. Scores are computed from these sums.
 
         Args:
             members: array with one set per row, as ascending indices of variables, padded with -1. Sets with the same
                 first members should be adjacent, because intermediate results of the shared members are reused.
-            concentrations: array with one row per set and one column per sum. Each value is a pseudo-count alpha. A
-                negative value requests the sum of N ln N instead.
+            kinds: row of `concentrations` for each set.
+            concentrations: array with one column per sum. Each value is a pseudo-count alpha. A negative value requests the
+                sum of N ln N instead.
 
         Returns:
-            Array with the shape of `concentrations`. Each value is the sum of ln Gamma(N + alpha) - ln Gamma(alpha) over the
-            counts N of the state combinations that occur in the data. Gamma is the gamma function.
+            Array with one row per set and one column per sum. Each value is the sum of ln Gamma(N + alpha) - ln Gamma(alpha)
+            over the counts N of the state combinations that occur in the data. Gamma is the gamma function.
         """
         data = self.data
-        sums: Floats = np.empty(concentrations.shape)
+        sums: Floats = np.empty((len(members), concentrations.shape[1]))
         sizes = (members >= 0).sum(axis=1)
-        limited = self.run.deadline != NEVER
-        deadline = self.run.deadline if limited and self._work(sizes) > _DEADLINE_WORK else NEVER
-        if self.run.executor is not None and self._work(sizes) > _EXECUTOR_WORK:
-            return self._sums_by_executor(members, concentrations, deadline)
+        total_work = self._work(sizes)
+        deadline = self.run.deadline if total_work > _DEADLINE_WORK else NEVER
+        if self.run.executor is not None and total_work > _EXECUTOR_WORK:
+            return self._sums_by_executor(members, kinds, concentrations, deadline)
         use_bits, cells = self._choose_bits(members, sizes)
         values, which = np.unique(concentrations, return_inverse=True)
         which = which.reshape(concentrations.shape)
@@ -129,7 +132,7 @@ class Counter:
             deadline.check()
             bitwise, lines = chunk
             result = np.empty((len(lines), sums.shape[1]))
-            chosen, lengths, own = members[lines], sizes[lines], which[lines]
+            chosen, lengths, own = members[lines], sizes[lines], which[kinds[lines]]
             if bitwise:
                 offsets = np.append(0, np.cumsum(cells[lines].astype(np.int64)))
                 sum_set_terms(self._count_bits(chosen, lengths, offsets), offsets, own, values, terms, result)
@@ -145,16 +148,17 @@ class Counter:
             sums[lines] = result
 
         scale = 1.0 if deadline == NEVER else min(1.0, _QUICK / (data.codes.shape[1] * _ROW))
-        run_threads(work, _chunks(use_bits, cells, scale), self.workers, "scoring", self.run.progress)
+        workers = self.workers if total_work > _THREAD_WORK else 1
+        run_threads(work, _chunks(use_bits, cells, scale), workers, "scoring", self.run.progress)
         return sums
 
     def _work(self, sizes: Ints) -> float:
         """Return the estimated total cost of counting sets of the given sizes. The unit is the cost of counting one row."""
         return sum(float(count) * (self.cost(size) + _SET) for size, count in enumerate(np.bincount(sizes)) if count)
 
-    def _sums_by_executor(self, members: NDArray[np.int32], concentrations: Floats, deadline: Deadline) -> Floats:
+    def _sums_by_executor(self, members: Members, kinds: Ints, concentrations: Floats, deadline: Deadline) -> Floats:
         """Return the same result as `sums`, computed by the executor in tasks of a few thousand sets."""
-        sums: Floats = np.empty(concentrations.shape)
+        sums: Floats = np.empty((len(members), concentrations.shape[1]))
         finished = 0
 
         def record(task: _Task, result: Floats) -> None:
@@ -166,12 +170,13 @@ class Counter:
         def tasks() -> Iterator[_Task]:
             for at in range(0, len(sums), _SETS):
                 deadline.check()
-                yield at, members[at : at + _SETS], concentrations[at : at + _SETS]
+                used, own = np.unique(kinds[at : at + _SETS], return_inverse=True)
+                yield at, members[at : at + _SETS], own, concentrations[used]
 
         self.run.each(_sums, tasks(), record, _Worker(self.data))
         return sums
 
-    def _count_bits(self, members: NDArray[np.int32], sizes: Ints, offsets: Ints) -> Ints:
+    def _count_bits(self, members: Members, sizes: Ints, offsets: Ints) -> Ints:
         """Count sets of variables with bit planes. Return the counts of all sets in one array.
 
         The counts of set i are in the slice `offsets[i]:offsets[i + 1]` of this array.
@@ -200,7 +205,7 @@ class Counter:
             counts += np.bincount(key, minlength=cells)
         return counts
 
-    def _choose_bits(self, members: NDArray[np.int32], sizes: Ints) -> tuple[NDArray[np.bool_], Floats]:
+    def _choose_bits(self, members: Members, sizes: Ints) -> tuple[NDArray[np.bool_], Floats]:
         """Return the tuple (use_bits, cells), two arrays with one value per set of variables.
 
         `use_bits` is True for sets that are faster to count with bit planes. `cells` is the number of state combinations of
@@ -219,7 +224,7 @@ class Counter:
         return fits & (cells * data.rows / 64 * _WORD < data.codes.shape[1] * _ROW), cells
 
 
-_Task = tuple[int, NDArray[np.int32], Floats]  # index of the first set, the sets and their pseudo-counts
+_Task = tuple[int, Members, Ints, Floats]  # index of the first set, and the arguments of `Counter.sums`
 
 
 class _Worker:
