@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # `X as X` marks a name as exported for type checkers
     from dagneal.runtime.run import Deadline as Deadline, Run as Run
     from dagneal.scoring.scores import BIC as BIC, K2 as K2, BDeu as BDeu, BDeuRows as BDeuRows, Perks as Perks
     from dagneal.solvers.problem import Problem as Problem, Solver as Solver
+    from dagneal.solvers.simulated_annealing import SimulatedAnnealing as SimulatedAnnealing
     from dagneal.solvers.solution import Solution as Solution
     from dagneal.strategies.anneal import Anneal as Anneal, Divide as Divide
     from dagneal.strategies.auto import Auto as Auto
@@ -72,6 +73,7 @@ _NAMES = {
     "runtime.run": ("Deadline", "Run"),
     "scoring.scores": ("BIC", "K2", "BDeu", "BDeuRows", "Perks"),
     "solvers.problem": ("Problem", "Solver"),
+    "solvers.simulated_annealing": ("SimulatedAnnealing",),
     "solvers.solution": ("Solution",),
     "strategies.anneal": ("Anneal", "Divide"),
     "strategies.auto": ("Auto",),
