@@ -4,19 +4,20 @@ import numpy as np
 import pytest
 
 from dagneal.base.kernels import kernel
-from dagneal.base.lanes import LANES, any_lane, convert, keep, lane_rows, load, reinterpret, store
+from dagneal.base.lanes import LANES, any_lane, convert, keep, lane_rows, load, multiply_add, reinterpret, store
 
 
 @kernel
 def float_operations(a, b):
-    rows = lane_rows(4, np.float64)
+    rows = lane_rows(5, np.float64)
     for lane in range(LANES):
         rows[0, lane], rows[1, lane] = a[lane], b[lane]
     x, y = load(rows, 0), load(rows, 1)
     mask = x > y * 0.5
     store(rows, 2, keep(mask, x + y) - 2.0 * x)
     store(rows, 3, 7.5)
-    return rows[2].copy(), rows[3].copy(), any_lane(mask), any_lane(x < -100.0)
+    store(rows, 4, multiply_add(3.0, x, y))
+    return rows[2].copy(), rows[3].copy(), rows[4].copy(), any_lane(mask), any_lane(x < -100.0)
 
 
 @kernel
@@ -36,9 +37,10 @@ def integer_operations(a):
 def test_floats():
     generator = np.random.default_rng(1)
     a, b = generator.normal(size=(2, LANES))
-    combined, constant, some, none = float_operations(a, b)
+    combined, constant, sums, some, none = float_operations(a, b)
     assert combined.tolist() == (np.where(a > b * 0.5, a + b, 0.0) - 2.0 * a).tolist()
     assert constant.tolist() == [7.5] * LANES
+    assert sums == pytest.approx(3.0 * a + b, rel=1e-15)
     assert (some, none) == ((a > b * 0.5).any(), False)
 
 

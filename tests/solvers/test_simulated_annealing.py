@@ -84,11 +84,11 @@ def test_random_bits_are_uniform_and_independent():
 
 @kernel
 def draw_bits(seed, count):
-    words = lane_rows(4, np.uint32)
     draws = lane_rows(count, np.uint32)
-    ising._seed_lanes(words, seed, 0)
+    state = ising._seed_lanes(seed, 0)
     for index in range(count):
-        store(draws, index, ising._draw(words))
+        bits, state = ising._draw(state)
+        store(draws, index, bits)
     return draws
 
 

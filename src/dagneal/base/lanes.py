@@ -7,7 +7,7 @@ columns, computes with the operators `+ - * & | ^ << >> < >`, and stores the res
     store(rows, 0, load(rows, 0) + 2.0 * load(rows, 1))
 
 A scalar operand applies to every lane. Both operands need the same type of number, and there are no implicit conversions
-between lanes of different types. The results do not depend on the width of the vectors that the processor has.
+between lanes of different types. The results do not depend on the vector instructions that the processor has.
 """
 
 from __future__ import annotations
@@ -145,6 +145,20 @@ def store(_: Any, array: Any, row: Any, lanes: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, types.int64, LaneType(array.dtype)), build
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def multiply_add(_: Any, left: Any, right: Any, term: Any) -> Any:
+    """Return left * right + term, rounded only once. Scalars apply to every lane."""
+    lanes = next(kind for kind in (left, right, term) if isinstance(kind, LaneType))
+
+    def build(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        vector = _llvm(lanes.element)
+        name = f"llvm.fma.v{LANES}f{lanes.element.bitwidth}"
+        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(vector, [vector] * 3), name)
+        return builder.call(function, arguments)
+
+    return lanes(lanes, lanes, lanes), build
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.kernels import Floats, Ints, Masks, kernel, run_threads
-from dagneal.base.lanes import LANES, any_lane, convert, keep, lane_rows, load, reinterpret, store
+from dagneal.base.lanes import LANES, any_lane, convert, keep, lane_rows, load, multiply_add, reinterpret, store
 
 _LOG_2 = float(np.log(2))
 _LARGEST = 31 * _LOG_2 + 1e-5  # no exponential number is larger
@@ -182,7 +182,6 @@ def _anneal(
 ) -> None:
     """Anneal the groups of reads from `begin` to `end`, and write their spins into `states`."""
     groups = -(-reads // LANES)
-    words = lane_rows(4, np.uint32)
     for task in range(begin, end):
         model, group = task // groups, task % groups
         low, n = first[model], first[model + 1] - first[model]
@@ -190,10 +189,11 @@ def _anneal(
         local = lane_rows(n, np.float64)
         used = min(LANES, reads - group * LANES)
         offset = low * reads + group * LANES * n  # index in `states` of the first spin of the group
-        _seed_lanes(words, seeds[model], group * LANES)
+        state = _seed_lanes(seeds[model], group * LANES)
         for v in range(n):
             if draws:
-                bit = _draw(words) >> np.uint32(31)
+                bits, state = _draw(state)
+                bit = bits >> np.uint32(31)
                 store(spins, v, convert(convert(bit, np.float32), np.float64) * 2.0 - 1.0)
             else:
                 for lane in range(used):
@@ -211,29 +211,32 @@ def _anneal(
                 product = spin * load(local, v)
                 if not any_lane(product > hopeless):
                     continue
-                flips = product > convert(_exponential(_draw(words)), np.float64) * scale
+                bits, state = _draw(state)
+                flips = product > convert(_exponential(bits), np.float64) * scale
                 if not any_lane(flips):
                     continue
                 change = keep(flips, spin * -2.0)
                 store(spins, v, spin + change)
                 for entry in range(start[low + v], start[low + v + 1]):
                     u = neighbours[entry]
-                    store(local, u, load(local, u) + couplings[entry] * change)
+                    store(local, u, multiply_add(couplings[entry], change, load(local, u)))
         for lane in range(used):
             for v in range(n):
                 states[offset + lane * n + v] = np.int8(spins[v, lane])
 
 
 @kernel
-def _seed_lanes(words: Any, seed: Any, read: int) -> None:
-    """Set the generator of each lane. The words of a lane depend only on the seed and the index of the read."""
+def _seed_lanes(seed: Any, read: int) -> Any:
+    """Return the state of a random generator: four words per lane. They depend only on the seed and the index of the read."""
+    words = lane_rows(4, np.uint32)
     step = np.uint64(0x9E3779B97F4A7C15)
     for lane in range(LANES):
-        state = _mix(np.uint64(seed)) + np.uint64(read + lane) * step
+        value = _mix(np.uint64(seed)) + np.uint64(read + lane) * step
         for word in range(4):
-            state = _mix(state + step)
-            words[word, lane] = np.uint32(state >> np.uint64(32))
+            value = _mix(value + step)
+            words[word, lane] = np.uint32(value >> np.uint64(32))
         words[0, lane] |= np.uint32(1)  # the words must not all be 0
+    return load(words, 0), load(words, 1), load(words, 2), load(words, 3)
 
 
 @kernel
@@ -245,17 +248,13 @@ def _mix(value: Any) -> Any:
 
 
 @kernel
-def _draw(words: Any) -> Any:
-    """Return 32 random bits per lane (the generator xoshiro128++ of Blackman and Vigna 2021)."""
-    a, b, c, d = load(words, 0), load(words, 1), load(words, 2), load(words, 3)
+def _draw(state: Any) -> Any:
+    """Return 32 random bits per lane, and the next state (the generator xoshiro128++ of Blackman and Vigna 2021)."""
+    a, b, c, d = state
     total = a + d
     bits = ((total << np.uint32(7)) | (total >> np.uint32(25))) + a
     c, d, e = c ^ a, d ^ b, b << np.uint32(9)
-    store(words, 0, a ^ d)
-    store(words, 1, b ^ c)
-    store(words, 2, c ^ e)
-    store(words, 3, (d << np.uint32(11)) | (d >> np.uint32(21)))
-    return bits
+    return bits, (a ^ d, b ^ c, c ^ e, (d << np.uint32(11)) | (d >> np.uint32(21)))
 
 
 @kernel
@@ -268,10 +267,7 @@ def _exponential(bits: Any) -> Any:
     u = reinterpret(convert((bits >> np.uint32(1)) | np.uint32(1), np.float32), np.uint32)  # u 2^31, as the bits of a float
     exponent = convert(np.uint32(127 + 31) - (u >> np.uint32(23)), np.float32)
     m = reinterpret((u & np.uint32(0x7FFFFF)) | np.uint32(0x3F800000), np.float32) - np.float32(1)
-    log = m * np.float32(_POLYNOMIAL[6]) + np.float32(_POLYNOMIAL[5])
-    log = m * log + np.float32(_POLYNOMIAL[4])
-    log = m * log + np.float32(_POLYNOMIAL[3])
-    log = m * log + np.float32(_POLYNOMIAL[2])
-    log = m * log + np.float32(_POLYNOMIAL[1])
-    log = m * log + np.float32(_POLYNOMIAL[0])
+    log = multiply_add(m, np.float32(_POLYNOMIAL[6]), np.float32(_POLYNOMIAL[5]))
+    for power in range(4, -1, -1):
+        log = multiply_add(m, log, np.float32(_POLYNOMIAL[power]))
     return exponent * np.float32(_LOG_2) - log
