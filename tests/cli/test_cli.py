@@ -68,13 +68,13 @@ def test_divide_et_impera(run, lc):
     words = ["learn", lc, "--divide", "4", "--solver", "sa", "--reads", "20", "--seed", "2"]
     status, out, _ = run(*words, "--rule", "penalty", "--set", "repair=false", "--truth", "lung-cancer")
     assert status == 0
-    assert "5 subproblems of 4 variables (all) solved by SimulatedAnnealingSampler, combined by penalty" in out
+    assert "5 subproblems of 4 variables (all) solved by SimulatedAnnealing, combined by penalty" in out
     words += ["--set", "subproblems=cover:2", "--json", "--journal", "run.db"]
     status, out, _ = run(*words)
     result = json.loads(out)
     assert status == 0
     assert result["acyclic"]
-    assert (result["division"]["scheme"], result["division"]["global_solver"]) == ("cover:2", "SimulatedAnnealingSampler")
+    assert (result["division"]["scheme"], result["division"]["global_solver"]) == ("cover:2", "SimulatedAnnealing")
     assert json.loads(run(*words)[1])["votes"] == result["votes"]
     status, out, _ = run("learn", lc, "--divide", "3", "--set", "subproblems=sample:0.5")
     assert status == 0
@@ -355,7 +355,7 @@ BAD = [
     ("learn good.csv --sampler builtins:dict", "is not a dimod.Sampler"),
     ("learn good.csv --solver sa --set num_swepes=7", "does not accept the parameter 'num_swepes'; it accepts"),
     ("learn good.csv --solver sa --set num_sweeps", "write NAME=VALUE"),
-    ("learn good.csv --solver sa --set num_sweeps=many", "SimulatedAnnealingSampler failed with"),
+    ("learn good.csv --solver sa --set num_sweeps=many", "num_sweeps is 'many'; give a whole number"),
     ("learn good.csv --solver sa --seed -5", "seed is -5"),
     ("learn good.csv --solver sa --set direct=true --seed -5", "--seed is -5"),
     ("learn good.csv --solver sa --reads 0", "--reads is 0"),

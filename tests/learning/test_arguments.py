@@ -129,7 +129,7 @@ def test_sources_scores_and_solvers_by_name(data, table, tmp_path):
     assert dn.learn(data, "order").solver == "order"
     assert dn.learn(dn.load("lung-cancer-4").expected_data(500), solver="exhaustive").solver == "exhaustive"
     assert dn.learn(data, "tabu").solver == "TabuSampler"
-    assert dn.learn(data, dn.Anneal("sa", num_reads=5)).solver == "SimulatedAnnealingSampler"
+    assert dn.learn(data, dn.Anneal("sa", num_reads=5)).solver == "SimulatedAnnealing"
     assert solve(dn.scoring.Scorer(data), dn.Divide("tree")).division.solver == "TreeDecompositionSolver"
     paper = dn.Anneal("sa", num_reads=5, encoding="paper", direct=True)
     assert dn.learn(data, paper).reads.encoding.startswith("paper")

@@ -220,7 +220,7 @@ def test_a_run_closes_its_journal(tmp_path):
 def test_learn_restores_subproblems_from_a_journal(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     data = dn.load("waste").sample(2_000, 1)
-    solver = dn.Divide(dn.Anneal("sa", num_reads=5), size=3, combine="penalty")
+    solver = dn.Divide(dn.Anneal(SimulatedAnnealingSampler(), num_reads=5), size=3, combine="penalty")
     expected = dn.learn(data, solver, seed=7)
     calls = []
 

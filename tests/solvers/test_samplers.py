@@ -1,6 +1,7 @@
 """Tests of default parameters, variable labels and fingerprints of samplers."""
 
 from functools import partial
+from itertools import pairwise
 
 import dimod
 import numpy as np
@@ -35,6 +36,7 @@ def table(data):
 def test_default_parameters_depend_on_the_class():
     tabu = {"num_reads": 100, "num_restarts": 5, "timeout": 600_000, "lower_bound_z": 10_000}
     assert default_parameters(SimulatedAnnealingSampler()) == {"num_reads": 1000}
+    assert default_parameters(dn.SimulatedAnnealing()) == {"num_reads": 128, "num_sweeps": 4000}
     assert default_parameters(PathIntegralAnnealingSampler()) == {"num_reads": 100}
     assert default_parameters(TabuSampler()) == tabu
     assert default_parameters(TreeDecompositionSolver()) == {"num_reads": 1}
@@ -43,14 +45,28 @@ def test_default_parameters_depend_on_the_class():
     assert default_parameters(Recorder()) == {"num_reads": 1000}
     assert default_parameters(dimod.ExactSolver()) == {}
     assert default_parameters(dimod.TruncateComposite(TabuSampler(), 10)) == tabu
-    assert with_defaults(TabuSampler(), {"num_reads": 3, "timeout": 5}, subproblem=True) == tabu | {
+    assert with_defaults(TabuSampler(), {"num_reads": 3, "timeout": 5}, size=3) == tabu | {
         "num_reads": 3,
         "timeout": 5,
     }
-    assert with_defaults(SimulatedAnnealingSampler(), {}, subproblem=True) == {"num_reads": 100}
-    assert with_defaults(TreeDecompositionSolver(), {}, subproblem=True) == {"num_reads": 1}
+    assert with_defaults(SimulatedAnnealingSampler(), {}, size=3) == {"num_reads": 100}
+    assert with_defaults(TreeDecompositionSolver(), {}, size=3) == {"num_reads": 1}
     states = dimod.SampleSet.from_samples({0: 1}, "BINARY", 0.0)
     assert with_defaults(SimulatedAnnealingSampler(), {"initial_states": states}) == {"initial_states": states}
+
+
+def test_defaults_of_simulated_annealing_depend_on_the_subproblem_size():
+    sampler = dn.SimulatedAnnealing()
+    efforts = [with_defaults(sampler, {}, size) for size in range(3, 30)]
+    assert efforts[0] == {"num_reads": 32, "num_sweeps": 64}
+    assert efforts[1] == {"num_reads": 64, "num_sweeps": 128}
+    assert efforts[-1] == {"num_reads": 128, "num_sweeps": 1024}
+    assert all(a[name] <= b[name] for a, b in pairwise(efforts) for name in a)
+    assert with_defaults(sampler, {}, 3, repair=False) == efforts[-1]
+    assert with_defaults(sampler, {"num_sweeps": 7}, 3) == {"num_reads": 32, "num_sweeps": 7}
+    schedule = {"beta_schedule_type": "custom", "beta_schedule": [1, 2]}
+    assert with_defaults(sampler, schedule) == {"num_reads": 128} | schedule
+    assert with_defaults(sampler, schedule, 3) == {"num_reads": 32} | schedule
 
 
 @pytest.mark.parametrize("name", ["sa", "sqa", "tabu", "greedy", "random"])

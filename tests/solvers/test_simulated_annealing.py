@@ -200,13 +200,14 @@ def test_initial_states():
     up, down = ({f"v{v}": sign for v in reversed(range(10))} for sign in (1, -1))
     samples = SAMPLER.sample(ferromagnet, initial_states=[up, down], **frozen)
     assert samples.record.sample.tolist() == [[1] * 10, [-1] * 10]
-    tiled = SAMPLER.sample(ferromagnet, initial_states=[up], initial_states_generator="tile", num_reads=20, **frozen)
-    assert (tiled.record.sample == 1).all()
+    more = SAMPLER.sample(ferromagnet, initial_states=[up], num_reads=20, **frozen)
+    assert (more.record.sample[0] == 1).all()
+    assert (more.record.sample[1:] != 1).any()
     binary = dimod.BinaryQuadraticModel({"a": -1.0, "b": 1.0}, {}, 0.0, "BINARY")
     state = SAMPLER.sample(binary, initial_states={"a": 1, "b": 0}, **frozen)
     assert dict(state.first.sample) == {"a": 1, "b": 0}
-    with pytest.raises(ValueError, match="initial"):
-        SAMPLER.sample(ferromagnet, initial_states=[up], initial_states_generator="none", num_reads=3)
+    with pytest.raises(ValueError, match="mismatch"):
+        SAMPLER.sample(ferromagnet, initial_states={"other": 1})
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ NETWORK_PARENTS = 4  # parent limit of a network
 PAPER_PARENTS = 2  # parent limit in the paper; the default for subproblems, score tables and `Anneal(direct=True)`
 READS = 1000  # sampler reads for the global problem
 SUBPROBLEM_READS = 100  # sampler reads for a subproblem
+ANNEALING_READS = 128  # reads of `SimulatedAnnealing` for the global problem
+ANNEALING_SWEEPS = 4000  # sweeps of `SimulatedAnnealing` for the global problem
 SUBPROBLEM_SIZE = 3  # variables per subproblem
 BOOTSTRAP_SAMPLES = 200
 WEAK_EDGE = 0.5  # an edge with a lower bootstrap frequency is weak

@@ -11,7 +11,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from dagneal.base.defaults import READS, SEED, SUBPROBLEM_READS, SUBPROBLEM_SIZE
+from dagneal.base.defaults import ANNEALING_READS, READS, SEED, SUBPROBLEM_SIZE
 from dagneal.base.errors import InputError, hint, warn_on_failure
 from dagneal.cli import show
 from dagneal.cli.parsing import Parser, parse_setting
@@ -46,7 +46,7 @@ def add_solver_options(command: Parser) -> None:
     which.add_argument(
         "--sampler", metavar="MODULE:NAME", help="use a dimod sampler: class, function or object in a Python module"
     )
-    reads = f"number of reads of the sampler (default {READS}; {SUBPROBLEM_READS} for a subproblem)"
+    reads = f"reads of the sampler (default {READS}, {ANNEALING_READS} for sa; fewer for a subproblem)"
     group.add_argument("--reads", type=int, metavar="N", dest="num_reads", help=reads)
     group.add_argument(
         "--set",

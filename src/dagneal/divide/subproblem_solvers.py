@@ -73,8 +73,8 @@ class BatchSolver(Protocol):
     """The interface of subproblem solvers that choose the number of subproblems per call."""
 
     @property
-    def in_flight(self) -> int:
-        """The maximum number of concurrent calls of the solver."""
+    def in_flight(self) -> int | None:
+        """The maximum number of concurrent calls of the solver; None for one call per worker."""
         ...
 
     def batch_size(self, subproblems: Subproblems) -> int:
@@ -194,6 +194,11 @@ class Annealing:
             return dict(self.parameters)
         return {"seed": derive_seed(self.seed, names)} | self.parameters
 
+    def fingerprint(self) -> str:
+        """Return a text with all settings that affect the reads."""
+        kind = sampler_fingerprint(self.sampler)
+        return f"{kind} {sorted(self.parameters.items())} repair={self.repair} seed={self.seed} {self.encoding}"
+
 
 @dataclass(frozen=True)
 class AnnealedSubproblems(Annealing):
@@ -238,11 +243,6 @@ class AnnealedSubproblems(Annealing):
             # The sampler could compute this range itself. Computing the ranges of all subproblems together is faster.
             parameters["beta_range"] = encoded.beta_ranges[problem].tolist()
         return parameters
-
-    def fingerprint(self) -> str:
-        """Return a text with all settings that affect the reads."""
-        kind = sampler_fingerprint(self.sampler)
-        return f"{kind} {sorted(self.parameters.items())} repair={self.repair} seed={self.seed} {self.encoding}"
 
 
 def best_edges(reads: Reads, repair: bool) -> tuple[NDArray[np.bool_], float]:

@@ -19,7 +19,7 @@ from dagneal.base.kernels import Floats, Ints, Masks, kernel
 from dagneal.qubo.hamiltonian import Qubos
 from dagneal.qubo.variables import KINDS, Layout
 from dagneal.scoring.orders import dag_of_order, score_orders, sort_topologically
-from dagneal.scoring.table import ScoreTable
+from dagneal.scoring.table import ScoreTable, Subproblems
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,10 +143,117 @@ def decode_spins(table: ScoreTable, encoded: Qubos, problem: int, spins: NDArray
         spins: values -1 and 1 of the QUBO variables, shape (reads, QUBO variables).
     """
     samples = (spins + 1) // 2
-    energies = samples @ encoded.linear[problem] + encoded.offset[problem]
-    energies = energies + (samples[:, encoded.rows] * samples[:, encoded.columns]) @ encoded.quadratic[problem]
+    energies = encoded.energies(problem, samples)
     variables = range(spins.shape[1])
     return decode_numbered(table, encoded.layout, dimod.SampleSet.from_samples((samples, variables), "BINARY", energies))
+
+
+def best_graphs(
+    subproblems: Subproblems, encoded: Qubos, spins: NDArray[np.int8], repair: bool
+) -> tuple[NDArray[np.bool_], Floats]:
+    """Decode the reads of many subproblems, and return the best graph of each.
+
+    Args:
+        subproblems: subproblems that were encoded together.
+        encoded: QUBOs of the subproblems.
+        spins: values -1 and 1 of the QUBO variables, shape (subproblems, reads, QUBO variables).
+        repair: True to use the best repaired read, False to use the raw read of lowest energy; see `Reads`.
+
+    Returns:
+        Two arrays with one entry per subproblem: the adjacency matrix, and the log score. The score of a raw read that is
+        not feasible is NaN.
+    """
+    members = subproblems.members
+    required = np.zeros((len(members), members.shape[1], members.shape[1]), dtype=np.bool_)
+    if subproblems.required is not None:
+        required = subproblems.required[members[:, :, None], members[:, None, :]]
+    if not repair:
+        energies = np.stack([encoded.energies(row, (spins[row] + 1) // 2) for row in range(len(members))])
+        spins = np.take_along_axis(spins, energies.argmin(axis=1)[:, None, None], axis=1)
+    return _best_graphs(spins, encoded.layout.d, encoded.layout.r, required, subproblems.masks, subproblems.scores, repair)
+
+
+@kernel
+def _best_graphs(
+    spins: NDArray[np.int8],
+    d: Ints,
+    r: Ints,
+    required: NDArray[np.bool_],
+    masks: Masks,
+    scores: Floats,
+    repair: bool,
+) -> tuple[NDArray[np.bool_], Floats]:
+    """Return the best graph of each subproblem and its score. Without `repair`, each subproblem has one read."""
+    problems, reads, _ = spins.shape
+    n = len(d)
+    adjacency = np.zeros((problems, n, n), dtype=np.bool_)
+    best = np.full(problems, -np.inf)
+    edges = np.zeros((n, n), dtype=np.bool_)
+    before = np.zeros((n, n), dtype=np.bool_)
+    order = np.empty(n, dtype=np.int64)
+    rank = np.empty(n, dtype=np.int64)
+    choice = np.empty(n, dtype=np.int64)
+    for problem in range(problems):
+        for read in range(reads):
+            for a in range(n):
+                for b in range(n):
+                    edges[a, b] = d[a, b] >= 0 and spins[problem, read, d[a, b]] > 0
+                    if r[a, b] >= 0:
+                        before[a, b] = spins[problem, read, r[a, b]] > 0
+                        before[b, a] = not before[a, b]
+            acyclic = _find_order(edges, before, required[problem], order)
+            if not repair:
+                adjacency[problem] = edges
+                feasible = acyclic and not (required[problem] & ~edges).any()
+                best[problem] = _score_edges(edges, masks, scores[problem]) if feasible else np.nan
+                continue
+            for position in range(n):
+                rank[order[position]] = position
+            total = _score_rank(rank, masks, scores[problem], choice)
+            if total > best[problem]:
+                best[problem] = total
+                for child in range(n):
+                    for parent in range(n):
+                        bit = parent - (parent > child)
+                        adjacency[problem, parent, child] = parent != child and masks[choice[child]] >> np.uint64(
+                            bit
+                        ) & np.uint64(1) != np.uint64(0)
+    return adjacency, best
+
+
+@kernel
+def _score_rank(rank: Ints, masks: Masks, scores: Floats, choice: Ints) -> float:
+    """Return the score of an order, in which variable v has the position `rank[v]`. Write the best sets into `choice`."""
+    n = len(rank)
+    total = 0.0
+    for child in range(n):
+        later = np.uint64(0)
+        for parent in range(n):
+            if rank[parent] > rank[child]:
+                later |= np.uint64(1) << np.uint64(parent - (parent > child))
+        best = -np.inf
+        for entry in range(len(masks)):
+            if masks[entry] & later == np.uint64(0) and scores[child, entry] > best:
+                best = scores[child, entry]
+                choice[child] = entry
+        total += best
+    return total
+
+
+@kernel
+def _score_edges(edges: NDArray[np.bool_], masks: Masks, scores: Floats) -> float:
+    """Return the score of a graph; NaN if a parent set has no score."""
+    total = 0.0
+    for child in range(len(edges)):
+        mask = np.uint64(0)
+        for parent in range(len(edges)):
+            if edges[parent, child]:
+                mask |= np.uint64(1) << np.uint64(parent - (parent > child))
+        entry = np.searchsorted(masks, mask)
+        if entry == len(masks) or masks[entry] != mask or scores[child, entry] == -np.inf:
+            return np.nan
+        total += scores[child, entry]
+    return total
 
 
 def _build_reads(
@@ -178,18 +285,25 @@ def _find_orders(
     """
     reads, n, _ = edges.shape
     orders = np.empty((reads, n), dtype=np.int64)
-    acyclic = np.ones(reads, dtype=np.bool_)
-    wins = np.empty(n, dtype=np.int64)
+    acyclic = np.empty(reads, dtype=np.bool_)
     for read in range(reads):
-        for v in range(n):
-            wins[v] = before[read, v].sum()
-        kept = edges[read] | required
-        if sort_topologically(kept | before[read], wins, orders[read]) or sort_topologically(kept, wins, orders[read]):
-            continue
-        acyclic[read] = False
-        if not sort_topologically(before[read] | required, wins, orders[read]):
-            sort_topologically(required, wins, orders[read])
+        acyclic[read] = _find_order(edges[read], before[read], required, orders[read])
     return orders, acyclic
+
+
+@kernel
+def _find_order(edges: NDArray[np.bool_], before: NDArray[np.bool_], required: NDArray[np.bool_], order: Ints) -> bool:
+    """Write the order of the variables in a read into `order`. Return whether its edges have no cycle; see `decode`."""
+    n = len(edges)
+    wins = np.empty(n, dtype=np.int64)
+    for v in range(n):
+        wins[v] = before[v].sum()
+    kept = edges | required
+    if sort_topologically(kept | before, wins, order) or sort_topologically(kept, wins, order):
+        return True
+    if not sort_topologically(before | required, wins, order):
+        sort_topologically(required, wins, order)
+    return False
 
 
 @kernel

@@ -12,6 +12,7 @@ which uses the same Hamiltonian. The QUBO variables are:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, get_args
@@ -19,6 +20,7 @@ from typing import Any, get_args
 import dimod
 import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
 
 from dagneal.base.errors import InputError
 from dagneal.base.kernels import Floats, Ints
@@ -26,8 +28,8 @@ from dagneal.graphs.dags import check_dag, topological_order
 from dagneal.qubo.hamiltonian import Qubos, assemble
 from dagneal.qubo.order_variables import Order, choose_order_variables
 from dagneal.qubo.penalties import PenaltyKind, oversize_gain, penalties
-from dagneal.qubo.polynomial import ROUNDING, Child, polynomials
-from dagneal.qubo.reduction import Reduction, reduction
+from dagneal.qubo.polynomial import Child, needed_sets, polynomials
+from dagneal.qubo.reduction import reduction
 from dagneal.qubo.variables import Layout
 from dagneal.scoring.table import ScoreTable, Subproblems
 
@@ -154,24 +156,95 @@ def qubos(problem: ScoreTable | Subproblems, encoding: Encoding = TIGHT) -> Qubo
     Args:
         problem: score table, or subproblems of a table.
         encoding: settings of the encoding. For subproblems, `prune` must be False, because all subproblems have the same
-            QUBO variables.
+            QUBO variables. `qubo_groups` prunes subproblems.
     """
+    if isinstance(problem, Subproblems) and isinstance(encoding, Encoding) and encoding.prune:
+        raise InputError("subproblems share their QUBO variables and cannot be pruned; use an encoding with prune=False")
+    _check_problem(problem, encoding)
+    return _build(polynomials(problem, encoding.prune), problem.max_parents, encoding)
+
+
+@dataclass(frozen=True, eq=False)
+class QuboGroup:
+    """Subproblems that have the same QUBO variables.
+
+    Attributes:
+        rows: indices of these subproblems among all subproblems, ascending.
+        subproblems: scores of these subproblems.
+        qubos: QUBOs of these subproblems.
+    """
+
+    rows: Ints
+    subproblems: Subproblems
+    qubos: Qubos
+
+
+def qubo_groups(subproblems: Subproblems, encoding: Encoding = TIGHT) -> Iterator[QuboGroup]:
+    """Yield groups of subproblems that have the same QUBO variables, with their QUBOs.
+
+    Without pruning, all subproblems are in one group. With pruning, the group of a subproblem depends on the parent sets
+    that its best network may need. The QUBO of a subproblem does not depend on the other subproblems.
+
+    Args:
+        subproblems: subproblems of a table.
+        encoding: settings of the encoding.
+    """
+    _check_problem(subproblems, encoding)
+    limit = subproblems.max_parents
+    needed = needed_sets(subproblems) if encoding.prune else np.zeros((len(subproblems.members), 0), dtype=bool)
+    for rows in _equal_rows(needed):
+        children = polynomials(_select(subproblems, rows), encoding.prune)
+        for part in _equal_rows(_variable_choices(children, limit, encoding)):
+            encoded = _build([child.select(part) for child in children], limit, encoding)
+            yield QuboGroup(rows[part], _select(subproblems, rows[part]), encoded)
+
+
+def _select(subproblems: Subproblems, rows: Ints) -> Subproblems:
+    """Return some of the subproblems."""
+    return replace(subproblems, members=subproblems.members[rows], scores=subproblems.scores[rows])
+
+
+def _equal_rows(flags: NDArray[np.bool_]) -> list[Ints]:
+    """Return the groups of equal rows of an array, as arrays of ascending row indices."""
+    packed = np.packbits(flags, axis=1) if flags.shape[1] else np.zeros((len(flags), 1), dtype=np.uint8)
+    keys = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}").ravel()
+    group = np.unique(keys, return_inverse=True)[1]
+    order = np.argsort(group, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(group[order])) + 1) if len(order) else []
+
+
+def _variable_choices(children: list[Child], limit: int, encoding: Encoding) -> NDArray[np.bool_]:
+    """Return flags that determine the slack and auxiliary variables of each problem, shape (problems, flags)."""
+    limited = [_needs_limit(child, limit, encoding)[:, None] for child in children]
+    return np.concatenate([*limited, *(_high_terms(child, encoding.prune) for child in children)], axis=1)
+
+
+def _check_problem(problem: ScoreTable | Subproblems, encoding: Encoding) -> None:
+    """Check that a problem can be encoded with these settings."""
     if not isinstance(encoding, Encoding):
         raise InputError(f"encoding is {encoding!r}; give an Encoding, such as TIGHT or PAPER")
-    if isinstance(problem, Subproblems) and encoding.prune:
-        raise InputError("subproblems share their QUBO variables and cannot be pruned; use an encoding with prune=False")
-    limit = problem.max_parents
-    paper = encoding.penalties == "paper"
-    if paper:
+    if encoding.penalties == "paper":
         check_paper(problem)
-    children = polynomials(problem, encoding.prune)
+
+
+def _build(children: list[Child], limit: int, encoding: Encoding) -> Qubos:
+    """Return the QUBOs of problems with the same QUBO variables.
+
+    Args:
+        children: score polynomial of each child.
+        limit: parent limit.
+        encoding: settings of the encoding.
+    """
+    paper = encoding.penalties == "paper"
     edges = np.zeros((len(children), len(children)), dtype=bool)
     for index, child in enumerate(children):
         edges[child.parents, index] = True
     order = choose_order_variables(edges, encoding.order)
-    limited = np.array([paper or _needs_limit(child, limit, encoding.prune) for child in children])
+    limited = np.array([_needs_limit(child, limit, encoding).any() for child in children])
     slack = np.where(limited, limit.bit_length() if paper else (limit // 2).bit_length(), 0)
-    reductions = [_reduce(child, encoding.prune) for child in children]
+    reductions = [
+        reduction(len(child.parents), child.sets.masks[_high_terms(child, encoding.prune).any(axis=0)]) for child in children
+    ]
     weights = penalties(encoding.penalties, children, limit, order, reductions).map(lambda values: values * encoding.scale)
     layout = Layout.of(children, slack, order, reductions)
     has_order = (layout.r >= 0) | (layout.r >= 0).T
@@ -199,21 +272,25 @@ def _has_all_sets(table: ScoreTable) -> bool:
     return bool((np.diff(table.start) == expected).all())
 
 
-def _needs_limit(child: Child, limit: int, prune: bool) -> bool:
-    """Return whether the QUBO needs H_max for a child, because the child has more possible parents than the limit.
+def _needs_limit(child: Child, limit: int, encoding: Encoding) -> NDArray[np.bool_]:
+    """Return whether each problem needs H_max for a child, because the child has more possible parents than the limit.
 
-    With `prune`, H_max is needed only if a set of more than `limit` parents could lower the energy.
+    With `prune`, H_max is needed only if a set of more than `limit` parents could lower the energy. The paper's encoding
+    always has H_max.
     """
-    rounding = ROUNDING * float(np.abs(child.costs[np.isfinite(child.costs)]).max())
-    return len(child.parents) > limit and not (prune and bool((oversize_gain(child, limit) < -rounding).all()))
+    if encoding.penalties == "paper":
+        return np.ones(len(child.costs), dtype=bool)
+    needs = np.full(len(child.costs), len(child.parents) > limit)
+    return needs & (oversize_gain(child, limit) >= -child.rounding) if encoding.prune else needs
 
 
-def _reduce(child: Child, prune: bool) -> Reduction:
-    """Reduce the products of three or more edge variables to products of two. With `prune`, skip terms that are 0."""
+def _high_terms(child: Child, prune: bool) -> NDArray[np.bool_]:
+    """Return which products of three or more edge variables each problem has, shape (problems, sets).
+
+    With `prune`, terms that are 0 are skipped.
+    """
     high = child.sets.sizes > 2
-    if prune:
-        high &= child.weights[0] != 0
-    return reduction(len(child.parents), child.sets.masks[high])
+    return high & (child.weights != 0) if prune else np.broadcast_to(high, child.weights.shape)
 
 
 def qubo_matrix(bqm: dimod.BinaryQuadraticModel) -> Floats:

@@ -11,6 +11,7 @@ from functools import cached_property
 
 import dimod
 import numpy as np
+from numpy.typing import NDArray
 
 from dagneal.base.kernels import Floats, Ints
 from dagneal.qubo.order_variables import OrderVariables
@@ -57,6 +58,26 @@ class Qubos:
             variable_order=None if names is None else self.layout.labels(names),
         )
 
+    def energies(self, problem: int, samples: NDArray[np.int8]) -> Floats:
+        """Return the energies of reads of one problem.
+
+        Args:
+            problem: index of the problem.
+            samples: values 0 and 1 of the QUBO variables, shape (reads, QUBO variables).
+        """
+        energies: Floats = samples @ self.linear[problem] + self.offset[problem]
+        energies += (samples[:, self.rows] * samples[:, self.columns]) @ self.quadratic[problem]
+        return energies
+
+    @cached_property
+    def ising(self) -> tuple[Floats, Floats]:
+        """The coefficients of the Ising form: fields, shape (problems, QUBO variables), and couplings, like `quadratic`."""
+        couplings = self.quadratic / 4
+        fields = self.linear / 2
+        for ends in (self.rows, self.columns):
+            np.add.at(fields.T, ends, couplings.T)
+        return fields, couplings
+
     @cached_property
     def beta_ranges(self) -> Floats:
         """The first and last inverse temperature (beta) that `SimulatedAnnealingSampler` would choose, shape (problems, 2).
@@ -67,10 +88,7 @@ class Qubos:
         The last beta (cold) is log(100 k) / (2 f), where f is the smallest nonzero |h| or |J|, and k is the number of spins
         with this coefficient. Then the easiest flip from a minimum happens once in a hundred sweeps.
         """
-        couplings = self.quadratic / 4
-        fields = self.linear / 2
-        for ends in (self.rows, self.columns):
-            np.add.at(fields.T, ends, couplings.T)
+        fields, couplings = self.ising
         total = np.abs(fields)
         smallest = np.where(fields != 0, total, np.inf)
         size = np.abs(couplings)

@@ -97,6 +97,19 @@ class Child:
     costs: Floats
     weights: Floats
 
+    def select(self, problems: Ints) -> Child:
+        """Return the polynomial of some of the problems.
+
+        Args:
+            problems: indices of the problems.
+        """
+        return Child(self.parents, self.sets, self.costs[problems], self.weights[problems])
+
+    @cached_property
+    def rounding(self) -> Floats:
+        """For each problem, the largest value that is only a rounding error."""
+        return _rounding(self.costs)
+
     @cached_property
     def lowest(self) -> Floats:
         """For each set, the cost of its best allowed subset, shape (problems, sets)."""
@@ -144,8 +157,9 @@ def polynomials(problem: ScoreTable | Subproblems, prune: bool) -> list[Child]:
     """Return the score polynomial of every child. A polynomial of subproblems has coefficients for each subproblem.
 
     Args:
-        problem: score table, or subproblems. All subproblems have the same QUBO variables, so they must not be pruned.
-        prune: whether to drop sets and edges that no best network needs.
+        problem: score table, or subproblems.
+        prune: whether to drop sets and edges that no best network needs. Then all subproblems must have the same
+            `needed_sets`.
     """
     children = []
     for index, (parents, sets, costs) in enumerate(_costs(problem)):
@@ -191,8 +205,23 @@ def _prune(parents: Ints, sets: Family, costs: Floats) -> Child:
     index = np.searchsorted(sets.masks, masks)
     costs = costs[:, index]
     weights = _fit_weights(remaining, costs, needed[None, index])
-    weights[np.abs(weights) <= ROUNDING * np.abs(costs[np.isfinite(costs)]).max()] = 0.0
+    weights[np.abs(weights) <= _rounding(costs)[:, None]] = 0.0
     return Child(parents[kept], remaining, costs, weights)
+
+
+def needed_sets(subproblems: Subproblems) -> NDArray[np.bool_]:
+    """Return which parent sets the best networks of subproblems may need, shape (subproblems, children * sets).
+
+    Args:
+        subproblems: subproblems of a table.
+    """
+    return np.concatenate([undominated_sets(sets, costs) for _, sets, costs in _costs(subproblems)], axis=1)
+
+
+def _rounding(costs: Floats) -> Floats:
+    """Return, for each problem, the largest value that is only a rounding error."""
+    largest: Floats = np.where(np.isfinite(costs), np.abs(costs), 0.0).max(axis=1)
+    return ROUNDING * largest
 
 
 def undominated_sets(sets: Family, costs: Floats) -> NDArray[np.bool_]:

@@ -227,7 +227,7 @@ def _anneal(
 
 @kernel
 def _seed_lanes(seed: Any, read: int) -> Any:
-    """Return the state of a random generator: four words per lane. They depend only on the seed and the index of the read."""
+    """Return the state of a random generator: four words per lane, which depend only on the seed and the read."""
     words = lane_rows(4, np.uint32)
     step = np.uint64(0x9E3779B97F4A7C15)
     for lane in range(LANES):

@@ -24,8 +24,7 @@ class SimulatedAnnealing(dimod.Sampler, dimod.Initialized):  # type: ignore[misc
 
     The algorithm, the parameters and their defaults are those of `dwave.samplers.SimulatedAnnealingSampler`: Metropolis
     updates in the order of the sorted labels, 1,000 sweeps, and a geometric schedule of the inverse temperature beta. The
-    random numbers differ, so the reads of one seed differ too. The same seed gives the same reads on every machine and with
-    any number of threads.
+    random numbers differ, so the reads of one seed differ too. The number of threads does not affect the reads.
 
     >>> import dimod
     >>> model = dimod.BinaryQuadraticModel({"a": 1.0, "b": -0.5}, {("a", "b"): 1.0}, 0.0, "BINARY")
@@ -44,7 +43,6 @@ class SimulatedAnnealing(dimod.Sampler, dimod.Initialized):  # type: ignore[misc
         "beta_schedule": [],
         "seed": [],
         "initial_states": [],
-        "initial_states_generator": [],
     }
     """The names of the parameters of `sample`, each with the names of related properties."""
 
@@ -62,7 +60,6 @@ class SimulatedAnnealing(dimod.Sampler, dimod.Initialized):  # type: ignore[misc
         seed: int | None = None,
         beta_schedule: Sequence[float] | None = None,
         initial_states: Any = None,
-        initial_states_generator: str = "random",
     ) -> dimod.SampleSet:
         """Sample from a binary quadratic model.
 
@@ -75,20 +72,20 @@ class SimulatedAnnealing(dimod.Sampler, dimod.Initialized):  # type: ignore[misc
             beta_schedule_type: `"geometric"`, `"linear"`, or `"custom"` for the values in `beta_schedule`.
             seed: seed of the random generator, from 0 to 2^64 - 1; random by default.
             beta_schedule: values of beta, only with the type `"custom"`.
-            initial_states: initial states, in any form that `dimod.as_samples` accepts; random by default.
-            initial_states_generator: source of missing initial states: `"random"`, `"tile"` or `"none"` (an error).
+            initial_states: initial states, in any form that `dimod.as_samples` accepts. Further reads start from random
+                states.
 
         Returns:
             The reads. `info` contains the range of beta and the type of the schedule.
         """
-        seed = _check_seed(seed)
+        seed = check_seed(seed)
         schedule = Schedule(num_sweeps, num_sweeps_per_beta, beta_range, beta_schedule_type, beta_schedule)
         labels = list(bqm.variables)
         with suppress(TypeError):  # labels that cannot be compared keep their order
             labels.sort()
         initial = None
         if initial_states is not None:
-            initial = self._initial(bqm, labels, num_reads, initial_states, initial_states_generator, seed)
+            initial = self._initial(bqm, labels, num_reads, initial_states, seed)
             num_reads = len(initial)
         reads = whole_number("num_reads", 1 if num_reads is None else num_reads, least=1)
         models = _ising(bqm, labels)
@@ -115,12 +112,10 @@ class SimulatedAnnealing(dimod.Sampler, dimod.Initialized):  # type: ignore[misc
         return models.anneal(Schedule(**schedule).betas(models), seeds, reads)
 
     def _initial(
-        self, bqm: dimod.BinaryQuadraticModel, labels: list[Any], reads: Any, states: Any, generator: str, seed: int
+        self, bqm: dimod.BinaryQuadraticModel, labels: list[Any], reads: Any, states: Any, seed: int
     ) -> NDArray[np.int8]:
-        """Return the initial spins, shape (reads, variables). Add missing states as `generator` demands."""
-        parsed = self.parse_initial_states(
-            bqm.spin, initial_states=states, initial_states_generator=generator, num_reads=reads, seed=seed % 2**32
-        )
+        """Return the initial spins, shape (reads, variables). Missing states are random."""
+        parsed = self.parse_initial_states(bqm.spin, initial_states=states, num_reads=reads, seed=seed % 2**32)
         columns = [parsed.initial_states.variables.index(label) for label in labels]
         return np.ascontiguousarray(parsed.initial_states.record.sample[:, columns], dtype=np.int8)
 
@@ -189,8 +184,12 @@ def _check_betas(name: str, values: Any) -> list[float]:
     return [finite_number(f"{name}[{index}]", value) for index, value in enumerate(values)]
 
 
-def _check_seed(seed: Any) -> int:
-    """Check a seed. Return a random seed if it is None."""
+def check_seed(seed: Any) -> int:
+    """Check a seed. Return a random seed if it is None.
+
+    Args:
+        seed: a seed, or None.
+    """
     if seed is None:
         return int(np.random.default_rng().integers(2**63))
     if whole_number("seed", seed) >= 2**64:

@@ -12,16 +12,11 @@ import dimod
 
 from dagneal.base.defaults import NETWORK_PARENTS, PAPER_PARENTS
 from dagneal.base.errors import InputError, check_flag, check_keywords, whole_number
+from dagneal.divide.batched_subproblems import annealed_subproblems
 from dagneal.divide.division import Combine, DivisionSettings, divide
 from dagneal.divide.global_solve import AnnealedSolver, ClassicalSolver, GlobalSolver
 from dagneal.divide.screening import screen
-from dagneal.divide.subproblem_solvers import (
-    AnnealedSubproblems,
-    Batching,
-    ExactSubproblems,
-    SequentialSubproblems,
-    SubproblemSolver,
-)
+from dagneal.divide.subproblem_solvers import ExactSubproblems, SequentialSubproblems, SubproblemSolver
 from dagneal.qubo.encode import TIGHT, Encoding, as_encoding
 from dagneal.runtime.run import NEVER, Run
 from dagneal.scoring.scorer import MAX_CANDIDATES
@@ -53,8 +48,8 @@ class Anneal:
 
     Args:
         sampler: a `dimod.Sampler`, or a name such as `"sa"`, `"sqa"`, `"tabu"`, `"qpu"` or `"qpu-emulated"`.
-        num_reads: number of reads per call. The default is 1,000 for the global problem and 100 for a subproblem; slow
-            samplers have lower defaults.
+        num_reads: number of reads per call. For most samplers the default is 1,000 for the global problem and 100 for a
+            subproblem; `dagneal.solvers.samplers` has the others.
         direct: True to solve the global problem without subproblems. The default is True only for Leap's hybrid sampler.
         encoding: QUBO encoding, or its name such as `"paper"`.
         repair: True to return the best repaired read, False to return a raw read as in the paper.
@@ -268,13 +263,9 @@ def _divide(problem: Problem, settings: DivisionSettings, ready: Anneal, changes
         return _solve_undivided(replace(ready, direct=True), problem, settings, run)
     parameters = ready.sampler_parameters
     check_parameters(sampler, parameters)
-    subproblems = with_defaults(sampler, parameters | dict(changes), subproblem=True)
+    subproblems = with_defaults(sampler, parameters | dict(changes), settings.size, ready.repair)
     common = (ready.repair, run.seed, encoding)
-    solver: SubproblemSolver = (
-        sampler.subproblem_solver(subproblems, *common)
-        if isinstance(sampler, Batching)
-        else AnnealedSubproblems(sampler, subproblems, *common)
-    )
+    solver = annealed_subproblems(sampler, subproblems, *common)
     global_solver: GlobalSolver = AnnealedSolver(sampler, with_defaults(sampler, parameters), *common)
     return divide(problem, settings, solver, global_solver, run)
 

@@ -17,7 +17,7 @@ STRATEGIES = {
     "exhaustive": "classical:Exhaustive",
 }
 SAMPLERS = {
-    "sa": "dwave.samplers:SimulatedAnnealingSampler",
+    "sa": "dagneal.solvers.simulated_annealing:SimulatedAnnealing",
     "sqa": "dwave.samplers:PathIntegralAnnealingSampler",
     "tabu": "dwave.samplers:TabuSampler",
     "tree": "dwave.samplers:TreeDecompositionSolver",
