@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 import dagneal
 
 DIGITS = 6  # scores that agree to this many decimals are equal
-MOST_BITS = 64  # bits in a mask of candidate parents
 
 
 class Changes:
@@ -37,16 +36,13 @@ class Changes:
 
     def _score_changes(self, child: int, parents: tuple[int, ...]) -> NDArray[np.float64]:
         others = [v for v in range(len(self.names)) if v != child]
-        step = MOST_BITS - len(parents)
+        sets = np.full((len(self.names), len(parents) + 1), -1, dtype=np.int32)
+        for row, other in zip(sets, [None, *others], strict=True):
+            changed = sorted({*parents} if other is None else {*parents} ^ {other})
+            row[: len(changed)] = changed
+        scores = self.scorer.score_parents(np.full(len(sets), child), sets)
         changes = np.zeros(len(self.names))
-        for begin in range(0, len(others), step):
-            chunk = others[begin : begin + step]
-            candidates = sorted({*parents, *chunk})
-            bit = {v: 1 << position for position, v in enumerate(candidates)}
-            current = sum(bit[p] for p in parents)
-            masks = np.array([current, *(current ^ bit[v] for v in chunk)], dtype=np.uint64)
-            scores = self.scorer.score_sets([child], [np.array(candidates, dtype=np.int64)], [masks])
-            changes[chunk] = scores[1:] - scores[0]
+        changes[others] = scores[1:] - scores[0]
         return changes
 
 

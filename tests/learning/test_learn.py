@@ -50,7 +50,6 @@ def test_optimal_is_false_without_a_proof(monkeypatch):
     ("solver", "message"),
     [
         ("exact", "exact search supports at most 28 variables, not 70"),
-        ("order", "order search supports at most 65 variables, not 70"),
         ("exhaustive", "exhaustive search supports at most 5 variables, not 70"),
         ("sa", "SimulatedAnnealing supports at most 65 variables, not 70"),
     ],

@@ -192,7 +192,7 @@ def test_polynomial_equals_minus_the_score_at_every_parent_set():
     weights = moebius(table)
     for child in range(5):
         entries = table.entries_of(child)
-        masks = table.masks[entries]
+        masks = table.masks[entries, 0]
         inside = masks[None, :] & ~masks[:, None] == 0
         np.testing.assert_allclose(inside @ weights[entries], -table.scores[entries], rtol=1e-12)
 

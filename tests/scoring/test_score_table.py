@@ -125,10 +125,7 @@ def test_invalid_candidates_are_rejected(candidates):
         dn.scoring.score_table(random_data(3, 20, seed=1), candidates=candidates)
 
 
-def test_too_many_scores_or_candidates_are_rejected_before_counting():
-    wide = dn.Dataset.from_codes([f"v{i}" for i in range(66)], [["0", "1"]] * 66, np.zeros((66, 1), dtype=int))
-    with pytest.raises(dn.InputError, match="65 candidate parents"):
-        dn.scoring.score_table(wide)
+def test_too_many_scores_are_rejected_before_counting():
     with pytest.raises(dn.InputError, match="use a lower parent limit"):
         dn.scoring.score_table(random_data(60, 5, seed=1), max_parents=6)
 
@@ -137,7 +134,7 @@ def remove_sets(table: dn.scoring.ScoreTable, child: int, forbidden) -> dn.scori
     """Return the table without some parent sets of one child."""
     entries = table.entries_of(child)
     keep = np.ones(len(table.scores), dtype=bool)
-    keep[entries] = [not forbidden(int(mask)) for mask in table.masks[entries]]
+    keep[entries] = [not forbidden(int(mask)) for mask in table.masks[entries, 0]]
     start = np.concatenate([[0], np.cumsum([keep[table.entries_of(c)].sum() for c in range(len(table.names))])])
     return replace(table, start=start, masks=table.masks[keep], scores=table.scores[keep])
 
@@ -190,8 +187,8 @@ def test_pruning_keeps_the_best_set_among_any_allowed_parents():
     start, masks, scores = table.pruned
     assert len(masks) < len(table.masks)
     for child in range(6):
-        kept = list(zip(masks[start[child] : start[child + 1]], scores[start[child] : start[child + 1]], strict=True))
+        kept = list(zip(masks[start[child] : start[child + 1], 0], scores[start[child] : start[child + 1]], strict=True))
         for allowed in range(1 << 5):
             entries = table.entries_of(child)
-            inside = table.masks[entries] & np.uint64(~allowed & 0xFFFF) == 0
+            inside = table.masks[entries, 0] & np.uint64(~allowed & 0xFFFF) == 0
             assert max(s for m, s in kept if int(m) & ~allowed == 0) == table.scores[entries][inside].max()

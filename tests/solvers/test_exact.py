@@ -41,7 +41,7 @@ def test_exhaustive_finds_any_dag_that_is_the_best(n):
                 others = [v for v in range(n) if v != child]
                 mask = sum(1 << others.index(p) for p in parents)
                 entries = table.entries_of(child)
-                table.scores[entries][table.masks[entries] == mask] += 10.0
+                table.scores[entries][table.masks[entries, 0] == mask] += 10.0
             assert nx.utils.graphs_equal(dn.solvers.exhaustive(table).dag, as_graph(table, dag))
 
 
@@ -97,7 +97,7 @@ def test_exact_with_high_variables_equals_plain_dynamic_programming(n, m):
     for child in range(n):
         entries = table.entries_of(child)
         others = table.candidates_of(child)
-        masks = [sum(1 << int(v) for b, v in enumerate(others) if int(mask) >> b & 1) for mask in table.masks[entries]]
+        masks = [sum(1 << int(v) for b, v in enumerate(others) if int(mask) >> b & 1) for mask in table.masks[entries, 0]]
         local.append(sorted(zip(table.scores[entries].tolist(), masks, strict=True), reverse=True))
     for w in range(1, 1 << n):
         best[w] = max(

@@ -277,7 +277,7 @@ def test_too_many_variables_are_rejected_before_pairs_are_counted(monkeypatch):
         raise AssertionError("pairs were counted")
 
     monkeypatch.setattr(solve, "count_pairs", fail)
-    for solver in ("exact", "exhaustive", "order", "sa", dn.Divide(combine="penalty"), dn.Divide("sa")):
+    for solver in ("exact", "exhaustive", "sa", dn.Divide(combine="penalty"), dn.Divide("sa")):
         with pytest.raises(dn.InputError, match=r"at most|only exact subproblems"):
             dn.learn(wide, solver, run=run)
     with pytest.raises(AssertionError, match="pairs were counted"):

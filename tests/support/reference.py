@@ -36,7 +36,7 @@ def random_table(n: int, max_parents: int, seed: int, spread: float = 100.0) -> 
         first=np.arange(n + 1) * (n - 1),
         candidates=np.concatenate([np.delete(np.arange(n), i) for i in range(n)]),
         start=np.arange(n + 1) * len(masks),
-        masks=np.tile(masks, n),
+        masks=np.tile(masks, (n, 1)),
         scores=-1000.0 + spread * rng.standard_normal(n * len(masks)),
     )
 
@@ -120,7 +120,7 @@ def dag_scores(table: ScoreTable, dags: list[tuple[frozenset[int], ...]]) -> np.
         local.append(
             {
                 frozenset(v for b, v in enumerate(others) if int(mask) >> b & 1): float(score)
-                for mask, score in zip(table.masks[entries], table.scores[entries], strict=True)
+                for mask, score in zip(table.masks[entries, 0], table.scores[entries], strict=True)
             }
         )
     return np.array([sum(local[c].get(p, -np.inf) for c, p in enumerate(dag)) for dag in dags])
@@ -145,12 +145,12 @@ def candidate_table(n: int, max_parents: int, seed: int, kind: str = "noise") ->
     for child in range(n):
         own = np.array([v for v in range(n) if v != child and rng.random() < density], dtype=np.int64)
         sets = bounded_masks(len(own), min(max_parents, len(own)))
-        sizes = np.bitwise_count(sets).astype(np.int64)
+        sizes = np.bitwise_count(sets)[:, 0].astype(np.int64)
         noise = rng.standard_normal(len(sets))
         if kind == "noise":
             values = 100 * noise
         elif kind == "additive":
-            inside = (sets[:, None] >> np.arange(len(own), dtype=np.uint64)) & np.uint64(1)
+            inside = (sets >> np.arange(len(own), dtype=np.uint64)) & np.uint64(1)
             values = inside @ rng.exponential(100, len(own)) + 5 * noise
         else:
             values = np.where(sizes == max_parents, 500.0, 0.0) + 10 * noise

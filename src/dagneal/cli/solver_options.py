@@ -18,7 +18,7 @@ from dagneal.cli.parsing import Parser, parse_setting
 from dagneal.strategies.names import STRATEGIES, check_name, load_sampler, make_sampler
 
 SOLVERS_HELP = """\
-solvers: auto (exact up to 22 variables, else candidate search), exact (up to 28), order (up to 65), exhaustive (up to 5)
+solvers: auto (exact up to 22 variables, else candidate search), exact (up to 28), order (about 130), exhaustive (up to 5)
   samplers: sa, sqa, tabu, tree, greedy, random; if dagneal[qpu] is installed: qpu, qpu-emulated, leap-hybrid
 settings: direct=true (no subproblems), encoding=paper, repair=false (raw reads), subproblems=cover:2, acyclic=true,
   and parameters of the sampler, such as num_sweeps=5000

@@ -18,7 +18,8 @@ from dagneal.base.kernels import Floats, Ints
 from dagneal.divide.subproblems import add_votes, solve_small
 from dagneal.runtime.run import NEVER, Deadline, Run
 from dagneal.scoring.orders import dag_of_order
-from dagneal.scoring.scorer import MAX_CANDIDATES, Scorer
+from dagneal.scoring.scorer import Scorer
+from dagneal.scoring.sets import Members, has_bit, mask_bits
 from dagneal.scoring.table import ScoreTable
 from dagneal.solvers.order_search import search
 
@@ -87,34 +88,37 @@ class CandidateFinder:
         position = {name: i for i, name in enumerate(names)}
         parents = [sorted(position[p] for p in dag.predecessors(name)) for name in names]
         changed = [c for c, members in enumerate(parents) if c not in self._cache or self._cache[c][0] != members]
-        children, candidates, masks, tried = [], [], [], []
+        sets, tried, width = [], [], 1 + max(map(len, parents))
         for child in changed:
             possible = np.ones(len(names), dtype=bool) if self.near is None else self.near[:, child].copy()
             possible[[child, *parents[child]]] = False
-            outside = np.flatnonzero(possible)
-            step = MAX_CANDIDATES - len(parents[child])
-            for begin in range(0, len(outside), step):
-                chunk = outside[begin : begin + step]
-                members = np.sort(np.append(chunk, parents[child]).astype(np.int64))
-                new_bits = np.uint64(1) << np.searchsorted(members, chunk).astype(np.uint64)
-                parent_bits = np.uint64(1) << np.searchsorted(members, parents[child]).astype(np.uint64)
-                current = np.bitwise_or.reduce(parent_bits, initial=np.uint64(0))
-                # A new parent replaces a parent. If the parent limit allows it, the new parent can also be added.
-                bases = [current ^ bit for bit in parent_bits] + ([current] if len(parent_bits) < self.max_parents else [])
-                children.append(child)
-                candidates.append(members)
-                masks.append(np.concatenate([[current], *(base | new_bits for base in bases)]).astype(np.uint64))
-                tried.append(chunk)
-        gains = {child: np.full(len(names), -np.inf) for child in changed}
-        scores = self.scorer.score_sets(children, candidates, masks) if children else np.empty(0)
-        begin = 0
-        for child, sets, chunk in zip(children, masks, tried, strict=True):
-            values = scores[begin : begin + len(sets)]
-            begin += len(sets)
-            if len(sets) > 1:
-                gains[child][chunk] = (values[1:].reshape(-1, len(chunk)) - values[0]).max(axis=0)
-        self._cache |= {child: (parents[child], gains[child]) for child in changed}
+            tried.append(np.flatnonzero(possible))
+            sets.append(self._changed_sets(parents[child], tried[-1], width))
+        counts = [len(rows) for rows in sets]
+        scores = self.scorer.score_parents(np.repeat(changed, counts), np.concatenate(sets)) if sets else np.empty(0)
+        for child, outside, values in zip(changed, tried, np.split(scores, np.cumsum(counts[:-1])), strict=False):
+            gains = np.full(len(names), -np.inf)
+            if len(values) > 1:
+                gains[outside] = (values[1:].reshape(-1, len(outside)) - values[0]).max(axis=0)
+            self._cache[child] = parents[child], gains
         return [self._cache[child][1] for child in range(len(names))]
+
+    def _changed_sets(self, parents: list[int], outside: Ints, width: int) -> Members:
+        """Return the parent set, and then all sets with one of the variables in `outside` as a new parent.
+
+        The new parent replaces a parent. If the parent limit allows it, the new parent can also be added. The rows are
+        sorted by the replaced parent, and then by the new parent. They are padded to `width` with -1.
+        """
+        bases = [[p for p in parents if p != replaced] for replaced in parents]
+        if len(parents) < self.max_parents:
+            bases.append(parents)
+        rows = np.full((1 + len(bases) * len(outside), width), -1, dtype=np.int32)
+        rows[0, : len(parents)] = parents
+        for index, base in enumerate(bases):
+            own = rows[1 + index * len(outside) : 1 + (index + 1) * len(outside), : len(base) + 1]
+            own[:, : len(base)], own[:, len(base)] = base, outside
+            own.sort(axis=1)
+        return rows
 
 
 def _worst_candidates(table: ScoreTable, child: int, dag: nx.DiGraph) -> Ints:
@@ -125,7 +129,7 @@ def _worst_candidates(table: ScoreTable, child: int, dag: nx.DiGraph) -> Ints:
     candidates = table.candidates_of(child)
     entries = table.entries_of(child)
     masks, scores = table.masks[entries], table.scores[entries]
-    best = [scores[(masks >> np.uint64(bit)) & np.uint64(1) == 1].max(initial=-np.inf) for bit in range(len(candidates))]
+    best = [scores[has_bit(masks, bit)].max(initial=-np.inf) for bit in range(len(candidates))]
     parents = {table.position[p] for p in dag.predecessors(table.names[child])}
     return np.array([candidates[i] for i in np.argsort(best, kind="stable") if candidates[i] not in parents], dtype=np.int64)
 
@@ -211,8 +215,8 @@ def candidates_of_table(table: ScoreTable, run: Run) -> tuple[NDArray[np.bool_],
     allowed = np.zeros((n, n), dtype=bool)
     for child in range(n):
         candidates = table.candidates_of(child)
-        for mask in masks[start[child] : start[child + 1]]:
-            new = [v for bit, v in enumerate(candidates) if int(mask) >> bit & 1 and not allowed[v, child]]
+        for bits in mask_bits(masks[start[child] : start[child + 1]]):
+            new = [v for v in candidates[bits[bits >= 0]] if not allowed[v, child]]
             if allowed[:, child].sum() + len(new) <= MAX_INITIAL_CANDIDATES + 2:
                 allowed[new, child] = True
     order, _ = search(table, 200, run=run)

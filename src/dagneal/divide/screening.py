@@ -17,11 +17,12 @@ from dagneal.divide.conquer import MAX_GLOBAL_SOLVES, CandidateSearch
 from dagneal.divide.global_solve import ClassicalSolver
 from dagneal.divide.joint_gains import joint_gains, left_out_columns, triple_cost
 from dagneal.runtime.run import Deadline, Run
-from dagneal.scoring.scorer import MAX_CANDIDATES, Scorer
+from dagneal.scoring.scorer import Scorer
 from dagneal.solvers.policy import COMPLETE_WORK, LARGE
 from dagneal.solvers.solution import Division, Solution
 
-MAX_NEIGHBOURS = 40  # maximum number of neighbours of a variable
+MAX_NEIGHBOURS = 40  # maximum number of neighbours that a variable chooses
+_MAX_BOTH_WAYS = 64  # maximum number of neighbours that a variable chooses or that choose it
 _MAX_TRIPLE_COST = 2e11  # in rows to read; about 90 seconds on two cores
 _TARGET_TRIPLES = 1e6  # approximate number of triples to solve, if there are many variables
 _LOOKUP_COST = 1500.0  # cost of looking up a parent set, in rows to read
@@ -90,8 +91,8 @@ def _affordable(deadline: Deadline) -> float:
 
 
 def _cap(near: NDArray[np.bool_], gains: Floats) -> NDArray[np.bool_]:
-    """Keep only the best neighbours of each variable, as many as a bit mask can represent."""
-    return near & allowed_by_margin(np.where(near, gains, -np.inf), -np.inf, MAX_CANDIDATES)
+    """Keep only the best neighbours of each variable. A variable can be a neighbour of many others."""
+    return near & allowed_by_margin(np.where(near, gains, -np.inf), -np.inf, _MAX_BOTH_WAYS)
 
 
 def _triples(near: NDArray[np.bool_]) -> Ints:

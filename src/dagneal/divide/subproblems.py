@@ -167,7 +167,7 @@ def small_dags(size: int, max_parents: int) -> tuple[Ints, NDArray[np.bool_]]:
     edges. DAGs with equally many edges are sorted by their row of the first array: by the first entry, then by the second,
     and so on. `solve_small` relies on this order, because the first DAG wins if scores are equal.
     """
-    masks = [int(mask) for mask in bounded_masks(size - 1, min(max_parents, size - 1))]
+    masks = bounded_masks(size - 1, min(max_parents, size - 1))[:, 0].tolist()
     dags = []
     for choice in product(range(len(masks)), repeat=size):
         adjacency = np.zeros((size, size), dtype=bool)

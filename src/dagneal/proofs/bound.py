@@ -14,6 +14,7 @@ from math import ceil
 import numpy as np
 
 from dagneal.base.kernels import Floats, Ints, Masks
+from dagneal.scoring.sets import has_bit, move_bits
 from dagneal.scoring.table import ScoreTable
 from dagneal.solvers.exact import exact, fits
 from dagneal.solvers.solution import Bound
@@ -53,7 +54,7 @@ def _score_drops(table: ScoreTable, start: Ints, masks: Masks, scores: Floats) -
     for child in range(n):
         own = slice(start[child], start[child + 1])
         for bit, parent in enumerate(table.candidates_of(child)):
-            without = np.argmax((masks[own] >> np.uint64(bit)) & np.uint64(1) == 0)  # first is best: scores descend
+            without = np.argmin(has_bit(masks[own], bit))  # first is best: scores descend
             drops[parent, child] = scores[own][0] - scores[own][without]
     return drops
 
@@ -96,13 +97,12 @@ def _group_table(table: ScoreTable, members: Ints, start: Ints, masks: Masks, sc
     for child in members:
         own = slice(start[child], start[child + 1])
         others.append(index[members[members != child]])
-        inside = np.zeros(start[child + 1] - start[child], dtype=np.uint64)
-        for bit, parent in enumerate(table.candidates_of(child)):
-            if index[parent] >= 0:
-                local = np.uint64(index[parent] - (parent > child))
-                inside |= ((masks[own] >> np.uint64(bit)) & np.uint64(1)) << local
+        candidates = table.candidates_of(child)
+        bits = np.flatnonzero(index[candidates] >= 0)
+        local = index[candidates[bits]] - (candidates[bits] > child)
+        inside = move_bits(masks[own], bits, local, words=1)[:, 0]  # a group is small enough for one word
         kept, first = np.unique(inside, return_index=True)  # the first of equal masks has the best score
-        parent_sets.append(kept)
+        parent_sets.append(kept[:, None])
         best.append(scores[own][first])
     return ScoreTable(
         names=tuple(table.names[v] for v in members),

@@ -87,7 +87,7 @@ def subproblem_graph(size: int, max_parents: int, encoding: Encoding) -> nx.Grap
     (26, 64)
     """
     limit = min(max_parents, size - 1)
-    masks = bounded_masks(size - 1, limit)
+    masks = bounded_masks(size - 1, limit)[:, 0]
     names = tuple(map(str, range(size)))
     scores = -np.random.default_rng(0).random((1, size, len(masks)))
     return table_graph(Subproblems(names, "any", limit, np.arange(size)[None], masks, scores), encoding)

@@ -19,6 +19,7 @@ from dagneal.base.kernels import Floats, Ints, Masks, kernel
 from dagneal.qubo.hamiltonian import Qubos
 from dagneal.qubo.variables import KINDS, Layout
 from dagneal.scoring.orders import dag_of_order, score_orders, sort_topologically
+from dagneal.scoring.sets import find_mask, flip_bit
 from dagneal.scoring.table import ScoreTable, Subproblems
 
 
@@ -319,30 +320,25 @@ def _raw_scores(
     """Return the log score of each raw read; NaN if `acyclic` is False or a parent set is not in the table."""
     reads, n, _ = edges.shape
     total = np.zeros(reads)
+    mask = np.empty((1, masks.shape[1]), dtype=np.uint64)
     for read in range(reads):
         if not acyclic[read]:
             total[read] = np.nan
             continue
         for child in range(n):
-            mask = np.uint64(0)
+            mask[:] = np.uint64(0)
             parents = 0
             for parent in range(n):
                 parents += edges[read, parent, child]
             for bit in range(first[child + 1] - first[child]):
                 if edges[read, candidates[first[child] + bit], child]:
-                    mask |= np.uint64(1) << np.uint64(bit)
+                    flip_bit(mask, 0, bit)
                     parents -= 1
-            low, high = start[child], start[child + 1]
-            while low < high:
-                middle = (low + high) // 2
-                if masks[middle] < mask:
-                    low = middle + 1
-                else:
-                    high = middle
-            if parents > 0 or low == start[child + 1] or masks[low] != mask:
+            entry = find_mask(masks, start[child], start[child + 1], mask, 0)
+            if parents > 0 or entry < 0:
                 total[read] = np.nan
                 break
-            total[read] += scores[low]
+            total[read] += scores[entry]
     return total
 
 

@@ -19,6 +19,7 @@ from dagneal.qubo.penalties import Penalties
 from dagneal.qubo.polynomial import Child
 from dagneal.qubo.reduction import Reduction
 from dagneal.qubo.variables import Layout
+from dagneal.scoring.sets import find_masks, mask_bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,14 +174,14 @@ def _add_score(terms: _Terms, layout: Layout, index: int, child: Child, reduced:
     sets = child.sets
     terms.offset += child.weights[:, 0]
     single = np.flatnonzero(sets.sizes == 1)
-    terms.linear[:, variables[_bit_positions(sets.masks[single], 1)[:, 0]]] += child.weights[:, single]
+    terms.linear[:, variables[mask_bits(sets.masks[single]).ravel()]] += child.weights[:, single]
     pairs = np.flatnonzero(sets.sizes == 2)
-    ends = variables[_bit_positions(sets.masks[pairs], 2)]
+    ends = variables[mask_bits(sets.masks[pairs]).reshape(-1, 2)]
     terms.add(ends[:, 0], ends[:, 1], child.weights[:, pairs])
     if not len(reduced.products):
         return
     ends = variables[reduced.factors]
-    terms.add(ends[:, 0], ends[:, 1], child.weights[:, np.searchsorted(sets.masks, reduced.terms)])
+    terms.add(ends[:, 0], ends[:, 1], child.weights[:, find_masks(sets.masks, reduced.terms)])
     x, y = variables[np.array([(product.left, product.right) for product in reduced.products])].T
     a = variables[len(child.parents) :]
     low, high = weights[:, :, 0], weights[:, :, 1]  # u and v
@@ -188,17 +189,6 @@ def _add_score(terms: _Terms, layout: Layout, index: int, child: Child, reduced:
     terms.add(x, a, -(low + high))
     terms.add(y, a, -(low + high))
     terms.linear[:, a] += low + 2 * high
-
-
-def _bit_positions(masks: np.ndarray, count: int) -> Ints:
-    """Return the positions of the 1 bits of each mask, shape (masks, count). Each mask must have exactly `count` 1 bits."""
-    positions = np.empty((len(masks), count), dtype=np.int64)
-    left = masks.copy()
-    for column in range(count):
-        lowest = left & (~left + np.uint64(1))
-        positions[:, column] = np.bitwise_count(lowest - np.uint64(1))
-        left ^= lowest
-    return positions
 
 
 def _add_maximum(terms: _Terms, layout: Layout, index: int, limit: int, weight: Floats, squared: bool) -> None:

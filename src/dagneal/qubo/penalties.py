@@ -48,11 +48,12 @@ from typing import Literal
 
 import numpy as np
 
-from dagneal.base.kernels import Floats, Ints
+from dagneal.base.kernels import Floats, Ints, Masks
 from dagneal.qubo.order_variables import OrderVariables
 from dagneal.qubo.polynomial import MAX_ENUMERATED, Child
 from dagneal.qubo.reduction import Reduction
 from dagneal.scoring.orders import random_orders
+from dagneal.scoring.sets import find_masks, is_subset, pack_flags
 
 PenaltyKind = Literal["paper", "tight", "gap"]
 _MARGIN = 10.0  # added to the bounds, in nats; with a smaller margin, annealers violate constraints more often
@@ -150,7 +151,7 @@ def _influences(child: Child, reduced: Reduction) -> Floats:
 
     The first weight is for a variable that is 0 but should be 1; the second is for a variable that is 1 but should be 0.
     """
-    weights = child.weights[:, np.searchsorted(child.sets.masks, reduced.terms)]
+    weights = child.weights[:, find_masks(child.sets.masks, reduced.terms)]
     influences = [product.influence(weights) for product in reduced.products]
     return np.stack(influences, axis=1) if influences else np.zeros((len(weights), 0, 2))
 
@@ -182,9 +183,9 @@ def _triangle_costs(children: list[Child], removal_costs: Floats, order: OrderVa
     return np.where((uniform.sum(axis=1) < costs.sum(axis=1))[:, None], uniform, costs)
 
 
-def _parent_mask(child: Child, members: Ints) -> np.uint64:
+def _parent_mask(child: Child, members: Ints) -> Masks:
     """Return the possible parents of a child that are in `members`, as a bit mask."""
-    return np.uint64(sum(1 << int(bit) for bit in np.flatnonzero(np.isin(child.parents, members))))
+    return pack_flags(np.isin(child.parents, members), child.sets.masks.shape[1])
 
 
 def oversize_gain(child: Child, limit: int) -> Floats:
@@ -219,11 +220,9 @@ def _known_cost(children: list[Child]) -> Floats:
         rank = np.argsort(orders, axis=1)
         total = np.zeros((len(best), len(orders)))
         for index, child in enumerate(children):
-            later = rank[:, child.parents] > rank[:, [index]]
-            bits = np.arange(len(child.parents), dtype=np.uint64)
-            excluded = (later.astype(np.uint64) << bits).sum(axis=1, dtype=np.uint64)
-            for order, mask in enumerate(excluded):
-                total[:, order] += child.costs[:, child.sets.masks & mask == 0].min(axis=1)
+            before = pack_flags(rank[:, child.parents] < rank[:, [index]], child.sets.masks.shape[1])
+            for order, mask in enumerate(before):
+                total[:, order] += child.costs[:, is_subset(child.sets.masks, mask)].min(axis=1)
         best = np.minimum(best, total.min(axis=1))
     return best
 

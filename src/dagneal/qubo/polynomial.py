@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dagneal.base.errors import InputError
 from dagneal.base.kernels import Floats, Ints, Masks
-from dagneal.scoring.sets import bounded_masks
+from dagneal.scoring.sets import bounded_masks, find_masks, has_bit, mask_of, mask_sizes, move_bits
 from dagneal.scoring.table import ScoreTable, Subproblems
 
 MARGIN = 3.0  # energy difference of a forbidden set to its best subset, in nats; odds of 1 to 20 at temperature 1
@@ -31,7 +31,7 @@ class Family:
     """All sets with at most a given number of elements, as bit masks. Subsets come before supersets.
 
     Attributes:
-        masks: bit mask of each set.
+        masks: bit mask of each set, shape (sets, words).
         sizes: number of elements of each set.
         steps: for each element, the indices of the sets that contain it, and the indices of the same sets without it.
     """
@@ -70,15 +70,15 @@ class Family:
 def family(elements: int, limit: int) -> Family:
     """Return all sets with at most `limit` of the elements from 0 to `elements` - 1.
 
-    >>> family(3, 2).masks.tolist()
+    >>> family(3, 2).masks.ravel().tolist()
     [0, 1, 2, 3, 4, 5, 6]
     """
     masks = bounded_masks(elements, limit)
     steps = []
-    for flag in np.uint64(1) << np.arange(elements, dtype=np.uint64):
-        having = np.flatnonzero(masks & flag)
-        steps.append((having, np.searchsorted(masks, masks[having] ^ flag)))
-    return Family(masks, np.bitwise_count(masks).astype(np.int64), tuple(steps))
+    for element in range(elements):
+        having = np.flatnonzero(has_bit(masks, element))
+        steps.append((having, find_masks(masks, masks[having] ^ mask_of([element], masks.shape[1]))))
+    return Family(masks, mask_sizes(masks), tuple(steps))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,9 +124,9 @@ class Child:
                 costs[:, index] = (self.lowest[:, lacking] - self.costs[:, having]).max(axis=1)
         return np.maximum(costs, 0.0)
 
-    def removal_cost(self, mask: Masks | np.uint64) -> Floats:
+    def removal_cost(self, mask: Masks) -> Floats:
         """Return the largest cost increase from removing all parents in the bit mask `mask` at once, shape (problems,)."""
-        lacking = np.searchsorted(self.sets.masks, self.sets.masks & ~mask)
+        lacking = find_masks(self.sets.masks, self.sets.masks & ~mask)
         cost: Floats = (self.lowest[:, lacking] - self.costs).max(axis=1)
         return cost
 
@@ -142,7 +142,7 @@ class Child:
         for begin in range(0, len(self.costs), step):
             values = np.zeros((len(self.costs[begin : begin + step]), count))
             lowest = np.full(values.shape, np.inf)
-            index = self.sets.masks.astype(np.int64)
+            index = self.sets.masks[:, 0].astype(np.int64)
             values[:, index] = self.weights[begin : begin + step]
             lowest[:, index] = self.costs[begin : begin + step]
             for bit in range(len(self.parents)):
@@ -183,7 +183,8 @@ def _costs(problem: ScoreTable | Subproblems) -> Iterator[tuple[Ints, Family, Fl
         sets = family(len(parents), min(problem.max_parents, len(parents)))
         entries = problem.entries_of(child)
         costs = np.full((1, len(sets.masks)), np.inf)
-        costs[0, np.searchsorted(sets.masks, problem.masks[entries])] = -problem.scores[entries]
+        masks = problem.masks[entries, : sets.masks.shape[1]]  # other children may need more words
+        costs[0, find_masks(sets.masks, masks)] = -problem.scores[entries]
         yield parents, sets, costs
 
 
@@ -199,10 +200,9 @@ def _prune(parents: Ints, sets: Family, costs: Floats) -> Child:
     needed = undominated_sets(sets, costs)[0]
     kept = np.flatnonzero([needed[having].any() for having, _ in sets.steps])
     remaining = family(len(kept), min(int(sets.sizes.max()), len(kept)))
-    masks = np.zeros(len(remaining.masks), dtype=np.uint64)  # the remaining sets as masks over all candidate parents
-    for new, bit in enumerate(kept):
-        masks |= ((remaining.masks >> np.uint64(new)) & np.uint64(1)) << np.uint64(bit)
-    index = np.searchsorted(sets.masks, masks)
+    # The remaining sets as masks over all candidate parents.
+    masks = move_bits(remaining.masks, range(len(kept)), kept, sets.masks.shape[1])
+    index = find_masks(sets.masks, masks)
     costs = costs[:, index]
     weights = _fit_weights(remaining, costs, needed[None, index])
     weights[np.abs(weights) <= _rounding(costs)[:, None]] = 0.0

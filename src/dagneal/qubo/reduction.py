@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from dagneal.base.kernels import Floats, Ints, Masks
+from dagneal.scoring.sets import mask_bits, mask_of, word_count
 
 _EXACT_BOUND = 14  # if the other variables in the terms are at most this many, all their values are enumerated
 
@@ -68,7 +69,7 @@ class Reduction:
 
     Attributes:
         products: auxiliary variables.
-        terms: products of three or more edge variables that were reduced, as bit masks.
+        terms: products of three or more edge variables that were reduced, as bit masks, shape (terms, words).
         factors: numbers of the two variables whose product replaces each term, shape (terms, 2).
     """
 
@@ -89,25 +90,27 @@ def reduction(edges: int, terms: Masks) -> Reduction:
     odd. It is optimal if every product of three variables must be reduced (Turan), because any three variables contain such
     a pair.
 
-    >>> from dagneal.scoring.sets import bounded_masks
+    >>> from dagneal.scoring.sets import bounded_masks, mask_sizes
     >>> masks = bounded_masks(5, 3)
-    >>> len(reduction(5, masks[np.bitwise_count(masks) == 3]).products)
+    >>> len(reduction(5, masks[mask_sizes(masks) == 3]).products)
     4
     """
-    return _reduction(edges, tuple(map(int, terms)))
+    return _reduction(edges, tuple(tuple(bit for bit in bits if bit >= 0) for bits in mask_bits(terms).tolist()))
 
 
 @lru_cache(maxsize=256)
-def _reduction(edges: int, terms: tuple[int, ...]) -> Reduction:
+def _reduction(edges: int, terms: tuple[tuple[int, ...], ...]) -> Reduction:
     products, factors = min((_greedy(edges, terms, by_parity) for by_parity in (True, False)), key=lambda pair: len(pair[0]))
-    return Reduction(tuple(products), np.array(terms, dtype=np.uint64), np.array(factors, dtype=np.int64).reshape(-1, 2))
+    words = word_count(edges)
+    masks = np.array([mask_of(term, words) for term in terms], dtype=np.uint64).reshape(-1, words)
+    return Reduction(tuple(products), masks, np.array(factors, dtype=np.int64).reshape(-1, 2))
 
 
-def _greedy(edges: int, terms: tuple[int, ...], by_parity: bool) -> tuple[list[Product], list[tuple[int, ...]]]:
+def _greedy(edges: int, terms: tuple[tuple[int, ...], ...], by_parity: bool) -> tuple[list[Product], list[tuple[int, ...]]]:
     """Replace the most frequent pair of variables by an auxiliary variable, until every product has two variables."""
     parity = [variable % 2 for variable in range(edges)]
     members = [1 << variable for variable in range(edges)]
-    factors = [tuple(variable for variable in range(edges) if term >> variable & 1) for term in terms]
+    factors = list(terms)
     products: list[Product] = []
     while True:
         counts = Counter(pair for term in factors if len(term) > 2 for pair in combinations(term, 2))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dagneal.base.kernels import Floats, Ints, Masks, kernel
 from dagneal.graphs.dags import dag_from_parents
+from dagneal.scoring.sets import first_subset, set_bit, squeeze_words
 from dagneal.scoring.table import ScoreTable
 
 
@@ -27,7 +28,8 @@ def score_orders(table: ScoreTable, orders: Ints) -> Floats:
     array([-21036.86])
     """
     masks, scores = table.best_first
-    return _score_orders(np.ascontiguousarray(orders), table.first, table.candidates, table.start, masks, scores)
+    layout = table.first, table.candidates, table.start
+    return _score_orders(np.ascontiguousarray(orders), *layout, squeeze_words(masks), scores)
 
 
 def dag_of_order(table: ScoreTable, order: Ints) -> nx.DiGraph:
@@ -87,20 +89,16 @@ def _score_orders(orders: Ints, first: Ints, candidates: Ints, start: Ints, mask
     count, n = orders.shape
     total = np.zeros(count)
     rank = np.empty(n, dtype=np.int64)  # position of each variable in the order
+    before = np.empty((1, *masks.shape[1:]), dtype=np.uint64)  # candidates of a child that come before the child
     for line in range(count):
         for position in range(n):
             rank[orders[line, position]] = position
         for child in range(n):
-            later = np.uint64(0)
+            before[:] = np.uint64(0)
             for bit in range(first[child + 1] - first[child]):
-                if rank[candidates[first[child] + bit]] > rank[child]:
-                    later |= np.uint64(1) << np.uint64(bit)
-            best = -np.inf
-            for entry in range(start[child], start[child + 1]):
-                if masks[entry] & later == np.uint64(0):
-                    best = scores[entry]
-                    break
-            total[line] += best
+                set_bit(before, 0, bit, rank[candidates[first[child] + bit]] < rank[child])
+            entry = first_subset(masks, start[child], start[child + 1], before, 0)
+            total[line] += scores[entry] if entry >= 0 else -np.inf
     return total
 
 

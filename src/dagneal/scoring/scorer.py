@@ -27,17 +27,18 @@ from dagneal.scoring.sets import (
     Members,
     bounded_masks,
     expand_masks,
+    mask_sizes,
     max_set_size,
     pad_sets,
     set_keys,
     set_members,
     sort_keys,
     state_combinations,
+    word_count,
 )
 from dagneal.scoring.store import KeyIndex, Rows, SetStore
 from dagneal.scoring.table import ScoreTable
 
-MAX_CANDIDATES = 64  # bits of a mask
 MAX_SCORES = 50_000_000  # 16 bytes each
 _CHUNK = 1 << 16  # parent sets that are scored at a time
 
@@ -109,15 +110,18 @@ class Scorer:
         if self.knowledge is not None and self.constraints is not None and not complete:
             self.knowledge.check(names, limit)
             possible = [self.constraints.candidates(child, given) for child, given in enumerate(possible)]
-        check_set_size(min(limit, max(map(len, possible))), len(names))
+        most = max(map(len, possible))
+        check_set_size(min(limit, most), len(names))
         total = sum(comb(len(c), k) for c in possible for k in range(min(limit, len(c)) + 1))
         if total > MAX_SCORES:
             raise InputError(
                 f"max_parents={limit} with {len(names)} variables needs {total:,} scores, more than {MAX_SCORES:,}; "
                 "use a lower parent limit, or give candidates"
             )
-        check_memory(self.table_bytes(total), f"a table of {total:,} scores", "use a lower parent limit, or give candidates")
-        by_size = {size: bounded_masks(size, min(limit, size)) for size in {len(c) for c in possible}}
+        needed = self.table_bytes(total, most)
+        check_memory(needed, f"a table of {total:,} scores", "use a lower parent limit, or give candidates")
+        words = word_count(most)
+        by_size = {size: bounded_masks(size, min(limit, size), words) for size in {len(c) for c in possible}}
         masks = [by_size[len(c)] for c in possible]
         layout = {
             "first": np.cumsum([0, *map(len, possible)]),
@@ -144,13 +148,14 @@ class Scorer:
         other.counter = Counter(self.data, run, self.counter.workers)
         return other
 
-    def table_bytes(self, scores: int) -> int:
+    def table_bytes(self, scores: int, candidates: int) -> int:
         """Return the estimated peak memory, in bytes, for computing a score table. The formula comes from measurements.
 
         Args:
             scores: number of scores in the table.
+            candidates: largest number of candidate parents of a child.
         """
-        return scores * (50 + 12 * len(self._arities))
+        return scores * (42 + 8 * word_count(candidates) + 12 * len(self._arities))
 
     def local(self, child: str, parents: Iterable[str] = ()) -> float:
         """Return the log score of a child given its parents, without penalties for violations of background knowledge.
@@ -262,7 +267,7 @@ class Scorer:
             children: indices of the children. A child may occur several times.
             candidates: for each child, its candidate parents as an array of ascending indices. Bit b of a mask stands for
                 element b of this array.
-            masks: for each child, its parent sets as bit masks.
+            masks: for each child, its parent sets as bit masks, one mask per row. All masks have the same number of words.
 
         Returns:
             One array: the scores of the first child's sets, then the scores of the second child's sets, and so on.
@@ -272,7 +277,7 @@ class Scorer:
 
     def _score_masks(self, children: Ints, first: Ints, candidates: Ints, start: Ints, masks: Masks) -> Floats:
         """Return the same scores as `score_sets`. The arrays have the layout of a `ScoreTable`."""
-        width = int(np.bitwise_count(masks).max(initial=0))
+        width = int(mask_sizes(masks).max(initial=0))
 
         def expand(lines: slice) -> tuple[Ints, Members]:
             count = lines.stop - lines.start
@@ -404,17 +409,10 @@ def _check_candidates(names: Sequence[str], candidates: Mapping[str, Sequence[st
                 raise InputError(f"candidates contain {name!r}, which is not a variable of the data{hint(str(name), names)}")
         if child in parents:
             raise InputError(f"{child!r} cannot be its own candidate parent")
-    possible = [
+    return [
         np.array(
             sorted({position[p] for p in given[child]}) if child in given else [j for j in range(len(names)) if j != i],
             dtype=np.int64,
         )
         for i, child in enumerate(names)
     ]
-    for child, indices in zip(names, possible, strict=True):
-        if len(indices) > MAX_CANDIDATES:
-            raise InputError(
-                f"{child!r} has {len(indices)} candidate parents; at most {MAX_CANDIDATES} are possible: "
-                "choose fewer variables with columns=[...], or give candidates"
-            )
-    return possible

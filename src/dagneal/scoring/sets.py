@@ -1,4 +1,8 @@
-"""Sets of variables, represented by bit masks, by rows of indices and by sortable keys."""
+"""Sets of variables, represented by bit masks, by rows of indices and by sortable keys.
+
+A mask is an array of 64-bit words. Bit b of a mask is bit b % 64 of word b // 64. Masks are compared as numbers, from the
+last word to the first.
+"""
 
 from __future__ import annotations
 
@@ -191,6 +195,200 @@ def state_combinations(members: Members, arities: Ints) -> Floats:
     return cells
 
 
+def word_count(bits: int) -> int:
+    """Return the number of 64-bit words of a mask with this number of bits; at least 1."""
+    return max(1, -(-bits // 64))
+
+
+def mask_of(bits: Iterable[int], words: int) -> Masks:
+    """Return the mask in which the given bits are 1.
+
+    Args:
+        bits: positions of the 1 bits.
+        words: number of words of the mask.
+
+    >>> mask_of([0, 2, 64], words=2).tolist()
+    [5, 1]
+    """
+    flags = np.zeros(64 * words, dtype=bool)
+    flags[list(bits)] = True
+    return pack_flags(flags, words)
+
+
+def pack_flags(flags: NDArray[np.bool_], words: int) -> Masks:
+    """Return masks: bit b of a mask is element b of a row of `flags`, which is its last axis.
+
+    Args:
+        flags: values of the bits; missing bits are 0.
+        words: number of words of each mask.
+    """
+    padded = np.zeros((*flags.shape[:-1], 64 * words), dtype=bool)
+    padded[..., : flags.shape[-1]] = flags
+    return np.packbits(padded, axis=-1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+
+
+def bounded_masks(bits: int, limit: int, words: int | None = None) -> Masks:
+    """Return all masks of `bits` bits in which at most `limit` bits are 1, in ascending order, one mask per row.
+
+    Each mask represents a set. In this order, a set comes after all its subsets.
+
+    Args:
+        bits: number of bits.
+        limit: largest number of 1 bits.
+        words: number of words of each mask; by default as many as the bits need.
+
+    >>> bounded_masks(3, 2).ravel().tolist()
+    [0, 1, 2, 3, 4, 5, 6]
+    """
+    by_limit = [np.zeros((1, words or word_count(bits)), dtype=np.uint64)] * (limit + 1)
+    for bit in range(bits):
+        flag = mask_of([bit], by_limit[0].shape[1])
+        with_bit = [masks | flag for masks in by_limit]
+        by_limit = [by_limit[0]] + [np.concatenate([by_limit[k], with_bit[k - 1]]) for k in range(1, limit + 1)]
+    return by_limit[limit]
+
+
+def has_bit(masks: Masks, bit: int) -> NDArray[np.bool_]:
+    """Return, for each mask, whether a bit is 1. The words of a mask are the last axis of `masks`."""
+    flags: NDArray[np.bool_] = (masks[..., bit // 64] >> np.uint64(bit % 64)) & np.uint64(1) == 1
+    return flags
+
+
+def is_subset(masks: Masks, others: Masks) -> NDArray[np.bool_]:
+    """Return, for each mask, whether all its 1 bits are also 1 in the other mask. The words of a mask are the last axis."""
+    inside: NDArray[np.bool_] = (masks & ~others == 0).all(axis=-1)
+    return inside
+
+
+def mask_sizes(masks: Masks) -> Ints:
+    """Return the number of 1 bits of each mask. The words of a mask are the last axis of `masks`."""
+    sizes: Ints = np.bitwise_count(masks).sum(axis=-1, dtype=np.int64)
+    return sizes
+
+
+def mask_bits(masks: Masks) -> Members:
+    """Return the positions of the 1 bits of each mask, as rows of ascending numbers padded with -1.
+
+    Args:
+        masks: array with one mask per row.
+
+    >>> mask_bits(bounded_masks(3, 2)[4:]).tolist()
+    [[2, -1], [0, 2], [1, 2]]
+    """
+    positions = np.empty((len(masks), int(mask_sizes(masks).max(initial=0))), dtype=np.int32)
+    every = np.arange(64 * masks.shape[1])
+    all_bits, all_masks = np.array([0, len(every)]), np.array([0, len(masks)])
+    expand_masks(all_bits, every, all_masks, masks, 0, np.empty(len(masks), dtype=np.int64), positions)
+    return positions
+
+
+def move_bits(masks: Masks, origins: Iterable[int], targets: Iterable[int], words: int) -> Masks:
+    """Return masks with moved bits: each target bit gets the value of its origin bit. All other bits are 0.
+
+    Args:
+        masks: array with one mask per row.
+        origins: positions of bits in `masks`.
+        targets: positions of the same bits in the result.
+        words: number of words of each mask of the result.
+    """
+    moved = np.zeros((len(masks), words), dtype=np.uint64)
+    for origin, target in zip(origins, targets, strict=True):
+        moved[:, target // 64] |= has_bit(masks, origin).astype(np.uint64) << np.uint64(target % 64)
+    return moved
+
+
+def find_masks(ascending: Masks, wanted: Masks) -> Ints:
+    """Return the index of each wanted mask; -1 if it is absent.
+
+    Args:
+        ascending: array with one mask per row, in ascending order.
+        wanted: array with one mask per row.
+    """
+    index = np.empty(len(wanted), dtype=np.int64)
+    _find_each(ascending, wanted, index)
+    return index
+
+
+@kernel
+def _find_each(ascending: Masks, wanted: Masks, index: Ints) -> None:
+    for line in range(len(wanted)):
+        index[line] = find_mask(ascending, 0, len(ascending), wanted, line)
+
+
+# In kernels, a single mask is a row of an array. Passing the array and the row is faster than passing a view of the row.
+
+
+@kernel
+def find_mask(masks: Masks, begin: int, end: int, wanted: Masks, row: int) -> int:
+    """Return the index of the mask `wanted[row]` among `masks[begin:end]`, which ascend; -1 if it is absent."""
+    low, high = begin, end
+    while low < high:
+        middle = (low + high) // 2
+        word = masks.shape[1] - 1
+        while word > 0 and masks[middle, word] == wanted[row, word]:
+            word -= 1
+        if masks[middle, word] < wanted[row, word]:
+            low = middle + 1
+        else:
+            high = middle
+    if low == end:
+        return -1
+    for word in range(masks.shape[1]):
+        if masks[low, word] != wanted[row, word]:
+            return -1
+    return low
+
+
+def squeeze_words(masks: Masks) -> Masks:
+    """Return masks of one word as an array with one axis, and other masks unchanged. The array is contiguous.
+
+    `first_subset` and `flip_bit` accept both. Numba compiles them separately for one axis, without loops over words.
+    """
+    return np.ascontiguousarray(masks[:, 0] if masks.shape[1] == 1 else masks)
+
+
+@kernel
+def first_subset(masks: Masks, begin: int, end: int, allowed: Masks, row: int) -> int:
+    """Return the index of the first subset of the mask `allowed[row]` among `masks[begin:end]`; -1 if there is none.
+
+    `masks` and `allowed` are results of `squeeze_words`.
+    """
+    if masks.ndim == 1:
+        outside = ~allowed[row]
+        for entry in range(begin, end):
+            if masks[entry] & outside == np.uint64(0):
+                return entry
+    else:
+        for entry in range(begin, end):
+            word = 0
+            while word < masks.shape[1] and masks[entry, word] & ~allowed[row, word] == np.uint64(0):
+                word += 1
+            if word == masks.shape[1]:
+                return entry
+    return -1
+
+
+@kernel
+def flip_bit(masks: Masks, row: int, bit: int) -> None:
+    """Change the value of one bit of the mask `masks[row]` in place. `masks` may be a result of `squeeze_words`."""
+    if masks.ndim == 1:
+        masks[row] ^= np.uint64(1) << np.uint64(bit)
+    else:
+        masks[row, bit >> 6] ^= np.uint64(1) << np.uint64(bit & 63)
+
+
+@kernel
+def set_bit(masks: Masks, row: int, bit: int, value: bool) -> None:
+    """Set a bit of the mask `masks[row]`, which is 0, to a value. `masks` may be a result of `squeeze_words`.
+
+    This function has no branch, so it is fast even if values are random.
+    """
+    if masks.ndim == 1:
+        masks[row] |= np.uint64(value) << np.uint64(bit)
+    else:
+        masks[row, bit >> 6] |= np.uint64(value) << np.uint64(bit & 63)
+
+
 @kernel
 def expand_masks(
     first: Ints, candidates: Ints, start: Ints, masks: Masks, begin: int, groups: Ints, members: Members
@@ -206,24 +404,10 @@ def expand_masks(
             group += 1
         groups[line] = group
         size = 0
-        rest = masks[begin + line]
-        while rest:
-            members[line, size] = candidates[first[group] + lowest_bit(rest)]
-            rest &= rest - np.uint64(1)
-            size += 1
+        for word in range(masks.shape[1]):
+            rest = masks[begin + line, word]
+            while rest:
+                members[line, size] = candidates[first[group] + 64 * word + np.int64(lowest_bit(rest))]
+                rest &= rest - np.uint64(1)
+                size += 1
         members[line, size:] = -1
-
-
-def bounded_masks(bits: int, limit: int) -> Masks:
-    """Return all masks of `bits` bits in which at most `limit` bits are 1, in ascending order.
-
-    Each mask represents a set. In this order, a set comes after all its subsets.
-
-    >>> bounded_masks(3, 2).tolist()
-    [0, 1, 2, 3, 4, 5, 6]
-    """
-    by_limit = [np.zeros(1, dtype=np.uint64)] * (limit + 1)
-    for bit in range(bits):
-        with_bit = [masks | np.uint64(1 << bit) for masks in by_limit]
-        by_limit = [by_limit[0]] + [np.concatenate([by_limit[k], with_bit[k - 1]]) for k in range(1, limit + 1)]
-    return by_limit[limit]

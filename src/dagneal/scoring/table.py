@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import comb
 from typing import Any
 
 import networkx as nx
@@ -14,7 +15,20 @@ from numpy.typing import NDArray
 from dagneal.base.errors import InputError, hint
 from dagneal.base.kernels import Floats, Ints, Masks, kernel
 from dagneal.graphs.dags import check_dag
-from dagneal.scoring.sets import bounded_masks
+from dagneal.scoring.sets import (
+    Members,
+    bounded_masks,
+    find_mask,
+    first_subset,
+    flip_bit,
+    is_subset,
+    mask_bits,
+    mask_of,
+    move_bits,
+    pack_flags,
+    squeeze_words,
+    word_count,
+)
 
 MAX_GATHER_SIZE = 28  # variables; the limit of exact search
 
@@ -25,7 +39,8 @@ class ScoreTable:
 
     An entry of the table is a parent set and its score. The parent sets of child i are `masks[start[i]:start[i + 1]]`, and
     `scores` has the same layout. A parent set is a bit mask: bit b stands for candidate b of the child. The candidates of
-    child i are `candidates[first[i]:first[i + 1]]`. The masks of a child ascend, so a set comes after all its subsets. Sets
+    child i are `candidates[first[i]:first[i + 1]]`. A mask is a row of 64-bit words, as many as the child with the most
+    candidates needs; see `dagneal.scoring.sets`. The masks of a child ascend, so a set comes after all its subsets. Sets
     that are not allowed are absent, for example sets of more than `max_parents` parents.
 
     The scores include background knowledge. Forbidden parents are not candidates. A set that lacks a required parent, or has
@@ -42,7 +57,7 @@ class ScoreTable:
         first: index in `candidates` of each child's first candidate, followed by the length of `candidates`.
         candidates: indices of the possible parents, ascending for each child.
         start: index in `masks` and `scores` of each child's first entry, followed by the length of `masks`.
-        masks: parent sets as bit masks.
+        masks: parent sets as bit masks, shape (entries, words).
         scores: log scores of the parent sets, including penalties for violations of background knowledge.
         required: boolean matrix; `required[parent, child]` is True if the edge is required. None if there are no required
             edges.
@@ -96,7 +111,7 @@ class ScoreTable:
         The entries of each child are sorted by descending score. An optimal network never needs the removed sets.
         """
         masks, scores = self.best_first
-        keep = _undominated_sets(self.start, masks)
+        keep = _undominated_sets(self.start, squeeze_words(masks))
         kept = np.concatenate([[0], np.cumsum(keep)])
         return kept[self.start], masks[keep], scores[keep]
 
@@ -104,7 +119,7 @@ class ScoreTable:
     def unrestricted(self) -> bool:
         """Whether the table has, for each child, every set of at most `max_parents` other variables."""
         n = len(self.names)
-        full = len(bounded_masks(n - 1, self.max_parents))
+        full = sum(comb(n - 1, size) for size in range(self.max_parents + 1))
         return bool((np.diff(self.first) == n - 1).all() and (np.diff(self.start) == full).all())
 
     def candidates_of(self, child: int) -> Ints:
@@ -127,9 +142,8 @@ class ScoreTable:
         entries = self.entries_of(self.position[child])
         bits = self.local_bits[self.position[child], [self.position[p] for p in parent_names]]
         if (bits >= 0).all():
-            mask = np.uint64(sum(1 << int(bit) for bit in set(bits)))
-            entry = entries.start + int(np.searchsorted(self.masks[entries], mask))
-            if entry < entries.stop and self.masks[entry] == mask:
+            entry = find_mask(self.masks, entries.start, entries.stop, mask_of(bits, self.masks.shape[1])[None], 0)
+            if entry >= 0:
                 return float(self.scores[entry])
         raise self._absent_set(child, parent_names)
 
@@ -165,13 +179,12 @@ class ScoreTable:
             child: index of the child.
             allowed: array with True for each variable that may be a parent.
         """
-        candidates = self.candidates_of(child)
-        outside = np.uint64(sum(1 << bit for bit, v in enumerate(candidates) if not allowed[v]))
-        fitting = np.flatnonzero(self.best_first[0][self.entries_of(child)] & outside == 0)
-        if not len(fitting):
+        candidates, entries, masks = self.candidates_of(child), self.entries_of(child), self.best_first[0]
+        inside = pack_flags(allowed[candidates][None], masks.shape[1])
+        entry = first_subset(squeeze_words(masks), entries.start, entries.stop, squeeze_words(inside), 0)
+        if entry < 0:
             raise InputError(f"{self.names[child]!r} has no parent set among the allowed variables; allow more variables")
-        mask = int(self.best_first[0][self.start[child] + fitting[0]])
-        return [int(v) for bit, v in enumerate(candidates) if mask >> bit & 1]
+        return [int(v) for v in candidates[mask_bits(masks[entry : entry + 1])[0]]]
 
     def restrict(self, names: Sequence[str]) -> ScoreTable:
         """Return the table of a subset of the variables. They keep the order of this table. No score is computed again.
@@ -185,17 +198,15 @@ class ScoreTable:
         kept = np.zeros(len(self.names), dtype=bool)
         kept[[self.position[name] for name in names]] = True
         new_index = np.cumsum(kept) - 1
+        children = [int(child) for child in np.flatnonzero(kept)]
+        words = word_count(max(int(kept[self.candidates_of(child)].sum()) for child in children))
         candidates, masks, scores = [], [], []
-        for child in map(int, np.flatnonzero(kept)):
+        for child in children:
             own, entries = self.candidates_of(child), self.entries_of(child)
-            inside = kept[own]
-            outside = np.uint64(sum(1 << bit for bit in np.flatnonzero(~inside)))
-            stays = self.masks[entries] & outside == 0
-            packed = np.zeros(int(stays.sum()), dtype=np.uint64)
-            for new, bit in enumerate(np.flatnonzero(inside)):
-                packed |= ((self.masks[entries][stays] >> np.uint64(bit)) & np.uint64(1)) << np.uint64(new)
+            inside = np.flatnonzero(kept[own])
+            stays = is_subset(self.masks[entries], pack_flags(kept[own], self.masks.shape[1]))
             candidates.append(new_index[own[inside]])
-            masks.append(packed)
+            masks.append(move_bits(self.masks[entries][stays], inside, range(len(inside)), words))
             scores.append(self.scores[entries][stays])
         return ScoreTable(
             names=tuple(self.names[i] for i in np.flatnonzero(kept)),
@@ -230,42 +241,9 @@ class ScoreTable:
             )
         masks = bounded_masks(size - 1, min(self.max_parents, size - 1))
         scores = np.full((len(members), size, len(masks)), -np.inf)
-        for place in range(size):
-            others = np.delete(members, place, axis=1)
-            order = np.argsort(members[:, place], kind="stable")
-            children, begins = np.unique(members[order, place], return_index=True)
-            for child, lines in zip(children, np.split(order, begins[1:]), strict=False):
-                scores[lines, place] = self._look_up(int(child), others[lines], masks)
+        _look_up(members, mask_bits(masks), self.local_bits, self.start, self.masks, self.scores, scores)
         limit = min(self.max_parents, size - 1)
-        return Subproblems(self.names, self.score_name, limit, members, masks, scores, self.required)
-
-    def _look_up(self, child: int, others: Ints, masks: Masks) -> Floats:
-        """Return the scores of a child in several subproblems.
-
-        Args:
-            child: index of the child.
-            others: array with one subproblem per row, as indices of its variables without the child.
-            masks: parent sets as bit masks; bit b stands for column b of `others`.
-
-        Returns:
-            Array of scores with one row per subproblem and one column per mask. The score of a set that is not in the
-            table is minus infinity.
-        """
-        bits = self.local_bits[child][others]
-        wanted = np.zeros((len(others), len(masks)), dtype=np.uint64)
-        possible = np.ones(wanted.shape, dtype=bool)
-        for column in range(others.shape[1]):
-            chosen = (masks >> np.uint64(column)) & np.uint64(1)
-            bit = bits[:, column]
-            flag = np.where(bit >= 0, np.uint64(1) << np.maximum(bit, 0).astype(np.uint64), np.uint64(0))
-            wanted |= flag[:, None] * chosen
-            possible &= (bit >= 0)[:, None] | (chosen == 0)
-        entries = self.entries_of(child)
-        own = self.masks[entries]
-        if not len(own):
-            return np.full(wanted.shape, -np.inf)
-        entry = np.minimum(np.searchsorted(own, wanted), len(own) - 1)
-        return np.where(possible & (own[entry] == wanted), self.scores[entries][entry], -np.inf)
+        return Subproblems(self.names, self.score_name, limit, members, masks[:, 0], scores, self.required)
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,7 +255,7 @@ class Subproblems:
         score_name: name of the score.
         max_parents: parent limit within a subproblem.
         members: array with one subproblem per row, as ascending indices of variables.
-        masks: parent sets as bit masks; bit b stands for member b of the subproblem after removal of the child.
+        masks: parent sets as bit masks of one word; bit b stands for member b of the subproblem after removal of the child.
         scores: log scores; `scores[i, j, k]` is the score of member j of subproblem i with the parent set `masks[k]`. The
             score of a parent set that is not in the table is minus infinity.
         required: boolean matrix over all variables; `required[parent, child]` is True if the edge is required. None if there
@@ -315,27 +293,51 @@ class Subproblems:
             first=np.arange(size + 1) * (size - 1),
             candidates=np.concatenate([np.delete(np.arange(size), child) for child in range(size)]),
             start=np.concatenate([[0], np.cumsum(present.sum(axis=1))]),
-            masks=np.broadcast_to(self.masks, present.shape)[present],
+            masks=np.broadcast_to(self.masks, present.shape)[present][:, None],
             scores=self.scores[index][present],
             required=None if self.required is None else self.required[np.ix_(self.members[index], self.members[index])],
         )
 
 
 @kernel
+def _look_up(
+    members: Ints, subsets: Members, local_bits: Ints, start: Ints, masks: Masks, scores: Floats, found: Floats
+) -> None:
+    """Write the scores of all children and parent sets of subproblems into `found`; see `Subproblems.scores`.
+
+    `members` has one subproblem per row. Each row of `subsets` is a parent set: indices of members of the subproblem after
+    removal of the child, padded with -1. The other arrays belong to a `ScoreTable`. `found` contains minus infinity, which
+    stays if a set is not in the table.
+    """
+    wanted = np.empty((1, masks.shape[1]), dtype=np.uint64)
+    for line in range(len(members)):
+        for place in range(members.shape[1]):
+            child = members[line, place]
+            for index in range(len(subsets)):
+                wanted[:] = np.uint64(0)
+                bit = np.int64(0)
+                for other in subsets[index]:
+                    if other < 0:
+                        break
+                    bit = local_bits[child, members[line, other + (other >= place)]]
+                    if bit < 0:
+                        break
+                    flip_bit(wanted, 0, bit)
+                if bit >= 0:
+                    entry = find_mask(masks, start[child], start[child + 1], wanted, 0)
+                    if entry >= 0:
+                        found[line, place, index] = scores[entry]
+
+
+@kernel
 def _undominated_sets(start: Ints, masks: Masks) -> NDArray[np.bool_]:
     keep = np.zeros(len(masks), dtype=np.bool_)
     for child in range(len(start) - 1):
-        kept = np.empty(start[child + 1] - start[child], dtype=np.uint64)
+        kept = np.empty((start[child + 1] - start[child], *masks.shape[1:]), dtype=np.uint64)
         count = 0
         for entry in range(start[child], start[child + 1]):
-            mask = masks[entry]
-            needed = True
-            for other in range(count):
-                if kept[other] & ~mask == np.uint64(0):
-                    needed = False
-                    break
-            if needed:
-                kept[count] = mask
+            if first_subset(kept, 0, count, masks, entry) < 0:
+                kept[count] = masks[entry]
                 count += 1
                 keep[entry] = True
     return keep

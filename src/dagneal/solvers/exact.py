@@ -24,6 +24,7 @@ from dagneal.base.kernels import Floats, Ints, Progress, kernel
 from dagneal.base.machine import check_memory, has_memory
 from dagneal.graphs.dags import dag_from_parents
 from dagneal.runtime.run import DEFAULT_RUN, Run
+from dagneal.scoring.sets import move_bits
 from dagneal.scoring.table import ScoreTable, check_table
 from dagneal.solvers.solution import Solution
 
@@ -106,12 +107,11 @@ def _solve(table: ScoreTable, progress: Progress) -> NDArray[np.uint8]:
 
 def _global_masks(table: ScoreTable) -> Ints:
     """Return the parent sets of all table entries as bit masks over all variables."""
-    masks = np.zeros(len(table.masks), dtype=np.int64)
+    masks = []
     for child in range(len(table.names)):
-        entries = table.entries_of(child)
-        for bit, variable in enumerate(table.candidates_of(child)):
-            masks[entries] |= ((table.masks[entries] >> np.uint64(bit)) & np.uint64(1)).astype(np.int64) << variable
-    return masks
+        candidates = table.candidates_of(child)
+        masks.append(move_bits(table.masks[table.entries_of(child)], range(len(candidates)), candidates, words=1)[:, 0])
+    return np.concatenate(masks).astype(np.int64)
 
 
 def _dag(table: ScoreTable, sink: NDArray[np.uint8]) -> nx.DiGraph:

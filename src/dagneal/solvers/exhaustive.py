@@ -22,6 +22,7 @@ from dagneal.graphs.dags import dag_from_parents
 from dagneal.qubo.encode import PAPER, qubos
 from dagneal.qubo.polynomial import moebius
 from dagneal.runtime.run import DEFAULT_RUN, Run
+from dagneal.scoring.sets import is_subset
 from dagneal.scoring.table import ScoreTable, check_table
 from dagneal.solvers.solution import Solution
 
@@ -93,7 +94,7 @@ def _family_energies(table: ScoreTable, weights: Floats, delta: Floats) -> Float
     energies = np.empty((n, len(sets)))
     for child in range(n):
         entries = table.entries_of(child)
-        inside = table.masks[entries][None, :] & ~sets[:, None] == 0
+        inside = is_subset(table.masks[entries][None, :], sets[:, None, None])
         energies[child] = inside @ weights[entries] + delta[child] * excess**2
     return energies
 

@@ -20,6 +20,7 @@ from dagneal.base.errors import InputError, whole_number
 from dagneal.base.kernels import Floats, Ints, Masks, kernel, run_threads
 from dagneal.runtime.run import DEFAULT_RUN, NEVER, Run
 from dagneal.scoring.orders import dag_of_order, enforce_required
+from dagneal.scoring.sets import first_subset, flip_bit, squeeze_words
 from dagneal.scoring.table import ScoreTable, check_table
 from dagneal.solvers.solution import Solution
 
@@ -117,7 +118,7 @@ class SearchSpace(NamedTuple):
         reverse_bit: for each neighbour u of a variable v, the bit of v in the masks of u; -1 if v is not a candidate parent
             of u.
         start: bounds in `masks`; the parent sets of child c are `masks[start[c]:start[c + 1]]`.
-        masks: parent sets of each child as bit masks, sorted by decreasing score.
+        masks: parent sets of each child as bit masks, sorted by decreasing score; see `squeeze_words`.
         scores: log scores of the parent sets.
     """
 
@@ -136,7 +137,7 @@ class OrderState(NamedTuple):
     Attributes:
         order: indices of the variables, from first to last.
         position: position of each variable in `order`.
-        before: for each variable, the candidate parents that come before it, as a bit mask.
+        before: for each variable, the candidate parents that come before it, as a bit mask; see `squeeze_words`.
         values: score of each variable with its best parents among the variables before it.
     """
 
@@ -155,16 +156,16 @@ def search_space(table: ScoreTable) -> SearchSpace:
     bits = table.local_bits
     variable, neighbour = np.nonzero((bits >= 0) | (bits.T >= 0))
     first = np.searchsorted(variable, np.arange(len(table.names) + 1))
-    return SearchSpace(first, neighbour, bits[variable, neighbour], bits[neighbour, variable], *table.pruned)
+    start, masks, scores = table.pruned
+    edges = bits[variable, neighbour], bits[neighbour, variable]
+    return SearchSpace(first, neighbour, *edges, start, squeeze_words(masks), scores)
 
 
 @kernel
-def _value(space: SearchSpace, child: int, before: np.uint64) -> float:
-    """Return the best score of a child whose parents are in the bit mask `before`."""
-    for entry in range(space.start[child], space.start[child + 1]):
-        if space.masks[entry] & ~before == np.uint64(0):
-            return float(space.scores[entry])
-    return -np.inf
+def _value(space: SearchSpace, child: int, before: Masks, row: int) -> float:
+    """Return the best score of a child whose parents are in the bit mask `before[row]`."""
+    entry = first_subset(space.masks, space.start[child], space.start[child + 1], before, row)
+    return float(space.scores[entry]) if entry >= 0 else -np.inf
 
 
 @kernel
@@ -193,14 +194,16 @@ def _prepare(space: SearchSpace, current: OrderState) -> None:
         current.before[child] = np.uint64(0)
         for edge in range(space.first[child], space.first[child + 1]):
             if space.bit[edge] >= 0 and current.position[space.neighbours[edge]] < current.position[child]:
-                current.before[child] |= np.uint64(1) << np.uint64(space.bit[edge])
-        current.values[child] = _value(space, child, current.before[child])
+                flip_bit(current.before, child, space.bit[edge])
+        current.values[child] = _value(space, child, current.before, child)
 
 
 @kernel
-def _best_position(space: SearchSpace, current: OrderState, moved: int, passed: Ints) -> Any:
-    """Return the best position of `moved`. Only its present position and the positions of its neighbours are tried."""
-    one = np.uint64(1)
+def _best_position(space: SearchSpace, current: OrderState, moved: int, passed: Ints, allowed: Masks) -> Any:
+    """Return the best position of `moved`. Only its present position and the positions of its neighbours are tried.
+
+    The function uses the memory of `passed` and `allowed`, so that calls need no new memory.
+    """
     neighbours, bit, reverse_bit, position = space.neighbours, space.bit, space.reverse_bit, current.position
     here = position[moved]
     best_gain, best = 1e-9, here
@@ -216,17 +219,18 @@ def _best_position(space: SearchSpace, current: OrderState, moved: int, passed: 
                 passed[slot] = edge
                 count += 1
         others = 0.0
-        allowed = current.before[moved]
+        allowed[0] = current.before[moved]
         own = current.values[moved]
         for slot in range(count):
             edge = passed[slot]
             other = neighbours[edge]
             if bit[edge] >= 0:
-                allowed = allowed ^ (one << np.uint64(bit[edge]))
-                own = _value(space, moved, allowed)
+                flip_bit(allowed, 0, bit[edge])
+                own = _value(space, moved, allowed, 0)
             if reverse_bit[edge] >= 0:
-                changed = current.before[other] ^ (one << np.uint64(reverse_bit[edge]))
-                others += _value(space, other, changed) - current.values[other]
+                flip_bit(current.before, other, reverse_bit[edge])
+                others += _value(space, other, current.before, other) - current.values[other]
+                flip_bit(current.before, other, reverse_bit[edge])
             gain = others + own - current.values[moved]
             if gain > best_gain:
                 best_gain, best = gain, position[other]
@@ -236,7 +240,6 @@ def _best_position(space: SearchSpace, current: OrderState, moved: int, passed: 
 @kernel
 def _move(space: SearchSpace, current: OrderState, moved: int, target: int) -> None:
     """Move the variable `moved` to the position `target`. The variables between both positions shift by one."""
-    one = np.uint64(1)
     order, position = current.order, current.position
     here = position[moved]
     low, high = min(here, target), max(here, target)
@@ -244,11 +247,11 @@ def _move(space: SearchSpace, current: OrderState, moved: int, target: int) -> N
         other = space.neighbours[edge]
         if low <= position[other] <= high:
             if space.bit[edge] >= 0:
-                current.before[moved] ^= one << np.uint64(space.bit[edge])
+                flip_bit(current.before, moved, space.bit[edge])
             if space.reverse_bit[edge] >= 0:
-                current.before[other] ^= one << np.uint64(space.reverse_bit[edge])
-                current.values[other] = _value(space, other, current.before[other])
-    current.values[moved] = _value(space, moved, current.before[moved])
+                flip_bit(current.before, other, space.reverse_bit[edge])
+                current.values[other] = _value(space, other, current.before, other)
+    current.values[moved] = _value(space, moved, current.before, moved)
     step = 1 if target > here else -1
     while here != target:
         order[here] = order[here + step]
@@ -281,8 +284,10 @@ def _climb(space: SearchSpace, order: Ints, restarts: int, seed: np.uint64) -> f
     """Improve `order` in place by iterated local search, and return the score of the best order found."""
     n = len(order)
     state = np.array([seed], dtype=np.uint64)
-    current = OrderState(order, np.empty(n, dtype=np.int64), np.empty(n, dtype=np.uint64), np.empty(n))
-    passed = np.empty(n, dtype=np.int64)
+    current = OrderState(
+        order, np.empty(n, dtype=np.int64), np.empty((n, *space.masks.shape[1:]), dtype=np.uint64), np.empty(n)
+    )
+    passed, allowed = np.empty(n, dtype=np.int64), np.empty((1, *space.masks.shape[1:]), dtype=np.uint64)
     queue = np.arange(n)
     waiting = np.ones(n, dtype=np.bool_)
     length = n
@@ -301,7 +306,7 @@ def _climb(space: SearchSpace, order: Ints, restarts: int, seed: np.uint64) -> f
             moved = queue[pick]
             queue[pick] = queue[length]
             waiting[moved] = False
-            target = _best_position(space, current, moved, passed)
+            target = _best_position(space, current, moved, passed, allowed)
             if target != current.position[moved]:
                 _move(space, current, moved, target)
                 length = _queue_affected(space, moved, waiting, queue, length)

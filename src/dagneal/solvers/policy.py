@@ -17,6 +17,7 @@ from dagneal.solvers.exact import fits
 EXACT_VARIABLES = 22  # up to this number, exact search takes one or two seconds
 EXACT_FOR_COMPARISON = 20  # up to this number, exact search takes less than a second, and samplers are compared with it
 COMPLETE_PARENTS = 3  # up to this parent limit all parent sets are scored before candidate parents are chosen
+COMPLETE_VARIABLES = 65  # up to this number, candidates come from complete tables; with more, pairs are screened first
 COMPLETE_WORK = 5e9  # largest number of rows to count for a complete table; counting them takes a few seconds
 LARGE = 1000  # with more variables, searches make fewer restarts and global solves; the time of a restart grows with n
 
@@ -40,7 +41,7 @@ def table_is_quick(scorer: Scorer, max_parents: int) -> bool:
     n = len(scorer.data.names)
     counted = sum(comb(n, size) * scorer.counter.cost(size) for size in range(max_parents + 2))
     scores = n * sum(comb(n - 1, size) for size in range(max_parents + 1))
-    return counted <= COMPLETE_WORK and has_memory(scorer.table_bytes(scores))
+    return counted <= COMPLETE_WORK and has_memory(scorer.table_bytes(scores, n - 1))
 
 
 def parent_limit(max_parents: int | None, variables: int, default: int = NETWORK_PARENTS) -> int:

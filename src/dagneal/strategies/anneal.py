@@ -19,9 +19,8 @@ from dagneal.divide.screening import screen
 from dagneal.divide.subproblem_solvers import ExactSubproblems, SequentialSubproblems, SubproblemSolver
 from dagneal.qubo.encode import TIGHT, Encoding, as_encoding
 from dagneal.runtime.run import NEVER, Run
-from dagneal.scoring.scorer import MAX_CANDIDATES
 from dagneal.solvers.annealing import anneal, check_parameters
-from dagneal.solvers.policy import parent_limit
+from dagneal.solvers.policy import COMPLETE_VARIABLES, parent_limit
 from dagneal.solvers.problem import Problem, Solver
 from dagneal.solvers.samplers import (
     Closing,
@@ -130,7 +129,7 @@ class Anneal:
     @property
     def max_variables(self) -> int:
         """The maximum number of variables that the solver accepts."""
-        return MAX_CANDIDATES + 1
+        return maxsize if self.is_direct else COMPLETE_VARIABLES
 
     @property
     def uses_journal(self) -> bool:
@@ -141,10 +140,9 @@ class Anneal:
         """Solve the global problem without subproblems.
 
         Args:
-            problem: problem with at most 65 variables.
+            problem: problem with any number of variables.
             run: a `Run` with seed and progress. A deadline raises an error, because a sampler cannot be stopped.
         """
-        check_size(type(self.sampler).__name__, MAX_CANDIDATES + 1, problem)
         refuse_initial(problem)
         if run.deadline != NEVER:
             raise InputError(
@@ -206,7 +204,7 @@ class Divide:
     def max_variables(self) -> int:
         """The maximum number of variables that the solver accepts."""
         screens = isinstance(self.solver, Exact) and self.settings == DivisionSettings()
-        return maxsize if screens else MAX_CANDIDATES + 1
+        return maxsize if screens else COMPLETE_VARIABLES
 
     @property
     def uses_journal(self) -> bool:
@@ -220,10 +218,10 @@ class Divide:
             with open_sampler(self.solver, run) as ready:
                 return with_usage(ready, lambda: _divide(problem, settings, ready, self.subproblem_parameters, run))
         n = len(problem.names)
-        if n > MAX_CANDIDATES + 1:
+        if n > COMPLETE_VARIABLES:
             if settings != DivisionSettings() or not isinstance(self.solver, Exact):
                 raise InputError(
-                    f"the data have {n} variables; with more than {MAX_CANDIDATES + 1}, only exact subproblems of 3 "
+                    f"the data have {n} variables; with more than {COMPLETE_VARIABLES}, only exact subproblems of 3 "
                     "variables with combine='conquer' are supported; select fewer columns with columns=[...]"
                 )
             return screen(problem.scorer, parent_limit(problem.max_parents, n), problem.initial, run)
@@ -257,8 +255,7 @@ def _divide(problem: Problem, settings: DivisionSettings, ready: Anneal, changes
     n, sampler, encoding = len(problem.names), ready.sampler, as_encoding(ready.encoding)
     if encoding.penalties == "paper" and settings.combine == "conquer":
         problem = problem.with_limit(min(PAPER_PARENTS, n - 1))
-    if n > MAX_CANDIDATES + 1:
-        check_size(type(sampler).__name__, MAX_CANDIDATES + 1, problem)
+    check_size(type(sampler).__name__, COMPLETE_VARIABLES, problem)
     if n < 3:
         return _solve_undivided(replace(ready, direct=True), problem, settings, run)
     parameters = ready.sampler_parameters

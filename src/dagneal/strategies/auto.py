@@ -10,10 +10,9 @@ from dagneal.divide.candidates import candidates_of_table
 from dagneal.divide.conquer import CandidateSearch
 from dagneal.divide.global_solve import ClassicalSolver
 from dagneal.runtime.run import Run
-from dagneal.scoring.scorer import MAX_CANDIDATES
 from dagneal.scoring.table import ScoreTable
 from dagneal.solvers.exact import exact
-from dagneal.solvers.policy import COMPLETE_PARENTS, exact_is_quick, parent_limit, table_is_quick
+from dagneal.solvers.policy import COMPLETE_PARENTS, COMPLETE_VARIABLES, exact_is_quick, parent_limit, table_is_quick
 from dagneal.solvers.problem import Problem
 from dagneal.solvers.solution import Division, Solution
 from dagneal.strategies.anneal import Divide
@@ -46,7 +45,7 @@ class Auto:
         if exact_is_quick(n) and table_is_quick(problem.scorer, limit):
             return solve_table(problem, lambda table: exact(table, run), self.bound)
         few = min(COMPLETE_PARENTS, limit)
-        if n > MAX_CANDIDATES + 1 or not table_is_quick(problem.scorer, few):
+        if n > COMPLETE_VARIABLES or not table_is_quick(problem.scorer, few):
             return Divide().solve(problem, run)
         return self._search(problem, limit, few, run)
 

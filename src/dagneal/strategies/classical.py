@@ -33,7 +33,6 @@ from dagneal.base.errors import InputError, check_flag, warn_on_failure, whole_n
 from dagneal.graphs.dags import topological_order
 from dagneal.proofs.bound import upper_bound
 from dagneal.runtime.run import Run
-from dagneal.scoring.scorer import MAX_CANDIDATES
 from dagneal.scoring.table import ScoreTable
 from dagneal.solvers.annealing import equal_scores
 from dagneal.solvers.exact import MAX_VARIABLES as MOST_EXACT, exact
@@ -80,9 +79,9 @@ class Exhaustive:
 
 @dataclass(frozen=True)
 class OrderSearch:
-    """Order search for up to 65 variables: a local search for the best order of the variables.
+    """Order search: a local search for the best order of the variables.
 
-    All parent sets are scored first.
+    All parent sets are scored first. With many variables, this needs a low parent limit.
 
     Args:
         restarts: number of restarts; 1,000 by default.
@@ -97,14 +96,8 @@ class OrderSearch:
         if self.restarts is not None:
             object.__setattr__(self, "restarts", whole_number("restarts", self.restarts))
 
-    @property
-    def max_variables(self) -> int:
-        """The maximum number of variables that the solver accepts."""
-        return MAX_CANDIDATES + 1
-
     def solve(self, problem: Problem, run: Run) -> Solution:
         """Solve a problem; see `dagneal.Solver`."""
-        check_size("order search", MAX_CANDIDATES + 1, problem)
         names = problem.names
         initial = None
         if problem.initial is not None:
