@@ -24,6 +24,7 @@ from support.solving import solve
 from support.waiting import TIMEOUT
 
 DIVIDED = dn.Divide(dn.Anneal(SimulatedAnnealingSampler(), num_reads=5), size=3, combine="penalty")
+SLOW = "dwave.samplers:SimulatedAnnealingSampler"  # slow enough to lose a worker in the middle of a run
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +136,7 @@ def test_processes_and_threads_give_the_same_bootstrap_and_counts(data, monkeypa
 def test_the_result_is_the_same_if_a_worker_is_killed(data, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     data.frame().write_csv("rows.csv")
-    words = ["learn", "rows.csv", "--solver", "sa", "--divide", "4", "--rule", "penalty", "--reads", "400", "--seed", "3"]
+    words = ["learn", "rows.csv", "--sampler", SLOW, "--divide", "4", "--rule", "penalty", "--reads", "400", "--seed", "3"]
     words += ["--bootstrap", "20", "--quiet"]
     assert main([*words, "-o", "threads.json"]) == 0
 
@@ -163,7 +164,7 @@ def test_a_lost_cluster_raises_an_error_and_finished_tasks_are_saved(victim, mes
     monkeypatch.setattr(clusters, "_NO_WORKERS", 1.0)
     monkeypatch.setattr(executors, "_CHECK_INTERVAL", 0.2)
     data.frame().write_csv("rows.csv")
-    words = ["learn", "rows.csv", "--solver", "sa", "--divide", "4", "--rule", "penalty", "--reads", "2000", "--seed", "3"]
+    words = ["learn", "rows.csv", "--sampler", SLOW, "--divide", "4", "--rule", "penalty", "--reads", "2000", "--seed", "3"]
     words += ["--quiet", "--journal", "run.db", "-o", "out.json"]
     saved = []
 
