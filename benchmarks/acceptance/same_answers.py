@@ -29,6 +29,7 @@ HERE = Path(__file__).resolve()
 SLOWER = 0.05
 SHORTEST = 0.1  # seconds: shorter cases run several times per repetition
 SMALL_SA = {"solver": "sa", "reads": 20}
+DWAVE = "dwave.samplers:SimulatedAnnealingSampler"  # `--solver sa` meant this sampler in earlier versions
 RULES = {"leaves": ["Dyspnoea"], "forbidden": [["Smoker", "Cancer"]]}
 
 # Network (bundled, or random:N for N variables), rows (0 for expected data), seed, and differences from `learn(data)`.
@@ -155,12 +156,12 @@ CASES: dict[str, dict[str, Any]] = {
     "strengths, alarm-15": {"kind": "strengths", "network": "alarm-15", "rows": 2_000, "seed": 1},
     "bound, 30 variables": {"kind": "bound", "network": "random:30", "rows": 1_000, "seed": 1, "max_parents": 2},
     "dagneal learn": {"kind": "command", "network": "alarm-15", "rows": 5_000, "seed": 1, "words": {}},
-    "dagneal learn --solver sa --divide 4 --rule penalty": {
+    "dagneal learn --divide 4 --rule penalty": {
         "kind": "command",
         "network": "lung-cancer",
         "rows": 5_000,
         "seed": 1,
-        "words": {"both": "--solver sa --divide 4 --rule penalty --reads 50 --seed 3"},
+        "words": {"both": f"--sampler {DWAVE} --divide 4 --rule penalty --reads 50 --seed 3"},
     },
     "dagneal learn, the paper's settings": {
         "kind": "command",
@@ -168,7 +169,7 @@ CASES: dict[str, dict[str, Any]] = {
         "rows": 5_000,
         "seed": 1,
         "words": {
-            "both": "--solver sa --divide 4 --rule count --reads 50 --seed 3",
+            "both": f"--sampler {DWAVE} --divide 4 --rule count --reads 50 --seed 3",
             "old": "--encoding paper --raw --acyclic",
             "new": "--set encoding=paper --set repair=false --set acyclic=true",
         },
