@@ -24,8 +24,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from support.daskcluster import Cluster
 
 RUNS = {
-    "divided by simulated annealing": "--sampler dwave.samplers:SimulatedAnnealingSampler --divide 4 --rule penalty --reads 30 "
-    "--seed 3 --set encoding=tight",  # slow enough to be killed many times
+    # D-Wave's annealer is slow enough to be killed many times.
+    "divided by simulated annealing": "--sampler dwave.samplers:SimulatedAnnealingSampler --divide 4 --rule penalty "
+    "--reads 30 --seed 3 --set encoding=tight",
     "bootstrap": "--bootstrap 60 --max-parents 3",
 }
 SCORE = ["--score", "bdeu:1"]
