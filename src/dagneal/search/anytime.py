@@ -1,0 +1,396 @@
+"""The anytime search: a first network from pairs of variables, which later stages improve.
+
+The search keeps a list of good parent sets for each child. Each stage proposes new sets, scores them and adds them to the
+lists. Then the search looks for the best order with these lists, starting from the present order. It can stop at any time.
+
+1. Pairs: every child has at most one parent.
+2. Additions of single parents, and pairs of parents, among the strongest neighbours of each variable.
+3. Removals, replacements and additions of parents, first among the strongest neighbours, then among all variables.
+4. Reversals of edges. The two variables of an edge get new parents, which suit the new direction.
+5. Restarts from random orders, until a round brings no improvement.
+6. Single changes of the best network over all variables, until none raises the score.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+from time import perf_counter
+from typing import Literal
+
+import numpy as np
+
+from dagneal.base.errors import OutOfTimeError
+from dagneal.base.kernels import Floats, Ints, run_threads
+from dagneal.runtime.run import Run
+from dagneal.scoring.orders import enforce_required, sort_topologically
+from dagneal.scoring.scorer import Scorer
+from dagneal.scoring.sets import Members, max_set_size
+from dagneal.search.changes import best_change, reverse_edges
+from dagneal.search.climb import climb, settle
+from dagneal.search.neighbours import dependence, nearest
+from dagneal.search.parent_sets import FREE_PARENTS, ParentSets
+from dagneal.search.proposals import Options, Rules, best_of_each, propose_changes, propose_combinations
+from dagneal.search.space import OrderState, SearchSpace
+from dagneal.search.windows import optimise_windows
+
+Effort = Literal["normal", "max"]
+EFFORTS = ("normal", "max")
+CHAINS = 2  # independent searches of a round; fixed, so that the number of threads does not change the result
+PATIENCE = 2  # rounds without improvement after which the search stops
+NEIGHBOURS = 40  # strongest neighbours of a variable that are tried as parents before all variables are tried
+PAIR_NEIGHBOURS = 20  # strongest neighbours of a variable that are tried as pairs of parents at first
+MAX_PAIRS = 300_000  # pairs of parents that are tried later
+LEADERS = 12  # best candidates of a child; all sets of three of them are tried
+WORTHWHILE = 0.01  # nats; a step is repeated if it gains more
+_EPSILON = 1e-6  # nats; smaller gains can be rounding errors
+_WINDOWS, _VISITS = 50, 2000  # windows, and visits of variables, between two checks of the deadline
+_ROWS = 500_000  # parent sets that are scored at a time
+
+
+@dataclass(frozen=True)
+class TracePoint:
+    """The best score at one moment of a search.
+
+    Attributes:
+        seconds: seconds since the start of the search.
+        score: log score of the best network so far.
+        stage: stage of the search.
+    """
+
+    seconds: float
+    score: float
+    stage: str
+
+
+@dataclass(frozen=True, eq=False)
+class FoundNetwork:
+    """A network that the search found.
+
+    Attributes:
+        order: indices of the variables, from first to last.
+        parents: parent set of each variable, as rows of ascending variables padded with -1.
+        score: log score.
+    """
+
+    order: Ints
+    parents: Members
+    score: float = -np.inf
+
+
+class AnytimeSearch:
+    """A search that has a network soon, and improves it until the effort or the time is spent.
+
+    Args:
+        scorer: scorer of the data. Its background knowledge is obeyed.
+        max_parents: parent limit; None for a limit that grows while one more parent raises the score by at least 1 nat.
+        run: `Run` object with seed, deadline and progress.
+
+    Attributes:
+        best: best network so far.
+        trace: best score after each improvement.
+        stopped: reason for the end of the search: `""` if all stages are finished, `"time"` or `"interrupt"`.
+        locally_optimal: whether it was checked that no single change of the network raises the score.
+    """
+
+    def __init__(self, scorer: Scorer, max_parents: int | None, run: Run) -> None:
+        n = len(scorer.data.names)
+        self.scorer, self.run = scorer, run
+        self.sets = ParentSets(n, FREE_PARENTS if max_parents is None else max_parents)
+        self.trace: list[TracePoint] = []
+        self.stopped = ""
+        self.locally_optimal = False
+        limits = np.full(n, n - 1 if max_parents is None else max_parents)
+        limits = np.minimum(limits, max_set_size(n) - 1)
+        rules = scorer.constraints
+        allowed = ~np.eye(n, dtype=bool) if rules is None else rules.allowed & ~np.eye(n, dtype=bool)
+        required = np.zeros((n, n), dtype=bool) if rules is None else rules.required
+        self._rules = Rules(required, limits if rules is None else np.minimum(limits, rules.limits))
+        self._allowed = allowed
+        self._every = Options.of(allowed)  # all possible parents
+        self._near = self._close = self._every  # the strongest neighbours
+        self._tried: dict[str, set[bytes]] = {}
+        self._seeds = count()
+        self._stage = "pairs"
+        self._begun = perf_counter()
+        self.best = self._current = FoundNetwork(np.arange(n), np.full((n, 1), -1, dtype=np.int32))
+
+    def solve(self, initial: FoundNetwork | None = None, effort: Effort = "normal", restarts: bool = True) -> None:
+        """Search until the effort or the time is spent, or until Ctrl-C. Without any network, raise the exception.
+
+        Args:
+            initial: initial network; None for no warm start.
+            effort: `"normal"` to stop after two rounds of restarts without improvement, `"max"` to use all the time.
+            restarts: False to leave out the restarts.
+        """
+        try:
+            self._start(initial)
+            self._grow()
+            idle = 0 if restarts else PATIENCE
+            while idle < PATIENCE or (effort == "max" and restarts):
+                score = self.best.score
+                self._restart()
+                idle = 0 if self.best.score > score + _EPSILON else idle + 1
+            self._finish()
+        except (KeyboardInterrupt, OutOfTimeError) as error:
+            if not np.isfinite(self.best.score):
+                raise
+            self.stopped = "interrupt" if isinstance(error, KeyboardInterrupt) else "time"
+
+    def add_sets(self, children: Ints, rows: Members, stage: str) -> None:
+        """Add parent sets and search again.
+
+        Args:
+            children: index of the child of each set.
+            rows: parent sets as rows of ascending variables, padded with -1.
+            stage: name of the stage in the trace.
+        """
+        self._begin(stage)
+        self._score(children, rows)
+        self._current = self.best
+        self._improve(100, 4)
+        self._refine()
+        self._finish()
+
+    # Stages
+
+    def _start(self, initial: FoundNetwork | None) -> None:
+        """Find a network in which each child has its required parents or, if it has none, at most one parent."""
+        self._begin("pairs")
+        n = len(self._allowed)
+        everyone = np.arange(n)
+        gains = self.scorer.pair_gains()
+        self._score(everyone, np.full((n, 1), -1, dtype=np.int32))
+        required = self._rules.required
+        if required.any():
+            child, parent = np.nonzero(required.T)
+            base = np.full((n, int(required.sum(axis=0).max())), -1, dtype=np.int32)
+            base[child, np.arange(len(child)) - np.searchsorted(child, child)] = parent
+            self._score(everyone, base)
+        single = (gains > 0) & self._allowed & ~required.any(axis=0) & (self._rules.limits > 0)
+        child, parent = np.nonzero(single.T)
+        self._score(child, parent[:, None].astype(np.int32))
+        order = np.argsort(-np.where(np.isfinite(gains), gains, 0.0).sum(axis=0), kind="stable")
+        if initial is not None:
+            fits = (initial.parents >= 0).sum(axis=1) <= self._rules.limits
+            self._score(everyone[fits], initial.parents[fits])
+            order = initial.order
+        self._current = FoundNetwork(enforce_required(order[None, :], required)[0], self._current.parents)
+        self._improve(0, 0)
+
+    def _grow(self) -> None:
+        """Grow the network from pairs: add, replace and reverse edges until no step brings a new parent set."""
+        self._begin("additions")
+        strength = dependence(self.scorer)
+        self._near = Options.of(nearest(strength, NEIGHBOURS) & self._allowed)
+        self._close = Options.of(nearest(strength, PAIR_NEIGHBOURS) & self._allowed)
+        self._change(self._near, "additions", swaps=False, visits=10)
+        self._begin("pairs of parents")
+        self._score(*propose_combinations(self._close, self._rules, 2))
+        self._improve(20, 1)
+        self._begin("replacements")
+        self._change(self._near, "near", swaps=True, visits=20)
+        self._change(self._every, "every", swaps=True, visits=50)
+        self._begin("reversals")
+        self._refine()
+        self._begin("sets of three parents")
+        self._combine()
+        self._begin("more pairs of parents")
+        wide = nearest(strength, int((2 * MAX_PAIRS / len(strength)) ** 0.5))
+        self._score(*propose_combinations(Options.of(wide & self._allowed), self._rules, 2))
+        self._improve(100, 4)
+        self._refine()
+        self._combine()
+
+    def _combine(self) -> None:
+        """Try all sets of three parents among the best candidates of each child."""
+        leaders = self.sets.leaders(LEADERS) & self._allowed
+        self._score(*propose_combinations(Options.of(leaders), self._rules, 3))
+        self._improve(100, 4)
+        self._refine()
+
+    def _restart(self) -> None:
+        """Search from random orders in independent chains, and refine the networks that they find."""
+        self._begin("restarts")
+        n = len(self._allowed)
+        space = self.sets.space()
+        generator = self._generator()
+        orders = enforce_required(np.stack([generator.permutation(n) for _ in range(CHAINS)]), self._rules.required)
+        seeds = generator.integers(1, 2**62, CHAINS)
+
+        def work(chain: int) -> OrderState:
+            state = OrderState.start(space, orders[chain], int(seeds[chain]))
+            self._run_chain(space, state, 200, 4)
+            return state
+
+        states = run_threads(work, list(range(CHAINS)), self.scorer.counter.workers)
+        for network in [self._network(space, state) for state in states]:
+            self._keep(network)
+            self._refine()
+        self._keep(self.best)
+        self._improve(100, 4)
+        self._refine()
+
+    def _finish(self) -> None:
+        """Apply single changes of the best network over all variables, until none raises the score."""
+        self._begin("local optimum")
+        self._keep(self.best)
+        while True:
+            self.run.deadline.check()
+            network, free = self.best, self.sets.free
+            change = best_change(network.parents, network.order, self._rules, self._every, free, self.scorer.score_parents)
+            if change is None:
+                self.locally_optimal = True
+                return
+            self._score(change.children, change.rows)
+            order = _order_after(network, change.children, change.rows)
+            self._current = FoundNetwork(order, network.parents)
+            self._improve(20, 1)
+
+    # Steps
+
+    def _change(self, options: Options, name: str, swaps: bool, visits: int) -> None:
+        """Propose single changes of the present network and search again, until all changes were tried."""
+        while self._expand(options, name, swaps):
+            self._improve(visits, 0)
+
+    def _expand(self, options: Options, name: str, swaps: bool) -> bool:
+        """Score all single changes of the present network that were not tried. Return whether there are any."""
+        parents = self._current.parents
+        new = self._untried(name, np.arange(len(parents)), parents)
+        step = max(1, _ROWS // max(1, int(np.diff(options.first).max()) * (parents.shape[1] + 1)))
+        for begin in range(0, len(new), step):
+            some = new[begin : begin + step]
+            children, rows, _ = propose_changes(some, parents[some], options, self._rules, swaps)
+            self._score(children, rows)
+        return len(new) > 0
+
+    def _untried(self, name: str, children: Ints, rows: Members) -> Ints:
+        """Return the indices of the pairs (child, parent set) that no earlier call with this name had."""
+        seen = self._tried.setdefault(name, set())
+        keys = [child.tobytes() + row[row >= 0].tobytes() for child, row in zip(children, rows, strict=True)]
+        new = np.flatnonzero([key not in seen for key in keys])
+        seen.update(keys)
+        return new
+
+    def _refine(self) -> None:
+        """Propose reversals and single changes of the present network and search again, until this gains little."""
+        gain = np.inf
+        while gain > WORTHWHILE:
+            score = self._current.score
+            new = self._reverse()
+            if self._expand(self._near, "near", swaps=True) or new:
+                self._improve(20, 1)
+            if self._current.score - score <= WORTHWHILE:
+                self._expand(self._every, "every", swaps=True)
+                self._improve(100, 4)
+            gain = self._current.score - score
+
+    def _reverse(self) -> bool:
+        """Propose parent sets for the reversal of each edge of the present network. Return whether any are new.
+
+        If the edge p -> c is reversed, c loses the parent p, and p gets the parent c. Then both get further parents by
+        greedy search among the strongest neighbours that come before them.
+        """
+        parents = self._current.parents
+        child, place = np.nonzero(parents >= 0)
+        parent = parents[child, place].astype(np.int64)
+        possible = self._allowed[child, parent] & ~self._rules.required[parent, child]
+        child, parent, place = child[possible], parent[possible], place[possible]
+        without, extended = reverse_edges(parents, child, parent, place)
+        rows = np.concatenate([np.pad(without, ((0, 0), (0, 1)), constant_values=-1), extended])
+        children, others = np.concatenate([child, parent]), np.concatenate([parent, child])
+        fits = np.flatnonzero((rows >= 0).sum(axis=1) <= self._rules.limits[children])
+        # The other variable of the edge is part of the key: it determines the possible parents.
+        keys = np.concatenate([rows, others[:, None].astype(np.int32)], axis=1)
+        fits = fits[self._untried("reversals", children[fits], keys[fits])]
+        if not len(fits):
+            return False
+        self._add_greedily(children[fits], rows[fits], others[fits])
+        return True
+
+    def _add_greedily(self, children: Ints, rows: Members, others: Ints) -> None:
+        """Add the best parents to parent sets, one after the other, while the score rises.
+
+        Only variables before the child in the present order are added, and never the variable in `others`.
+        """
+        position = np.empty(len(self._allowed), dtype=np.int64)
+        position[self._current.order] = np.arange(len(position))
+        scores = self._score(children, rows)
+        while len(children):
+            changed, larger, origin = propose_changes(children, rows, self._close, self._rules, swaps=False)
+            new_scores = self._score(changed, larger)
+            added = np.where(larger >= 0, larger, 0).sum(axis=1) - np.where(rows >= 0, rows, 0).sum(axis=1)[origin]
+            possible = (added != others[origin]) & (position[added] < position[changed])
+            best = best_of_each(len(children), origin, new_scores, possible)
+            better = np.flatnonzero((best >= 0) & (new_scores[best] > scores + _EPSILON))
+            scores, children, others = new_scores[best[better]], children[better], others[better]
+            rows = larger[best[better]]
+
+    def _score(self, children: Ints, rows: Members) -> Floats:
+        """Score parent sets and add them to the lists. Return the scores."""
+        self.run.deadline.check()
+        scores = self.scorer.score_parents(children, rows)
+        self.sets.add(children, rows, scores)
+        return scores
+
+    def _improve(self, visits: int, windows: int) -> None:
+        """Search for a better order, starting from the present order."""
+        space = self.sets.space()
+        seed = int(self._generator().integers(1, 2**62))
+        state = OrderState.start(space, self._current.order, seed)
+        try:
+            self._run_chain(space, state, visits, windows)
+        finally:
+            if np.isfinite(state.score[0]):
+                self._keep(self._network(space, state))
+
+    def _run_chain(self, space: SearchSpace, state: OrderState, visits: int, windows: int) -> None:
+        """Improve an order by windows and restarts. `visits` and `windows` are numbers per variable."""
+        n = len(self._allowed)
+        settle(space, state)
+        for begin in range(0, windows * n, _WINDOWS):
+            self.run.deadline.check()
+            optimise_windows(space, state, min(_WINDOWS, windows * n - begin))
+        if windows:
+            settle(space, state)
+        end = state.counts[0] + visits * n
+        while state.counts[0] < end:
+            self.run.deadline.check()
+            climb(space, state, min(end, state.counts[0] + _VISITS), np.iinfo(np.int64).max)
+
+    def _network(self, space: SearchSpace, state: OrderState) -> FoundNetwork:
+        return FoundNetwork(state.order, self.sets.rows(space, state.chosen), float(state.score[0]))
+
+    def _keep(self, network: FoundNetwork) -> None:
+        """Make a network the present network, and the best network if it is better."""
+        self._current = network
+        self.sets.pin(network.parents)
+        if network.score > self.best.score + 1e-9:
+            self.best = network
+            self.trace.append(TracePoint(perf_counter() - self._begun, network.score, self._stage))
+
+    def _generator(self) -> np.random.Generator:
+        """Return a new random generator. Its seed depends on the number of calls."""
+        return np.random.default_rng([self.run.seed, next(self._seeds)])
+
+    def _begin(self, stage: str) -> None:
+        self._stage = stage
+        self.run.progress(f"search: {stage}", 0, 1)
+
+
+def _order_after(network: FoundNetwork, children: Ints, rows: Members) -> Ints:
+    """Return a topological order of a network after some variables got new parents. It is similar to the old order."""
+    n = len(network.order)
+    precedes = np.zeros((n, n), dtype=bool)
+    child, place = np.nonzero(network.parents >= 0)
+    precedes[network.parents[child, place], child] = True
+    for changed, row in zip(children, rows, strict=True):
+        precedes[:, changed] = False
+        precedes[row[row >= 0], changed] = True
+    priority = np.empty(n, dtype=np.int64)
+    priority[network.order] = -np.arange(n)
+    order = np.empty(n, dtype=np.int64)
+    if not sort_topologically(precedes, priority, order):
+        raise AssertionError("a legal change never creates a cycle")
+    return order

@@ -1,0 +1,58 @@
+"""Screening: find the variables that depend most on each variable, from statistics of pairs.
+
+The measure is the likelihood-ratio statistic G minus its degrees of freedom, which is its expected value for independent
+variables. Unlike the gain of a Bayesian score, it does not penalise columns with many states: a true parent with 20 states
+can have a negative gain alone, and a large gain together with a second parent.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagneal.base.kernels import Floats
+from dagneal.scoring.scorer import Scorer
+from dagneal.scoring.sets import Members
+
+
+def dependence(scorer: Scorer) -> Floats:
+    """Return a symmetric matrix with the statistic G minus its degrees of freedom, for each pair of variables.
+
+    Args:
+        scorer: scorer of the data.
+    """
+    data, counter = scorer.data, scorer.counter
+    n = len(data.names)
+    first, second = (ends.astype(np.int32) for ends in np.triu_indices(n, 1))
+    states = np.array([np.count_nonzero(counts) for counts in counter.counts([[v] for v in range(n)])])
+    alone = _sums_of_n_log_n(scorer, np.arange(n, dtype=np.int32)[:, None])
+    both = _sums_of_n_log_n(scorer, np.stack([first, second], axis=1))
+    total = data.rows * np.log(data.rows)
+    result = np.zeros((n, n))
+    result[first, second] = 2.0 * (both - alone[first] - alone[second] + total)
+    result[first, second] -= (states[first] - 1) * (states[second] - 1)
+    result[second, first] = result[first, second]
+    return result
+
+
+def _sums_of_n_log_n(scorer: Scorer, sets: Members) -> Floats:
+    """Return the sum of N ln N over the counts N of each set of variables."""
+    # A negative pseudo-count requests this sum.
+    sums: Floats = scorer.counter.sums(sets, np.zeros(len(sets), dtype=np.int64), np.full((1, 1), -1.0))[:, 0]
+    return sums
+
+
+def nearest(strength: Floats, most: int) -> NDArray[np.bool_]:
+    """Return a symmetric matrix: True if one of two variables is among the `most` strongest neighbours of the other.
+
+    Args:
+        strength: symmetric matrix of the dependence between variables.
+        most: number of neighbours of each variable.
+    """
+    n = len(strength)
+    strength = strength.copy()
+    np.fill_diagonal(strength, -np.inf)
+    near = np.zeros((n, n), dtype=bool)
+    best = np.argsort(-strength, axis=0, kind="stable")[: min(most, n - 1)]
+    near[best, np.arange(n)] = True
+    return near | near.T

@@ -1,0 +1,196 @@
+"""Lists of good parent sets, one list per child. The search adds sets; useless sets are removed."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagneal.base.defaults import NETWORK_PARENTS
+from dagneal.base.kernels import Floats, Ints, Masks, kernel
+from dagneal.scoring.sets import Members
+from dagneal.search.space import SearchSpace
+
+MAX_CANDIDATES = 64  # distinct parents in the list of a child; masks have one word
+MAX_SETS = 1000  # sets in the list of a child
+MIN_SETS = 100  # sets in the list of a child whose parents hardly matter
+SETS_PER_NAT = 20  # sets in a list for each nat that the best set gains over the smallest set
+FREE_PARENTS = NETWORK_PARENTS  # sets with more parents must be clearly better than their subsets
+LEAST_GAIN = 1.0  # nats by which a set with more parents must beat each of its subsets
+
+
+class ParentSets:
+    """The parent sets of each child that the search knows, with their log scores.
+
+    The sets of a child are sorted by decreasing score. A set is removed if one of its subsets scores at least as high,
+    because the best network never needs it. A set of more than `free` parents is also removed if it beats one of its subsets
+    by less than 1 nat: with columns that are nearly constant, BDeu rewards every further parent with a tiny gain. If a list
+    is too long, the sets with the lowest scores are removed, but never the empty set and never a pinned set. The empty set
+    must be added first.
+
+    Args:
+        variables: number of variables.
+        free: number of parents above which a set must be clearly better than its subsets.
+    """
+
+    def __init__(self, variables: int, free: int = FREE_PARENTS) -> None:
+        self.free = free
+        self._rows: list[Members] = [np.empty((0, 0), dtype=np.int32)] * variables
+        self._scores: list[Floats] = [np.empty(0)] * variables
+        self._masks: list[Masks] = [np.empty(0, dtype=np.uint64)] * variables
+        self._bits = np.full((variables, variables), -1, dtype=np.int8)
+        self._pinned: list[Members] = [np.empty((0, 0), dtype=np.int32)] * variables
+
+    def __len__(self) -> int:
+        return sum(map(len, self._scores))
+
+    def sets_of(self, child: int) -> tuple[Members, Floats]:
+        """Return the parent sets of a child as rows of variables padded with -1, and their scores."""
+        return self._rows[child], self._scores[child]
+
+    def candidates_of(self, child: int) -> Ints:
+        """Return the variables that are in a parent set of a child."""
+        return np.flatnonzero(self._bits[child] >= 0)
+
+    def leaders(self, most: int) -> NDArray[np.bool_]:
+        """Return a matrix: `matrix[variable, child]` is True if the variable is among the best candidates of the child.
+
+        Args:
+            most: number of candidates of each child. Candidates are ranked by the best set that contains them.
+        """
+        chosen = np.zeros((len(self._rows),) * 2, dtype=bool)
+        for child, rows in enumerate(self._rows):
+            ranked = rows[rows >= 0]
+            _, place = np.unique(ranked, return_index=True)
+            chosen[ranked[np.sort(place)[:most]], child] = True
+        return chosen
+
+    def add(self, children: Ints, parents: Members, scores: Floats) -> None:
+        """Add parent sets.
+
+        Args:
+            children: index of the child of each set.
+            parents: sets as rows of ascending variables, padded with -1.
+            scores: log scores.
+        """
+        order = np.argsort(children, kind="stable")
+        changed, begins = np.unique(children[order], return_index=True)
+        for child, lines in zip(changed, np.split(order, begins[1:]), strict=True):
+            self._merge(int(child), parents[lines], scores[lines])
+
+    def pin(self, parents: Members) -> None:
+        """Keep the parent sets of a network, even if their scores are low. Earlier pins end.
+
+        Args:
+            parents: parent set of each child, which is in its list.
+        """
+        self._pinned = [parents[child : child + 1] for child in range(len(parents))]
+
+    def _merge(self, child: int, rows: Members, scores: Floats) -> None:
+        """Add parent sets of one child."""
+        own = self._rows[child]
+        width = max(own.shape[1], rows.shape[1], 1)
+        rows = np.concatenate([_widen(own, width), _widen(rows, width)])
+        scores = np.concatenate([self._scores[child], scores])
+        order = np.lexsort(((rows >= 0).sum(axis=1), -scores))
+        rows, scores = rows[order], scores[order]
+        pin = _widen(self._pinned[child], width) if self._pinned[child].shape[1] <= width else np.empty((0, width))
+        pinned = (rows == pin).all(axis=1) if len(pin) else np.zeros(len(rows), dtype=bool)
+        bits = np.full(len(self._rows), -1, dtype=np.int8)
+        masks, kept = np.empty(len(rows), dtype=np.uint64), np.empty(len(rows), dtype=np.int64)
+        count = _select(rows, scores, pinned, self.free, bits, masks, kept)
+        self._rows[child], self._scores[child] = rows[kept[:count]], scores[kept[:count]]
+        self._masks[child], self._bits[child] = masks[:count].copy(), bits
+
+    def space(self) -> SearchSpace:
+        """Return the search space of all sets."""
+        start = np.cumsum([0, *map(len, self._scores)])
+        return SearchSpace.build(self._bits, start, np.concatenate(self._masks)[:, None], np.concatenate(self._scores))
+
+    def rows(self, space: SearchSpace, chosen: Ints) -> Members:
+        """Return the chosen parent set of each child as a row of variables.
+
+        Args:
+            space: search space of these sets.
+            chosen: index in the search space of the set of each child.
+        """
+        rows = [own[index : index + 1] for own, index in zip(self._rows, chosen - space.start[:-1], strict=True)]
+        width = max(row.shape[1] for row in rows)
+        return np.concatenate([_widen(row, width) for row in rows])
+
+
+def _widen(rows: NDArray[np.int32], width: int) -> NDArray[np.int32]:
+    """Return the rows padded with -1."""
+    if rows.shape[1] == width:
+        return rows
+    wide = np.full((len(rows), width), -1, dtype=np.int32)
+    wide[:, : rows.shape[1]] = rows
+    return wide
+
+
+@kernel
+def _select(
+    rows: Members, scores: Floats, pinned: NDArray[np.bool_], free: int, bits: NDArray[np.int8], masks: Masks, kept: Ints
+) -> int:
+    """Choose the parent sets of a child that stay in its list. Return their number.
+
+    `rows` and `scores` are sorted by decreasing score. The function writes the bit of each variable to `bits`, the masks of
+    the chosen sets to `masks`, and their indices to `kept`.
+    """
+    count, candidates = 0, 0
+    sizes = np.zeros(len(rows), dtype=np.int64)
+    for index in range(len(rows)):
+        for place in range(rows.shape[1]):
+            if rows[index, place] >= 0:
+                sizes[index] += 1
+                if pinned[index] and bits[rows[index, place]] < 0:
+                    bits[rows[index, place]] = candidates
+                    candidates += 1
+    last = len(rows) - 1  # a copy of the empty set
+    for index in range(len(rows)):
+        if sizes[index] == 0:
+            last = index
+    most = min(max(SETS_PER_NAT * (scores[0] - scores[last]), MIN_SETS), MAX_SETS)
+    for index in range(len(rows)):
+        new, mask = 0, np.uint64(0)
+        for place in range(sizes[index]):
+            bit = bits[rows[index, place]]
+            if bit < 0:
+                new += 1
+            else:
+                mask |= np.uint64(1) << np.uint64(bit)
+        needed = pinned[index] or sizes[index] == 0
+        if not needed and (candidates + new > MAX_CANDIDATES or count >= most):
+            continue
+        if _has_subset(masks, count, mask):
+            continue
+        for place in range(sizes[index]):
+            variable = rows[index, place]
+            if bits[variable] < 0:
+                bits[variable] = candidates
+                candidates += 1
+                mask |= np.uint64(1) << np.uint64(bits[variable])
+        stay = 0
+        for entry in range(count):
+            weak = sizes[kept[entry]] > free and scores[kept[entry]] - scores[index] < LEAST_GAIN
+            if not (weak and not pinned[kept[entry]] and mask & ~masks[entry] == np.uint64(0)):
+                masks[stay], kept[stay] = masks[entry], kept[entry]
+                stay += 1
+        masks[stay], kept[stay] = mask, index
+        count = stay + 1
+    # Variables that only occur in removed sets keep no bit.
+    used = np.uint64(0)
+    for entry in range(count):
+        used |= masks[entry]
+    for variable in range(len(bits)):
+        if bits[variable] >= 0 and (used >> np.uint64(bits[variable])) & np.uint64(1) == np.uint64(0):
+            bits[variable] = -1
+    return count
+
+
+@kernel
+def _has_subset(masks: Masks, count: int, mask: np.uint64) -> bool:
+    """Return whether one of the first `count` masks is a subset of `mask`."""
+    entry = 0
+    while entry < count and masks[entry] & ~mask != np.uint64(0):
+        entry += 1
+    return entry < count
