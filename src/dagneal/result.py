@@ -31,7 +31,8 @@ from dagneal.report.page import draw_html, write_page
 from dagneal.runtime.run import DEFAULT_RUN, Run
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.scores import BDeu, Dirichlet, Score, as_score, score_spec
-from dagneal.solvers.solution import BestRead, Bound, Division, Hardware, ReadSummary, Solution
+from dagneal.search.anytime import TracePoint
+from dagneal.solvers.solution import BestRead, Bound, Division, Hardware, ReadSummary, SearchSummary, Solution
 from dagneal.strategies.solve import as_dataset
 
 FORMAT_VERSION = 2  # version of the JSON format of results; increases if keys change
@@ -56,6 +57,7 @@ class Learned(AnnotatedSolution):
         seed: seed of the solver; None if the solver uses no seed.
         reads: statistics of the reads of a sampler; None without a sampler.
         division: the subproblems, and how they were combined; None without subproblems.
+        search: summary of an anytime search: trace, local optimality, variables at the parent limit; None for other solvers.
         hardware: usage of a quantum annealer; None without a quantum annealer.
         knowledge: background knowledge, if any.
         confidence: measures of confidence, if any.
@@ -236,6 +238,8 @@ class Learned(AnnotatedSolution):
             plain["knowledge"] = self.knowledge.to_dict()
         if self.hardware is not None:
             plain["hardware"] = self.hardware.summary()
+        if self.search is not None:
+            plain["search"] = self.search.summary()
         if self.division is not None:
             plain["division"] = self.division.summary()
             plain["acyclic"] = plain["division"].pop("acyclic")
@@ -369,6 +373,7 @@ def _restore(plain: Mapping[str, Any], structure: nx.DiGraph | BayesianNetwork) 
         if "bound" in plain
         else None,
         hardware=_restore_hardware(plain["hardware"]) if "hardware" in plain else None,
+        search=_restore_search(plain["search"], names) if "search" in plain else None,
         score_name=take_text(plain, "score_name"),
         criterion=as_score(take_text(plain, "criterion")) if "criterion" in plain else None,
         knowledge=knowledge,
@@ -433,6 +438,19 @@ def _restore_division(plain: Mapping[str, Any], names: list[str]) -> Division | 
     if any(matrix.shape != (len(names), len(names)) or matrix.dtype != np.int64 for matrix in (votes, against)):
         raise ValueError("votes are not a square matrix of integers with one row per variable")
     return replace(division, votes=votes, against=against)
+
+
+def _restore_search(plain: Mapping[str, Any], names: list[str]) -> SearchSummary:
+    trace = [dict(zip(("seconds", "score", "stage"), point, strict=True)) for point in plain["trace"]]
+    return SearchSummary(
+        trace=tuple(
+            TracePoint(take_number(point, "seconds"), take_number(point, "score"), take_text(point, "stage"))
+            for point in trace
+        ),
+        stopped=take_text(plain, "stopped"),
+        locally_optimal=take_bool(plain, "locally_optimal"),
+        at_limit=tuple(take_names(plain["at_limit"], set(names), "at_limit")),
+    )
 
 
 def _restore_hardware(plain: Mapping[str, Any]) -> Hardware:

@@ -366,7 +366,7 @@ def test_invalid_divisions_are_rejected(call, message):
 
 def test_many_variables_are_screened():
     data = random_data(70, 400, seed=5, arities=[2] * 70)
-    result = dn.learn(data, seed=1)
+    result = dn.learn(data, dn.Divide(), seed=1)
     assert nx.is_directed_acyclic_graph(result.dag)
     assert "triples" in result.division.skipped
     assert result.division.scheme == "screened"
@@ -605,7 +605,7 @@ def test_hub_with_too_many_neighbours():
     hub = rng.integers(0, 2, 300)
     array = np.where(rng.random((300, 90)) < 0.2, rng.integers(0, 2, (300, 90)), hub[:, None])
     array[:, 7] = hub
-    result = dn.learn(dn.read(array), seed=1)
+    result = dn.learn(dn.read(array), dn.Divide(), seed=1)
     assert nx.is_directed_acyclic_graph(result.dag)
     assert "pairs that raise the score but are not among the best" in result.division.skipped
     assert len(result.edges) >= 80

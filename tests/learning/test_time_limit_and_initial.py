@@ -31,7 +31,7 @@ def wide():
 
 
 def test_search_stops_at_the_time_limit(wide, monkeypatch):
-    clock_reads = []  # one entry before each part of an order search
+    clock_reads = []  # one entry before each step of the search
     monkeypatch.setattr(
         import_module("dagneal.runtime.run"), "perf_counter", lambda: clock_reads.append(1) or time.perf_counter()
     )
@@ -40,7 +40,6 @@ def test_search_stops_at_the_time_limit(wide, monkeypatch):
     clock_reads.clear()
     quick = dn.learn(wide, time_limit=1e-6)
     assert len(clock_reads) < usual / 4
-    assert quick.division.global_solves == 1
     assert nx.is_directed_acyclic_graph(quick.dag)
     assert quick.score <= complete.score + 1e-9
     assert not quick.optimal
@@ -137,4 +136,7 @@ def test_very_short_time_limit_still_gives_a_network(strict, monkeypatch, solver
     result = dn.learn(data, solver, knowledge=knowledge, time_limit=1e6)
     assert set(required) < set(result.edges)
     assert not set(result.dag.predecessors("v7"))
-    assert "larger parent sets" in result.division.skipped
+    if solver is None:
+        assert result.search.stopped == "time"
+    else:
+        assert "larger parent sets" in result.division.skipped

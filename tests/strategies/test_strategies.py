@@ -1,7 +1,6 @@
 """`learn` with each solver: strategy, limits and claims of optimality."""
 
-from math import comb
-
+import numpy as np
 import pytest
 from dwave.samplers import SimulatedAnnealingSampler
 
@@ -18,18 +17,30 @@ def test_auto_uses_exact_search_for_few_variables():
     assert (result.solver, result.optimal, result.division, result.max_parents) == ("exact", True, None, 4)
 
 
-def test_auto_uses_candidate_search_for_more_variables():
+def test_auto_uses_the_anytime_search_for_more_variables():
     result = dn.learn(binary_data(24), seed=1)
-    assert (result.solver, result.optimal, result.division.global_solver) == ("conquer", False, "order")
-    assert result.division.scheme == "all sets of at most 3 parents"
+    assert (result.solver, result.optimal, result.division) == ("search", False, None)
+    assert result.search.locally_optimal
+    assert result.bound.max_parents == 3
 
 
-def test_auto_uses_triples_if_all_parent_sets_cost_too_much(monkeypatch):
+def test_auto_computes_no_bound_if_all_parent_sets_cost_too_much(monkeypatch):
     import importlib
 
     monkeypatch.setattr(importlib.import_module("dagneal.solvers.policy"), "COMPLETE_WORK", 1e4)
     result = dn.learn(binary_data(24), seed=1)
-    assert (result.division.size, result.division.scheme, result.division.subproblems) == (3, "all", comb(24, 3))
+    assert (result.solver, result.bound) == ("search", None)
+
+
+def test_exact_search_raises_the_parent_limit_if_it_binds():
+    generator = np.random.default_rng(1)
+    codes = generator.integers(0, 2, (3_000, 7))
+    codes[:, 6] = codes[:, :6].sum(axis=1) >= 3
+    data = dn.read(codes, names=list("abcdefg"))
+    result = dn.learn(data)
+    assert result.optimal
+    assert (result.max_parents, max(degree for _, degree in result.dag.in_degree)) == (6, 6)
+    assert dn.learn(data, max_parents=4).max_parents == 4
 
 
 def test_exact_search_and_its_limit():

@@ -15,9 +15,9 @@ from dagneal.data.planes import MAX_PLANE_STATES
 from dagneal.divide.candidates import allowed_by_margin, collect_evidence, named_candidates
 from dagneal.divide.conquer import MAX_GLOBAL_SOLVES, CandidateSearch
 from dagneal.divide.global_solve import ClassicalSolver
-from dagneal.divide.joint_gains import joint_gains, left_out_columns, triple_cost
 from dagneal.runtime.run import Deadline, Run
 from dagneal.scoring.scorer import Scorer
+from dagneal.search.joint_gains import joint_gains, left_out_columns, triple_cost
 from dagneal.solvers.policy import COMPLETE_WORK, LARGE
 from dagneal.solvers.solution import Division, Solution
 

@@ -16,9 +16,10 @@ from dagneal.graphs.dags import graph_from_edges, ordered_parents
 from dagneal.graphs.knowledge import Knowledge
 from dagneal.networks.comparison import Comparison
 from dagneal.report.terminal import draw_text
-from dagneal.solvers.solution import Division, Hardware, ReadSummary
+from dagneal.solvers.solution import Division, Hardware, ReadSummary, SearchSummary
 
 _LONGEST = 60  # longest printed name, in columns
+_NAMES = 8  # most names in a list
 _STAGES = {  # printed names of the stages in `Solution.seconds`
     "score": "scoring",
     "pairs": "scoring pairs",
@@ -50,6 +51,8 @@ def summary_lines(solution: AnnotatedSolution, comparison: Comparison | None = N
     if solution.division is not None:
         lines += ["", *division_lines(solution.division)]
     lines += ["", _score_line(solution)]
+    if solution.search is not None:
+        lines += search_lines(solution.search)
     if solution.reads is not None:
         lines += read_lines(solution.reads)
     if solution.knowledge:
@@ -91,6 +94,25 @@ def optimality_text(solution: AnnotatedSolution, limit: str) -> str:
         few = plural(bound.max_parents, "parent")
         return f"not proved optimal ({limit}); upper bound for at most {few} only: {bound.score:.3f}"
     return f"not proved optimal ({limit}); upper bound {bound.score:.3f} (gap {solution.gap:.3f})"
+
+
+def search_lines(search: SearchSummary) -> list[str]:
+    """Return lines that describe the end of an anytime search.
+
+    Args:
+        search: summary of the search.
+    """
+    lines = []
+    if search.stopped:
+        reason = "Ctrl-C" if search.stopped == "interrupt" else "the time limit"
+        lines.append(f"search stopped by {reason}; this is the best network so far")
+    elif search.locally_optimal:
+        lines.append("no addition, removal, reversal or replacement of a single edge raises the score")
+    if search.at_limit:
+        names = ", ".join(shorten(name) for name in search.at_limit[:_NAMES])
+        more = "" if len(search.at_limit) <= _NAMES else f" and {len(search.at_limit) - _NAMES} more"
+        lines.append(f"variables with as many parents as max_parents allows: {names}{more}")
+    return lines
 
 
 def shorten(name: str) -> str:

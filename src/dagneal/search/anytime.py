@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import count
+from math import comb
 from time import perf_counter
 from typing import Literal
 
@@ -28,6 +29,7 @@ from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.sets import Members, max_set_size
 from dagneal.search.changes import best_change, reverse_edges
 from dagneal.search.climb import climb, settle
+from dagneal.search.joint_gains import joint_gains, triple_cost
 from dagneal.search.neighbours import dependence, nearest
 from dagneal.search.parent_sets import FREE_PARENTS, ParentSets
 from dagneal.search.proposals import Options, Rules, best_of_each, propose_changes, propose_combinations
@@ -41,7 +43,8 @@ PATIENCE = 2  # rounds without improvement after which the search stops
 NEIGHBOURS = 40  # strongest neighbours of a variable that are tried as parents before all variables are tried
 PAIR_NEIGHBOURS = 20  # strongest neighbours of a variable that are tried as pairs of parents at first
 MAX_PAIRS = 300_000  # pairs of parents that are tried later
-LEADERS = 12  # best candidates of a child; all sets of three of them are tried
+MAX_TRIPLE_COST = 2e10  # in rows to read; up to this cost all pairs of parents are counted
+LEADERS, MAX_SETS = 12, 100_000  # best candidates of a child whose sets of three and four are tried; number of these sets
 WORTHWHILE = 0.01  # nats; a step is repeated if it gains more
 _EPSILON = 1e-6  # nats; smaller gains can be rounding errors
 _WINDOWS, _VISITS = 50, 2000  # windows, and visits of variables, between two checks of the deadline
@@ -193,19 +196,24 @@ class AnytimeSearch:
         self._change(self._every, "every", swaps=True, visits=50)
         self._begin("reversals")
         self._refine()
-        self._begin("sets of three parents")
+        self._begin("sets of parents")
         self._combine()
         self._begin("more pairs of parents")
         wide = nearest(strength, int((2 * MAX_PAIRS / len(strength)) ** 0.5))
         self._score(*propose_combinations(Options.of(wide & self._allowed), self._rules, 2))
+        if not wide[self._allowed].all() and triple_cost(self.scorer) <= MAX_TRIPLE_COST:
+            pairs = joint_gains(self.scorer, self.scorer.pair_gains(), wide)
+            self._score(*propose_combinations(Options.of(pairs & self._allowed), self._rules, 2))
         self._improve(100, 4)
         self._refine()
         self._combine()
 
     def _combine(self) -> None:
-        """Try all sets of three parents among the best candidates of each child."""
-        leaders = self.sets.leaders(LEADERS) & self._allowed
-        self._score(*propose_combinations(Options.of(leaders), self._rules, 3))
+        """Try all sets of three and four parents among the best candidates of each child."""
+        for size in (3, 4):
+            most = max(k for k in range(size, LEADERS + 1) if len(self._allowed) * comb(k, size) <= MAX_SETS or k == size)
+            leaders = Options.of(self.sets.leaders(most) & self._allowed)
+            self._score(*propose_combinations(leaders, self._rules, size))
         self._improve(100, 4)
         self._refine()
 
@@ -323,7 +331,8 @@ class AnytimeSearch:
             added = np.where(larger >= 0, larger, 0).sum(axis=1) - np.where(rows >= 0, rows, 0).sum(axis=1)[origin]
             possible = (added != others[origin]) & (position[added] < position[changed])
             best = best_of_each(len(children), origin, new_scores, possible)
-            better = np.flatnonzero((best >= 0) & (new_scores[best] > scores + _EPSILON))
+            better = np.flatnonzero(best >= 0)
+            better = better[new_scores[best[better]] > scores[better] + _EPSILON]
             scores, children, others = new_scores[best[better]], children[better], others[better]
             rows = larger[best[better]]
 

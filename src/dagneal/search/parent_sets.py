@@ -72,6 +72,8 @@ class ParentSets:
             parents: sets as rows of ascending variables, padded with -1.
             scores: log scores.
         """
+        if not len(children):
+            return
         order = np.argsort(children, kind="stable")
         changed, begins = np.unique(children[order], return_index=True)
         for child, lines in zip(changed, np.split(order, begins[1:]), strict=True):

@@ -15,7 +15,7 @@ from dagneal.graphs.dags import check_acyclic, check_variables, graph_from_edges
 from dagneal.runtime.run import DEFAULT_RUN
 from dagneal.scoring.scorer import Scorer
 from dagneal.solvers.problem import Problem
-from dagneal.solvers.solution import Bound, Division, Hardware, ReadSummary, Solution
+from dagneal.solvers.solution import Bound, Division, Hardware, ReadSummary, SearchSummary, Solution
 
 _TOLERANCE = 1e-9  # allowed relative difference between the score of a solution and the score of its graph
 
@@ -70,7 +70,13 @@ def _check_types(solution: Solution, who: str) -> Solution:
     seconds = solution.seconds
     if not isinstance(seconds, Mapping) or not all(isinstance(value, Real) for value in seconds.values()):
         raise InputError(f"{who} returned seconds={short_repr(seconds)}; give a mapping from stage names to numbers")
-    for name, kind in (("reads", ReadSummary), ("division", Division), ("bound", Bound), ("hardware", Hardware)):
+    for name, kind in (
+        ("reads", ReadSummary),
+        ("division", Division),
+        ("bound", Bound),
+        ("hardware", Hardware),
+        ("search", SearchSummary),
+    ):
         if getattr(solution, name) is not None and not isinstance(getattr(solution, name), kind):
             raise InputError(f"{who} returned {name}={short_repr(getattr(solution, name))}; give a {kind.__name__} or None")
     values = {

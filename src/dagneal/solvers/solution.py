@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from dagneal.graphs.dags import ordered_parents
+from dagneal.search.anytime import TracePoint
 
 if TYPE_CHECKING:
     import dimod
@@ -137,6 +138,29 @@ class Division:
 
 
 @dataclass(frozen=True)
+class SearchSummary:
+    """A summary of an anytime search.
+
+    Attributes:
+        trace: best score after each improvement, with the time and the stage.
+        stopped: reason for an early end: `"time"` or `"interrupt"`; empty if the search finished all its stages.
+        locally_optimal: whether no single addition, removal, reversal or replacement of an edge, over all variables, raises
+            the score. False also means that this was not checked, because the search stopped early.
+        at_limit: variables with as many parents as the limit allows that the user gave.
+    """
+
+    trace: tuple[TracePoint, ...]
+    stopped: str = ""
+    locally_optimal: bool = False
+    at_limit: tuple[str, ...] = ()
+
+    def summary(self) -> dict[str, Any]:
+        """Return all fields as plain values. A point of the trace is a list: seconds, score, stage."""
+        points = [[round(point.seconds, 6), point.score, point.stage] for point in self.trace]
+        return asdict(self) | {"trace": points, "at_limit": list(self.at_limit)}
+
+
+@dataclass(frozen=True)
 class Bound:
     """A proved upper bound on the score.
 
@@ -205,6 +229,7 @@ class Solution:
         division: division into subproblems; None without subproblems.
         bound: proved upper bound on the score; None if unknown or if the optimum is known.
         hardware: use of a quantum annealer; None without a quantum annealer.
+        search: summary of an anytime search; None for other solvers.
     """
 
     dag: nx.DiGraph
@@ -218,6 +243,7 @@ class Solution:
     division: Division | None = None
     bound: Bound | None = None
     hardware: Hardware | None = None
+    search: SearchSummary | None = None
 
     @property
     def edges(self) -> list[tuple[str, str]]:

@@ -1,63 +1,146 @@
-"""The default solver `Auto`, which chooses a classical method that is expected to finish within seconds."""
+"""The default solver `Auto`: an anytime search, followed by exact search or an upper bound if they take only seconds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from dagneal.base.errors import check_flag
-from dagneal.divide.candidates import candidates_of_table
-from dagneal.divide.conquer import CandidateSearch
-from dagneal.divide.global_solve import ClassicalSolver
+import numpy as np
+
+from dagneal.base.defaults import NETWORK_PARENTS
+from dagneal.base.errors import InputError, OutOfTimeError, check_flag
+from dagneal.base.kernels import Ints
+from dagneal.graphs.dags import dag_from_parents, topological_order
 from dagneal.runtime.run import Run
+from dagneal.scoring.scorer import check_max_parents
+from dagneal.scoring.sets import Members, expand_masks, pad_sets
 from dagneal.scoring.table import ScoreTable
+from dagneal.search.anytime import EFFORTS, AnytimeSearch, Effort, FoundNetwork
+from dagneal.search.parent_sets import LEAST_GAIN
+from dagneal.solvers.annealing import equal_scores
 from dagneal.solvers.exact import exact
-from dagneal.solvers.policy import COMPLETE_PARENTS, COMPLETE_VARIABLES, exact_is_quick, parent_limit, table_is_quick
+from dagneal.solvers.policy import COMPLETE_PARENTS, COMPLETE_VARIABLES, exact_is_quick, table_is_quick
 from dagneal.solvers.problem import Problem
-from dagneal.solvers.solution import Division, Solution
-from dagneal.strategies.anneal import Divide
+from dagneal.solvers.solution import Bound, SearchSummary, Solution
 from dagneal.strategies.classical import Exact, OrderSearch, prove_bound, solve_table
+
+_INSTANT = 12  # up to this number of variables, exact search needs no time, so there is no anytime search before it
 
 
 @dataclass(frozen=True)
 class Auto:
-    """The default solver: exact search if it takes only seconds, otherwise the iterated candidate search.
+    """The default solver: an anytime search, and exact search if it takes only seconds.
 
-    The initial candidates come from the scores of all parent sets of at most three variables. If there are too many of these
-    sets, the initial candidates come from subproblems of three variables.
+    The anytime search has a first network within fractions of a second, and improves it until two rounds of restarts bring
+    no improvement. Up to 22 variables, exact search then proves the optimum.
 
     Args:
-        bound: True to prove an upper bound on the score. There is no bound if the initial candidates come from subproblems.
+        bound: True to prove an upper bound on the score, if this takes only seconds.
+        effort: `"normal"`, or `"max"` to search until the time limit.
     """
 
     bound: bool = True
+    effort: Effort = "normal"
 
     def __post_init__(self) -> None:
         check_flag("bound", self.bound)
+        if self.effort not in EFFORTS:
+            raise InputError(f"effort is {self.effort!r}; give one of {', '.join(map(repr, EFFORTS))}")
 
     def solve(self, problem: Problem, run: Run) -> Solution:
         """Solve a problem; see `dagneal.Solver`."""
         n = len(problem.names)
         if isinstance(problem.source, ScoreTable):
             return (Exact() if exact_is_quick(n) else OrderSearch(bound=self.bound)).solve(problem, run)
-        limit = parent_limit(problem.max_parents, n)
-        problem = problem.with_limit(limit)
-        if exact_is_quick(n) and table_is_quick(problem.scorer, limit):
-            return solve_table(problem, lambda table: exact(table, run), self.bound)
-        few = min(COMPLETE_PARENTS, limit)
-        if n > COMPLETE_VARIABLES or not table_is_quick(problem.scorer, few):
-            return Divide().solve(problem, run)
-        return self._search(problem, limit, few, run)
-
-    def _search(self, problem: Problem, limit: int, few: int, run: Run) -> Solution:
-        """Run the candidate search. The initial candidates come from the scores of all sets of at most `few` parents."""
-        begun = perf_counter()
         scorer = problem.scorer
+        given = None if problem.max_parents is None else check_max_parents(problem.max_parents, n)
+        if scorer.knowledge is not None:
+            scorer.knowledge.check(problem.names, n - 1 if given is None else given)
+        limit = min(NETWORK_PARENTS, n - 1) if given is None else given
+        provable = exact_is_quick(n) and table_is_quick(scorer, limit)
+        if provable and n <= _INSTANT:
+            return self._prove(problem, given, limit, run)
+        begun = perf_counter()
+        search = AnytimeSearch(scorer, given, run)
+        search.solve(_found_network(problem), self.effort, restarts=not provable)
+        if not search.stopped and not provable and self.bound:
+            bound = _complete(search, min(COMPLETE_PARENTS, limit), run)
+        else:
+            bound = None
+        solution = _solution(search, given, bound, perf_counter() - begun)
+        if search.stopped or not provable:
+            return solution
+        proved = self._prove(problem, given, limit, run)
+        return replace(proved, seconds={**solution.seconds, **proved.seconds}, search=solution.search)
+
+    def _prove(self, problem: Problem, given: int | None, limit: int, run: Run) -> Solution:
+        """Run exact search. Without a given limit, raise the limit while one more parent gains at least 1 nat."""
+        solution = solve_table(problem.with_limit(limit), lambda table: exact(table, run), self.bound)
+        n = len(problem.names)
+        while given is None and limit < n - 1 and max(degree for _, degree in solution.dag.in_degree) == limit:
+            limit += 1
+            if run.deadline.passed or not table_is_quick(problem.scorer, limit):
+                break
+            larger = solve_table(problem.with_limit(limit), lambda table: exact(table, run), self.bound)
+            if larger.score < solution.score + LEAST_GAIN:
+                break
+            solution = larger
+        return solution
+
+
+def _found_network(problem: Problem) -> FoundNetwork | None:
+    """Return the initial DAG of a problem in the form that the search needs; None if there is none."""
+    if problem.initial is None:
+        return None
+    index = {name: i for i, name in enumerate(problem.names)}
+    order = np.array([index[name] for name in topological_order(problem.initial, problem.names)])
+    parents = pad_sets([[index[p] for p in problem.initial.predecessors(name)] for name in problem.names])
+    return FoundNetwork(order, parents)
+
+
+def _complete(search: AnytimeSearch, few: int, run: Run) -> Bound | None:
+    """Add all sets of at most `few` parents to the search, if they take only seconds, and return an upper bound.
+
+    Return None if there are too many sets, or no time.
+    """
+    scorer = search.scorer
+    if len(scorer.data.names) > COMPLETE_VARIABLES or not table_is_quick(scorer, few):
+        return None
+    try:
         table = scorer.table(few)
-        bound = prove_bound(table) if self.bound else None
-        allowed, first_dag = candidates_of_table(table, run)
-        del table  # free memory before the search
-        seconds = {"score": perf_counter() - begun}
-        search = CandidateSearch(scorer, limit, ClassicalSolver(), problem.initial or first_dag)
-        division = Division("conquer", len(problem.names), f"all sets of at most {few} parents", 0, "order")
-        return replace(search.run(allowed, run).solution(division, seconds), bound=bound)
+        search.add_sets(*_undominated(table), "complete table")
+    except (KeyboardInterrupt, OutOfTimeError):
+        return None
+    return prove_bound(table)
+
+
+def _undominated(table: ScoreTable) -> tuple[Ints, Members]:
+    """Return the children and the parent sets of a table, without sets that score no better than one of their subsets."""
+    start, masks, _ = table.pruned
+    children, parents = np.empty(len(masks), dtype=np.int64), np.empty((len(masks), table.max_parents), dtype=np.int32)
+    expand_masks(table.first, table.candidates, start, masks, 0, children, parents)
+    return children, parents
+
+
+def _solution(search: AnytimeSearch, given: int | None, bound: Bound | None, seconds: float) -> Solution:
+    """Return the best network of a search as a `Solution`."""
+    names, parents = search.scorer.data.names, search.best.parents
+    sizes = (parents >= 0).sum(axis=1)
+    dag = dag_from_parents({name: [names[p] for p in row if p >= 0] for name, row in zip(names, parents, strict=True)})
+    limit = max(min(NETWORK_PARENTS, len(names) - 1), int(sizes.max())) if given is None else given
+    return Solution(
+        dag=dag,
+        score=search.best.score,
+        max_parents=limit,
+        solver="search",
+        optimal=bound is not None and bound.max_parents >= limit and bool(equal_scores(search.best.score, bound.score)),
+        seconds={"solve": seconds},
+        seed=search.run.seed,
+        bound=bound,
+        search=SearchSummary(
+            tuple(search.trace),
+            search.stopped,
+            search.locally_optimal,
+            tuple(name for name, size in zip(names, sizes, strict=True) if size == given),
+        ),
+    )
