@@ -41,7 +41,7 @@ def test_with_too_little_memory_learn_uses_another_solver_or_raises_an_error(mon
         ):
             dn.learn(data, dn.Exact(), max_parents=2)
         result = dn.learn(data, max_parents=2)
-        assert result.division.global_solver == "order"
+        assert result.solver == "search"
         with pytest.raises(dn.InputError, match=r"a table of [\d,]+ scores needs about .* allow more"):
             dn.scoring.Scorer(data).table(6)
     assert result.score == pytest.approx(dn.learn(data, max_parents=2).score)

@@ -27,7 +27,7 @@ from dagneal.runtime.run import Run
 from dagneal.scoring.orders import enforce_required, sort_topologically
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.sets import Members, max_set_size
-from dagneal.search.changes import best_change, reverse_edges
+from dagneal.search.changes import Change, best_change, reverse_edges
 from dagneal.search.climb import climb, settle
 from dagneal.search.joint_gains import joint_gains, triple_cost
 from dagneal.search.neighbours import dependence, nearest
@@ -250,10 +250,9 @@ class AnytimeSearch:
             if change is None:
                 self.locally_optimal = True
                 return
+            self._keep(_apply(network, change))  # pins the new sets, so that they stay in the lists
             self._score(change.children, change.rows)
-            order = _order_after(network, change.children, change.rows)
-            self._current = FoundNetwork(order, network.parents)
-            self._improve(20, 1)
+            self._improve(0, 0)
 
     # Steps
 
@@ -388,18 +387,18 @@ class AnytimeSearch:
         self.run.progress(f"search: {stage}", 0, 1)
 
 
-def _order_after(network: FoundNetwork, children: Ints, rows: Members) -> Ints:
-    """Return a topological order of a network after some variables got new parents. It is similar to the old order."""
-    n = len(network.order)
+def _apply(network: FoundNetwork, change: Change) -> FoundNetwork:
+    """Return a network after a change. Its order is similar to the old order."""
+    n, width = len(network.order), max(network.parents.shape[1], change.rows.shape[1])
+    parents = np.full((n, width), -1, dtype=np.int32)
+    parents[:, : network.parents.shape[1]] = network.parents
+    parents[change.children] = -1
+    parents[change.children, : change.rows.shape[1]] = change.rows
     precedes = np.zeros((n, n), dtype=bool)
-    child, place = np.nonzero(network.parents >= 0)
-    precedes[network.parents[child, place], child] = True
-    for changed, row in zip(children, rows, strict=True):
-        precedes[:, changed] = False
-        precedes[row[row >= 0], changed] = True
-    priority = np.empty(n, dtype=np.int64)
+    child, place = np.nonzero(parents >= 0)
+    precedes[parents[child, place], child] = True
+    priority, order = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     priority[network.order] = -np.arange(n)
-    order = np.empty(n, dtype=np.int64)
     if not sort_topologically(precedes, priority, order):
         raise AssertionError("a legal change never creates a cycle")
-    return order
+    return FoundNetwork(order, parents, network.score + change.gain)
