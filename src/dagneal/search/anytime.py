@@ -7,7 +7,7 @@ lists. Then the search looks for the best order with these lists, starting from 
 2. Additions of single parents, and pairs of parents, among the strongest neighbours of each variable.
 3. Removals, replacements and additions of parents, first among the strongest neighbours, then among all variables.
 4. Reversals of edges. The two variables of an edge get new parents, which suit the new direction.
-5. Restarts from random orders, until a round brings no improvement.
+5. Restarts: a region of the network gets a random order, until two rounds bring no improvement.
 6. Single changes of the best network over all variables, until none raises the score.
 """
 
@@ -30,7 +30,7 @@ from dagneal.scoring.sets import Members, max_set_size
 from dagneal.search.changes import Change, best_change, reverse_edges
 from dagneal.search.climb import climb, settle
 from dagneal.search.joint_gains import joint_gains, triple_cost
-from dagneal.search.neighbours import dependence, nearest
+from dagneal.search.neighbours import closest, dependence, nearest
 from dagneal.search.parent_sets import FREE_PARENTS, ParentSets
 from dagneal.search.proposals import Options, Rules, best_of_each, propose_changes, propose_combinations
 from dagneal.search.space import OrderState, SearchSpace
@@ -38,7 +38,9 @@ from dagneal.search.windows import optimise_windows
 
 Effort = Literal["normal", "max"]
 EFFORTS = ("normal", "max")
-CHAINS = 2  # independent searches of a round; fixed, so that the number of threads does not change the result
+CHAINS = 4  # independent searches of a round; fixed, so that the number of threads does not change the result
+MOST = 250  # with more variables, a step of the search takes no more visits and windows
+REGION = 100  # variables that a restart puts into random order
 PATIENCE = 2  # rounds without improvement after which the search stops
 NEIGHBOURS = 40  # strongest neighbours of a variable that are tried as parents before all variables are tried
 PAIR_NEIGHBOURS = 20  # strongest neighbours of a variable that are tried as pairs of parents at first
@@ -112,6 +114,7 @@ class AnytimeSearch:
         self._allowed = allowed
         self._every = Options.of(allowed)  # all possible parents
         self._near = self._close = self._every  # the strongest neighbours
+        self._strength = np.zeros((n, n))  # dependence between variables
         self._tried: dict[str, set[bytes]] = {}
         self._seeds = count()
         self._stage = "pairs"
@@ -184,7 +187,7 @@ class AnytimeSearch:
     def _grow(self) -> None:
         """Grow the network from pairs: add, replace and reverse edges until no step brings a new parent set."""
         self._begin("additions")
-        strength = dependence(self.scorer)
+        self._strength = strength = dependence(self.scorer)
         self._near = Options.of(nearest(strength, NEIGHBOURS) & self._allowed)
         self._close = Options.of(nearest(strength, PAIR_NEIGHBOURS) & self._allowed)
         self._change(self._near, "additions", swaps=False, visits=10)
@@ -193,7 +196,7 @@ class AnytimeSearch:
         self._improve(20, 1)
         self._begin("replacements")
         self._change(self._near, "near", swaps=True, visits=20)
-        self._change(self._every, "every", swaps=True, visits=50)
+        self._change(self._every, "every", swaps=True, visits=20)
         self._begin("reversals")
         self._refine()
         self._begin("sets of parents")
@@ -210,20 +213,20 @@ class AnytimeSearch:
 
     def _combine(self) -> None:
         """Try all sets of three and four parents among the best candidates of each child."""
-        for size in (3, 4):
-            most = max(k for k in range(size, LEADERS + 1) if len(self._allowed) * comb(k, size) <= MAX_SETS or k == size)
-            leaders = Options.of(self.sets.leaders(most) & self._allowed)
-            self._score(*propose_combinations(leaders, self._rules, size))
+        n = len(self._allowed)
+        few, most = (max(k for k in range(4, LEADERS + 1) if n * comb(k, size) <= MAX_SETS or k == 4) for size in (4, 3))
+        for leaders, size in ((closest(self._strength, most), 3), (self.sets.leaders(most), 3), (self.sets.leaders(few), 4)):
+            self._score(*propose_combinations(Options.of(leaders & self._allowed), self._rules, size))
         self._improve(100, 4)
         self._refine()
 
     def _restart(self) -> None:
-        """Search from random orders in independent chains, and refine the networks that they find."""
+        """Shuffle a part of the best order in independent chains, and refine the networks that they find."""
         self._begin("restarts")
-        n = len(self._allowed)
         space = self.sets.space()
         generator = self._generator()
-        orders = enforce_required(np.stack([generator.permutation(n) for _ in range(CHAINS)]), self._rules.required)
+        orders = np.stack([self._shuffle_region(generator) for _ in range(CHAINS)])
+        orders = enforce_required(orders, self._rules.required)
         seeds = generator.integers(1, 2**62, CHAINS)
 
         def work(chain: int) -> OrderState:
@@ -238,6 +241,22 @@ class AnytimeSearch:
         self._keep(self.best)
         self._improve(100, 4)
         self._refine()
+
+    def _shuffle_region(self, generator: np.random.Generator) -> Ints:
+        """Return the best order with a random connected region of variables in random order."""
+        n = len(self._allowed)
+        region = {int(generator.integers(n))}
+        edge = sorted(region)
+        while edge and len(region) < REGION:
+            variable = edge.pop(int(generator.integers(len(edge))))
+            around = self._close.variables[self._close.first[variable] : self._close.first[variable + 1]]
+            new = [int(other) for other in around if int(other) not in region][: REGION - len(region)]
+            region.update(new)
+            edge += new
+        members = np.isin(self.best.order, list(region))
+        order = self.best.order.copy()
+        order[members] = generator.permutation(order[members])
+        return order
 
     def _finish(self) -> None:
         """Apply single changes of the best network over all variables, until none raises the score."""
@@ -354,8 +373,8 @@ class AnytimeSearch:
                 self._keep(self._network(space, state))
 
     def _run_chain(self, space: SearchSpace, state: OrderState, visits: int, windows: int) -> None:
-        """Improve an order by windows and restarts. `visits` and `windows` are numbers per variable."""
-        n = len(self._allowed)
+        """Improve an order by windows and restarts. `visits` and `windows` are numbers per variable, up to 250 variables."""
+        n = min(len(self._allowed), MOST)
         settle(space, state)
         for begin in range(0, windows * n, _WINDOWS):
             self.run.deadline.check()

@@ -49,10 +49,32 @@ def nearest(strength: Floats, most: int) -> NDArray[np.bool_]:
         strength: symmetric matrix of the dependence between variables.
         most: number of neighbours of each variable.
     """
-    n = len(strength)
-    strength = strength.copy()
-    np.fill_diagonal(strength, -np.inf)
-    near = np.zeros((n, n), dtype=bool)
-    best = np.argsort(-strength, axis=0, kind="stable")[: min(most, n - 1)]
-    near[best, np.arange(n)] = True
+    near = _ranks(strength) < most
+    np.fill_diagonal(near, False)
     return near | near.T
+
+
+def closest(strength: Floats, most: int) -> NDArray[np.bool_]:
+    """Return a matrix: `matrix[variable, child]` is True if the variable is one of the `most` closest to the child.
+
+    Two variables are close if one of them is a strong neighbour of the other. A child of a variable with many strong
+    neighbours is therefore close to it, although it is not one of its strongest neighbours.
+
+    Args:
+        strength: symmetric matrix of the dependence between variables.
+        most: number of variables for each child.
+    """
+    ranks = _ranks(strength)
+    near: NDArray[np.bool_] = _ranks(-np.minimum(ranks, ranks.T) - 1e-6 * ranks) < most
+    np.fill_diagonal(near, False)
+    return near
+
+
+def _ranks(strength: Floats) -> Floats:
+    """Return the rank of each row in each column; 0 for the strongest neighbour. The variable itself is last."""
+    strength = strength.astype(np.float64)
+    np.fill_diagonal(strength, -np.inf)
+    order = np.argsort(-strength, axis=0, kind="stable")
+    ranks = np.empty(strength.shape)
+    np.put_along_axis(ranks, order, np.arange(len(strength), dtype=np.float64)[:, None], axis=0)
+    return ranks
