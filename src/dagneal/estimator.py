@@ -19,7 +19,7 @@ class StructureLearner:
     """A scikit-learn estimator that learns the structure of a Bayesian network.
 
     Args:
-        max_parents: parent limit; 4 by default, lower for some solvers (see `learn`).
+        max_parents: parent limit; the default depends on the solver (see `learn`).
         criterion: score to maximise, or its name such as `"bic"`.
         solver: a solver such as `Exact()`, a dimod sampler, or a name such as `"sa"`; `Auto()` by default.
         seed: seed of all random choices; the same seed gives the same result.

@@ -45,15 +45,17 @@ def learn(
             `"exact"`, `"order"`, `"exhaustive"`, `"sa"`, `"sqa"`, `"tabu"`, `"tree"`, `"greedy"`, `"random"`, `"qpu"`,
             `"qpu-emulated"` or `"leap-hybrid"`.
         score: score to maximise, or its name such as `"bic"` or `"bdeu:10"`; `BDeu(1)` by default.
-        max_parents: parent limit. The default is 3 for `OrderSearch`, 2 for `Exhaustive` and `Anneal(sampler, direct=True)`,
-            and 4 for other solvers.
+        max_parents: parent limit. Without it, `Auto` gives a variable more than 4 parents only if one more parent raises
+            the score by at least 1 nat. The default is 3 for `OrderSearch`, 2 for `Exhaustive` and
+            `Anneal(sampler, direct=True)`, and 4 for other solvers.
         knowledge: background knowledge, such as required and forbidden edges. Give a `Knowledge`, a dict such as
             `{"leaves": ["survived"]}`, or the path of a TOML file. Every solver obeys the background knowledge.
         initial: initial DAG of the search. Accepted by `Auto`, `OrderSearch`, `Divide`, and `Anneal` without `direct=True`.
         seed: seed of all random choices, 0 by default. The same seed gives the same result.
-        time_limit: time limit in seconds, after which the search stops and returns the best network so far. An exact search
-            or a sampler call that is already running finishes first. If there is no time to score larger parent sets, each
-            variable has at most one parent. Not allowed with `Anneal(sampler, direct=True)`.
+        time_limit: time limit in seconds, after which the search stops and returns the best network so far. A limit that
+            is longer than the search does not change the result. An exact search or a sampler call that is already running
+            finishes first. If there is no time to score larger parent sets, each variable has at most one parent. Not
+            allowed with `Anneal(sampler, direct=True)`.
         run: a `Run` with seed, deadline, progress, executor and journal, instead of `seed` and `time_limit`.
         **unknown: other keyword arguments; they raise an error, which names the function that accepts them.
 

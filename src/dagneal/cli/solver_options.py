@@ -18,10 +18,10 @@ from dagneal.cli.parsing import Parser, parse_setting
 from dagneal.strategies.names import STRATEGIES, check_name, load_sampler, make_sampler
 
 SOLVERS_HELP = """\
-solvers: auto (exact up to 22 variables, else candidate search), exact (up to 28), order (about 130), exhaustive (up to 5)
+solvers: auto (anytime search; exact up to 22 variables), exact (up to 28), order (about 130), exhaustive (up to 5)
   samplers: sa, sqa, tabu, tree, greedy, random; if dagneal[qpu] is installed: qpu, qpu-emulated, leap-hybrid
-settings: direct=true (no subproblems), encoding=paper, repair=false (raw reads), subproblems=cover:2, acyclic=true,
-  and parameters of the sampler, such as num_sweeps=5000
+settings: effort=max (auto: use all the time), direct=true (no subproblems), encoding=paper, repair=false (raw reads),
+  subproblems=cover:2, acyclic=true, and parameters of the sampler, such as num_sweeps=5000
   qpu: annealing_time, chain_strength, spin_reversal, system, profile, embedding=FILE; qpu-emulated: noise
 """
 # For each sampler: settings of the connection, which are not parameters of a call.
