@@ -32,16 +32,17 @@ from dagneal.search.climb import climb, settle
 from dagneal.search.joint_gains import joint_gains, triple_cost
 from dagneal.search.neighbours import closest, dependence, nearest
 from dagneal.search.parent_sets import FREE_PARENTS, ParentSets
-from dagneal.search.proposals import Options, Rules, best_of_each, propose_changes, propose_combinations
+from dagneal.search.proposals import Options, Rules, best_of_each, markov_blankets, propose_changes, propose_combinations
 from dagneal.search.space import OrderState, SearchSpace
 from dagneal.search.windows import optimise_windows
 
 Effort = Literal["normal", "max"]
 EFFORTS = ("normal", "max")
 CHAINS = 4  # independent searches of a round; fixed, so that the number of threads does not change the result
-MOST = 250  # with more variables, a step of the search takes no more visits and windows
+MOST = 400  # with more variables, a step of the search takes no more visits and windows
 REGION = 100  # variables that a restart puts into random order
 PATIENCE = 2  # rounds without improvement after which the search stops
+ROUNDS = 2000  # maximum number of rounds, divided by the number of variables
 NEIGHBOURS = 40  # strongest neighbours of a variable that are tried as parents before all variables are tried
 PAIR_NEIGHBOURS = 20  # strongest neighbours of a variable that are tried as pairs of parents at first
 MAX_PAIRS = 300_000  # pairs of parents that are tried later
@@ -113,7 +114,7 @@ class AnytimeSearch:
         self._rules = Rules(required, limits if rules is None else np.minimum(limits, rules.limits))
         self._allowed = allowed
         self._every = Options.of(allowed)  # all possible parents
-        self._near = self._close = self._every  # the strongest neighbours
+        self._near, self._close = self._every, allowed  # the strongest neighbours
         self._strength = np.zeros((n, n))  # dependence between variables
         self._tried: dict[str, set[bytes]] = {}
         self._seeds = count()
@@ -126,17 +127,15 @@ class AnytimeSearch:
 
         Args:
             initial: initial network; None for no warm start.
-            effort: `"normal"` to stop after two rounds of restarts without improvement, `"max"` to use all the time.
+            effort: `"normal"` to stop after two rounds of restarts without improvement, or after 2,000 rounds divided by the
+                number of variables; `"max"` to use all the time.
             restarts: False to leave out the restarts.
         """
         try:
             self._start(initial)
             self._grow()
-            idle = 0 if restarts else PATIENCE
-            while idle < PATIENCE or (effort == "max" and restarts):
-                score = self.best.score
-                self._restart()
-                idle = 0 if self.best.score > score + _EPSILON else idle + 1
+            if restarts:
+                self._restart_rounds(effort)
             self._finish()
         except (KeyboardInterrupt, OutOfTimeError) as error:
             if not np.isfinite(self.best.score):
@@ -189,14 +188,16 @@ class AnytimeSearch:
         self._begin("additions")
         self._strength = strength = dependence(self.scorer)
         self._near = Options.of(nearest(strength, NEIGHBOURS) & self._allowed)
-        self._close = Options.of(nearest(strength, PAIR_NEIGHBOURS) & self._allowed)
+        self._close = nearest(strength, PAIR_NEIGHBOURS) & self._allowed
         self._change(self._near, "additions", swaps=False, visits=10)
         self._begin("pairs of parents")
-        self._score(*propose_combinations(self._close, self._rules, 2))
+        self._score(*propose_combinations(Options.of(self._close), self._rules, 2))
         self._improve(20, 1)
         self._begin("replacements")
         self._change(self._near, "near", swaps=True, visits=20)
-        self._change(self._every, "every", swaps=True, visits=20)
+        while self._expand(self._every, "every", swaps=True):
+            self._improve(20, 0)
+            self._change(self._near, "near", swaps=True, visits=5)
         self._begin("reversals")
         self._refine()
         self._begin("sets of parents")
@@ -219,6 +220,17 @@ class AnytimeSearch:
             self._score(*propose_combinations(Options.of(leaders & self._allowed), self._rules, size))
         self._improve(100, 4)
         self._refine()
+
+    def _restart_rounds(self, effort: Effort) -> None:
+        """Restart in rounds, until two rounds bring no improvement or the number of rounds is reached."""
+        idle = 0
+        most = max(PATIENCE, ROUNDS // len(self._allowed))
+        for number in count():
+            if effort != "max" and (idle == PATIENCE or number == most):
+                return
+            score = self.best.score
+            self._restart()
+            idle = 0 if self.best.score > score + _EPSILON else idle + 1
 
     def _restart(self) -> None:
         """Shuffle a part of the best order in independent chains, and refine the networks that they find."""
@@ -249,7 +261,7 @@ class AnytimeSearch:
         edge = sorted(region)
         while edge and len(region) < REGION:
             variable = edge.pop(int(generator.integers(len(edge))))
-            around = self._close.variables[self._close.first[variable] : self._close.first[variable + 1]]
+            around = np.flatnonzero(self._close[:, variable])
             new = [int(other) for other in around if int(other) not in region][: REGION - len(region)]
             region.update(new)
             edge += new
@@ -316,7 +328,9 @@ class AnytimeSearch:
         """Propose parent sets for the reversal of each edge of the present network. Return whether any are new.
 
         If the edge p -> c is reversed, c loses the parent p, and p gets the parent c. Then both get further parents by
-        greedy search among the strongest neighbours that come before them.
+        greedy search among their strongest neighbours and their Markov blankets. Variables with a common child are included,
+        because they can become parents of each other when the edges of the child are reversed. One search takes only
+        variables that come before the child. The other takes any variable, for reversals of several edges at once.
         """
         parents = self._current.parents
         child, place = np.nonzero(parents >= 0)
@@ -332,22 +346,24 @@ class AnytimeSearch:
         fits = fits[self._untried("reversals", children[fits], keys[fits])]
         if not len(fits):
             return False
-        self._add_greedily(children[fits], rows[fits], others[fits])
+        options = Options.of((self._close | markov_blankets(parents)) & self._allowed)
+        for ordered in (True, False):
+            self._add_greedily(children[fits], rows[fits], others[fits], options, ordered)
         return True
 
-    def _add_greedily(self, children: Ints, rows: Members, others: Ints) -> None:
+    def _add_greedily(self, children: Ints, rows: Members, others: Ints, options: Options, ordered: bool) -> None:
         """Add the best parents to parent sets, one after the other, while the score rises.
 
-        Only variables before the child in the present order are added, and never the variable in `others`.
+        The variable in `others` is never added. If `ordered`, only variables before the child in the order are added.
         """
         position = np.empty(len(self._allowed), dtype=np.int64)
         position[self._current.order] = np.arange(len(position))
         scores = self._score(children, rows)
         while len(children):
-            changed, larger, origin = propose_changes(children, rows, self._close, self._rules, swaps=False)
+            changed, larger, origin = propose_changes(children, rows, options, self._rules, swaps=False)
             new_scores = self._score(changed, larger)
             added = np.where(larger >= 0, larger, 0).sum(axis=1) - np.where(rows >= 0, rows, 0).sum(axis=1)[origin]
-            possible = (added != others[origin]) & (position[added] < position[changed])
+            possible = (added != others[origin]) & (position[added] < position[changed] if ordered else True)
             best = best_of_each(len(children), origin, new_scores, possible)
             better = np.flatnonzero(best >= 0)
             better = better[new_scores[best[better]] > scores[better] + _EPSILON]
@@ -373,7 +389,7 @@ class AnytimeSearch:
                 self._keep(self._network(space, state))
 
     def _run_chain(self, space: SearchSpace, state: OrderState, visits: int, windows: int) -> None:
-        """Improve an order by windows and restarts. `visits` and `windows` are numbers per variable, up to 250 variables."""
+        """Improve an order by windows and restarts. `visits` and `windows` are numbers per variable."""
         n = min(len(self._allowed), MOST)
         settle(space, state)
         for begin in range(0, windows * n, _WINDOWS):

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from dagneal.base.kernels import Floats, Ints, kernel, run_threads
 from dagneal.scoring.counting.bitwise import count_sets
-from dagneal.scoring.counting.terms import sum_terms, term_table
+from dagneal.scoring.counting.terms import TermTable, sum_terms
 from dagneal.scoring.scorer import Scorer
 
 MAX_PAIRS = 1  # pairs of parents kept for each child
 _CHUNKS = 64  # tasks for the threads
 _BATCH = 1 << 15  # triples that are counted in one call
-_MAX_TERMS = 1 << 22  # maximum number of precomputed terms
 
 
 def triple_cost(scorer: Scorer) -> float:
@@ -108,9 +107,8 @@ class Scores(NamedTuple):
     """Precomputed values to score a child with two parents.
 
     Attributes:
-        values: pseudo-count for each possible number of state combinations of a triple.
-        terms: result of `term_table`. `terms[i, count]` is the number that a count adds to the score if the pseudo-count is
-            `values[i]`. If the table has no columns, these numbers are computed when needed.
+        terms: terms of a `TermTable`, with one line for each possible number of state combinations of a triple.
+        parameters: parameters of the `TermTable`.
         joint: `joint[p, q]` is the number that the counts of the parents p and q subtract from a score.
         single: `single[parent, child]` is the score that a pair with this parent has to exceed.
         charges: `charges[s, c]` is the penalty for a child with s states whose two parents have c state combinations.
@@ -118,8 +116,8 @@ class Scores(NamedTuple):
         near: `near[parent, child]` is True if the parent alone raises the score.
     """
 
-    values: Floats
     terms: Floats
+    parameters: Floats
     joint: Floats
     single: Floats
     charges: Floats
@@ -128,23 +126,23 @@ class Scores(NamedTuple):
 
 
 def _scores(scorer: Scorer, gains: Floats, near: NDArray[np.bool_], states: Ints) -> tuple[Scores, Ints]:
-    """Return the `Scores`, and an array that maps a number of state combinations to a row of `Scores.terms`."""
+    """Return the `Scores`, and an array that maps a number of state combinations to a line of `Scores.terms`."""
     data = scorer.data
     alone = np.array([scorer.local(name) for name in data.names])
     # Infinity excludes pairs with a forbidden or required parent.
     single = np.where(np.isfinite(gains), alone + np.maximum(gains, 0.0), np.inf)
     products = np.unique(np.multiply.outer(np.multiply.outer(states, states), states))
     values = np.array([scorer.criterion.concentrations(2, float(cells), data.rows)[0] for cells in products])
-    terms = term_table(values, data.rows if len(values) * data.rows <= _MAX_TERMS else -1)
+    table = TermTable(data.rows, len(values))
     line_of = np.zeros(products[-1] + 1, dtype=np.int64)
-    line_of[products] = np.arange(len(products))
+    line_of[products] = table.lines(values)
     charges = np.zeros((states[-1] + 1, states[-1] ** 2 + 1))
     if scorer.criterion.penalised:
         configurations = np.arange(charges.shape[1], dtype=np.float64)
         for arity in states:
             charges[arity] = scorer.criterion.penalties(int(arity), configurations, data.rows)
     arities = data.arities.astype(np.int64)
-    return Scores(values, terms, _joint(scorer), single, charges, arities, near), line_of
+    return Scores(table.terms, table.parameters, _joint(scorer), single, charges, arities, near), line_of
 
 
 def _joint(scorer: Scorer) -> Floats:
@@ -178,7 +176,7 @@ def _keep_best(
     most = kept.shape[1]
     for index in range(len(members)):
         line = lines[index]
-        total = sum_terms(counts[offsets[index] : offsets[index + 1]], scores.values[line], scores.terms[line])
+        total = sum_terms(counts, offsets[index], offsets[index + 1], line, scores.terms, scores.parameters)
         for role in range(3):
             child = members[index, role]
             p, q = members[index, 1 if role == 0 else 0], members[index, 1 if role == 2 else 2]

@@ -142,6 +142,23 @@ def _combinations(count: int, size: int) -> Ints:
     return np.array(list(combinations(range(count), size)), dtype=np.int64).reshape(-1, size)
 
 
+def markov_blankets(parents: Members) -> NDArray[np.bool_]:
+    """Return a symmetric matrix: True if two variables are adjacent or have a common child.
+
+    Args:
+        parents: parent set of each variable, as rows of variables padded with -1.
+    """
+    n = len(parents)
+    blankets = np.zeros((n, n + 1), dtype=bool)  # the last column is for padding
+    for place in range(parents.shape[1]):
+        blankets[np.arange(n), parents[:, place]] = True
+        for other in range(place):
+            both = parents[:, other] >= 0
+            blankets[parents[both, other], parents[both, place]] = True
+    blankets = blankets[:, :n]
+    return blankets | blankets.T
+
+
 def sort_rows(rows: Members) -> Members:
     """Return rows of variables in ascending order, with -1 at the end.
 
