@@ -1,7 +1,8 @@
 """Bitwise counting and counting row by row agree with histograms."""
 
+import pickle
 from itertools import combinations
-from math import lgamma, log
+from math import fsum, lgamma, log
 
 import numpy as np
 import pytest
@@ -11,6 +12,9 @@ import dagneal as dn
 from dagneal.data.planes import MAX_PLANE_STATES, Planes
 from dagneal.scoring.counting.bitwise import count_sets
 from dagneal.scoring.counting.counter import Counter
+from dagneal.scoring.counting.grouping import group_sets, move_last
+from dagneal.scoring.counting.terms import TermTable, sum_terms
+from dagneal.scoring.sets import pad_sets
 
 
 @st.composite
@@ -93,3 +97,111 @@ def test_looked_up_terms_equal_computed_terms():
     for child in data.names[:3]:
         for parents in combinations([name for name in data.names if name != child], 2):
             assert scorer.local(child, parents) == table.local(child, parents)
+
+
+def random_data(arities, rows, seed, most_weight=1):
+    generator = np.random.default_rng(seed)
+    # Skewed states, so that some combinations are frequent and most are rare.
+    codes = np.array([generator.integers(0, arity, rows) * generator.integers(0, 2, rows) for arity in arities])
+    states = [list(map(str, range(arity))) for arity in arities]
+    weights = generator.integers(1, most_weight + 1, rows)
+    return dn.Dataset.from_codes([f"v{i}" for i in range(len(arities))], states, codes, weights=weights)
+
+
+def random_sets(variables, count, largest, seed):
+    """Return distinct sets of 0 to `largest` variables, in the order of their keys."""
+    generator = np.random.default_rng(seed)
+    sets = {tuple(sorted(generator.permutation(variables)[: generator.integers(0, largest + 1)])) for _ in range(count)}
+    return sorted(sets)
+
+
+def exact_sum(data, members, concentration):
+    """Return a sum over counts. The terms are floats, and their sum is rounded only once."""
+    key = np.zeros(data.codes.shape[1], dtype=object)
+    for member in members:
+        key = key * int(data.arities[member]) + data.codes[member].astype(object)
+    counts = {}
+    for cell, weight in zip(key.tolist(), data.weights.tolist(), strict=True):
+        counts[cell] = counts.get(cell, 0) + weight
+    a = concentration
+    return fsum(n * log(n) if a < 0 else lgamma(n + a) - lgamma(a) for n in counts.values())
+
+
+@pytest.mark.parametrize(
+    ("arities", "rows", "weight"),
+    [
+        ([1, 2, 3, 5, 9, 10, 21, 40, 100, 2, 3], 3_000, 1),
+        ([2, 3, 4, 2, 3, 4, 300, 11, 12], 700, 50),
+        ([30, 31, 32, 33, 34, 35, 36, 37, 38, 39], 20_000, 1),  # more combinations than the table has counts
+        ([2, 3, 4], 5, 10**10),
+    ],
+)
+def test_sums_are_exact_in_any_request(arities, rows, weight):
+    """The sum of a set has the same bits for any request, number of threads and way of counting."""
+    data = random_data(arities, rows, seed=len(arities), most_weight=weight)
+    sets = random_sets(len(arities), 150, min(8, len(arities)), seed=rows)
+    concentrations = np.array([[0.01, -1.0], [1.0, 3.5], [1e-9, 100.0]])
+    kinds = np.arange(len(sets)) % 3
+    members = pad_sets(sets)
+    sums = Counter(data, workers=1).sums(members, kinds, concentrations)
+    for own, kind, values in list(zip(sets, kinds, sums, strict=True))[::7]:
+        for value, concentration in zip(values, concentrations[kind], strict=True):
+            assert value == pytest.approx(exact_sum(data, own, concentration), rel=1e-14, abs=1e-9)
+    assert np.array_equal(Counter(data, workers=2).sums(members, kinds, concentrations), sums)
+    by_rows = Counter(data)
+    by_rows.__dict__["planes"] = None
+    assert np.array_equal(by_rows.sums(members, kinds, concentrations), sums)
+    part = np.random.default_rng(0).permutation(len(sets))[: len(sets) // 2]
+    assert np.array_equal(by_rows.sums(members[part], kinds[part], concentrations), sums[part])
+    for index in range(0, len(sets), 11):
+        alone = Counter(data).sums(members[[index]], kinds[[index]], concentrations)
+        assert np.array_equal(alone[0], sums[index])
+
+
+@given(st.lists(st.sets(st.integers(0, 9), max_size=5), min_size=1, max_size=60), st.randoms(use_true_random=False))
+def test_groups_have_the_same_base(sets, random):
+    members = pad_sets(sets)
+    sizes = (members >= 0).sum(axis=1)
+    lines = np.array([line for line in range(len(sets)) if random.random() < 0.8], dtype=np.int64)
+    order, places = group_sets(members, sizes, lines)
+    assert sorted(order) == lines.tolist()
+    moved = members[order]
+    move_last(moved, sizes[order], places)
+    assert [set(line[line >= 0]) for line in moved] == [sets[line] for line in order]
+
+
+def test_sets_that_differ_in_one_member_form_one_group():
+    sets = sorted(tuple(sorted({3, 6, y})) for y in range(9) if y not in (3, 6))
+    members = pad_sets(sets)
+    sizes = np.full(len(sets), 3)
+    order, places = group_sets(members, sizes, np.arange(len(sets)))
+    moved = members[order]
+    move_last(moved, sizes, places)
+    assert (moved[:, :2] == [3, 6]).all()
+
+
+def test_sums_of_terms_do_not_depend_on_the_order_of_counts():
+    generator = np.random.default_rng(3)
+    counts = np.append(generator.geometric(0.2, 5_000), generator.integers(1, 2_000_000, 500))
+    table = TermTable(int(counts.sum()))
+    for value in (-1.0, 1e-9, 0.1, 1.0, 17.0):
+        (line,) = table.lines(np.array([value]))
+        exact = fsum(n * log(n) if value < 0 else lgamma(n + value) - lgamma(value) for n in counts.tolist())
+        total = sum_terms(counts, 0, len(counts), line, table.terms, table.parameters)
+        assert total == pytest.approx(exact, rel=3e-16)
+        for _ in range(3):
+            shuffled = generator.permutation(counts)
+            assert sum_terms(shuffled, 0, len(counts), line, table.terms, table.parameters) == total
+
+
+def test_a_full_table_of_terms_is_replaced(monkeypatch):
+    monkeypatch.setattr("dagneal.scoring.counting.terms._MAX_TERMS", 1)
+    data = random_data([2, 3, 4, 11], 300, seed=1)
+    counter, members = Counter(data), pad_sets([(0,), (0, 3), (1, 2)])
+    first = counter.sums(members, np.array([0, 1, 2]), np.array([[0.5], [0.25], [2.0]]))
+    counter.sums(members, np.array([0, 0, 0]), np.array([[7.0]]))
+    assert np.array_equal(counter.sums(members, np.array([0, 1, 2]), np.array([[0.5], [0.25], [2.0]])), first)
+
+
+def test_a_table_of_terms_is_pickled_without_terms():
+    assert len(pickle.dumps(TermTable(10_000))) < 1000

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,9 @@ from dagneal.data import planes as bit_planes
 from dagneal.data.packing import PackedRows
 from dagneal.runtime.run import DEFAULT_RUN, NEVER, Deadline, Run
 from dagneal.scoring.counting.bitwise import MAX_PREFIX_CELLS, count_sets
+from dagneal.scoring.counting.grouping import group_sets, move_last
 from dagneal.scoring.counting.rowwise import set_sums
-from dagneal.scoring.counting.terms import sum_set_terms, term_table
+from dagneal.scoring.counting.terms import TermTable, sum_set_terms
 from dagneal.scoring.sets import Members
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ _MAX_CELLS = 1 << 17  # most counts in memory at a time
 _QUICK = 1e5  # nanoseconds; with a deadline, chunks are smaller if counting a set takes longer than this
 _DEADLINE_WORK = 2e8  # cost, in rows, below which deadlines are ignored (a fraction of a second)
 _THREAD_WORK = 5e5  # cost, in rows, below which starting threads takes longer than counting
-_MAX_TERMS = 1 << 22  # most entries in a lookup table of terms
 _MAX_HISTOGRAM = 1 << 22  # state combinations above which packed rows are counted by sorting
 
 
@@ -55,6 +55,7 @@ class Counter:
         self.data = data
         self.run = run
         self.workers = workers
+        self._terms = TermTable(data.rows)
 
     @cached_property
     def planes(self) -> bit_planes.Planes | None:
@@ -122,35 +123,47 @@ class Counter:
         if self.run.executor is not None and total_work > _EXECUTOR_WORK:
             return self._sums_by_executor(members, kinds, concentrations, deadline)
         use_bits, cells = self._choose_bits(members, sizes)
-        values, which = np.unique(concentrations, return_inverse=True)
-        which = which.reshape(concentrations.shape)
-        terms_needed = np.minimum(cells, data.codes.shape[1]).sum() * concentrations.shape[1]
-        tabulate = len(values) * data.rows <= min(terms_needed / 2, _MAX_TERMS)
-        terms = term_table(values, data.rows if tabulate else -1)
+        table, lines_of = self._term_lines(concentrations)
+        terms, parameters = table.terms, table.parameters
 
-        def work(chunk: tuple[bool, Ints]) -> None:
+        def work(chunk: _Chunk) -> None:
             deadline.check()
-            bitwise, lines = chunk
-            result = np.empty((len(lines), sums.shape[1]))
-            chosen, lengths, own = members[lines], sizes[lines], which[kinds[lines]]
-            if bitwise:
-                offsets = np.append(0, np.cumsum(cells[lines].astype(np.int64)))
-                sum_set_terms(self._count_bits(chosen, lengths, offsets), offsets, own, values, terms, result)
+            sets, places = chunk
+            result = np.empty((len(sets), sums.shape[1]))
+            chosen, lengths, lines = members[sets], sizes[sets], lines_of[kinds[sets]]
+            if places is None:
+                offsets = np.append(0, np.cumsum(cells[sets].astype(np.int64)))
+                sum_set_terms(self._count_bits(chosen, lengths, offsets), offsets, lines, terms, parameters, result)
             elif isinstance(data.codes, PackedRows):
-                for line, (padded, size) in enumerate(zip(chosen, lengths, strict=True)):
+                for index, (padded, size) in enumerate(zip(chosen, lengths, strict=True)):
                     deadline.check()
-                    family = padded[:size]
+                    family, own = padded[:size], slice(index, index + 1)
                     counts = self._histogram(family, tuple(int(data.arities[v]) for v in family), seen_only=True)
-                    offsets = np.array([0, len(counts)])
-                    sum_set_terms(counts, offsets, own[line : line + 1], values, terms, result[line : line + 1])
+                    sum_set_terms(counts, np.array([0, len(counts)]), lines[own], terms, parameters, result[own])
             else:
-                set_sums(data.codes, data.weights, data.arities, chosen, lengths, own, values, terms, result)
-            sums[lines] = result
+                move_last(chosen, lengths, places)
+                set_sums(data.codes, self._weights, data.arities, chosen, lengths, lines, terms, parameters, result)
+            sums[sets] = result
 
         scale = 1.0 if deadline == NEVER else min(1.0, _QUICK / (data.codes.shape[1] * _ROW))
         workers = self.workers if total_work > _THREAD_WORK else 1
-        run_threads(work, _chunks(use_bits, cells, scale), workers, "scoring", self.run.progress)
+        by_rows = group_sets(members, sizes, np.flatnonzero(~use_bits))
+        chunks = _chunks(np.flatnonzero(use_bits), by_rows, cells, scale)
+        run_threads(work, chunks, workers, "scoring", self.run.progress)
         return sums
+
+    @cached_property
+    def _weights(self) -> NDArray[np.unsignedinteger[Any]]:
+        """The weights of the distinct rows, in the smallest type in which they can be added."""
+        return self.data.weights.astype(np.uint32 if self.data.rows < 1 << 32 else np.uint64)
+
+    def _term_lines(self, concentrations: Floats) -> tuple[TermTable, Ints]:
+        """Return a table of terms, and the line of each pseudo-count in this table. Later calls use the table again."""
+        values, which = np.unique(concentrations, return_inverse=True)
+        table = self._terms
+        while (lines := table.lines(values)) is None:
+            table = self._terms = TermTable(self.data.rows, len(values))
+        return table, lines[which].reshape(concentrations.shape)
 
     def _work(self, sizes: Ints) -> float:
         """Return the estimated total cost of counting sets of the given sizes. The unit is the cost of counting one row."""
@@ -249,23 +262,30 @@ def _keys(lines: Sequence[NDArray[np.unsignedinteger]], shape: tuple[int, ...], 
     return key
 
 
-def _chunks(use_bits: NDArray[np.bool_], cells: Floats, scale: float) -> list[tuple[bool, Ints]]:
+_Chunk = tuple[Ints, NDArray[np.uint8] | None]  # indices of sets; positions of their last members, None for bit planes
+
+
+def _chunks(by_bits: Ints, by_rows: tuple[Ints, NDArray[np.uint8]], cells: Floats, scale: float) -> list[_Chunk]:
     """Divide sets of variables into chunks. All sets of a chunk are counted in the same way.
 
-    Return a list of tuples (bitwise, indices). `bitwise` is True if the chunk is counted with bit planes. `indices` are the
-    indices of the sets in the chunk. If `scale` is below 1, chunks are smaller, so that a deadline is checked more often.
+    Args:
+        by_bits: indices of the sets that are counted with bit planes.
+        by_rows: indices of the sets that are counted row by row, and positions of their last members.
+        cells: number of state combinations of each set.
+        scale: factor for the size of the chunks. Chunks are smaller before a deadline, so that it is checked more often.
     """
-    chunks: list[tuple[bool, Ints]] = []
-    for bitwise in (False, True):
-        lines = np.flatnonzero(use_bits == bitwise)
-        step = max(64, min(4096, -(-len(lines) // 16)))
-        step = max(1, int(step * scale))
-        begin = 0
-        while begin < len(lines):
-            end = min(begin + step, len(lines))
-            if bitwise:
-                most = np.searchsorted(np.cumsum(cells[lines[begin:end]]), _MAX_CELLS, side="right")
-                end = begin + max(1, int(most))
-            chunks.append((bitwise, lines[begin:end]))
-            begin = end
+    chunks: list[_Chunk] = []
+    sets, places = by_rows
+    step = _chunk_size(len(sets), scale)
+    chunks += [(sets[at : at + step], places[at : at + step]) for at in range(0, len(sets), step)]
+    begin, step = 0, _chunk_size(len(by_bits), scale)
+    while begin < len(by_bits):
+        most = np.searchsorted(np.cumsum(cells[by_bits[begin : begin + step]]), _MAX_CELLS, side="right")
+        end = begin + max(1, int(most))
+        chunks.append((by_bits[begin:end], None))
+        begin = end
     return chunks
+
+
+def _chunk_size(sets: int, scale: float) -> int:
+    return max(1, int(scale * max(64, min(4096, -(-sets // 16)))))
