@@ -18,11 +18,14 @@ SUM = """
 import numpy as np
 from dagneal.base import kernels
 from dagneal.scoring.counting.rowwise import set_sums
+from dagneal.scoring.counting.terms import TermTable
 
 codes, ones = np.zeros((2, 3), dtype=np.uint8), np.ones(3, dtype=np.int64)
 sums, arities = np.zeros((1, 1)), np.array([2, 2])
 members, sizes = np.array([[0, 1]], dtype=np.int32), np.array([2])
-set_sums(codes, ones, arities, members, sizes, np.zeros((1, 1), dtype=np.int64), np.ones(1), np.empty((1, 0)), sums)
+table = TermTable(3)
+lines = table.lines(np.ones(1))[None]
+set_sums(codes, ones, arities, members, sizes, lines, table.terms, table.parameters, sums)
 print(kernels.cache_folder(), sums[0, 0])
 """
 
@@ -52,8 +55,9 @@ def test_changing_an_inlined_function_recompiles_kernels_in_other_modules(tmp_pa
     before, value = run_sum(tmp_path)
     assert run_sum(tmp_path) == (before, value)
     terms = package / "scoring" / "counting" / "terms.py"
-    assert "    return total\n" in terms.read_text()
-    terms.write_text(terms.read_text().replace("    return total\n", "    return total + 1000.0\n"))
+    last = "/ parameters[line, 2])\n"
+    assert last in terms.read_text()
+    terms.write_text(terms.read_text().replace(last, "/ parameters[line, 2] + 1000.0)\n"))
     after, changed = run_sum(tmp_path)
     assert changed == value + 1000.0
     assert after != before
