@@ -30,7 +30,7 @@ from dagneal.scoring.sets import (
     squeeze_words,
     word_count,
 )
-from support.reference import candidate_table, random_data, random_table
+from support.reference import candidate_table, join_table, random_data, random_table
 
 
 def as_numbers(masks: np.ndarray) -> list[int]:
@@ -164,16 +164,7 @@ def widen(small: dn.scoring.ScoreTable, n: int, seed: int) -> dn.scoring.ScoreTa
         candidates.append(own)
         masks.append(sets)
         scores.append(values)
-    return dn.scoring.ScoreTable(
-        names=tuple(names),
-        max_parents=small.max_parents,
-        score_name="random",
-        first=np.cumsum([0, *map(len, candidates)]),
-        candidates=np.concatenate(candidates),
-        start=np.cumsum([0, *map(len, masks)]),
-        masks=np.concatenate(masks),
-        scores=np.concatenate(scores),
-    )
+    return join_table(names, small.max_parents, candidates, masks, scores)
 
 
 @pytest.mark.parametrize(("n", "seed"), [(70, 1), (100, 2), (130, 3)])

@@ -133,6 +133,20 @@ def as_graph(table: ScoreTable, dag: tuple[frozenset[int], ...]) -> nx.DiGraph:
     return graph
 
 
+def join_table(names, max_parents: int, candidates: list, masks: list, scores: list) -> ScoreTable:
+    """Return the score table with the given candidates, masks and scores of each child."""
+    return ScoreTable(
+        names=tuple(names),
+        max_parents=max_parents,
+        score_name="random",
+        first=np.cumsum([0, *map(len, candidates)]),
+        candidates=np.concatenate(candidates),
+        start=np.cumsum([0, *map(len, masks)]),
+        masks=np.concatenate(masks),
+        scores=np.concatenate(scores),
+    )
+
+
 def candidate_table(n: int, max_parents: int, seed: int, kind: str = "noise") -> ScoreTable:
     """Return a score table with random candidate parents.
 
@@ -157,13 +171,4 @@ def candidate_table(n: int, max_parents: int, seed: int, kind: str = "noise") ->
         candidates.append(own)
         masks.append(sets)
         scores.append(values - 1000)
-    return ScoreTable(
-        names=tuple(f"v{i}" for i in range(n)),
-        max_parents=max_parents,
-        score_name="random",
-        first=np.cumsum([0, *map(len, candidates)]),
-        candidates=np.concatenate(candidates),
-        start=np.cumsum([0, *map(len, masks)]),
-        masks=np.concatenate(masks),
-        scores=np.concatenate(scores),
-    )
+    return join_table([f"v{i}" for i in range(n)], max_parents, candidates, masks, scores)

@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 
 from dagneal.base.kernels import Floats, Ints
 from dagneal.divide.subproblems import add_votes, solve_small
-from dagneal.runtime.run import NEVER, Deadline, Run
-from dagneal.scoring.orders import dag_of_order
+from dagneal.runtime.run import NEVER, Deadline
 from dagneal.scoring.scorer import Scorer
-from dagneal.scoring.sets import Members, has_bit, mask_bits
+from dagneal.scoring.sets import Members, has_bit
 from dagneal.scoring.table import ScoreTable
-from dagneal.solvers.order_search import search
 
 # Lowest margin of a candidate, in nats. It is below 0: if relations are nearly deterministic, true neighbours have negative
 # margins in some subproblems.
@@ -197,27 +195,3 @@ def collect_evidence(table: ScoreTable, subproblems: Ints, deadline: Deadline = 
     symmetric: Floats = np.minimum(lowest, lowest.T)
     symmetric[np.isinf(symmetric)] = -np.inf
     return symmetric, votes, together
-
-
-def candidates_of_table(table: ScoreTable, run: Run) -> tuple[NDArray[np.bool_], nx.DiGraph]:
-    """Choose initial candidates from the best parent sets of each child, and find a network by order search.
-
-    Args:
-        table: score table in which all variables are possible parents.
-        run: a `Run` with the seed and the deadline of the order search.
-
-    Returns:
-        A matrix, and the best network that order search found. Entry [parent, child] of the matrix is True if the parent is
-        a candidate of the child.
-    """
-    start, masks, _ = table.pruned
-    n = len(table.names)
-    allowed = np.zeros((n, n), dtype=bool)
-    for child in range(n):
-        candidates = table.candidates_of(child)
-        for bits in mask_bits(masks[start[child] : start[child + 1]]):
-            new = [v for v in candidates[bits[bits >= 0]] if not allowed[v, child]]
-            if allowed[:, child].sum() + len(new) <= MAX_INITIAL_CANDIDATES + 2:
-                allowed[new, child] = True
-    order, _ = search(table, 200, run=run)
-    return allowed, dag_of_order(table, order)

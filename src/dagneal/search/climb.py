@@ -40,14 +40,20 @@ def draw(random: Masks, bound: int) -> Any:
 
 
 @kernel
+def _fits(words: Words, masks: Masks, entry: int, before: Masks, row: int) -> Any:
+    """Return whether a parent set is a subset of `before[row]`."""
+    fits = True
+    for word in range(len(words)):
+        if masks[entry, word] & ~before[row, word] != np.uint64(0):
+            fits = False
+    return fits
+
+
+@kernel
 def scan(words: Words, masks: Masks, before: Masks, row: int, begin: int, end: int) -> Any:
     """Return the first parent set from `begin` to `end` - 1 that is a subset of `before[row]`; `end` if there is none."""
     for entry in range(begin, end):
-        fits = True
-        for word in range(len(words)):
-            if masks[entry, word] & ~before[row, word] != np.uint64(0):
-                fits = False
-        if fits:
+        if _fits(words, masks, entry, before, row):
             return entry
     return end
 
@@ -64,11 +70,7 @@ def scan_holders(
         entry = holders[index]
         if entry >= present:
             break
-        fits = True
-        for word in range(len(words)):
-            if masks[entry, word] & ~before[row, word] != np.uint64(0):
-                fits = False
-        if fits:
+        if _fits(words, masks, entry, before, row):
             return entry
     return present
 

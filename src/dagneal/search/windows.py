@@ -72,7 +72,7 @@ def optimise_windows(space: SearchSpace, state: OrderState, tries: int) -> None:
         count = _grow(space, state, arrays, size, loose)
         low, high, count = _close(space, state, arrays, count)
         if 2 < count <= LARGEST:
-            begin = _rearrange(space, state, arrays, low, high, count)
+            begin = _rearrange(space, state, arrays, low, high)
             _optimise(space, state, arrays, begin, count)
         for index in range(min(count, n)):
             arrays.inside[arrays.members[index]] = False
@@ -154,7 +154,7 @@ def _close(space: SearchSpace, state: OrderState, arrays: WindowArrays, count: i
 
 
 @kernel
-def _rearrange(space: SearchSpace, state: OrderState, arrays: WindowArrays, low: int, high: int, count: int) -> Any:
+def _rearrange(space: SearchSpace, state: OrderState, arrays: WindowArrays, low: int, high: int) -> Any:
     """Move the members next to each other, before their descendants. Return the position of the first member."""
     order, inside, below = state.order, arrays.inside, arrays.below
     place, member = 0, 0

@@ -64,7 +64,7 @@ class Auto:
         search = AnytimeSearch(scorer, given, run)
         search.solve(_found_network(problem), self.effort, restarts=not provable)
         if not search.stopped and not provable and self.bound:
-            bound = _complete(search, min(COMPLETE_PARENTS, limit), run)
+            bound = _complete(search, min(COMPLETE_PARENTS, limit))
         else:
             bound = None
         solution = _solution(search, given, bound, perf_counter() - begun)
@@ -98,7 +98,7 @@ def _found_network(problem: Problem) -> FoundNetwork | None:
     return FoundNetwork(order, parents)
 
 
-def _complete(search: AnytimeSearch, few: int, run: Run) -> Bound | None:
+def _complete(search: AnytimeSearch, few: int) -> Bound | None:
     """Add all sets of at most `few` parents to the search, if they take only seconds, and return an upper bound.
 
     Return None if there are too many sets, or no time.
