@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-NAMES = ("qubo", "table", "exact", "exhaustive", "subqubos", "tiles", "annealer", "learn", "start")
+NAMES = ("qubo", "table", "counting", "exact", "exhaustive", "subqubos", "tiles", "annealer", "learn", "start")
 
 
 def main(words: list[str]) -> int:

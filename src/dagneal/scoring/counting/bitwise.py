@@ -52,6 +52,17 @@ def _common(left: Masks, right: Masks) -> Any:
 
 
 @kernel
+def _common_two(left: Masks, right: Masks, other: Masks) -> Any:
+    """Return the results of `_common` for two bit planes `right` and `other`. The loop reads `left` only once."""
+    first = second = np.uint64(0)
+    for word in range(len(left)):
+        bits = left[word]
+        first += _ones(bits & right[word])
+        second += _ones(bits & other[word])
+    return np.int64(first), np.int64(second)
+
+
+@kernel
 def _remove(left: Masks, right: Masks) -> None:
     """Clear the bits of `left` that are 1 in `right`."""
     for word in range(len(left)):
@@ -78,8 +89,7 @@ def count_sets(
         first: index in `words` of each variable's first bit plane, which belongs to state 1.
         arities: number of states of each variable.
         rows: number of rows of the data.
-        members: array with one set per row, as ascending indices of variables. Sets with the same first members should be
-            adjacent.
+        members: array with one set per row, as indices of variables. Sets with the same first members should be adjacent.
         sizes: number of members of each set.
         offsets: index in `counts` of each set's first count.
         counts: output array, which must contain zeros.
@@ -138,9 +148,18 @@ def count_sets(
             arity = arities[variable]
             for cell in range(cells):
                 left = held[size - 1, cell]
-                for state in range(1, arity if left else 1):
-                    plane = words[first[variable] + state - 1, begin : begin + here]
-                    matches = _common(kept[size - 1, cell, :here], plane)
-                    counts[at + cell * arity + state] += matches
-                    left -= matches
-                counts[at + cell * arity] += left
+                if left == 0:
+                    continue
+                bits = kept[size - 1, cell, :here]
+                to = at + cell * arity
+                for state in range(1, arity - 1, 2):
+                    plane = first[variable] + state - 1
+                    one, two = _common_two(bits, words[plane, begin : begin + here], words[plane + 1, begin : begin + here])
+                    counts[to + state] += one
+                    counts[to + state + 1] += two
+                    left -= one + two
+                if arity % 2 == 0:
+                    one = _common(bits, words[first[variable] + arity - 2, begin : begin + here])
+                    counts[to + arity - 1] += one
+                    left -= one
+                counts[to] += left

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dagneal.data.dataset import Dataset
 
 # Measured nanoseconds to count one row, and to AND one word of 64 rows without wide registers.
-_ROW, _WORD = 1.2, 0.3
+_ROW, _WORD = 0.6, 0.15
 # The cost of counting is measured in rows: the number of rows that could be counted one by one in the same time.
 _SET = 200.0  # cost, in rows, of looking up and scoring a set
 _EXECUTOR_WORK = 1e9  # cost, in rows, above which the executor does the counting
@@ -93,7 +93,7 @@ class Counter:
             shape = tuple(int(self.data.arities[v]) for v in family)
             members = np.array([sorted(family)], dtype=np.int32)
             sizes = np.array([len(family)])
-            use_bits, cells = self._choose_bits(members, sizes)
+            use_bits, cells = self._choose_bits(members, (sizes - 1).astype(np.uint8))
             if use_bits[0]:
                 offsets = np.array([0, int(cells[0])])
                 counts = self._count_bits(members, sizes, offsets).reshape([shape[i] for i in np.argsort(family)])
@@ -105,8 +105,7 @@ class Counter:
         """Return sums over the counts of variable sets. Scores are computed from these sums.
 
         Args:
-            members: array with one set per row, as ascending indices of variables, padded with -1. Sets with the same
-                first members should be adjacent, because intermediate results of the shared members are reused.
+            members: array with one set per row, as ascending indices of variables, padded with -1.
             kinds: row of `concentrations` for each set.
             concentrations: array with one column per sum. Each value is a pseudo-count alpha. A negative value requests the
                 sum of N ln N instead.
@@ -122,16 +121,20 @@ class Counter:
         deadline = self.run.deadline if total_work > _DEADLINE_WORK else NEVER
         if self.run.executor is not None and total_work > _EXECUTOR_WORK:
             return self._sums_by_executor(members, kinds, concentrations, deadline)
-        use_bits, cells = self._choose_bits(members, sizes)
+        order, places = group_sets(members, sizes)
+        if isinstance(data.codes, PackedRows):
+            self._shrink_bases(members, places)
+        use_bits, cells = self._choose_bits(members, places)
         table, lines_of = self._term_lines(concentrations)
         terms, parameters = table.terms, table.parameters
 
-        def work(chunk: _Chunk) -> None:
+        def work(chunk: tuple[bool, Ints]) -> None:
             deadline.check()
-            sets, places = chunk
+            bitwise, sets = chunk
             result = np.empty((len(sets), sums.shape[1]))
             chosen, lengths, lines = members[sets], sizes[sets], lines_of[kinds[sets]]
-            if places is None:
+            move_last(chosen, lengths, places[sets])
+            if bitwise:
                 offsets = np.append(0, np.cumsum(cells[sets].astype(np.int64)))
                 sum_set_terms(self._count_bits(chosen, lengths, offsets), offsets, lines, terms, parameters, result)
             elif isinstance(data.codes, PackedRows):
@@ -141,15 +144,12 @@ class Counter:
                     counts = self._histogram(family, tuple(int(data.arities[v]) for v in family), seen_only=True)
                     sum_set_terms(counts, np.array([0, len(counts)]), lines[own], terms, parameters, result[own])
             else:
-                move_last(chosen, lengths, places)
                 set_sums(data.codes, self._weights, data.arities, chosen, lengths, lines, terms, parameters, result)
             sums[sets] = result
 
         scale = 1.0 if deadline == NEVER else min(1.0, _QUICK / (data.codes.shape[1] * _ROW))
         workers = self.workers if total_work > _THREAD_WORK else 1
-        by_rows = group_sets(members, sizes, np.flatnonzero(~use_bits))
-        chunks = _chunks(np.flatnonzero(use_bits), by_rows, cells, scale)
-        run_threads(work, chunks, workers, "scoring", self.run.progress)
+        run_threads(work, _chunks(order, use_bits, cells, scale), workers, "scoring", self.run.progress)
         return sums
 
     @cached_property
@@ -218,23 +218,34 @@ class Counter:
             counts += np.bincount(key, minlength=cells)
         return counts
 
-    def _choose_bits(self, members: Members, sizes: Ints) -> tuple[NDArray[np.bool_], Floats]:
+    def _choose_bits(self, members: Members, places: NDArray[np.uint8]) -> tuple[NDArray[np.bool_], Floats]:
         """Return the tuple (use_bits, cells), two arrays with one value per set of variables.
 
         `use_bits` is True for sets that are faster to count with bit planes. `cells` is the number of state combinations of
-        each set.
+        each set. `places` contains the position of each set's last member.
         """
-        data = self.data
-        states = np.where(members >= 0, data.arities[members], 1).astype(np.float64)
+        data, states = self.data, self._states(members)
         cells = states.prod(axis=1)
         if self.planes is None or not members.shape[1]:
             return np.zeros(len(members), dtype=bool), cells
-        last = states[np.arange(len(members)), np.maximum(sizes - 1, 0)]
-        narrow = states.max(axis=1, initial=1.0) <= bit_planes.MAX_PLANE_STATES
-        fits = narrow & (cells / last <= MAX_PREFIX_CELLS) & (cells <= _MAX_CELLS)
-        if isinstance(data.codes, PackedRows):
-            return fits, cells
-        return fits & (cells * data.rows / 64 * _WORD < data.codes.shape[1] * _ROW), cells
+        use_bits = (states.max(axis=1) <= bit_planes.MAX_PLANE_STATES) & (cells <= _MAX_CELLS)
+        use_bits &= cells <= MAX_PREFIX_CELLS * states[np.arange(len(members)), places]
+        if not isinstance(data.codes, PackedRows):
+            use_bits &= cells * data.rows / 64 * _WORD < data.codes.shape[1] * _ROW
+        return use_bits, cells
+
+    def _shrink_bases(self, members: Members, places: NDArray[np.uint8]) -> None:
+        """Choose other last members for sets whose bases have too many state combinations for bit planes."""
+        if members.shape[1]:
+            states = self._states(members)
+            large = states.prod(axis=1) > MAX_PREFIX_CELLS * states[np.arange(len(members)), places]
+            places[large] = states[large].argmax(axis=1)
+
+    def _states(self, members: Members) -> Floats:
+        """Return the number of states of each member of each set; 1 instead of missing members."""
+        states: Floats = self.data.arities.astype(np.float64)[members]
+        states[members < 0] = 1.0
+        return states
 
 
 _Task = tuple[int, Members, Ints, Floats]  # index of the first set, and the arguments of `Counter.sums`
@@ -262,30 +273,23 @@ def _keys(lines: Sequence[NDArray[np.unsignedinteger]], shape: tuple[int, ...], 
     return key
 
 
-_Chunk = tuple[Ints, NDArray[np.uint8] | None]  # indices of sets; positions of their last members, None for bit planes
-
-
-def _chunks(by_bits: Ints, by_rows: tuple[Ints, NDArray[np.uint8]], cells: Floats, scale: float) -> list[_Chunk]:
+def _chunks(order: Ints, use_bits: NDArray[np.bool_], cells: Floats, scale: float) -> list[tuple[bool, Ints]]:
     """Divide sets of variables into chunks. All sets of a chunk are counted in the same way.
 
-    Args:
-        by_bits: indices of the sets that are counted with bit planes.
-        by_rows: indices of the sets that are counted row by row, and positions of their last members.
-        cells: number of state combinations of each set.
-        scale: factor for the size of the chunks. Chunks are smaller before a deadline, so that it is checked more often.
+    Return a list of tuples (bitwise, sets). `bitwise` is True if the chunk is counted with bit planes. `sets` are the
+    indices of the sets in the chunk. If `scale` is below 1, chunks are smaller, so that a deadline is checked more often.
     """
-    chunks: list[_Chunk] = []
-    sets, places = by_rows
-    step = _chunk_size(len(sets), scale)
-    chunks += [(sets[at : at + step], places[at : at + step]) for at in range(0, len(sets), step)]
-    begin, step = 0, _chunk_size(len(by_bits), scale)
-    while begin < len(by_bits):
-        most = np.searchsorted(np.cumsum(cells[by_bits[begin : begin + step]]), _MAX_CELLS, side="right")
-        end = begin + max(1, int(most))
-        chunks.append((by_bits[begin:end], None))
-        begin = end
+    chunks: list[tuple[bool, Ints]] = []
+    for bitwise in (False, True):
+        sets = order[use_bits[order] == bitwise]
+        step = max(64, min(4096, -(-len(sets) // 16)))
+        step = max(1, int(step * scale))
+        begin = 0
+        while begin < len(sets):
+            end = min(begin + step, len(sets))
+            if bitwise:
+                most = np.searchsorted(np.cumsum(cells[sets[begin:end]]), _MAX_CELLS, side="right")
+                end = begin + max(1, int(most))
+            chunks.append((bitwise, sets[begin:end]))
+            begin = end
     return chunks
-
-
-def _chunk_size(sets: int, scale: float) -> int:
-    return max(1, int(scale * max(64, min(4096, -(-sets // 16)))))

@@ -15,30 +15,33 @@ _WINDOW = 1 << 15  # sets that are grouped at a time, to save memory
 
 
 @kernel
-def group_sets(members: NDArray[np.int32], sizes: Ints, lines: Ints) -> tuple[Ints, NDArray[np.uint8]]:
-    """Return the tuple (lines, places): the sets in the order of their groups, and the position of each set's last member.
+def group_sets(members: NDArray[np.int32], sizes: Ints) -> tuple[Ints, NDArray[np.uint8]]:
+    """Return the tuple (order, places): the order of the sets, and the position of each set's last member.
 
-    Sets of a group have the same base.
+    Sets with the same base are adjacent in this order.
 
     Args:
         members: array with one set per row, as ascending indices of variables.
         sizes: number of members of each set.
-        lines: rows of `members` with the sets to group.
     """
-    order = np.empty_like(lines)
-    places = np.zeros(len(lines), dtype=np.uint8)
-    for begin in range(0, len(lines), _WINDOW):
-        window = lines[begin : begin + _WINDOW]
-        last, groups = _choose_last(members, sizes, window)
+    order = np.empty(len(members), dtype=np.int64)
+    places = np.zeros(len(members), dtype=np.uint8)
+    for begin in range(0, len(members), _WINDOW):
+        end = min(begin + _WINDOW, len(members))
+        if sizes[begin:end].max() < 3:  # pairs keep their order
+            for index in range(begin, end):
+                order[index] = index
+                places[index] = max(sizes[index] - 1, 0)
+            continue
+        groups = _choose_last(members, sizes, begin, end, places)
         starts = np.zeros(groups.max() + 2, dtype=np.int64)
         for group in groups:
             starts[group + 1] += 1
         starts = begin + np.cumsum(starts)
-        for index in range(len(window)):
-            at = starts[groups[index]]
-            starts[groups[index]] += 1
-            order[at] = window[index]
-            places[at] = last[index]
+        for index in range(begin, end):
+            group = groups[index - begin]
+            order[starts[group]] = index
+            starts[group] += 1
     return order, places
 
 
@@ -52,23 +55,23 @@ def move_last(members: NDArray[np.int32], sizes: Ints, places: NDArray[np.uint8]
         places: position of the member to move.
     """
     for index in range(len(members)):
-        last = members[index, places[index]] if sizes[index] else -1
-        for place in range(places[index], sizes[index] - 1):
-            members[index, place] = members[index, place + 1]
-        if sizes[index]:
+        if sizes[index] > 0:
+            last = members[index, places[index]]
+            for place in range(places[index], sizes[index] - 1):
+                members[index, place] = members[index, place + 1]
             members[index, sizes[index] - 1] = last
 
 
 @kernel
-def _choose_last(members: NDArray[np.int32], sizes: Ints, lines: Ints) -> tuple[NDArray[np.uint8], Ints]:
-    """Choose the last member of sets. Return the tuple (places, groups).
+def _choose_last(members: NDArray[np.int32], sizes: Ints, begin: int, end: int, places: NDArray[np.uint8]) -> Ints:
+    """Choose the last member of the sets from `begin` to `end`, and write its position into `places`.
 
-    `places` contains the position of the last member of each set. Sets in the same group have the same base. Groups are
-    numbered from 0, in order of their first sets.
+    Return the group of each set. Sets in the same group have the same base. Groups are numbered from 0, in order of their
+    first sets.
     """
     bases = 0
-    for line in lines:
-        bases += sizes[line]
+    for index in range(begin, end):
+        bases += sizes[index]
     slots = 2
     shift = np.uint64(63)
     while slots < 2 * bases:
@@ -76,29 +79,27 @@ def _choose_last(members: NDArray[np.int32], sizes: Ints, lines: Ints) -> tuple[
         shift -= np.uint64(1)
     keys = np.zeros(slots, dtype=np.uint64)
     uses = np.zeros(slots, dtype=np.int32)  # number of sets that can have this base
-    for line in lines:
-        total = _set_hash(members, sizes, line)
-        for place in range(_first_choice(sizes[line]), sizes[line]):
-            uses[_slot(keys, shift, total - _hash(members[line, place]))] += 1
-    places = np.zeros(len(lines), dtype=np.uint8)
-    groups = np.empty(len(lines), dtype=np.int64)
+    for index in range(begin, end):
+        total = _set_hash(members, sizes, index)
+        for place in range(_first_choice(sizes[index]), sizes[index]):
+            uses[_slot(keys, shift, total - _hash(members[index, place]))] += 1
+    groups = np.empty(end - begin, dtype=np.int64)
     numbers = np.full(slots, -1, dtype=np.int32)
     count = 0
-    for index in range(len(lines)):
-        line = lines[index]
-        total = _set_hash(members, sizes, line)
+    for index in range(begin, end):
+        total = _set_hash(members, sizes, index)
         best = _slot(keys, shift, np.uint64(0))  # the empty base
         most = 0
-        for place in range(_first_choice(sizes[line]), sizes[line]):
-            slot = _slot(keys, shift, total - _hash(members[line, place]))
+        for place in range(_first_choice(sizes[index]), sizes[index]):
+            slot = _slot(keys, shift, total - _hash(members[index, place]))
             if uses[slot] >= most:
                 best, most = slot, uses[slot]
                 places[index] = place
         if numbers[best] < 0:
             numbers[best] = count
             count += 1
-        groups[index] = numbers[best]
-    return places, groups
+        groups[index - begin] = numbers[best]
+    return groups
 
 
 @kernel

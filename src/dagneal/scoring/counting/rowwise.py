@@ -23,6 +23,7 @@ Weights = NDArray[np.unsignedinteger[Any]]
 # Knuth's golden-ratio multiplier: it spreads keys evenly over the hash table.
 _HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _MIN_TABLE, _TABLE = 1 << 16, 8  # number of counts in the table: at least, and for each row
+_LARGE_TABLE = 1 << 19  # number of counts in a larger table, which is only created if needed
 _CACHE = 1 << 15  # most counts of sets that are counted together; these counts must fit into the cache of a core
 
 
@@ -98,6 +99,9 @@ def set_sums(
         step = span[base] | 1 if span[base] >= 64 else span[base]
         while index < end:
             together = _fit(index, end, members, arities, base, step, len(table), begins)
+            if together == 0 and begins[1] <= _LARGE_TABLE:
+                table = np.zeros(_LARGE_TABLE, dtype=weights.dtype)
+                continue
             if together == 4:
                 _count_four(prefix, base, step, codes, members, index, weights, table, begins)
             elif together == 2:
