@@ -31,7 +31,7 @@ from dagneal.report.page import draw_html, write_page
 from dagneal.runtime.run import DEFAULT_RUN, Run
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.scores import BDeu, Dirichlet, Score, as_score, score_spec
-from dagneal.search.anytime import TracePoint
+from dagneal.search.trace import TracePoint
 from dagneal.solvers.solution import BestRead, Bound, Division, Hardware, ReadSummary, SearchSummary, Solution
 from dagneal.strategies.solve import as_dataset
 
@@ -440,13 +440,16 @@ def _restore_division(plain: Mapping[str, Any], names: list[str]) -> Division | 
     return replace(division, votes=votes, against=against)
 
 
+def _restore_point(point: list[Any]) -> TracePoint:
+    values = [*point, None] if len(point) == 3 else point  # earlier files lack the bound
+    plain = dict(zip(("seconds", "score", "stage", "bound"), values, strict=True))
+    seconds, score = take_number(plain, "seconds"), take_number(plain, "score")
+    return TracePoint(seconds, score, take_text(plain, "stage"), _optional(take_number, plain, "bound"))
+
+
 def _restore_search(plain: Mapping[str, Any], names: list[str]) -> SearchSummary:
-    trace = [dict(zip(("seconds", "score", "stage"), point, strict=True)) for point in plain["trace"]]
     return SearchSummary(
-        trace=tuple(
-            TracePoint(take_number(point, "seconds"), take_number(point, "score"), take_text(point, "stage"))
-            for point in trace
-        ),
+        trace=tuple(_restore_point(point) for point in plain["trace"]),
         stopped=take_text(plain, "stopped"),
         locally_optimal=take_bool(plain, "locally_optimal"),
         at_limit=tuple(take_names(plain["at_limit"], set(names), "at_limit")),

@@ -13,6 +13,8 @@ lists. Then the search looks for the best order with these lists, starting from 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from math import comb
@@ -34,6 +36,7 @@ from dagneal.search.neighbours import closest, dependence, nearest
 from dagneal.search.parent_sets import FREE_PARENTS, ParentSets
 from dagneal.search.proposals import Options, Rules, best_of_each, markov_blankets, propose_changes, propose_combinations
 from dagneal.search.space import OrderState, SearchSpace
+from dagneal.search.trace import TracePoint
 from dagneal.search.windows import optimise_windows
 
 Effort = Literal["normal", "max"]
@@ -52,21 +55,6 @@ WORTHWHILE = 0.01  # nats; a step is repeated if it gains more
 _EPSILON = 1e-6  # nats; smaller gains can be rounding errors
 _WINDOWS, _VISITS = 50, 2000  # windows, and visits of variables, between two checks of the deadline
 _ROWS = 500_000  # parent sets that are scored at a time
-
-
-@dataclass(frozen=True)
-class TracePoint:
-    """The best score at one moment of a search.
-
-    Attributes:
-        seconds: seconds since the start of the search.
-        score: log score of the best network so far.
-        stage: stage of the search.
-    """
-
-    seconds: float
-    score: float
-    stage: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,19 +119,25 @@ class AnytimeSearch:
                 number of variables; `"max"` to use all the time.
             restarts: False to leave out the restarts.
         """
-        try:
+        with self.keep_best():
             self._start(initial)
             self._grow()
             if restarts:
                 self._restart_rounds(effort)
             self._finish()
+
+    @contextmanager
+    def keep_best(self) -> Iterator[None]:
+        """End a `with` block at the deadline or at Ctrl-C, and record why. Without any network, raise the exception."""
+        try:
+            yield
         except (KeyboardInterrupt, OutOfTimeError) as error:
             if not np.isfinite(self.best.score):
                 raise
             self.stopped = "interrupt" if isinstance(error, KeyboardInterrupt) else "time"
 
     def add_sets(self, children: Ints, rows: Members, stage: str) -> None:
-        """Add parent sets and search again.
+        """Add parent sets and search again. Use this method in a `with` block of `keep_best`.
 
         Args:
             children: index of the child of each set.
@@ -410,7 +404,7 @@ class AnytimeSearch:
         self._current = network
         self.sets.pin(network.parents)
         if network.score > self.best.score + 1e-9:
-            self.best = network
+            self.best, self.locally_optimal = network, False
             self.trace.append(TracePoint(perf_counter() - self._begun, network.score, self._stage))
 
     def _generator(self) -> np.random.Generator:

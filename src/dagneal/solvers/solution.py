@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from dagneal.graphs.dags import ordered_parents
-from dagneal.search.anytime import TracePoint
+from dagneal.search.trace import TracePoint
 
 if TYPE_CHECKING:
     import dimod
@@ -142,7 +142,7 @@ class SearchSummary:
     """A summary of an anytime search.
 
     Attributes:
-        trace: best score after each improvement, with the time and the stage.
+        trace: best score after each improvement, with the time, the stage and the proved upper bound.
         stopped: reason for an early end: `"time"` or `"interrupt"`; empty if the search finished all its stages.
         locally_optimal: whether no single addition, removal, reversal or replacement of an edge, over all variables, raises
             the score. False also means that this was not checked, because the search stopped early.
@@ -155,8 +155,8 @@ class SearchSummary:
     at_limit: tuple[str, ...] = ()
 
     def summary(self) -> dict[str, Any]:
-        """Return all fields as plain values. A point of the trace is a list: seconds, score, stage."""
-        points = [[round(point.seconds, 6), point.score, point.stage] for point in self.trace]
+        """Return all fields as plain values. A point of the trace is a list: seconds, score, stage, bound."""
+        points = [[round(point.seconds, 6), point.score, point.stage, point.bound] for point in self.trace]
         return asdict(self) | {"trace": points, "at_limit": list(self.at_limit)}
 
 
