@@ -22,6 +22,7 @@ import dagneal as dn
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from support.daskcluster import Cluster
+from support.solving import without_times
 
 RUNS = {
     # D-Wave's annealer is slow enough to be killed many times.
@@ -42,8 +43,7 @@ def dagneal(folder: Path, *words: str) -> subprocess.Popen:
 def read_result(folder: Path) -> tuple[str, bytes]:
     """Return the result without its times, and the network as BIF."""
     assert dagneal(folder, "convert", "out.json", "net.bif", "--quiet").wait() == 0
-    result = json.loads((folder / "out.json").read_text())
-    result.pop("seconds")
+    result = without_times(json.loads((folder / "out.json").read_text()))
     return json.dumps(result), (folder / "net.bif").read_bytes()
 
 

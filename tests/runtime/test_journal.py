@@ -19,6 +19,7 @@ from dagneal.cli import main
 from dagneal.paper import runner as running
 from dagneal.paper.records import Records
 from support.damage import attack, workspace
+from support.solving import without_times
 
 DIVIDED = ["--solver", "sa", "--divide", "4", "--rule", "penalty", "--reads", "30", "--seed", "3", "--quiet"]
 BOOTSTRAP = ["--bootstrap", "60", "--max-parents", "3", "--quiet"]
@@ -40,9 +41,7 @@ def stored_tasks(path):
 
 def read_result(folder):
     """Return the result file of a run without the computing times."""
-    result = json.loads((folder / "out.json").read_text())
-    result.pop("seconds")
-    return json.dumps(result)
+    return json.dumps(without_times(json.loads((folder / "out.json").read_text())))
 
 
 def command(table, folder, words):

@@ -97,8 +97,14 @@ def run(options: argparse.Namespace) -> None:
             _show(learned, data, truth, solver, options)
             for path in paths:
                 show.saved_file(path, options)
-    if interrupted or (learned.division is not None and learned.division.interrupted):
+    if interrupted or _stopped_by_user(learned):
         raise KeyboardInterrupt  # the partial result has been saved and shown
+
+
+def _stopped_by_user(learned: Learned) -> bool:
+    """Return whether Ctrl-C stopped the search or the work on subproblems."""
+    division, search = learned.division, learned.search
+    return (division is not None and division.interrupted) or (search is not None and search.stopped == "interrupt")
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -184,8 +190,7 @@ def _show(learned: Learned, data: Dataset, truth: Any, solver: Any, options: arg
     if comparison is not None:
         report["comparison"] = comparison.to_dict()
     lines = [f"{options.data}: {len(data.names)} variables, {data.describe_rows()}", ""]
-    for line in summary_lines(learned, comparison, options.truth or ""):
-        lines.append(line if learned.is_dag else translate(line))  # without a network, a line advises on Python arguments
+    lines += summary_lines(learned, comparison, options.truth or "", translate)
     if options.bootstrap is not None and isinstance(solver, Anneal | Divide):
         lines.append("the bootstrap used the default solver, not the solver of the network above")
     show.result(report, "\n".join(lines), options)

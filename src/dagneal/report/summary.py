@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import networkx as nx
 
@@ -24,6 +24,8 @@ _STAGES = {  # printed names of the stages in `Solution.seconds`
     "score": "scoring",
     "pairs": "scoring pairs",
     "solve": "search",
+    "exact": "exact search",
+    "bound": "upper bound",
     "encode": "encoding",
     "sample": "sampling",
     "decode": "decoding",
@@ -32,13 +34,19 @@ _STAGES = {  # printed names of the stages in `Solution.seconds`
 }
 
 
-def summary_lines(solution: AnnotatedSolution, comparison: Comparison | None = None, truth: str = "the truth") -> list[str]:
+def summary_lines(
+    solution: AnnotatedSolution,
+    comparison: Comparison | None = None,
+    truth: str = "the truth",
+    translate: Callable[[str], str] = str,
+) -> list[str]:
     """Return lines that describe a learned network: structure, confidence, score and solver.
 
     Args:
         solution: learned network with its measures.
         comparison: comparison with the true network; None for no comparison.
         truth: name of the true network.
+        translate: function that rewrites texts with names of Python arguments. The command line replaces them by options.
     """
     lines = structure_lines(solution.dag)
     drawing: list[str] = []
@@ -50,9 +58,10 @@ def summary_lines(solution: AnnotatedSolution, comparison: Comparison | None = N
         lines += ["", *table]
     if solution.division is not None:
         lines += ["", *division_lines(solution.division)]
-    lines += ["", _score_line(solution)]
+    score_line = _score_line(solution)
+    lines += ["", score_line if solution.is_dag else translate(score_line)]
     if solution.search is not None:
-        lines += search_lines(solution.search)
+        lines += search_lines(solution.search, solution.optimal, translate)
     if solution.reads is not None:
         lines += read_lines(solution.reads)
     if solution.knowledge:
@@ -96,22 +105,24 @@ def optimality_text(solution: AnnotatedSolution, limit: str) -> str:
     return f"not proved optimal ({limit}); upper bound {bound.score:.3f} (gap {solution.gap:.3f})"
 
 
-def search_lines(search: SearchSummary) -> list[str]:
+def search_lines(search: SearchSummary, optimal: bool, translate: Callable[[str], str] = str) -> list[str]:
     """Return lines that describe the end of an anytime search.
 
     Args:
         search: summary of the search.
+        optimal: whether the network is proved optimal. Then local optimality needs no line.
+        translate: function that rewrites texts with names of Python arguments.
     """
     lines = []
     if search.stopped:
         reason = "Ctrl-C" if search.stopped == "interrupt" else "the time limit"
         lines.append(f"search stopped by {reason}; this is the best network so far")
-    elif search.locally_optimal:
+    elif search.locally_optimal and not optimal:
         lines.append("no addition, removal, reversal or replacement of a single edge raises the score")
     if search.at_limit:
         names = ", ".join(shorten(name) for name in search.at_limit[:_NAMES])
         more = "" if len(search.at_limit) <= _NAMES else f" and {len(search.at_limit) - _NAMES} more"
-        lines.append(f"variables with as many parents as max_parents allows: {names}{more}")
+        lines.append(f"{translate('max_parents is reached')} by {names}{more}")
     return lines
 
 

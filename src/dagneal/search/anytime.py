@@ -36,7 +36,7 @@ from dagneal.search.neighbours import closest, dependence, nearest
 from dagneal.search.parent_sets import FREE_PARENTS, ParentSets
 from dagneal.search.proposals import Options, Rules, best_of_each, markov_blankets, propose_changes, propose_combinations
 from dagneal.search.space import OrderState, SearchSpace
-from dagneal.search.trace import TracePoint
+from dagneal.search.trace import TracePoint, stop_reason
 from dagneal.search.windows import optimise_windows
 
 Effort = Literal["normal", "max"]
@@ -134,7 +134,7 @@ class AnytimeSearch:
         except (KeyboardInterrupt, OutOfTimeError) as error:
             if not np.isfinite(self.best.score):
                 raise
-            self.stopped = "interrupt" if isinstance(error, KeyboardInterrupt) else "time"
+            self.stopped = stop_reason(error)
 
     def add_sets(self, children: Ints, rows: Members, stage: str) -> None:
         """Add parent sets and search again. Use this method in a `with` block of `keep_best`.

@@ -1,4 +1,4 @@
-"""The trace of a search: the best score and the proved bound at each moment."""
+"""The trace of a search: the best score and the proved bound at each moment, and the reason for an early end."""
 
 from __future__ import annotations
 
@@ -20,3 +20,12 @@ class TracePoint:
     score: float
     stage: str
     bound: float | None = None
+
+
+def stop_reason(error: BaseException) -> str:
+    """Return the reason why a search ended early: `"interrupt"` for Ctrl-C, `"time"` for the deadline.
+
+    Args:
+        error: exception that ended the search.
+    """
+    return "interrupt" if isinstance(error, KeyboardInterrupt) else "time"

@@ -144,8 +144,9 @@ class SearchSummary:
     Attributes:
         trace: best score after each improvement, with the time, the stage and the proved upper bound.
         stopped: reason for an early end: `"time"` or `"interrupt"`; empty if the search finished all its stages.
-        locally_optimal: whether no single addition, removal, reversal or replacement of an edge, over all variables, raises
-            the score. False also means that this was not checked, because the search stopped early.
+        locally_optimal: whether no single addition, removal, reversal or replacement of an edge within the parent limit,
+            over all variables, raises the score. False also means that this was not checked, because the search stopped
+            early.
         at_limit: variables with as many parents as the limit allows that the user gave.
     """
 

@@ -17,6 +17,7 @@ from dagneal.scoring.sets import Members, expand_masks, pad_sets
 from dagneal.scoring.table import ScoreTable
 from dagneal.search.anytime import EFFORTS, AnytimeSearch, Effort, FoundNetwork
 from dagneal.search.parent_sets import LEAST_GAIN
+from dagneal.search.trace import TracePoint, stop_reason
 from dagneal.solvers.annealing import equal_scores
 from dagneal.solvers.exact import exact
 from dagneal.solvers.policy import COMPLETE_PARENTS, COMPLETE_VARIABLES, exact_is_quick, table_is_quick
@@ -32,7 +33,7 @@ class Auto:
     """The default solver: an anytime search, and exact search if it takes only seconds.
 
     The anytime search has a first network within fractions of a second, and improves it until two rounds of restarts bring
-    no improvement. Up to 22 variables, exact search then proves the optimum.
+    no improvement. Up to 22 variables, exact search then proves the optimum. Up to 12 variables, exact search comes first.
 
     Args:
         bound: True to prove an upper bound on the score, if this takes only seconds.
@@ -58,34 +59,47 @@ class Auto:
             scorer.knowledge.check(problem.names, n - 1 if given is None else given)
         limit = min(NETWORK_PARENTS, n - 1) if given is None else given
         provable = exact_is_quick(n) and table_is_quick(scorer, limit)
-        if provable and n <= _INSTANT:
-            return self._prove(problem, given, limit, run)
         begun = perf_counter()
+        if provable and n <= _INSTANT:
+            solution, stopped = _prove(problem, given, limit, run)
+            return _add_summary(solution, SearchSummary((), stopped, locally_optimal=True), given, begun)
         search = AnytimeSearch(scorer, given, run)
         search.solve(_found_network(problem), self.effort, restarts=not provable)
-        if not search.stopped and not provable and self.bound:
-            bound = _complete(search, min(COMPLETE_PARENTS, limit))
-        else:
-            bound = None
-        solution = _solution(search, given, bound, perf_counter() - begun)
-        if search.stopped or not provable:
-            return solution
-        proved = self._prove(problem, given, limit, run)
-        return replace(proved, seconds={**solution.seconds, **proved.seconds}, search=solution.search)
+        seconds = {"search": perf_counter() - begun}
+        proved = bound = None
+        few = min(COMPLETE_PARENTS, limit)
+        if not search.stopped and provable:
+            with search.keep_best():
+                proved, search.stopped = _prove(problem, given, limit, run)
+                seconds |= {"score": proved.seconds["score"], "exact": proved.seconds["solve"]}
+        elif not search.stopped and self.bound and n <= COMPLETE_VARIABLES and table_is_quick(scorer, few):
+            with search.keep_best():
+                bound = _complete(search, few)
+            seconds["bound"] = perf_counter() - begun - seconds["search"]
+        solution = _better(_solution(search, given, bound), proved)
+        summary = SearchSummary(tuple(search.trace), search.stopped, solution.optimal or search.locally_optimal)
+        return _add_summary(replace(solution, seconds=seconds), summary, given, begun)
 
-    def _prove(self, problem: Problem, given: int | None, limit: int, run: Run) -> Solution:
-        """Run exact search. Without a given limit, raise the limit while one more parent gains at least 1 nat."""
-        solution = solve_table(problem.with_limit(limit), lambda table: exact(table, run), self.bound)
-        n = len(problem.names)
-        while given is None and limit < n - 1 and max(degree for _, degree in solution.dag.in_degree) == limit:
+
+def _prove(problem: Problem, given: int | None, limit: int, run: Run) -> tuple[Solution, str]:
+    """Run exact search. Without a given limit, raise the limit while one more parent gains at least 1 nat.
+
+    Return the solution for the last limit that was proved, and the reason for an early end, if any.
+    """
+    solution = solve_table(problem.with_limit(limit), lambda table: exact(table, run))
+    try:
+        while given is None and limit < len(problem.names) - 1 and max(d for _, d in solution.dag.in_degree) == limit:
             limit += 1
-            if run.deadline.passed or not table_is_quick(problem.scorer, limit):
+            run.deadline.check()
+            if not table_is_quick(problem.scorer, limit):
                 break
-            larger = solve_table(problem.with_limit(limit), lambda table: exact(table, run), self.bound)
+            larger = solve_table(problem.with_limit(limit), lambda table: exact(table, run))
             if larger.score < solution.score + LEAST_GAIN:
                 break
             solution = larger
-        return solution
+    except (KeyboardInterrupt, OutOfTimeError) as error:
+        return solution, stop_reason(error)
+    return solution, ""
 
 
 def _found_network(problem: Problem) -> FoundNetwork | None:
@@ -99,18 +113,9 @@ def _found_network(problem: Problem) -> FoundNetwork | None:
 
 
 def _complete(search: AnytimeSearch, few: int) -> Bound | None:
-    """Add all sets of at most `few` parents to the search, if they take only seconds, and return an upper bound.
-
-    Return None if there are too many sets, or no time.
-    """
-    scorer = search.scorer
-    if len(scorer.data.names) > COMPLETE_VARIABLES or not table_is_quick(scorer, few):
-        return None
-    try:
-        table = scorer.table(few)
-        search.add_sets(*_undominated(table), "complete table")
-    except (KeyboardInterrupt, OutOfTimeError):
-        return None
+    """Add all sets of at most `few` parents to the search, and return an upper bound. Return None if its proof fails."""
+    table = search.scorer.table(few)
+    search.add_sets(*_undominated(table), "complete table")
     return prove_bound(table)
 
 
@@ -122,25 +127,38 @@ def _undominated(table: ScoreTable) -> tuple[Ints, Members]:
     return children, parents
 
 
-def _solution(search: AnytimeSearch, given: int | None, bound: Bound | None, seconds: float) -> Solution:
+def _solution(search: AnytimeSearch, given: int | None, bound: Bound | None) -> Solution:
     """Return the best network of a search as a `Solution`."""
     names, parents = search.scorer.data.names, search.best.parents
-    sizes = (parents >= 0).sum(axis=1)
     dag = dag_from_parents({name: [names[p] for p in row if p >= 0] for name, row in zip(names, parents, strict=True)})
-    limit = max(min(NETWORK_PARENTS, len(names) - 1), int(sizes.max())) if given is None else given
+    most = int((parents >= 0).sum(axis=1).max())
+    limit = max(min(NETWORK_PARENTS, len(names) - 1), most) if given is None else given
     return Solution(
         dag=dag,
         score=search.best.score,
         max_parents=limit,
         solver="search",
         optimal=bound is not None and bound.max_parents >= limit and bool(equal_scores(search.best.score, bound.score)),
-        seconds={"solve": seconds},
         seed=search.run.seed,
         bound=bound,
-        search=SearchSummary(
-            tuple(search.trace),
-            search.stopped,
-            search.locally_optimal,
-            tuple(name for name, size in zip(names, sizes, strict=True) if size == given),
-        ),
     )
+
+
+def _better(found: Solution, proved: Solution | None) -> Solution:
+    """Return the proved optimum. Return the network of the search if it scores higher, because it has more parents."""
+    if proved is None:
+        return found
+    if found.score > proved.score and not equal_scores(found.score, proved.score):
+        return replace(found, bound=Bound(proved.score, proved.max_parents))
+    return proved
+
+
+def _add_summary(solution: Solution, summary: SearchSummary, given: int | None, begun: float) -> Solution:
+    """Return a solution with a summary of its search. If a bound is proved, it is in the last point of the trace."""
+    dag, trace = solution.dag, summary.trace
+    if solution.gap is not None:
+        stage = "exact search" if solution.solver == "exact" else "bound"
+        trace = (*trace, TracePoint(perf_counter() - begun, solution.score, stage, solution.score + solution.gap))
+    limited = given is not None and given < len(dag) - 1
+    at_limit = tuple(name for name in dag if limited and dag.in_degree(name) == given)
+    return replace(solution, search=replace(summary, trace=trace, at_limit=at_limit))

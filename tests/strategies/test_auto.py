@@ -1,0 +1,173 @@
+"""The solver `Auto`: its trace and summary describe the network that it returns, also after an early end."""
+
+import numpy as np
+import pytest
+
+import dagneal as dn
+from dagneal.base.errors import OutOfTimeError
+from dagneal.report.summary import summary_lines
+from dagneal.runtime.run import Run
+from dagneal.scoring.scorer import Scorer
+from dagneal.search.anytime import AnytimeSearch
+from dagneal.strategies import auto
+from support.reference import random_data
+
+
+def binary_data(n, seed=1):
+    return random_data(n, 100, seed, arities=[2] * n)
+
+
+def raiser(error):
+    """Return a function that raises an exception."""
+
+    def fail(*_, **__):
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize("n", [6, 14])
+def test_proved_optimum_is_the_last_point_of_the_trace(n):
+    result = dn.learn(binary_data(n))
+    last = result.search.trace[-1]
+    assert result.optimal
+    assert (last.stage, last.score, last.bound) == ("exact search", result.score, result.score)
+    assert all(point.bound is None for point in result.search.trace[:-1])
+    seconds = [point.seconds for point in result.search.trace]
+    assert seconds == sorted(seconds)
+
+
+def test_bound_is_in_the_last_point_if_it_holds_for_the_parent_limit():
+    result = dn.learn(binary_data(24), max_parents=2)
+    last = result.search.trace[-1]
+    assert (last.stage, last.score) == ("bound", result.score)
+    assert last.bound == pytest.approx(result.bound.score)
+    assert last.bound >= last.score
+    more = dn.learn(binary_data(24))
+    assert more.bound.max_parents < more.max_parents
+    assert all(point.bound is None for point in more.search.trace)
+
+
+@pytest.mark.parametrize("n", [6, 14, 24])
+def test_variables_at_the_limit_are_those_of_the_returned_network(n):
+    data = binary_data(n)
+    result = dn.learn(data, max_parents=1)
+    assert result.search.at_limit == tuple(name for name in data.names if result.dag.in_degree(name) == 1)
+    assert result.search.at_limit
+    assert dn.learn(data).search.at_limit == ()
+
+
+def test_limit_that_excludes_no_parent_is_not_reached():
+    generator = np.random.default_rng(1)
+    codes = generator.integers(0, 2, (500, 3))
+    codes[:, 2] = codes[:, 0] ^ codes[:, 1]
+    result = dn.learn(dn.read(codes, names=["a", "b", "c"]), max_parents=2)
+    assert max(degree for _, degree in result.dag.in_degree) == 2
+    assert result.search.at_limit == ()
+
+
+def test_proved_network_is_locally_optimal_although_the_search_found_another(monkeypatch):
+    """The summary describes the network of exact search, not that of the search before."""
+    monkeypatch.setattr(AnytimeSearch, "_grow", lambda self: None)
+    monkeypatch.setattr(AnytimeSearch, "_finish", lambda self: None)
+    data = binary_data(14)
+    result = dn.learn(data, max_parents=2)
+    assert result.solver == "exact"
+    assert result.search.locally_optimal
+    assert result.search.trace[-1].score > result.search.trace[-2].score
+    assert result.search.at_limit == tuple(name for name in data.names if result.dag.in_degree(name) == 2)
+
+
+def test_seconds_of_search_and_exact_search_are_separate():
+    result = dn.learn(binary_data(14))
+    assert list(result.seconds) == ["search", "score", "exact"]
+    assert "time: search " in summary_lines(result)[-1]
+    assert ", exact search " in summary_lines(result)[-1]
+    assert list(dn.learn(binary_data(24)).seconds) == ["search", "bound"]
+    assert list(dn.learn(binary_data(24), dn.Auto(bound=False)).seconds) == ["search"]
+
+
+def test_search_wins_if_exact_search_is_too_expensive_for_its_parents(monkeypatch):
+    """Exact search stops at four parents, if a larger table costs too much. The search may find six parents."""
+    generator = np.random.default_rng(1)
+    codes = generator.integers(0, 2, (3_000, 13))
+    codes[:, 12] = codes[:, :6].sum(axis=1) >= 3
+    data = dn.read(codes, names=[f"c{i}" for i in range(13)])
+    monkeypatch.setattr(auto, "table_is_quick", lambda scorer, limit: limit <= 4)
+    four = dn.learn(data, max_parents=4)
+    result = dn.learn(data)
+    assert result.score > four.score + 1
+    assert (result.solver, result.optimal, result.max_parents, result.gap) == ("search", False, 6, None)
+    assert (result.bound.max_parents, result.bound.score) == (4, pytest.approx(four.score))
+    assert result.score == pytest.approx(Scorer(data).score(result.dag))
+
+
+@pytest.mark.parametrize(("error", "reason"), [(KeyboardInterrupt(), "interrupt"), (OutOfTimeError("late"), "time")])
+@pytest.mark.parametrize(("n", "step"), [(24, "prove_bound"), (24, "_undominated"), (14, "exact")])
+def test_early_end_after_the_search_keeps_its_network(monkeypatch, n, step, error, reason):
+    data = binary_data(n)
+    search = AnytimeSearch(Scorer(data), None, Run(0))
+    search.solve(restarts=n != 14)
+    monkeypatch.setattr(auto, step, raiser(error))
+    result = dn.learn(data)
+    assert (result.solver, result.optimal, result.bound, result.search.stopped) == ("search", False, None, reason)
+    assert result.score >= search.best.score
+    assert result.score == pytest.approx(Scorer(data).score(result.dag))
+    assert "search stopped by" in "\n".join(summary_lines(result))
+
+
+def test_network_that_improves_before_an_interrupt_is_not_called_locally_optimal(monkeypatch):
+    """The complete table can improve the network after its local optimality was checked."""
+    data = binary_data(24)
+    search = AnytimeSearch(Scorer(data), 3, Run(0))
+    with monkeypatch.context() as patch:
+        patch.setattr(AnytimeSearch, "_grow", lambda self: None)
+        patch.setattr(AnytimeSearch, "_finish", lambda self: setattr(self, "locally_optimal", True))
+        search.solve(restarts=False)
+    assert search.locally_optimal
+    score = search.best.score
+    monkeypatch.setattr(AnytimeSearch, "_refine", raiser(KeyboardInterrupt))
+    with search.keep_best():
+        search.add_sets(*auto._undominated(search.scorer.table(3)), "complete table")
+    assert search.best.score > score
+    assert (search.stopped, search.locally_optimal) == ("interrupt", False)
+
+
+@pytest.mark.parametrize(("error", "reason"), [(KeyboardInterrupt(), "interrupt"), (OutOfTimeError("late"), "time")])
+def test_early_end_while_the_limit_grows_keeps_the_proof(monkeypatch, error, reason):
+    generator = np.random.default_rng(1)
+    codes = generator.integers(0, 2, (3_000, 7))
+    codes[:, 6] = codes[:, :6].sum(axis=1) >= 3
+    data = dn.read(codes, names=list("abcdefg"))
+    run_exact = auto.exact
+
+    def stop_at_five(table, run):
+        if table.max_parents == 5:
+            raise error
+        return run_exact(table, run)
+
+    monkeypatch.setattr(auto, "exact", stop_at_five)
+    result = dn.learn(data)
+    assert (result.optimal, result.max_parents, result.search.stopped) == (True, 4, reason)
+
+
+def test_line_about_the_limit_names_the_argument_or_the_option(tmp_path, capsys):
+    from dagneal.cli import main
+
+    data = dn.load("lung-cancer").sample(2_000, 1)
+    result = dn.learn(data, max_parents=1)
+    names = ", ".join(result.search.at_limit)
+    assert f"max_parents is reached by {names}" in summary_lines(result)
+    data.frame().write_csv(tmp_path / "data.csv")
+    assert main(["learn", str(tmp_path / "data.csv"), "--max-parents", "1"]) == 0
+    assert f"\n--max-parents is reached by {names}\n" in capsys.readouterr().out
+
+
+def test_command_saves_the_network_and_exits_with_130_after_an_interrupt(tmp_path, monkeypatch, capsys):
+    from dagneal.cli import main
+
+    binary_data(14).frame().write_csv(tmp_path / "data.csv")
+    monkeypatch.setattr(auto, "exact", raiser(KeyboardInterrupt))
+    assert main(["learn", str(tmp_path / "data.csv"), "-o", str(tmp_path / "result.json")]) == 130
+    assert "search stopped by Ctrl-C; this is the best network so far" in capsys.readouterr().out
+    assert dn.load_result(tmp_path / "result.json").search.stopped == "interrupt"
