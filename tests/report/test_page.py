@@ -349,10 +349,10 @@ def annealed():
 
 @pytest.fixture(scope="module")
 def results():
-    """Return three results: one with every section and a truth, one with long names, one without edges."""
-    lone = nx.DiGraph()
+    """Return four results: with reads, votes and a truth; with long names; without edges; with the plot of a search."""
+    lone, data = nx.DiGraph(), dn.load("alarm-15").sample(500, 1)
     lone.add_nodes_from(f"variable {i}" for i in range(100))
-    return [(annealed(), dn.load("alarm-15").dag), (long_names(), None), (bare(lone), None)]
+    return [(annealed(), dn.load("alarm-15").dag), (long_names(), None), (bare(lone), None), (dn.learn(data), None)]
 
 
 @pytest.fixture(scope="module")

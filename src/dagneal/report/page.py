@@ -1,6 +1,7 @@
 """The HTML page of a learned network: one file that works offline.
 
-It contains the drawing, the edges, the score, the data, the reads of the annealer and the votes of the subproblems.
+It contains the drawing, the edges, the score, the data, the reads of the annealer, the votes of the subproblems and the
+progress of the search.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from dagneal.report.edges import KINDS, describe_edges
 from dagneal.report.explanations import explain_score
 from dagneal.report.summary import bootstrap_line, holdout_line, optimality_text
 from dagneal.report.tables import definition_list, edge_table, explain_edge_table, region, table, vote_table
+from dagneal.report.trace_plot import group_stages, trace_svg
 
 _COLOURS = {
     "true-positive": "--green",
@@ -90,6 +92,7 @@ def page(solution: AnnotatedSolution, truth: nx.DiGraph | None = None, title: st
         *_knowledge(solution),
         *_reads(solution),
         *_votes(solution),
+        *_search(solution),
         *_reproduction(solution, command),
     ]
     style, script = ((files("dagneal.report") / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
@@ -272,6 +275,24 @@ def _votes(solution: AnnotatedSolution) -> list[str]:
     )
     heat = vote_table(list(solution.dag), division.votes, division.against)
     return ["<h2>Votes of the subproblems</h2>", f"<p>{escape(text)}</p>", heat]
+
+
+def _search(solution: AnnotatedSolution) -> list[str]:
+    """Return the section on the anytime search: a plot, and a table that gives the same figures without the plot."""
+    if solution.search is None or len(solution.search.trace) < 2:
+        return []
+    rows, before = [], solution.search.trace[0].score
+    for points in group_stages(solution.search.trace):
+        rows.append([points[0].stage, points[-1].seconds, points[-1].score, points[-1].score - before])
+        before = points[-1].score
+    head = [("stage", False), ("seconds until its last improvement", True), ("log score", True), ("gain", True)]
+    text = "The best log score so far, and the stages that improved it. The scale is logarithmic beyond 1 nat."
+    return [
+        "<h2>Progress of the search</h2>",
+        f"<p>{text}</p>",
+        trace_svg(solution.search.trace, sum(solution.seconds.values())),
+        table(head, rows, "stages", "stages of the search"),
+    ]
 
 
 def _reproduction(solution: AnnotatedSolution, command: str) -> list[str]:
