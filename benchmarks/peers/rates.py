@@ -88,7 +88,7 @@ def pgmpy(data: dn.Dataset, rows: pd.DataFrame, max_parents: int, families: Sets
 
 def measure() -> Iterator[dict[str, Any]]:
     """Yield a record for each tool and table."""
-    alarm = fetch_networks()["alarm"].sample(ROWS, 1)
+    alarm = fetch_networks(["alarm"])["alarm"].sample(ROWS, 1)
     tables = (("alarm", alarm, 2), ("million", dn.load("waste").sample(10**6, 1), 3))
     for name, data, max_parents in tables:
         rows = pd.DataFrame({column: pd.Categorical(values) for column, values in data.frame().to_dict().items()})

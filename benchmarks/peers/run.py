@@ -7,13 +7,11 @@ is a line in FOLDER/peers.jsonl and is not repeated; delete the file to start ag
 benchmarks/harness.py also records the times and scores of dagneal. `--small` runs only dagneal on one network.
 """
 
-import gzip
 import json
 import os
 import subprocess
 import sys
 import tempfile
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,26 +21,14 @@ from page import means, page, plot
 from tools import TIME_LIMIT, TOOLS, harness
 
 import dagneal as dn
-from dagneal.networks.bif import parse_bif
+
+sys.path.append(str(Path(__file__).parent.parent))
+from networks import fetch_networks, write_sample
 
 HERE = Path(__file__).parent
 NETWORKS = ("asia", "sachs", "child", "insurance", "alarm", "hailfinder")
 SEEDS = (1, 2, 3)
 ROWS = 10_000
-
-
-def fetch_networks() -> dict[str, dn.BayesianNetwork]:
-    """Return the networks in the wheel of pgmpy."""
-    networks = {}
-    with tempfile.TemporaryDirectory() as folder:
-        words = ["download", "--quiet", "--no-deps", "pgmpy==0.1.26", "--dest", folder]
-        subprocess.run([sys.executable, "-m", "pip", *words], check=True, stderr=subprocess.DEVNULL)
-        with zipfile.ZipFile(next(Path(folder).glob("pgmpy*.whl"))) as wheel:
-            for entry in wheel.namelist():
-                name = Path(entry).name.removesuffix(".bif.gz")
-                if entry.endswith(".bif.gz") and name in NETWORKS:
-                    networks[name] = parse_bif(gzip.decompress(wheel.read(entry)).decode(), name)
-    return networks
 
 
 def run_script(*words: str) -> subprocess.CompletedProcess[str]:
@@ -103,14 +89,12 @@ def records(folder: Path, networks: list[str], seeds: tuple[int, ...], tools: li
     done = {(record["tool"], record["network"], record["seed"]) for record in stored}
     late = {(record["tool"], record["network"]): record["late"] for record in stored if "late" in record}
     yield from stored
-    truths = fetch_networks()
+    truths = fetch_networks(NETWORKS)
     with tempfile.TemporaryDirectory() as place, path.open("a") as file:
         for network in networks:
             for seed in seeds:
                 rows = Path(place) / f"{network}-{seed}.csv"
-                sampled = truths[network].sample(ROWS, seed)
-                sampled.frame().sample(fraction=1.0, shuffle=True, seed=seed).write_csv(rows)
-                data = dn.read(rows)  # only the states that occur, as for all tools
+                data = write_sample(truths[network], ROWS, seed, rows)
                 for tool in tools:
                     if (tool, network, seed) in done:
                         continue
