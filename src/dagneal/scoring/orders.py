@@ -112,7 +112,9 @@ def sort_topologically(precedes: NDArray[np.bool_], priority: Ints, order: Ints)
     n = len(priority)
     waiting = np.empty(n, dtype=np.int64)
     for v in range(n):
-        waiting[v] = precedes[:, v].sum()
+        waiting[v] = 0
+        for other in range(n):
+            waiting[v] += precedes[other, v]
     for position in range(n):
         best = -1
         for v in range(n):

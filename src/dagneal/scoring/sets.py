@@ -186,8 +186,9 @@ def state_combinations(members: Members, arities: Ints) -> Floats:
 
     `members` has one set per row, padded with -1. `arities` has the number of states of each variable.
     """
-    cells = np.ones(len(members))
+    cells = np.empty(len(members), dtype=np.float64)
     for line in range(len(members)):
+        cells[line] = 1.0
         for variable in members[line]:
             if variable < 0:
                 break
@@ -398,7 +399,7 @@ def expand_masks(
     Group g has the sets `masks[start[g]:start[g + 1]]`. Bit b of these masks stands for `candidates[first[g] + b]`. The
     group of each set is written into `groups`.
     """
-    group = np.searchsorted(start, begin, side="right") - 1
+    group = 0
     for line in range(len(members)):
         while begin + line >= start[group + 1]:
             group += 1

@@ -106,7 +106,7 @@ def count_sets(
     # kept[l, c]: the rows in which the first l members have their c-th state combination; held[l, c]: the number of rows.
     kept = np.empty((widest, most, chunk), dtype=np.uint64)
     held = np.zeros((widest, most), dtype=np.int64)
-    current = np.full(widest, -1, dtype=np.int32)
+    current = np.empty(widest, dtype=np.int32)
     for begin in range(0, words.shape[1], chunk):
         here = min(chunk, words.shape[1] - begin)
         kept[0, 0, :here] = ~np.uint64(0)
@@ -131,7 +131,8 @@ def count_sets(
                     current[level] = variable
                     for cell in range(cells):
                         rest = kept[level + 1, cell * arity, :here]
-                        rest[:] = kept[level, cell, :here]
+                        for word in range(here):
+                            rest[word] = kept[level, cell, word]
                         left = held[level, cell]
                         for state in range(1, arity):
                             plane = words[first[variable] + state - 1, begin : begin + here]

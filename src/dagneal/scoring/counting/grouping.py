@@ -28,16 +28,21 @@ def group_sets(members: NDArray[np.int32], sizes: Ints) -> tuple[Ints, NDArray[n
     places = np.zeros(len(members), dtype=np.uint8)
     for begin in range(0, len(members), _WINDOW):
         end = min(begin + _WINDOW, len(members))
-        if sizes[begin:end].max() < 3:  # pairs keep their order
+        widest = 0
+        for index in range(begin, end):
+            widest = max(widest, sizes[index])
+        if widest < 3:  # pairs keep their order
             for index in range(begin, end):
                 order[index] = index
                 places[index] = max(sizes[index] - 1, 0)
             continue
-        groups = _choose_last(members, sizes, begin, end, places)
-        starts = np.zeros(groups.max() + 2, dtype=np.int64)
+        groups, count = _choose_last(members, sizes, begin, end, places)
+        starts = np.zeros(count + 1, dtype=np.int64)
+        starts[0] = begin
         for group in groups:
             starts[group + 1] += 1
-        starts = begin + np.cumsum(starts)
+        for group in range(count):
+            starts[group + 1] += starts[group]
         for index in range(begin, end):
             group = groups[index - begin]
             order[starts[group]] = index
@@ -63,11 +68,13 @@ def move_last(members: NDArray[np.int32], sizes: Ints, places: NDArray[np.uint8]
 
 
 @kernel
-def _choose_last(members: NDArray[np.int32], sizes: Ints, begin: int, end: int, places: NDArray[np.uint8]) -> Ints:
+def _choose_last(
+    members: NDArray[np.int32], sizes: Ints, begin: int, end: int, places: NDArray[np.uint8]
+) -> tuple[Ints, int]:
     """Choose the last member of the sets from `begin` to `end`, and write its position into `places`.
 
-    Return the group of each set. Sets in the same group have the same base. Groups are numbered from 0, in order of their
-    first sets.
+    Return the group of each set, and the number of groups. Sets in the same group have the same base. Groups are numbered
+    from 0, in order of their first sets.
     """
     bases = 0
     for index in range(begin, end):
@@ -84,7 +91,8 @@ def _choose_last(members: NDArray[np.int32], sizes: Ints, begin: int, end: int, 
         for place in range(_first_choice(sizes[index]), sizes[index]):
             uses[_slot(keys, shift, total - _hash(members[index, place]))] += 1
     groups = np.empty(end - begin, dtype=np.int64)
-    numbers = np.full(slots, -1, dtype=np.int32)
+    numbers = np.empty(slots, dtype=np.int32)
+    numbers[:] = -1
     count = 0
     for index in range(begin, end):
         total = _set_hash(members, sizes, index)
@@ -99,7 +107,7 @@ def _choose_last(members: NDArray[np.int32], sizes: Ints, begin: int, end: int, 
             numbers[best] = count
             count += 1
         groups[index - begin] = numbers[best]
-    return groups
+    return groups, count
 
 
 @kernel

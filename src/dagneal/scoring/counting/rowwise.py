@@ -61,8 +61,10 @@ def set_sums(
         widest = max(widest, size)
     # prefix[l]: for each row, one number for the states of the first l members of the set; span[l]: upper bound of it.
     prefix = np.zeros((widest + 1, rows), dtype=np.uint32)
-    span = np.ones(widest + 1, dtype=np.int64)
-    current = np.full(widest, -1, dtype=np.int32)
+    span = np.empty(widest + 1, dtype=np.int64)
+    span[0] = 1
+    current = np.empty(widest, dtype=np.int32)
+    current[:] = -1
     table = np.zeros(max(_MIN_TABLE, _TABLE * rows), dtype=weights.dtype)
     counts = np.empty(rows + 1, dtype=weights.dtype)
     begins = np.zeros(5, dtype=np.int64)
@@ -72,7 +74,9 @@ def set_sums(
     while index < len(sizes):
         base = sizes[index] - 1  # number of members of the base
         if base < 0:
-            counts[0] = weights.sum()
+            counts[0] = 0
+            for weight in weights:
+                counts[0] += weight
             _write_sums(counts, 0, 1, index, lines, terms, parameters, sums)
             index += 1
             continue
