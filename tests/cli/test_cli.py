@@ -590,6 +590,20 @@ def test_help_does_not_import_large_packages():
     assert "--solver" in ran.stdout
 
 
+def test_learn_does_not_import_packages_that_it_does_not_need(tmp_path):
+    dn.load("lung-cancer").sample(50, 1).frame().write_csv(tmp_path / "lc.csv")
+    script = (
+        "import sys\n"
+        "from dagneal.cli import main\n"
+        f"assert main(['learn', {str(tmp_path / 'lc.csv')!r}, '--quiet']) == 0\n"
+        "unused = ('dimod', 'scipy.linalg', 'pandas', 'dask', 'sklearn', 'numba.np.arraymath')\n"
+        "print([m for m in unused if m in sys.modules], file=sys.stderr)"
+    )
+    for _ in range(2):  # the first run may compile kernels, and the compiler needs scipy
+        ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert ran.stderr.strip() == "[]"
+
+
 @pytest.mark.parametrize("command", ["learn", "sample", "encode", "compare", "plan", "networks"])
 def test_every_command_has_help_with_examples(run, command):
     status, out, _ = run(command, "--help")

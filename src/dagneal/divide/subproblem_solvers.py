@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-import dimod
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,9 @@ from dagneal.solvers.annealing import check_parameters, sample_model
 from dagneal.solvers.checks import check_solution
 from dagneal.solvers.problem import Problem, Solver
 from dagneal.solvers.samplers import ADDRESS, FINGERPRINT_ADVICE, parameters_of, sampler_fingerprint
+
+if TYPE_CHECKING:
+    import dimod
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,8 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import dimod
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,9 @@ from dagneal.qubo.variables import KINDS, Layout
 from dagneal.scoring.orders import dag_of_order, score_orders, sort_topologically
 from dagneal.scoring.sets import find_mask, flip_bit
 from dagneal.scoring.table import ScoreTable, Subproblems
+
+if TYPE_CHECKING:
+    import dimod
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +145,8 @@ def decode_spins(table: ScoreTable, encoded: Qubos, problem: int, spins: NDArray
         problem: index of the problem in `encoded`.
         spins: values -1 and 1 of the QUBO variables, shape (reads, QUBO variables).
     """
+    import dimod
+
     samples = (spins + 1) // 2
     energies = encoded.energies(problem, samples)
     variables = range(spins.shape[1])
@@ -359,6 +363,8 @@ def read_samples(path: str | os.PathLike[str]) -> dimod.SampleSet:
     Args:
         path: path of the file.
     """
+    import dimod
+
     try:
         return dimod.SampleSet.from_serializable(json.loads(Path(path).read_text(encoding="utf-8")))
     except OSError as error:

@@ -15,9 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-import dimod
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +31,9 @@ from dagneal.qubo.polynomial import Child, needed_sets, polynomials
 from dagneal.qubo.reduction import reduction
 from dagneal.qubo.variables import Layout
 from dagneal.scoring.table import ScoreTable, Subproblems
+
+if TYPE_CHECKING:
+    import dimod
 
 
 @dataclass(frozen=True)

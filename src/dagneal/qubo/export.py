@@ -6,11 +6,14 @@ import json
 import os
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import dimod
 import numpy as np
 
 from dagneal.base.files import atomic_write, check_format
+
+if TYPE_CHECKING:
+    import dimod
 
 FORMATS = (".bqm", ".coo", ".npz")
 

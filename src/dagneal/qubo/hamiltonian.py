@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-import dimod
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,6 +20,9 @@ from dagneal.qubo.polynomial import Child
 from dagneal.qubo.reduction import Reduction
 from dagneal.qubo.variables import Layout
 from dagneal.scoring.sets import find_masks, mask_bits
+
+if TYPE_CHECKING:
+    import dimod
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,8 @@ class Qubos:
             problem: index of the problem.
             names: names of the data variables, for the labels of the QUBO variables; by default the labels are indices.
         """
+        import dimod
+
         return dimod.BinaryQuadraticModel.from_numpy_vectors(
             self.linear[problem],
             (self.rows, self.columns, self.quadratic[problem]),

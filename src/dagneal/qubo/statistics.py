@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from math import log2
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import dimod
 import numpy as np
 from networkx.algorithms.approximation import treewidth_min_degree
 
@@ -14,6 +13,9 @@ from dagneal.base.errors import InputError
 from dagneal.qubo.encode import PAPER, TIGHT, Encoding, encode
 from dagneal.qubo.variables import KINDS
 from dagneal.scoring.table import ScoreTable
+
+if TYPE_CHECKING:
+    import dimod
 
 SETTINGS = (
     PAPER,
@@ -87,6 +89,8 @@ def treewidth(bqm: dimod.BinaryQuadraticModel) -> int:
     Args:
         bqm: binary quadratic model.
     """
+    import dimod
+
     return int(treewidth_min_degree(dimod.to_networkx_graph(bqm))[0]) if bqm.num_interactions else 0
 
 

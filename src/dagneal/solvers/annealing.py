@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from numbers import Integral
 from threading import RLock
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import dimod
 import networkx as nx
 import numpy as np
 
@@ -27,6 +27,9 @@ from dagneal.solvers.exact import exact
 from dagneal.solvers.policy import EXACT_FOR_COMPARISON
 from dagneal.solvers.samplers import Embedded, needs_lock, parameters_of, with_defaults
 from dagneal.solvers.solution import BestRead, ReadSummary, Solution
+
+if TYPE_CHECKING:
+    import dimod
 
 _SAMPLER_LOCK = RLock()  # for samplers that only one thread may use at a time
 
@@ -162,6 +165,8 @@ def sample_model(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parame
         bqm: QUBO. If it has no variables, the sampler is not called, and one read without variables is returned.
         parameters: parameters of the sampler.
     """
+    import dimod
+
     name = type(sampler).__name__
     if not bqm.num_variables:
         return dimod.SampleSet.from_samples(([[]], []), energy=[bqm.offset], vartype=bqm.vartype)
@@ -201,6 +206,8 @@ def _number_labels(bqm: dimod.BinaryQuadraticModel) -> dict[Any, int]:
 
 def _uses_labels(sampler: dimod.Sampler, bqm: dimod.BinaryQuadraticModel, parameters: Mapping[str, Any]) -> bool:
     """Return whether a sampler or its parameters contain labels of the model's variables, for example in an embedding."""
+    import dimod
+
     labels = set(bqm.variables)
 
     def contains_label(value: Any) -> bool:
@@ -229,9 +236,19 @@ def _relabel(sampleset: dimod.SampleSet, labels: Mapping[int, Any]) -> dimod.Sam
     return relabelled
 
 
+def is_sampler(value: Any) -> bool:
+    """Return whether an object is a dimod sampler. This function does not import dimod: without it there are no samplers.
+
+    Args:
+        value: any object.
+    """
+    dimod = sys.modules.get("dimod")
+    return dimod is not None and isinstance(value, dimod.Sampler)
+
+
 def check_parameters(sampler: dimod.Sampler, parameters: dict[str, Any]) -> None:
     """Check that a sampler accepts all given parameters. dimod itself only warns and ignores unknown parameters."""
-    if not isinstance(sampler, dimod.Sampler):
+    if not is_sampler(sampler):
         raise InputError(
             f"{type(sampler).__name__} is not a dimod.Sampler; give a sampler such as SimulatedAnnealingSampler()"
         )

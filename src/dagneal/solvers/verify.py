@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import dimod
 import networkx as nx
 
 from dagneal.base.errors import InputError
@@ -13,6 +13,9 @@ from dagneal.qubo.statistics import treewidth
 from dagneal.scoring.table import ScoreTable
 from dagneal.solvers.annealing import equal_scores, sample_model
 from dagneal.solvers.exact import exact
+
+if TYPE_CHECKING:
+    import dimod
 
 MAX_TREEWIDTH = 22  # takes some seconds and a few hundred megabytes; both double if the treewidth grows by one
 

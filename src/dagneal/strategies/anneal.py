@@ -6,20 +6,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from sys import maxsize
-from typing import Any
-
-import dimod
+from typing import TYPE_CHECKING, Any
 
 from dagneal.base.defaults import NETWORK_PARENTS, PAPER_PARENTS
 from dagneal.base.errors import InputError, check_flag, check_keywords, whole_number
-from dagneal.divide.batched_subproblems import annealed_subproblems
 from dagneal.divide.division import Combine, DivisionSettings, divide
 from dagneal.divide.global_solve import AnnealedSolver, ClassicalSolver, GlobalSolver
 from dagneal.divide.screening import screen
 from dagneal.divide.subproblem_solvers import ExactSubproblems, SequentialSubproblems, SubproblemSolver
 from dagneal.qubo.encode import TIGHT, Encoding, as_encoding
 from dagneal.runtime.run import NEVER, Run
-from dagneal.solvers.annealing import anneal, check_parameters
+from dagneal.solvers.annealing import anneal, check_parameters, is_sampler
 from dagneal.solvers.policy import COMPLETE_VARIABLES, parent_limit
 from dagneal.solvers.problem import Problem, Solver
 from dagneal.solvers.samplers import (
@@ -34,6 +31,9 @@ from dagneal.solvers.samplers import (
 from dagneal.solvers.solution import Division, Solution
 from dagneal.strategies.classical import Exact, check_size, refuse_initial, solve_table
 from dagneal.strategies.names import DIRECT, QUANTUM, SEEDLESS, check_sampler_name, make_sampler
+
+if TYPE_CHECKING:
+    import dimod
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,7 +70,7 @@ class Anneal:
             raise InputError(f"sampler is the class {name}; give an instance: {name}()")
         if isinstance(self.sampler, str):
             check_sampler_name(self.sampler)
-        elif not isinstance(self.sampler, dimod.Sampler):
+        elif not is_sampler(self.sampler):
             raise InputError(f"sampler is {type(self.sampler).__name__}; give a dimod sampler, or a name such as 'sa'")
         object.__setattr__(self, "encoding", as_encoding(self.encoding))
         for name in ("repair", "bound") if self.direct is None else ("direct", "repair", "bound"):
@@ -252,6 +252,8 @@ def _prepare_solver(solver: Any, run: Run) -> SubproblemSolver:
 
 def _divide(problem: Problem, settings: DivisionSettings, ready: Anneal, changes: Mapping[str, Any], run: Run) -> Solution:
     """Solve the subproblems with the sampler of `ready`. If the rule is `conquer`, also solve the global problem with it."""
+    from dagneal.divide.batched_subproblems import annealed_subproblems
+
     n, sampler, encoding = len(problem.names), ready.sampler, as_encoding(ready.encoding)
     if encoding.penalties == "paper" and settings.combine == "conquer":
         problem = problem.with_limit(min(PAPER_PARENTS, n - 1))

@@ -43,9 +43,8 @@ def as_solver(value: Any) -> Any:
     >>> as_solver("tabu"), as_solver(None)
     (Anneal('tabu'), Auto(bound=True, effort='normal'))
     """
-    import dimod
-
     from dagneal.divide.subproblem_solvers import SubproblemSolver
+    from dagneal.solvers.annealing import is_sampler
     from dagneal.solvers.problem import Solver
     from dagneal.strategies.anneal import Anneal
 
@@ -59,7 +58,7 @@ def as_solver(value: Any) -> Any:
         return getattr(import_module(f"dagneal.strategies.{module}"), name)()
     if isinstance(value, type):
         raise InputError(f"solver is the class {value.__name__}; give an instance: {value.__name__}()")
-    if isinstance(value, dimod.Sampler):
+    if is_sampler(value):
         return Anneal(value)
     if isinstance(value, SubproblemSolver):
         name = type(value).__name__
