@@ -8,6 +8,8 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Sequence
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 
 import dagneal as dn
@@ -25,16 +27,18 @@ def fetch_networks(names: Sequence[str], folder: Path | None = None) -> dict[str
     """
     if folder is not None:
         return {name: parse_bif((folder / f"{name}.bif").read_text(), name) for name in names}
-    networks = {}
+    wheel = _wheel()
+    entries = {Path(entry).name.removesuffix(".bif.gz"): entry for entry in wheel.namelist() if entry.endswith(".bif.gz")}
+    return {name: parse_bif(gzip.decompress(wheel.read(entries[name])).decode(), name) for name in names}
+
+
+@cache
+def _wheel() -> zipfile.ZipFile:
+    """Download the wheel of pgmpy once, and return its content."""
     with tempfile.TemporaryDirectory() as place:
         words = ["download", "--quiet", "--no-deps", "pgmpy==0.1.26", "--dest", place]
         subprocess.run([sys.executable, "-m", "pip", *words], check=True, stderr=subprocess.DEVNULL)
-        with zipfile.ZipFile(next(Path(place).glob("pgmpy*.whl"))) as wheel:
-            for entry in wheel.namelist():
-                name = Path(entry).name.removesuffix(".bif.gz")
-                if entry.endswith(".bif.gz") and name in names:
-                    networks[name] = parse_bif(gzip.decompress(wheel.read(entry)).decode(), name)
-    return networks
+        return zipfile.ZipFile(BytesIO(next(Path(place).glob("pgmpy*.whl")).read_bytes()))
 
 
 def write_sample(network: dn.BayesianNetwork, rows: int, seed: int, path: Path) -> dn.Dataset:
