@@ -120,9 +120,13 @@ class Acceptance:
         truth, path = self.network(name), self.folder / f"{name}-{rows}-{seed}.csv"
         return Sample(f"{name} {seed}", truth, path, write_sample(truth, rows, seed, path))
 
+    def chosen(self, *names: str) -> list[str]:
+        """Return those names that `--only` allows."""
+        return [name for name in names if not self.options.only or name in self.options.only]
+
     def samples(self, *names: str, most: int | None = None) -> Iterator[Sample]:
         """Yield the samples of networks for all data seeds, or for the first `most` seeds."""
-        for name in names:
+        for name in self.chosen(*names):
             for seed in self.options.data_seeds[:most]:
                 yield self.sample(name, seed)
 
@@ -197,7 +201,7 @@ def check_anytime(run: Acceptance) -> None:
 
 
 def check_known(run: Acceptance) -> None:
-    for name in ("hailfinder", "hepar2"):
+    for name in run.chosen("hailfinder", "hepar2"):
         hits = 0
         for sample in run.samples(name):
             ours = run.learn(sample)
@@ -271,7 +275,7 @@ def check_scores(run: Acceptance) -> None:
 
 def check_small(run: Acceptance) -> None:
     hits = cases = 0
-    for name in MIDDLE:
+    for name in run.chosen(*MIDDLE):
         for rows in (200, 500, 1_000):
             for seed in run.options.data_seeds:
                 sample = run.sample(name, seed, rows)
@@ -379,6 +383,7 @@ def main() -> None:
     parser.add_argument("--baseline", type=Path, metavar="CHECKOUT", help="clone of commit 7f874b9")
     parser.add_argument("--peers", type=Path, default=Path(sys.executable), metavar="PYTHON", help="Python with the peers")
     parser.add_argument(OPTION[0], **OPTION[1])
+    parser.add_argument("--only", nargs="+", default=[], metavar="NETWORK", help="leave out all other networks")
     parser.add_argument("--data-seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5], metavar="SEED")
     parser.add_argument("--searches", type=int, nargs="+", default=[0, 1, 2, 3, 4], metavar="SEED", help="search seeds")
     parser.add_argument("--references", type=int, default=20, metavar="N", help="search seeds of a reference in `small`")
