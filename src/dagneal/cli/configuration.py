@@ -19,7 +19,7 @@ from dagneal.cli.parsing import Help, Parser, join_names, parse_value, split_nam
 
 COMMANDS = (
     *("learn", "confidence", "sample", "encode", "compare", "score", "fit", "convert"),
-    *("plan", "reproduce", "networks", "resume"),
+    *("plan", "reproduce", "networks", "resume", "warm-up"),
 )
 _EXCLUDED = ("help", "config")  # not part of a configuration
 
@@ -30,7 +30,7 @@ def load_command(name: str) -> Any:
     Args:
         name: name of the command.
     """
-    return import_module(f"dagneal.cli.{name}_command")
+    return import_module(f"dagneal.cli.{name.replace('-', '_')}_command")
 
 
 def parser(command: str | None = None) -> Parser:

@@ -84,6 +84,7 @@ def run(options: argparse.Namespace) -> None:
         _check_samples(options, solver)
         with open_run(options) as context:
             data, truth, more = _read(options)
+            _compile(options)
             claim(context.journal, options, _IGNORED, {"the fingerprint of the data": data.fingerprint})
             with show_progress(context, options) as search:
                 stores = options.bootstrap is None or uses_journal(solver)
@@ -151,6 +152,22 @@ def _read(options: argparse.Namespace) -> tuple[Dataset, Any, dict[str, Any]]:
     knowledge = read_knowledge_options(options, data.names)
     more = {"score": options.score, "max_parents": options.max_parents, "knowledge": knowledge, "initial": initial}
     return data, truth, more
+
+
+def _compile(options: argparse.Namespace) -> None:
+    """Compile the kernels of the default solver in parallel processes, if this is the first run and there are two cores.
+
+    Kernels that are still missing afterwards are compiled when they are needed.
+    """
+    from dagneal.base.kernels import cache_folder
+    from dagneal.base.machine import cores
+    from dagneal.cli.compilation import LEARNING, compile_parts, is_compiled
+
+    folder = cache_folder()
+    if folder is not None and cores() > 1 and not is_compiled(folder, LEARNING):
+        if not options.quiet:
+            show.note("compiling code for the first run (about 10 s)")
+        compile_parts(folder, LEARNING)
 
 
 def _measure(learned: Learned, options: argparse.Namespace, solver: Any, run: Run) -> tuple[Learned, bool]:

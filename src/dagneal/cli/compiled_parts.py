@@ -1,0 +1,109 @@
+"""The parts of the kernels. Each part is a function that calls its kernels with tiny problems, so that they are compiled.
+
+The module `compilation` runs each part in a process of its own, with `python -m dagneal.cli.compiled_parts PART`.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import dagneal as dn
+from dagneal.base.kernels import Floats, Ints
+from dagneal.data import planes as bit_planes
+from dagneal.runtime.run import Run
+from dagneal.scoring.counting.counter import Counter
+from dagneal.scoring.scorer import Scorer
+from dagneal.scoring.sets import Members
+from dagneal.search.anytime import AnytimeSearch
+from dagneal.search.joint_gains import joint_gains
+
+if TYPE_CHECKING:
+    from dagneal.data.dataset import Dataset
+
+
+def _random_data(variables: int, states: int, rows: int) -> Dataset:
+    """Return random data in which each variable depends on the variable before it."""
+    generator = np.random.default_rng(0)
+    codes = generator.integers(0, states, (rows, variables))
+    for variable in range(1, variables):
+        same = generator.random(rows) < 0.7
+        codes[same, variable] = codes[same, variable - 1]
+    return dn.read(codes)
+
+
+def compile_count() -> None:
+    """Call the kernels that count rows, and exact search."""
+    few, many = _random_data(6, 2, 500), _random_data(6, 12, 2000)  # counted bitwise, and row by row
+    for data in (few, many):
+        dn.learn(data, max_parents=3)
+    scorer = Scorer(few)
+    joint_gains(scorer, scorer.pair_gains(), np.zeros((6, 6), dtype=bool))
+    _ = scorer.table(2).pruned
+
+
+class _InventedCounter(Counter):
+    """A counter without data. So the search can be compiled before the kernels for counting."""
+
+    @cached_property
+    def planes(self) -> None:
+        """None: nothing is counted bitwise."""
+
+    def counts(self, families: Sequence[Sequence[int]]) -> Iterator[Ints]:
+        """Yield one count for each family."""
+        for _ in families:
+            yield np.ones(1, dtype=np.int64)
+
+    def sums(self, members: Members, kinds: Ints, concentrations: Floats) -> Floats:
+        """Return 1 for each sum."""
+        return np.ones((len(members), concentrations.shape[1]))
+
+
+class _InventedScorer(Scorer):
+    """A scorer without data; see `_InventedCounter`."""
+
+    def pair_gains(self) -> Floats:
+        """Return the same gain for each pair."""
+        gains = np.ones((len(self.data.names),) * 2)
+        np.fill_diagonal(gains, 0.0)
+        return gains
+
+    def score_parents(self, children: Ints, parents: Members) -> Floats:
+        """Return scores that favour the variable before the child as its only parent."""
+        before = (parents == children[:, None] - 1).any(axis=1)
+        scores: Floats = 10.0 * before - 4.0 * (parents >= 0).sum(axis=1)
+        return scores
+
+
+def compile_search() -> None:
+    """Call the kernels of the anytime search."""
+    data = _random_data(8, 2, 20)
+    scorer = _InventedScorer(data)
+    scorer.counter = _InventedCounter(data)
+    AnytimeSearch(scorer, None, Run()).solve()
+
+
+def compile_anneal() -> None:
+    """Call the kernels of the annealer."""
+    data = _random_data(4, 2, 100)
+    for direct, repair in ((True, True), (True, False), (False, True)):
+        sampler = dn.SimulatedAnnealing()
+        dn.learn(data, dn.Anneal(sampler, 2, direct=direct, repair=repair, parameters={"num_sweeps": 2}))
+
+
+def compile_solve() -> None:
+    """Call the kernels of the other solvers, and of data that are read in chunks."""
+    data = _random_data(5, 2, 100)
+    for solver in (dn.OrderSearch(), dn.Exhaustive(), dn.Divide(), dn.Divide(size=4, combine="penalty")):
+        dn.learn(data, solver)
+    bit_planes.empty(np.array([2]), 2).fill(0, 1, np.ones(1, dtype=np.uint8))
+
+
+if __name__ == "__main__":
+    gc.disable()  # the process is short, and garbage collections would take a tenth of its time
+    globals()[f"compile_{sys.argv[1]}"]()
