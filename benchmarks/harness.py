@@ -373,6 +373,22 @@ def run_command(*words: str, **environment: str) -> float:
     return time.perf_counter() - start_time
 
 
+def cpu_time(work: Callable[[], Any]) -> float:
+    """Return the CPU time, in seconds, of the processes that a function starts and waits for.
+
+    Args:
+        work: function without arguments.
+    """
+
+    def used() -> float:
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    before = used()
+    work()
+    return used() - before
+
+
 def dagneal_command() -> str:
     """Return the path of the `dagneal` command next to this interpreter."""
     return os.path.join(os.path.dirname(sys.executable), "dagneal")
