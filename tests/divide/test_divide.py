@@ -368,12 +368,13 @@ def test_many_variables_are_screened():
     data = random_data(70, 400, seed=5, arities=[2] * 70)
     result = dn.learn(data, dn.Divide(), seed=1)
     assert nx.is_directed_acyclic_graph(result.dag)
-    assert "triples" in result.division.skipped
-    assert result.division.scheme == "screened"
+    assert "subproblems were left out" in result.division.skipped
+    assert result.division.scheme == "neighbours"
     assert result.score > dn.scoring.Scorer(data).score(nx.empty_graph(data.names, create_using=nx.DiGraph))
     assert result.division.votes.sum() > 0
-    with pytest.raises(dn.InputError, match=r"only exact subproblems of 3 .* columns=\[...\]"):
-        dn.learn(data, dn.Divide(size=4))
+    larger = dn.learn(data, dn.Divide(size=5), seed=1)
+    assert larger.division.size == 5
+    assert larger.division.votes.sum() > 0
 
 
 def binary_data(n, seed=1):

@@ -277,8 +277,8 @@ def test_too_many_variables_are_rejected_before_pairs_are_counted(monkeypatch):
         raise AssertionError("pairs were counted")
 
     monkeypatch.setattr(solve, "count_pairs", fail)
-    for solver in ("exact", "exhaustive", "sa", dn.Divide(combine="penalty"), dn.Divide("sa")):
-        with pytest.raises(dn.InputError, match=r"at most|only exact subproblems"):
+    for solver in ("exact", "exhaustive"):
+        with pytest.raises(dn.InputError, match="at most"):
             dn.learn(wide, solver, run=run)
     with pytest.raises(AssertionError, match="pairs were counted"):
         dn.learn(wide, dn.Divide(), run=run)

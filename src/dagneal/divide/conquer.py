@@ -17,10 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.errors import OutOfTimeError
-from dagneal.base.kernels import Ints
 from dagneal.divide.candidates import MAX_GROWN_CANDIDATES, CandidateFinder, named_candidates
 from dagneal.divide.global_solve import GlobalSolution, GlobalSolver
-from dagneal.graphs.dags import topological_order
 from dagneal.runtime.run import Run
 from dagneal.scoring.scorer import Scorer
 from dagneal.solvers.solution import Division, Solution
@@ -39,6 +37,7 @@ class SearchOutcome:
         global_solves: number of global solves.
         seconds: duration of the search in seconds.
         seed: seed of the search.
+        windows: text about the windows that a sampler solved instead of global problems; empty if there were none.
         stopped: reason why the search stopped before all candidates were tried; empty if all were tried.
         interrupted: True if Ctrl-C stopped the search.
     """
@@ -49,6 +48,7 @@ class SearchOutcome:
     global_solves: int
     seconds: float
     seed: int
+    windows: str = ""
     stopped: str = ""
     interrupted: bool = False
 
@@ -64,7 +64,7 @@ class SearchOutcome:
             candidates=self.candidates,
             global_solves=self.global_solves,
             global_solver=self.best.solver,
-            skipped="; ".join(filter(None, [division.skipped, self.stopped])),
+            skipped="; ".join(filter(None, [division.skipped, self.windows, self.stopped])),
             interrupted=division.interrupted or self.interrupted,
         )
         return Solution(
@@ -125,6 +125,7 @@ class CandidateSearch:
             global_solves=state.global_solves,
             seconds=perf_counter() - begun,
             seed=run.seed,
+            windows=state.describe_windows(),
             stopped=stopped,
             interrupted=interrupted,
         )
@@ -148,6 +149,8 @@ class _State:
         self.best: GlobalSolution | None = None
         self.candidates: dict[str, list[str]] = {}
         self.global_solves = 0
+        self.windows: list[int] = []
+        self.reads = 0
         self._finder = CandidateFinder(search.scorer, search.max_parents, search.near)
 
     def iterate(self, run: Run) -> str:
@@ -164,14 +167,23 @@ class _State:
         """Return the message for a search that the time limit stopped."""
         return f"the time limit stopped the candidate search after {_count(self.global_solves)}, with candidates left to try"
 
+    def describe_windows(self) -> str:
+        """Return a text about the windows that a sampler solved; empty if there were none."""
+        if not self.windows:
+            return ""
+        sizes = f"{min(self.windows)} to {max(self.windows)} variables"
+        return f"the sampler solved {len(self.windows):,} windows of {sizes} one after the other, with {self.reads:,} reads"
+
     def _solve(self, number: int, run: Run) -> str | None:
         """Solve the global problem once and find new candidates. Return the reason to stop, or None to continue."""
         scorer, names = self.search.scorer, self.search.scorer.data.names
         n = len(names)
         tried = named_candidates(self.allowed, names)
         table = scorer.table(min(self.search.max_parents, n - 1), tried)
-        solution = self.search.solver.solve(table, number, self._order(names), run)
+        solution = self.search.solver.solve(table, number, self.dag, run)
         self.global_solves, self.candidates = number, tried
+        self.windows += solution.windows
+        self.reads += solution.reads
         if self.best is None or solution.score > self.best.score or np.isnan(self.best.score):
             self.best = replace(solution, proved=solution.proved and bool(self.allowed.sum() == n * (n - 1)))
         if np.isnan(solution.score):
@@ -183,13 +195,6 @@ class _State:
             return reason if full else ""
         self.allowed = extended
         return None
-
-    def _order(self, names: tuple[str, ...]) -> Ints | None:
-        """Return the indices of the variables in a topological order of the best DAG so far; None if there is no DAG yet."""
-        if self.dag is None:
-            return None
-        position = {name: i for i, name in enumerate(names)}
-        return np.array([position[name] for name in topological_order(self.dag, names)])
 
 
 def _count(solves: int) -> str:

@@ -7,12 +7,16 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dagneal.base.defaults import PAPER_PARENTS, SUBPROBLEM_SIZE
 from dagneal.base.errors import InputError, OutOfTimeError, check_flag, warn_on_failure, whole_number
-from dagneal.base.kernels import Floats, Ints
+from dagneal.base.kernels import Floats
 from dagneal.divide.candidates import allowed_by_frequency, allowed_by_margin, collect_evidence
 from dagneal.divide.conquer import MAX_GLOBAL_SOLVES, CandidateSearch
 from dagneal.divide.global_solve import ClassicalSolver, GlobalSolver
+from dagneal.divide.screening import joint_parents, reachable, screen
 from dagneal.divide.solving import failures_by_members, solve_subproblems
 from dagneal.divide.subproblem_solvers import ExactSubproblems, SubproblemSolver
 from dagneal.divide.subproblems import ENUMERATED, choose_subproblems, count_votes
@@ -22,7 +26,7 @@ from dagneal.runtime.run import Run
 from dagneal.scoring.scorer import Scorer
 from dagneal.solvers.annealing import Sampling, equal_scores, summarize
 from dagneal.solvers.exact import exact
-from dagneal.solvers.policy import EXACT_FOR_COMPARISON, parent_limit, table_is_quick
+from dagneal.solvers.policy import COMPLETE_VARIABLES, EXACT_FOR_COMPARISON, LARGE, parent_limit, table_is_quick
 from dagneal.solvers.problem import Problem
 from dagneal.solvers.solution import Division, Solution
 
@@ -66,7 +70,7 @@ def divide(
     """Learn a structure from subproblems of a few variables each.
 
     Args:
-        problem: problem with 3 to 65 variables. For the rule `conquer`, `problem.source` must be a `Scorer`.
+        problem: problem with at least 3 variables. For the rule `conquer`, `problem.source` must be a `Scorer`.
         settings: choice of subproblems, and rule to combine their solutions.
         solver: solver of the subproblems.
         global_solver: solver of the global problem; used only if the rule is `conquer`.
@@ -80,8 +84,7 @@ def divide(
     conquers = settings.combine == "conquer"
     if conquers and problem.scorer.knowledge is not None:
         problem.scorer.knowledge.check(problem.names, parent_limit(problem.max_parents, n))
-    chosen = choose_subproblems(n, settings.size, settings.subproblems, run.seed)
-    evidence = _gather(problem, settings, chosen, solver, run)
+    evidence = _gather(problem, settings, solver, run)
     if not conquers:
         solution = solution_from_votes(problem.source, evidence.division, settings.acyclic)
         return replace(solution, seconds=evidence.seconds, seed=run.seed)
@@ -98,22 +101,31 @@ class Evidence:
         division: division into subproblems, with their votes.
         margins: lowest margin of each pair of variables; None if not computed. The module `candidates` explains margins.
         seconds: seconds spent in each stage.
+        near: strong neighbours, from which the subproblems were chosen; None if the neighbours were not computed.
     """
 
     division: Division
     margins: Floats | None
     seconds: dict[str, float]
+    near: NDArray[np.bool_] | None = None
 
 
-def _gather(problem: Problem, settings: DivisionSettings, chosen: Ints, solver: SubproblemSolver, run: Run) -> Evidence:
-    """Solve the subproblems, and collect their votes and margins."""
+def _gather(problem: Problem, settings: DivisionSettings, solver: SubproblemSolver, run: Run) -> Evidence:
+    """Choose and solve the subproblems, and collect their votes and margins."""
     begun = perf_counter()
-    conquers = settings.combine == "conquer"
-    limit = PAPER_PARENTS if conquers else parent_limit(problem.max_parents, len(problem.names), PAPER_PARENTS)
-    table = problem.source.table(limit, complete=True) if isinstance(problem.source, Scorer) else problem.source
+    n, conquers = len(problem.names), settings.combine == "conquer"
+    scheme, skipped, near = settings.subproblems, "", None
+    if conquers and scheme == "all" and n > COMPLETE_VARIABLES:
+        screening = screen(problem.scorer, settings.size)
+        scheme, skipped, near = "neighbours", screening.note, screening.near
+        chosen, table = screening.chosen, screening.table
+    else:
+        chosen = choose_subproblems(n, settings.size, scheme, run.seed)
+        limit = PAPER_PARENTS if conquers else parent_limit(problem.max_parents, n, PAPER_PARENTS)
+        table = problem.source.table(limit, complete=True) if isinstance(problem.source, Scorer) else problem.source
     scored = perf_counter()
     total, size = chosen.shape
-    division = Division(settings.combine, size, settings.subproblems, total, solver.name)
+    division = Division(settings.combine, size, scheme, total, solver.name, skipped=skipped)
     margins = None
     if conquers and isinstance(solver, ExactSubproblems) and size <= ENUMERATED:
         margins, votes, together = collect_evidence(table, chosen)
@@ -130,15 +142,16 @@ def _gather(problem: Problem, settings: DivisionSettings, chosen: Ints, solver: 
             interrupted=solved.interrupted,
         )
         if solved.late:
-            division = replace(division, skipped=f"{total - division.finished:,} subproblems, because of the time limit")
+            late = f"{total - division.finished:,} subproblems, because of the time limit"
+            division = replace(division, skipped="; ".join(filter(None, [skipped, late])))
     if len(division.failed) == total:
         raise InputError(f"all subproblems failed; the first error is: {next(iter(division.failed.values()))}")
-    return Evidence(division, margins, {"score": scored - begun, "subproblems": perf_counter() - scored})
+    return Evidence(division, margins, {"score": scored - begun, "subproblems": perf_counter() - scored}, near)
 
 
 def _conquer(problem: Problem, evidence: Evidence, solver: GlobalSolver, run: Run) -> Solution:
     """Derive candidate parents from the evidence, and run the iterated candidate search."""
-    scorer, division = problem.scorer, evidence.division
+    scorer, division, n = problem.scorer, evidence.division, len(problem.names)
     if evidence.margins is not None:
         allowed = allowed_by_margin(evidence.margins)
     else:
@@ -146,8 +159,15 @@ def _conquer(problem: Problem, evidence: Evidence, solver: GlobalSolver, run: Ru
         votes, against = votes_of(division)
         allowed = allowed_by_frequency(votes, votes + against, 0.5 if isinstance(solver, ClassicalSolver) else 1.0)
     solves = 1 if division.interrupted else MAX_GLOBAL_SOLVES  # after Ctrl-C, finish soon
-    limit = parent_limit(problem.max_parents, len(problem.names))
-    search = CandidateSearch(scorer, limit, solver, problem.initial, max_global_solves=solves)
+    limit = parent_limit(problem.max_parents, n)
+    reach = None
+    if evidence.near is not None:
+        joint, note = joint_parents(scorer, evidence.near)
+        allowed |= joint
+        division = replace(division, skipped="; ".join(filter(None, [division.skipped, note])))
+        reach = reachable(scorer, evidence.near)
+        solves = min(solves, max(2, solves * LARGE**2 // n**2))
+    search = CandidateSearch(scorer, limit, solver, problem.initial, reach, solves)
     try:
         outcome = search.run(allowed, run)
     except KeyboardInterrupt:  # there is no global solution yet, so use the votes

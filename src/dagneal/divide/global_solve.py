@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import networkx as nx
+import numpy as np
 
-from dagneal.base.kernels import Ints
 from dagneal.divide.subproblem_solvers import Annealing
+from dagneal.graphs.dags import topological_order
 from dagneal.runtime.run import Run
 from dagneal.scoring.orders import dag_of_order
 from dagneal.scoring.table import ScoreTable
@@ -28,7 +29,9 @@ class GlobalSolution:
             can have a score of NaN.
         solver: name of the solver.
         proved: True if it is proved that no network with these candidates scores higher.
-        sampling: reads of the sampler; None for a classical solver.
+        sampling: reads of the sampler call that gave the graph; None for a classical solver.
+        windows: number of variables of each window that was sampled; empty if the global problem was solved as one.
+        reads: number of reads of all windows.
     """
 
     dag: nx.DiGraph
@@ -36,18 +39,20 @@ class GlobalSolution:
     solver: str
     proved: bool = False
     sampling: Sampling | None = None
+    windows: tuple[int, ...] = ()
+    reads: int = 0
 
 
 class GlobalSolver(Protocol):
     """The interface of a global solver, which solves the global problem with given candidate parents."""
 
-    def solve(self, table: ScoreTable, number: int, order: Ints | None, run: Run) -> GlobalSolution:
+    def solve(self, table: ScoreTable, number: int, initial: nx.DiGraph | None, run: Run) -> GlobalSolution:
         """Solve the global problem.
 
         Args:
             table: score table of the current candidates.
             number: 1 for the first global solve, 2 for the second, and so on; the seed can depend on it.
-            order: indices of the variables, in the order from which the search starts; None for no warm start.
+            initial: network from which the search starts; None for no warm start.
             run: a `Run` with seed, deadline and progress.
         """
         ...
@@ -57,13 +62,14 @@ class GlobalSolver(Protocol):
 class ClassicalSolver:
     """A global solver that uses exact search for up to 22 variables, and order search for more."""
 
-    def solve(self, table: ScoreTable, number: int, order: Ints | None, run: Run) -> GlobalSolution:
+    def solve(self, table: ScoreTable, number: int, initial: nx.DiGraph | None, run: Run) -> GlobalSolution:
         """Solve the global problem; see `GlobalSolver`."""
         n = len(table.names)
         if exact_is_quick(n):
             solution = exact(table, run)
             return GlobalSolution(solution.dag, solution.score, "exact", proved=True)
         # The first solve needs more restarts; later solves start from the previous order.
+        order = None if initial is None else np.array([table.position[v] for v in topological_order(initial, table.names)])
         restarts = max(300, 5 * n) if order is None else max(100, 3 * n)
         restarts = min(restarts, max(300, restarts * LARGE**2 // n**2))
         best, _ = search(table, restarts, order, replace(run, seed=run.seed + number))
@@ -75,7 +81,7 @@ class ClassicalSolver:
 class AnnealedSolver(Annealing):
     """A global solver that samples a QUBO. With `repair=False` it returns the best raw read that is a network."""
 
-    def solve(self, table: ScoreTable, number: int, order: Ints | None, run: Run) -> GlobalSolution:
+    def solve(self, table: ScoreTable, number: int, initial: nx.DiGraph | None, run: Run) -> GlobalSolution:
         """Solve the global problem; see `GlobalSolver`."""
         parameters = self.with_seed(("the whole", str(number)))  # these words determine the seed: do not change them
         sampling = sample(table, self.sampler, self.encoding, parameters, run)

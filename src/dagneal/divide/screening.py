@@ -1,107 +1,98 @@
-"""Screening for many variables: consider only pairs with a score gain, and triples that contain two of these pairs."""
+"""Screening for many variables: subproblems of variables that depend strongly on each other, instead of all subproblems."""
 
 from __future__ import annotations
 
-from time import perf_counter
+from dataclasses import dataclass
+from itertools import combinations, permutations
+from math import comb
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.defaults import PAPER_PARENTS
-from dagneal.base.kernels import Floats, Ints
-from dagneal.base.machine import cores
+from dagneal.base.kernels import Ints
 from dagneal.data.planes import MAX_PLANE_STATES
-from dagneal.divide.candidates import allowed_by_margin, collect_evidence, named_candidates
-from dagneal.divide.conquer import MAX_GLOBAL_SOLVES, CandidateSearch
-from dagneal.divide.global_solve import ClassicalSolver
-from dagneal.runtime.run import Deadline, Run
+from dagneal.divide.candidates import named_candidates
 from dagneal.scoring.scorer import Scorer
+from dagneal.scoring.table import ScoreTable
 from dagneal.search.joint_gains import joint_gains, left_out_columns, triple_cost
-from dagneal.solvers.policy import COMPLETE_WORK, LARGE
-from dagneal.solvers.solution import Division, Solution
+from dagneal.search.neighbours import dependence, nearest
+from dagneal.solvers.policy import COMPLETE_WORK
 
-MAX_NEIGHBOURS = 40  # maximum number of neighbours that a variable chooses
-_MAX_BOTH_WAYS = 64  # maximum number of neighbours that a variable chooses or that choose it
-_MAX_TRIPLE_COST = 2e11  # in rows to read; about 90 seconds on two cores
-_TARGET_TRIPLES = 1e6  # approximate number of triples to solve, if there are many variables
+_PER_VARIABLE = 45  # subproblems of a variable with its strongest neighbours: 10 neighbours if subproblems have 3 variables
 _LOOKUP_COST = 1500.0  # cost of looking up a parent set, in rows to read
-_ROWS_PER_SECOND = 1e9  # rows read per second on one core
 
 
-def screen(scorer: Scorer, limit: int, initial: nx.DiGraph | None, run: Run) -> Solution:
-    """Learn a network from data with too many variables for a score table of all parent sets.
+@dataclass(frozen=True, eq=False)
+class Screening:
+    """The strong neighbours of many variables, and subproblems of strong neighbours.
+
+    Attributes:
+        near: `near[a, b]` is True if one of the two variables is a strong neighbour of the other.
+        chosen: indices of the variables of each subproblem, ascending, one subproblem per row.
+        table: score table; two variables of a subproblem are candidates for each other.
+        note: text about the subproblems that were left out.
+    """
+
+    near: NDArray[np.bool_]
+    chosen: Ints
+    table: ScoreTable
+    note: str
+
+
+def screen(scorer: Scorer, size: int) -> Screening:
+    """Choose subproblems: each variable with some of its strongest neighbours.
 
     Args:
         scorer: scorer of the data.
-        limit: parent limit.
-        initial: initial DAG of the search.
-        run: a `Run` with seed, deadline and progress.
+        size: number of variables in a subproblem.
     """
     names = scorer.data.names
     n = len(names)
-    begun = perf_counter()
-    alone = scorer.pair_gains()
-    gains = np.maximum(alone, alone.T)
-    neighbours = min(MAX_NEIGHBOURS, max(2, int((2 * _TARGET_TRIPLES / n) ** 0.5)))
-    near = allowed_by_margin(gains, 0.0, neighbours)
-    near = _cap(near | near.T, gains)
-    table = scorer.table(PAPER_PARENTS, named_candidates(near, names))
-    triples = _triples(near)
-    scored = perf_counter()
-    margins, votes, together = collect_evidence(table, triples, run.deadline)
-    margins = np.maximum(
-        margins, np.where(near & (together == 0), gains, -np.inf)
-    )  # a pair in no triple has its gain as margin
-    allowed = allowed_by_margin(margins) & near
-    total = n * (n - 1) * (n - 2) // 6
-    ignored = int(np.triu((gains > 0) & ~(near | near.T)).sum())
-    skipped = f"{total - len(triples):,} of {total:,} triples, which lack two neighbouring pairs"
-    if ignored:
-        skipped += f"; {ignored:,} pairs that raise the score but are not among the best {neighbours} of a variable"
-    if limit > 1 and triple_cost(scorer) <= _affordable(run.deadline):
-        allowed |= joint_gains(scorer, alone, near)
-        left_out = left_out_columns(scorer)
-        exception = f" except those with {', '.join(map(repr, left_out))} (1 state, or more than {MAX_PLANE_STATES})"
-        skipped += f"; all triples were checked for joint gains of two parents{exception if left_out else ''}"
-    seconds = {"score": scored - begun, "subproblems": perf_counter() - scored}
-    reach = None  # all variables can become candidates, if this search takes at most a minute
-    if 3.0 * n * n * (scorer.counter.cost(4) + _LOOKUP_COST) > 10 * COMPLETE_WORK:
-        reach = near
-        skipped += "; new candidates were searched only among the neighbours of a variable"
-    most = min(MAX_GLOBAL_SOLVES, max(2, MAX_GLOBAL_SOLVES * LARGE**2 // n**2))
-    search = CandidateSearch(scorer, limit, ClassicalSolver(), initial, reach, most)
-    division = Division(
-        combine="conquer",
-        size=3,
-        scheme="screened",
-        subproblems=len(triples),
-        solver="exact",
-        votes=votes,
-        against=together - votes,
-        finished=len(triples),
-        skipped=skipped,
+    most = max(k for k in range(size - 1, n) if comb(k, size - 1) <= _PER_VARIABLE)
+    strength = dependence(scorer)
+    near = nearest(strength, most)
+    np.fill_diagonal(strength, -np.inf)
+    strongest = np.argsort(-strength, axis=0, kind="stable")[:most].T
+    others = strongest[:, list(combinations(range(most), size - 1))]
+    itself = np.broadcast_to(np.arange(n)[:, None, None], (*others.shape[:2], 1))
+    rows = np.concatenate([itself, others], axis=2).reshape(-1, size)
+    chosen = np.unique(np.sort(rows, axis=1), axis=0)
+    together = np.zeros((n, n), dtype=bool)
+    for a, b in permutations(range(size), 2):
+        together[chosen[:, a], chosen[:, b]] = True
+    table = scorer.table(PAPER_PARENTS, named_candidates(together, names), complete=True)
+    total = comb(n, size)
+    note = (
+        f"{total - len(chosen):,} of {total:,} subproblems were left out; the others contain a variable and some of its "
+        f"{most} strongest neighbours"
     )
-    return search.run(allowed, run).solution(division, seconds)
+    return Screening(near, chosen, table, note)
 
 
-def _affordable(deadline: Deadline) -> float:
-    """Return the maximum cost of counting triples, in rows to read. Counting may take half of the remaining time."""
-    return min(_MAX_TRIPLE_COST, max(deadline.at - perf_counter(), 0.0) / 2 * _ROWS_PER_SECOND * cores())
+def joint_parents(scorer: Scorer, near: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], str]:
+    """Return a matrix and a note. `matrix[parent, child]` is True if the parent helps only together with another parent.
+
+    If counting all triples takes more than seconds, no entry is True.
+
+    Args:
+        scorer: scorer of the data.
+        near: strong neighbours, which are not searched for joint gains.
+    """
+    if triple_cost(scorer) > COMPLETE_WORK:
+        return np.zeros_like(near), ""
+    left_out = left_out_columns(scorer)
+    exception = f" except those with {', '.join(map(repr, left_out))} (1 state, or more than {MAX_PLANE_STATES})"
+    note = f"all triples were checked for joint gains of two parents{exception if left_out else ''}"
+    return joint_gains(scorer, scorer.pair_gains(), near), note
 
 
-def _cap(near: NDArray[np.bool_], gains: Floats) -> NDArray[np.bool_]:
-    """Keep only the best neighbours of each variable. A variable can be a neighbour of many others."""
-    return near & allowed_by_margin(np.where(near, gains, -np.inf), -np.inf, _MAX_BOTH_WAYS)
+def reachable(scorer: Scorer, near: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+    """Return which variables may become candidates: None for all variables, or `near` if all would take over a minute.
 
-
-def _triples(near: NDArray[np.bool_]) -> Ints:
-    """Return all triples of variables that contain at least two pairs of neighbours."""
-    either = near | near.T
-    parts = []
-    for middle in range(len(near)):
-        ends = np.flatnonzero(either[middle])
-        a, b = np.triu_indices(len(ends), 1)
-        parts.append(np.sort(np.stack([np.full(len(a), middle), ends[a], ends[b]], axis=1), axis=1))
-    triples = np.concatenate(parts) if parts else np.empty((0, 3), dtype=np.int64)
-    return np.unique(triples, axis=0)
+    Args:
+        scorer: scorer of the data.
+        near: strong neighbours.
+    """
+    cost = 3.0 * len(near) ** 2 * (scorer.counter.cost(4) + _LOOKUP_COST)
+    return near if cost > 10 * COMPLETE_WORK else None

@@ -16,6 +16,7 @@ from dagneal.base.kernels import Floats, Ints, kernel
 from dagneal.scoring.sets import bounded_masks
 
 MAX_SUBPROBLEMS = 5_000_000
+MAX_TRIPLE_COVER = 65  # variables; the search for a cover of all triples takes seconds
 ENUMERATED = 4  # up to this size all DAGs of a subproblem are enumerated; for larger sizes dynamic programming is faster
 TIE = 1e-9  # scores with a smaller difference count as equal
 
@@ -50,6 +51,10 @@ def choose_subproblems(variables: int, size: int, scheme: str = "all", seed: int
             )
         return np.array(list(combinations(range(variables), size)), dtype=np.int64)
     if kind == "cover" and value in ("2", "3"):
+        if value == "3" and variables > MAX_TRIPLE_COVER:
+            raise InputError(
+                f"'cover:3' is for at most {MAX_TRIPLE_COVER} variables, not {variables}; use 'cover:2' or 'all'"
+            )
         return _cover(variables, size, int(value), generator)
     if kind == "sample":
         return _sample(variables, size, _parse_fraction(scheme, value), generator)

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
-from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
 from dagneal.base.defaults import NETWORK_PARENTS, PAPER_PARENTS
 from dagneal.base.errors import InputError, check_flag, check_keywords, whole_number
 from dagneal.divide.division import Combine, DivisionSettings, divide
-from dagneal.divide.global_solve import AnnealedSolver, ClassicalSolver, GlobalSolver
-from dagneal.divide.screening import screen
-from dagneal.divide.subproblem_solvers import ExactSubproblems, SequentialSubproblems, SubproblemSolver
+from dagneal.divide.global_solve import AnnealedSolver, ClassicalSolver
+from dagneal.divide.subproblem_solvers import Annealing, ExactSubproblems, SequentialSubproblems, SubproblemSolver
 from dagneal.qubo.encode import TIGHT, Encoding, as_encoding
 from dagneal.runtime.run import NEVER, Run
 from dagneal.solvers.annealing import anneal, check_parameters, is_sampler
-from dagneal.solvers.policy import COMPLETE_VARIABLES, parent_limit
+from dagneal.solvers.policy import parent_limit
 from dagneal.solvers.problem import Problem, Solver
 from dagneal.solvers.samplers import (
     Closing,
@@ -29,7 +27,7 @@ from dagneal.solvers.samplers import (
     with_defaults,
 )
 from dagneal.solvers.solution import Division, Solution
-from dagneal.strategies.classical import Exact, check_size, refuse_initial, solve_table
+from dagneal.strategies.classical import Exact, refuse_initial, solve_table
 from dagneal.strategies.names import DIRECT, QUANTUM, SEEDLESS, check_sampler_name, make_sampler
 
 if TYPE_CHECKING:
@@ -40,10 +38,11 @@ if TYPE_CHECKING:
 class Anneal:
     """A solver that uses any dimod sampler.
 
-    The sampler first solves subproblems of three variables. Their solutions give candidate parents for each variable. Then
-    the sampler solves the global problem with these candidates, and repeats this with more candidates until no new candidate
-    raises the score. With `direct=True` the sampler solves the global problem without subproblems, and all variables are
-    candidate parents.
+    The sampler first solves subproblems of three variables. With more than 65 variables, these subproblems contain only
+    variables that depend strongly on each other. Their solutions give candidate parents for each variable. Then the sampler
+    solves the global problem with these candidates, and repeats this with more candidates until no new candidate raises the
+    score. A large global problem is solved in windows: small sets of variables, one after the other. With `direct=True` the
+    sampler solves the global problem without subproblems and windows, and all variables are candidate parents.
 
     Args:
         sampler: a `dimod.Sampler`, or a name such as `"sa"`, `"sqa"`, `"tabu"`, `"qpu"` or `"qpu-emulated"`.
@@ -127,11 +126,6 @@ class Anneal:
         return isinstance(self.sampler, Journalling)
 
     @property
-    def max_variables(self) -> int:
-        """The maximum number of variables that the solver accepts."""
-        return maxsize if self.is_direct else COMPLETE_VARIABLES
-
-    @property
     def uses_journal(self) -> bool:
         """Whether the solver writes solved subproblems or submitted jobs to a journal."""
         return not self.is_direct or self.submits_jobs
@@ -201,12 +195,6 @@ class Divide:
         return DivisionSettings(self.size, self.subproblems, self.combine, self.acyclic)
 
     @property
-    def max_variables(self) -> int:
-        """The maximum number of variables that the solver accepts."""
-        screens = isinstance(self.solver, Exact) and self.settings == DivisionSettings()
-        return maxsize if screens else COMPLETE_VARIABLES
-
-    @property
     def uses_journal(self) -> bool:
         """Always True: the solver writes solved subproblems to a journal."""
         return True
@@ -218,13 +206,6 @@ class Divide:
             with open_sampler(self.solver, run) as ready:
                 return with_usage(ready, lambda: _divide(problem, settings, ready, self.subproblem_parameters, run))
         n = len(problem.names)
-        if n > COMPLETE_VARIABLES:
-            if settings != DivisionSettings() or not isinstance(self.solver, Exact):
-                raise InputError(
-                    f"the data have {n} variables; with more than {COMPLETE_VARIABLES}, only exact subproblems of 3 "
-                    "variables with combine='conquer' are supported; select fewer columns with columns=[...]"
-                )
-            return screen(problem.scorer, parent_limit(problem.max_parents, n), problem.initial, run)
         if n < 3:
             return _solve_undivided(self.solver if isinstance(self.solver, Solver) else Exact(), problem, settings, run)
         return divide(problem, settings, _prepare_solver(self.solver, run), ClassicalSolver(), run)
@@ -252,12 +233,12 @@ def _prepare_solver(solver: Any, run: Run) -> SubproblemSolver:
 
 def _divide(problem: Problem, settings: DivisionSettings, ready: Anneal, changes: Mapping[str, Any], run: Run) -> Solution:
     """Solve the subproblems with the sampler of `ready`. If the rule is `conquer`, also solve the global problem with it."""
+    from dagneal.divide.annealed_windows import CHIP_WHOLE_EDGES, CHIP_WINDOW_EDGES, WINDOW_VARIABLES, WindowedSolver
     from dagneal.divide.batched_subproblems import annealed_subproblems
 
     n, sampler, encoding = len(problem.names), ready.sampler, as_encoding(ready.encoding)
     if encoding.penalties == "paper" and settings.combine == "conquer":
         problem = problem.with_limit(min(PAPER_PARENTS, n - 1))
-    check_size(type(sampler).__name__, COMPLETE_VARIABLES, problem)
     if n < 3:
         return _solve_undivided(replace(ready, direct=True), problem, settings, run)
     parameters = ready.sampler_parameters
@@ -265,7 +246,10 @@ def _divide(problem: Problem, settings: DivisionSettings, ready: Anneal, changes
     subproblems = with_defaults(sampler, parameters | dict(changes), settings.size, ready.repair)
     common = (ready.repair, run.seed, encoding)
     solver = annealed_subproblems(sampler, subproblems, *common)
-    global_solver: GlobalSolver = AnnealedSolver(sampler, with_defaults(sampler, parameters), *common)
+    windows = Annealing(sampler, with_defaults(sampler, parameters, WINDOW_VARIABLES, ready.repair), *common)
+    global_solver = WindowedSolver(AnnealedSolver(sampler, with_defaults(sampler, parameters), *common), windows)
+    if isinstance(sampler, Metered):
+        global_solver = replace(global_solver, whole_edges=CHIP_WHOLE_EDGES, window_edges=CHIP_WINDOW_EDGES)
     return divide(problem, settings, solver, global_solver, run)
 
 
