@@ -151,10 +151,16 @@ def test_any_sampler_accepts_many_variables(many, sampler):
     assert not missing_edges(result)
 
 
-def test_the_paper_encoding_and_raw_reads_accept_many_variables(many):
-    result = dn.learn(many, dn.Anneal("sa", 16, repair=False, encoding="paper", parameters={"num_sweeps": 50}), seed=1)
-    assert result.max_parents == 2
-    assert result.division.subproblems < 72 * 45
+def test_raw_reads_without_pruning_accept_many_variables(many):
+    solver = dn.Anneal("sa", 32, repair=False, encoding="tight,unpruned", parameters={"num_sweeps": 200})
+    result = dn.learn(many, solver, seed=1)
+    assert result.is_dag
+    assert result.score == pytest.approx(dn.scoring.Scorer(many).score(result.dag))
+
+
+def test_the_paper_encoding_needs_all_parent_sets(many):
+    with pytest.raises(dn.InputError, match="need a table with all sets of candidate parents; use encoding='tight'"):
+        dn.learn(many, dn.Anneal("sa", encoding="paper"))
 
 
 def test_rules_of_the_paper_accept_many_variables(many):
