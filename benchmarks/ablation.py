@@ -31,8 +31,8 @@ NETWORKS = ("insurance", "hailfinder", "hepar2", "win95pts", "andes")
 CHAIN = AnytimeSearch._run_chain
 
 
-def run_chain_without_windows(search: AnytimeSearch, space: Any, state: Any, visits: int, windows: int) -> None:
-    CHAIN(search, space, state, visits, 0)
+def run_chain_without_cuts(search: AnytimeSearch, space: Any, state: Any, centres: Any, visits: int, cuts: int) -> None:
+    CHAIN(search, space, state, centres, visits, 0)
 
 
 def propose_nothing(options: Any, rules: Any, size: int) -> tuple[Any, Any]:
@@ -43,9 +43,10 @@ def propose_nothing(options: Any, rules: Any, size: int) -> tuple[Any, Any]:
 # Replaced attributes of each variant: owner, name and new value. `patch` fails if the search no longer has the attribute.
 VARIANTS: dict[str, list[tuple[Any, str, Any]]] = {
     "complete search": [],
-    "without windows": [(AnytimeSearch, "_run_chain", run_chain_without_windows)],
+    "without cuts": [(AnytimeSearch, "_run_chain", run_chain_without_cuts)],
     "without restarts": [(AnytimeSearch, "_restart_rounds", lambda *_: None)],
     "without reversals": [(AnytimeSearch, "_reverse", lambda _: False)],
+    "without exchanges": [(AnytimeSearch, "_exchange", lambda *_: None)],
     "without sets of parents": [(anytime, "propose_combinations", propose_nothing), (anytime, "MAX_TRIPLE_COST", 0.0)],
     "one chain instead of four": [(anytime, "CHAINS", 1)],
 }

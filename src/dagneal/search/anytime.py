@@ -7,7 +7,7 @@ lists. Then the search looks for the best order with these lists, starting from 
 2. Additions of single parents, and pairs of parents, among the strongest neighbours of each variable.
 3. Removals, replacements and additions of parents, first among the strongest neighbours, then among all variables.
 4. Reversals of edges. The two variables of an edge get new parents, which suit the new direction.
-5. Restarts: a region of the network gets a random order, until two rounds bring no improvement.
+5. Restarts: a region of the network gets a random order, until three rounds bring no improvement.
 6. Single changes of the best network over all variables, until none raises the score.
 """
 
@@ -31,29 +31,39 @@ from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.sets import Members, max_set_size
 from dagneal.search.changes import Change, best_change, reverse_edges
 from dagneal.search.climb import climb, settle
+from dagneal.search.cuts import improve_by_cuts
 from dagneal.search.joint_gains import joint_gains, triple_cost
 from dagneal.search.neighbours import closest, dependence, nearest
 from dagneal.search.parent_sets import FREE_PARENTS, ParentSets
-from dagneal.search.proposals import Options, Rules, best_of_each, markov_blankets, propose_changes, propose_combinations
+from dagneal.search.proposals import (
+    Options,
+    Rules,
+    best_of_each,
+    markov_blankets,
+    merge_rows,
+    propose_changes,
+    propose_combinations,
+    trim_rows,
+)
 from dagneal.search.space import OrderState, SearchSpace
 from dagneal.search.trace import TracePoint, stop_reason
-from dagneal.search.windows import optimise_windows
 
 Effort = Literal["normal", "max"]
 EFFORTS = ("normal", "max")
 CHAINS = 4  # independent searches of a round; fixed, so that the number of threads does not change the result
-MOST = 400  # with more variables, a step of the search takes no more visits and windows
+MOST = 400  # with more variables, a step of the search takes no more visits and cuts
 REGION = 100  # variables that a restart puts into random order
-PATIENCE = 2  # rounds without improvement after which the search stops
-ROUNDS = 2000  # maximum number of rounds, divided by the number of variables
+PATIENCE = 3  # rounds without improvement after which the search stops
+ROUNDS = 4000  # maximum number of rounds, divided by the number of variables
 NEIGHBOURS = 40  # strongest neighbours of a variable that are tried as parents before all variables are tried
 PAIR_NEIGHBOURS = 20  # strongest neighbours of a variable that are tried as pairs of parents at first
 MAX_PAIRS = 300_000  # pairs of parents that are tried later
 MAX_TRIPLE_COST = 2e10  # in rows to read; up to this cost all pairs of parents are counted
 LEADERS, MAX_SETS = 12, 100_000  # best candidates of a child whose sets of three and four are tried; number of these sets
+MAX_EXCHANGE = 8  # maximum number of parents if two variables get the parents of both
 WORTHWHILE = 0.01  # nats; a step is repeated if it gains more
 _EPSILON = 1e-6  # nats; smaller gains can be rounding errors
-_WINDOWS, _VISITS = 50, 2000  # windows, and visits of variables, between two checks of the deadline
+_CUTS, _VISITS = 200, 2000  # cuts, and visits of variables, between two checks of the deadline
 _ROWS = 500_000  # parent sets that are scored at a time
 
 
@@ -115,8 +125,8 @@ class AnytimeSearch:
 
         Args:
             initial: initial network; None for no warm start.
-            effort: `"normal"` to stop after two rounds of restarts without improvement, or after 2,000 rounds divided by the
-                number of variables; `"max"` to use all the time.
+            effort: `"normal"` to stop after three rounds of restarts without improvement, or after 4,000 rounds divided by
+                the number of variables; `"max"` to use all the time.
             restarts: False to leave out the restarts.
         """
         with self.keep_best():
@@ -147,7 +157,7 @@ class AnytimeSearch:
         self._begin(stage)
         self._score(children, rows)
         self._current = self.best
-        self._improve(100, 4)
+        self._improve(100, 5)
         self._refine()
         self._finish()
 
@@ -202,7 +212,7 @@ class AnytimeSearch:
         if not wide[self._allowed].all() and triple_cost(self.scorer) <= MAX_TRIPLE_COST:
             pairs = joint_gains(self.scorer, self.scorer.pair_gains(), wide)
             self._score(*propose_combinations(Options.of(pairs & self._allowed), self._rules, 2))
-        self._improve(100, 4)
+        self._improve(100, 5)
         self._refine()
         self._combine()
 
@@ -212,11 +222,11 @@ class AnytimeSearch:
         few, most = (max(k for k in range(4, LEADERS + 1) if n * comb(k, size) <= MAX_SETS or k == 4) for size in (4, 3))
         for leaders, size in ((closest(self._strength, most), 3), (self.sets.leaders(most), 3), (self.sets.leaders(few), 4)):
             self._score(*propose_combinations(Options.of(leaders & self._allowed), self._rules, size))
-        self._improve(100, 4)
+        self._improve(100, 5)
         self._refine()
 
     def _restart_rounds(self, effort: Effort) -> None:
-        """Restart in rounds, until two rounds bring no improvement or the number of rounds is reached."""
+        """Restart in rounds, until three rounds bring no improvement or the number of rounds is reached."""
         idle = 0
         most = max(PATIENCE, ROUNDS // len(self._allowed))
         for number in count():
@@ -231,13 +241,14 @@ class AnytimeSearch:
         self._begin("restarts")
         space = self.sets.space()
         generator = self._generator()
-        orders = np.stack([self._shuffle_region(generator) for _ in range(CHAINS)])
+        regions = [self._choose_region(generator) for _ in range(CHAINS)]
+        orders = np.stack([_shuffle(self.best.order, region, generator) for region in regions])
         orders = enforce_required(orders, self._rules.required)
         seeds = generator.integers(1, 2**62, CHAINS)
 
         def work(chain: int) -> OrderState:
             state = OrderState.start(space, orders[chain], int(seeds[chain]))
-            self._run_chain(space, state, 200, 4)
+            self._run_chain(space, state, regions[chain], 200, 5)
             return state
 
         states = run_threads(work, list(range(CHAINS)), self.scorer.counter.workers)
@@ -245,11 +256,11 @@ class AnytimeSearch:
             self._keep(network)
             self._refine()
         self._keep(self.best)
-        self._improve(100, 4)
+        self._improve(100, 5)
         self._refine()
 
-    def _shuffle_region(self, generator: np.random.Generator) -> Ints:
-        """Return the best order with a random connected region of variables in random order."""
+    def _choose_region(self, generator: np.random.Generator) -> Ints:
+        """Return a random connected region of variables."""
         n = len(self._allowed)
         region = {int(generator.integers(n))}
         edge = sorted(region)
@@ -259,10 +270,7 @@ class AnytimeSearch:
             new = [int(other) for other in around if int(other) not in region][: REGION - len(region)]
             region.update(new)
             edge += new
-        members = np.isin(self.best.order, list(region))
-        order = self.best.order.copy()
-        order[members] = generator.permutation(order[members])
-        return order
+        return np.array(sorted(region))
 
     def _finish(self) -> None:
         """Apply single changes of the best network over all variables, until none raises the score."""
@@ -315,7 +323,7 @@ class AnytimeSearch:
                 self._improve(20, 1)
             if self._current.score - score <= WORTHWHILE:
                 self._expand(self._every, "every", swaps=True)
-                self._improve(100, 4)
+                self._improve(100, 5)
             gain = self._current.score - score
 
     def _reverse(self) -> bool:
@@ -343,7 +351,35 @@ class AnytimeSearch:
         options = Options.of((self._close | markov_blankets(parents)) & self._allowed)
         for ordered in (True, False):
             self._add_greedily(children[fits], rows[fits], others[fits], options, ordered)
+        self._exchange(parents, child, parent)
         return True
+
+    def _exchange(self, parents: Members, child: Ints, parent: Ints) -> None:
+        """Propose parent sets for the reversal of edges that keep all dependencies of the network.
+
+        If the edge p -> c is reversed, p and c both get the parents of both (Shachter 1986). Then parents are removed one
+        after the other, while the score rises.
+        """
+        both = np.concatenate([parents[child], parents[parent]], axis=1)
+        first, second = parent[:, None].astype(np.int32), child[:, None].astype(np.int32)
+        new_child = np.where(both == first, -1, both)
+        rows = merge_rows(
+            np.concatenate([np.append(new_child, np.full_like(first, -1), 1), np.append(new_child, second, 1)])
+        )
+        children = np.concatenate([child, parent])
+        sizes = (rows >= 0).sum(axis=1)
+        fits = np.flatnonzero((sizes <= self._rules.limits[children]) & (sizes <= MAX_EXCHANGE))
+        fits = fits[self._untried("exchanges", children[fits], rows[fits])]
+        children, rows = children[fits], trim_rows(rows[fits])
+        scores = self._score(children, rows)
+        nobody = Options.of(np.zeros_like(self._allowed))
+        while len(children):
+            changed, smaller, origin = propose_changes(children, rows, nobody, self._rules, swaps=True)
+            new_scores = self._score(changed, smaller)
+            best = best_of_each(len(children), origin, new_scores, np.ones(len(origin), dtype=bool))
+            better = np.flatnonzero(best >= 0)
+            better = better[new_scores[best[better]] > scores[better] + _EPSILON]
+            scores, children, rows = new_scores[best[better]], children[better], smaller[best[better]]
 
     def _add_greedily(self, children: Ints, rows: Members, others: Ints, options: Options, ordered: bool) -> None:
         """Add the best parents to parent sets, one after the other, while the score rises.
@@ -371,30 +407,28 @@ class AnytimeSearch:
         self.sets.add(children, rows, scores)
         return scores
 
-    def _improve(self, visits: int, windows: int) -> None:
+    def _improve(self, visits: int, cuts: int) -> None:
         """Search for a better order, starting from the present order."""
         space = self.sets.space()
         seed = int(self._generator().integers(1, 2**62))
         state = OrderState.start(space, self._current.order, seed)
         try:
-            self._run_chain(space, state, visits, windows)
+            self._run_chain(space, state, np.arange(len(self._allowed)), visits, cuts)
         finally:
             if np.isfinite(state.score[0]):
                 self._keep(self._network(space, state))
 
-    def _run_chain(self, space: SearchSpace, state: OrderState, visits: int, windows: int) -> None:
-        """Improve an order by windows and restarts. `visits` and `windows` are numbers per variable."""
-        n = min(len(self._allowed), MOST)
+    def _run_chain(self, space: SearchSpace, state: OrderState, centres: Ints, visits: int, cuts: int) -> None:
+        """Improve an order by cuts and restarts. `visits` and `cuts` are numbers per variable in `centres`."""
         settle(space, state)
-        for begin in range(0, windows * n, _WINDOWS):
+        n = min(len(centres), MOST)
+        for begin in range(0, cuts * n, _CUTS):
             self.run.deadline.check()
-            optimise_windows(space, state, min(_WINDOWS, windows * n - begin))
-        if windows:
-            settle(space, state)
+            improve_by_cuts(space, state, centres, min(_CUTS, cuts * n - begin))
         end = state.counts[0] + visits * n
         while state.counts[0] < end:
             self.run.deadline.check()
-            climb(space, state, min(end, state.counts[0] + _VISITS), np.iinfo(np.int64).max)
+            climb(space, state, centres, min(end, state.counts[0] + _VISITS), np.iinfo(np.int64).max)
 
     def _network(self, space: SearchSpace, state: OrderState) -> FoundNetwork:
         return FoundNetwork(state.order, self.sets.rows(space, state.chosen), float(state.score[0]))
@@ -414,6 +448,14 @@ class AnytimeSearch:
     def _begin(self, stage: str) -> None:
         self._stage = stage
         self.run.progress(f"search: {stage}", 0, 1)
+
+
+def _shuffle(order: Ints, region: Ints, generator: np.random.Generator) -> Ints:
+    """Return an order with the variables of a region in random order, in the same places."""
+    members = np.isin(order, region)
+    order = order.copy()
+    order[members] = generator.permutation(order[members])
+    return order
 
 
 def _apply(network: FoundNetwork, change: Change) -> FoundNetwork:

@@ -185,7 +185,7 @@ class ClimbArrays(NamedTuple):
 
 
 @kernel
-def _make_arrays(n: int, words: int) -> ClimbArrays:
+def make_arrays(n: int, words: int) -> ClimbArrays:
     """Return new arrays for `n` variables."""
     return ClimbArrays(
         np.empty(n, dtype=np.int64),
@@ -197,7 +197,7 @@ def _make_arrays(n: int, words: int) -> ClimbArrays:
 
 
 @kernel
-def _enqueue(arrays: ClimbArrays, variable: int, length: int) -> Any:
+def enqueue(arrays: ClimbArrays, variable: int, length: int) -> Any:
     """Add a variable to the queue, unless it waits already. Return the new length of the queue."""
     if arrays.waiting[variable]:
         return length
@@ -217,10 +217,10 @@ def _move(space: SearchSpace, state: OrderState, arrays: ClimbArrays, moved: int
     here = position[moved]
     low, high = min(here, target), max(here, target)
     gain = 0.0
-    length = _enqueue(arrays, moved, length)
+    length = enqueue(arrays, moved, length)
     for edge in range(space.first[moved], space.first[moved + 1]):
         other = space.neighbours[edge]
-        length = _enqueue(arrays, other, length)
+        length = enqueue(arrays, other, length)
         if low <= position[other] <= high:
             if space.bit[edge] >= 0:
                 toggle(before, moved, space.bit[edge])
@@ -237,7 +237,7 @@ def _move(space: SearchSpace, state: OrderState, arrays: ClimbArrays, moved: int
                 gain += space.scores[new] - space.scores[now]
                 chosen[other] = new
                 for near in range(space.first[other], space.first[other + 1]):
-                    length = _enqueue(arrays, space.neighbours[near], length)
+                    length = enqueue(arrays, space.neighbours[near], length)
     new = scan(words, masks, before, moved, start[moved], start[moved + 1])
     gain += space.scores[new] - space.scores[chosen[moved]]
     chosen[moved] = new
@@ -253,7 +253,7 @@ def _move(space: SearchSpace, state: OrderState, arrays: ClimbArrays, moved: int
 
 
 @kernel
-def _descend(space: SearchSpace, state: OrderState, arrays: ClimbArrays, length: int, moves: int) -> Any:
+def descend(space: SearchSpace, state: OrderState, arrays: ClimbArrays, length: int, moves: int) -> Any:
     """Visit queued variables in random order until no variable has a better position.
 
     `moves` is the number of moves in `arrays.log`. Return the new number.
@@ -277,13 +277,12 @@ def _descend(space: SearchSpace, state: OrderState, arrays: ClimbArrays, length:
 
 
 @kernel
-def _perturb(space: SearchSpace, state: OrderState, arrays: ClimbArrays) -> Any:
-    """Move a random variable and some of its neighbours next to random neighbours.
+def _perturb(space: SearchSpace, state: OrderState, arrays: ClimbArrays, centre: int) -> Any:
+    """Move a variable and some of its neighbours next to random neighbours.
 
     Return the length of the queue, and the number of moves.
     """
     length, moves = 0, 0
-    centre = draw(state.random, len(state.order))
     degree = space.first[centre + 1] - space.first[centre]
     if degree == 0:
         return length, moves
@@ -307,16 +306,16 @@ def settle(space: SearchSpace, state: OrderState) -> None:
     """
     prepare(space, state)
     n = len(state.order)
-    arrays = _make_arrays(n, len(space.words))
+    arrays = make_arrays(n, len(space.words))
     moves = len(arrays.log)
     while moves == len(arrays.log):
         for variable in range(n):
-            _enqueue(arrays, variable, variable)
-        moves = _descend(space, state, arrays, n, 0)
+            enqueue(arrays, variable, variable)
+        moves = descend(space, state, arrays, n, 0)
 
 
 @kernel
-def climb(space: SearchSpace, state: OrderState, visits: int, restarts: int) -> None:
+def climb(space: SearchSpace, state: OrderState, centres: Ints, visits: int, restarts: int) -> None:
     """Improve a local optimum by restarts from perturbed orders, until `state.counts` reaches one of the limits.
 
     The score never falls. Two calls, first with lower limits, have the same result as one call with the higher limits.
@@ -324,18 +323,19 @@ def climb(space: SearchSpace, state: OrderState, visits: int, restarts: int) -> 
     Args:
         space: search space.
         state: state of a local optimum; see `settle`.
+        centres: variables around which the order is perturbed.
         visits: number of visits after which no restart begins.
         restarts: number of restarts after which no restart begins.
     """
-    arrays = _make_arrays(len(state.order), len(space.words))
+    arrays = make_arrays(len(state.order), len(space.words))
     while state.counts[0] < visits and state.counts[1] < restarts:
         state.counts[1] += 1
         begin = state.score[0]
-        length, moves = _perturb(space, state, arrays)
+        length, moves = _perturb(space, state, arrays, centres[draw(state.random, len(centres))])
         if moves == 0:  # the variable has no neighbours
             state.counts[0] += 1
             continue
-        moves = _descend(space, state, arrays, length, moves)
+        moves = descend(space, state, arrays, length, moves)
         if state.score[0] < begin - _EPSILON:
             length = 0
             for index in range(moves - 1, -1, -1):

@@ -70,8 +70,7 @@ def propose_changes(
     rows = np.full((room, parents.shape[1] + 1), -1, dtype=np.int32)
     count = _change(children, parents, sizes, options, rules, swaps, origin, rows)
     origin, rows = origin[:count], rows[:count]
-    width = max(1, int((rows >= 0).sum(axis=1).max(initial=0)))
-    return children[origin], np.ascontiguousarray(rows[:, :width]), origin
+    return children[origin], trim_rows(rows), origin
 
 
 @kernel
@@ -168,6 +167,27 @@ def sort_rows(rows: Members) -> Members:
     large = np.iinfo(np.int32).max
     ordered = np.sort(np.where(rows < 0, large, rows), axis=1)
     return np.where(ordered == large, -1, ordered).astype(np.int32)
+
+
+def merge_rows(rows: Members) -> Members:
+    """Return rows of distinct variables in ascending order, with -1 at the end.
+
+    Args:
+        rows: rows of variables in any order, with -1 at any place. A variable can occur twice.
+    """
+    rows = sort_rows(rows)
+    rows[:, 1:][rows[:, 1:] == rows[:, :-1]] = -1
+    return sort_rows(rows)
+
+
+def trim_rows(rows: Members) -> Members:
+    """Return rows without the last columns, if these contain only -1.
+
+    Args:
+        rows: rows of variables with -1 at the end.
+    """
+    width = max(1, int((rows >= 0).sum(axis=1).max(initial=0)))
+    return np.ascontiguousarray(rows[:, :width])
 
 
 @kernel

@@ -1,8 +1,7 @@
 """Order search: iterated local search over orders of the variables, for networks that are too large for exact search.
 
 In an order, each child gets its best parents among the variables before it. The search moves variables to better positions,
-optimises windows of a few variables exactly, and restarts from perturbed orders; see `dagneal.search.climb` and
-`dagneal.search.windows`.
+rearranges orders by minimum cuts, and restarts from perturbed orders; see `dagneal.search.climb` and `dagneal.search.cuts`.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from dagneal.runtime.run import DEFAULT_RUN, NEVER, Run
 from dagneal.scoring.orders import dag_of_order, enforce_required
 from dagneal.scoring.table import ScoreTable, check_table
 from dagneal.search.climb import climb, settle
+from dagneal.search.cuts import improve_by_cuts
 from dagneal.search.space import OrderState, SearchSpace
-from dagneal.search.windows import optimise_windows
 from dagneal.solvers.solution import Solution
 
 CHAINS = 4  # number of independent searches; it is fixed, so the number of threads does not change the result
-WINDOWS = 4  # windows per variable
+CUTS = 5  # cuts per variable
 _STEP = 10  # restarts between two checks of the deadline
 _UNLIMITED = np.iinfo(np.int64).max
 
@@ -86,15 +85,16 @@ def search(
         orders = enforce_required(orders, table.required)
     seeds = generator.integers(1, 2**62, CHAINS)
     space, lowest = search_space(table)
+    everyone = np.arange(n)
 
     def work(chain: int) -> OrderState:
         state = OrderState.start(space, orders[chain], int(seeds[chain]))
         settle(space, state)
         if restarts:
-            optimise_windows(space, state, WINDOWS * n)
-            settle(space, state)
+            improve_by_cuts(space, state, everyone, CUTS * n)
         while state.counts[1] < restarts and not run.deadline.passed:
-            climb(space, state, _UNLIMITED, restarts if run.deadline == NEVER else min(restarts, state.counts[1] + _STEP))
+            end = restarts if run.deadline == NEVER else min(restarts, state.counts[1] + _STEP)
+            climb(space, state, everyone, _UNLIMITED, end)
         return state
 
     states = run_threads(work, list(range(CHAINS)), stage="order search", progress=run.progress)

@@ -32,7 +32,7 @@ _INSTANT = 12  # up to this number of variables, exact search needs no time, so 
 class Auto:
     """The default solver: an anytime search, and exact search if it takes only seconds.
 
-    The anytime search has a first network within fractions of a second, and improves it until two rounds of restarts bring
+    The anytime search has a first network within fractions of a second, and improves it until three rounds of restarts bring
     no improvement. Up to 22 variables, exact search then proves the optimum. Up to 12 variables, exact search comes first.
 
     Args:
