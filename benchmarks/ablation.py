@@ -44,9 +44,9 @@ def propose_nothing(options: Any, rules: Any, size: int) -> tuple[Any, Any]:
 VARIANTS: dict[str, list[tuple[Any, str, Any]]] = {
     "complete search": [],
     "without cuts": [(AnytimeSearch, "_run_chain", run_chain_without_cuts)],
-    "without restarts": [(AnytimeSearch, "_restart_rounds", lambda *_: None)],
+    "without restarts": [(AnytimeSearch, "_restart_rounds", lambda *_, **__: None)],
     "without reversals": [(AnytimeSearch, "_reverse", lambda _: False)],
-    "without exchanges": [(AnytimeSearch, "_exchange", lambda *_: None)],
+    "without exchanges": [(AnytimeSearch, "_exchange", lambda *_, **__: None)],
     "without sets of parents": [(anytime, "propose_combinations", propose_nothing), (anytime, "MAX_TRIPLE_COST", 0.0)],
     "one chain instead of four": [(anytime, "CHAINS", 1)],
 }

@@ -8,7 +8,8 @@ lists. Then the search looks for the best order with these lists, starting from 
 3. Removals, replacements and additions of parents, first among the strongest neighbours, then among all variables.
 4. Reversals of edges. The two variables of an edge get new parents, which suit the new direction.
 5. Restarts: a region of the network gets a random order, until three rounds bring no improvement.
-6. Single changes of the best network over all variables, until none raises the score.
+6. Pairs of parents that raise a score only together, found by counting all triples.
+7. Single changes of the best network over all variables, until none raises the score.
 """
 
 from __future__ import annotations
@@ -114,6 +115,7 @@ class AnytimeSearch:
         self._every = Options.of(allowed)  # all possible parents
         self._near, self._close = self._every, allowed  # the strongest neighbours
         self._strength = np.zeros((n, n))  # dependence between variables
+        self._wide = int((2 * MAX_PAIRS / n) ** 0.5)  # neighbours of a variable that are tried as pairs of parents later
         self._tried: dict[str, set[bytes]] = {}
         self._seeds = count()
         self._stage = "pairs"
@@ -133,7 +135,11 @@ class AnytimeSearch:
             self._start(initial)
             self._grow()
             if restarts:
-                self._restart_rounds(effort)
+                self._restart_rounds()
+            if self._try_all_pairs() and restarts:
+                self._restart_rounds()
+            if effort == "max":
+                self._restart_rounds(endless=True)
             self._finish()
 
     @contextmanager
@@ -168,7 +174,7 @@ class AnytimeSearch:
         self._begin("pairs")
         n = len(self._allowed)
         everyone = np.arange(n)
-        gains = self.scorer.pair_gains()
+        gains = self.sets.pair_gains = self.scorer.pair_gains()
         self._score(everyone, np.full((n, 1), -1, dtype=np.int32))
         required = self._rules.required
         if required.any():
@@ -207,14 +213,28 @@ class AnytimeSearch:
         self._begin("sets of parents")
         self._combine()
         self._begin("more pairs of parents")
-        wide = nearest(strength, int((2 * MAX_PAIRS / len(strength)) ** 0.5))
-        self._score(*propose_combinations(Options.of(wide & self._allowed), self._rules, 2))
-        if not wide[self._allowed].all() and triple_cost(self.scorer) <= MAX_TRIPLE_COST:
-            pairs = joint_gains(self.scorer, self.scorer.pair_gains(), wide)
-            self._score(*propose_combinations(Options.of(pairs & self._allowed), self._rules, 2))
+        wide = nearest(strength, self._wide) & self._allowed
+        self._score(*propose_combinations(Options.of(wide), self._rules, 2))
         self._improve(100, 5)
         self._refine()
         self._combine()
+
+    def _try_all_pairs(self) -> bool:
+        """Count all triples of variables to find pairs of parents that raise a score only together, if this is cheap.
+
+        Return whether a better network was found.
+        """
+        wide = nearest(self._strength, self._wide)
+        if wide[self._allowed].all() or triple_cost(self.scorer) > MAX_TRIPLE_COST:
+            return False
+        self._begin("all pairs of parents")
+        score = self.best.score
+        pairs = joint_gains(self.scorer, self.scorer.pair_gains(), wide)
+        self._score(*propose_combinations(Options.of(pairs & self._allowed), self._rules, 2))
+        self._keep(self.best)
+        self._improve(100, 5)
+        self._refine()
+        return self.best.score > score + WORTHWHILE
 
     def _combine(self) -> None:
         """Try all sets of three and four parents among the best candidates of each child."""
@@ -225,12 +245,12 @@ class AnytimeSearch:
         self._improve(100, 5)
         self._refine()
 
-    def _restart_rounds(self, effort: Effort) -> None:
+    def _restart_rounds(self, endless: bool = False) -> None:
         """Restart in rounds, until three rounds bring no improvement or the number of rounds is reached."""
         idle = 0
         most = max(PATIENCE, ROUNDS // len(self._allowed))
         for number in count():
-            if effort != "max" and (idle == PATIENCE or number == most):
+            if not endless and (idle == PATIENCE or number == most):
                 return
             score = self.best.score
             self._restart()

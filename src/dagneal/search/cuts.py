@@ -35,6 +35,7 @@ _LEAST, _MOST = (
     0.01,
     1e12,
 )  # limits of a capacity: a free cut with fewer edges is better; removal of a required edge loses infinity
+_SCALES = 10  # a parent set is one of the best 2^0, 2^1, ... 2^9 sets
 _EPSILON = 1e-9
 
 
@@ -126,7 +127,8 @@ def improve_by_cuts(space: SearchSpace, state: OrderState, centres: Ints, tries:
         better = state.chosen[source] - space.start[source]
         if better == 0:
             continue
-        entry = space.start[source] + draw(state.random, better)
+        # Sets with high scores are tried more often.
+        entry = space.start[source] + draw(state.random, min(better, 1 << draw(state.random, _SCALES)))
         limit = space.scores[entry] - space.scores[state.chosen[source]] + SLACK
         high = mark_sinks(space, state, edges, source, entry)
         mark_paths(state, edges, source, high)

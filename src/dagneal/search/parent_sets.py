@@ -24,8 +24,11 @@ class ParentSets:
     The sets of a child are sorted by decreasing score. A set is removed if one of its subsets scores at least as high,
     because the best network never needs it. A set of more than `free` parents is also removed if it beats one of its subsets
     by less than 1 nat: with columns that are nearly constant, BDeu rewards every further parent with a tiny gain. If a list
-    is too long, the sets with the lowest scores are removed, but never the empty set and never a pinned set. The empty set
-    must be added first.
+    is too long, the least useful sets are removed, but never the empty set and never a pinned set. The empty set must be
+    added first.
+
+    The use of a set is its score minus a price for each parent that is a child in the pinned network: the reversal of this
+    edge costs the parent about the gain of the edge. Otherwise, sets of its many children would fill the list of a hub.
 
     Args:
         variables: number of variables.
@@ -39,6 +42,8 @@ class ParentSets:
         self._masks: list[Masks] = [np.empty(0, dtype=np.uint64)] * variables
         self._bits = np.full((variables, variables), -1, dtype=np.int8)
         self._pinned: list[Members] = [np.empty((0, 0), dtype=np.int32)] * variables
+        self.pair_gains = np.zeros((variables, variables))
+        self._prices = self.pair_gains
 
     def __len__(self) -> int:
         return sum(map(len, self._scores))
@@ -86,6 +91,9 @@ class ParentSets:
             parents: parent set of each child, which is in its list.
         """
         self._pinned = [parents[child : child + 1] for child in range(len(parents))]
+        child, place = np.nonzero(parents >= 0)
+        self._prices = np.zeros_like(self.pair_gains)
+        self._prices[child, parents[child, place]] = np.maximum(self.pair_gains[parents[child, place], child], 0.0)
 
     def _merge(self, child: int, rows: Members, scores: Floats) -> None:
         """Add parent sets of one child."""
@@ -93,15 +101,18 @@ class ParentSets:
         width = max(own.shape[1], rows.shape[1], 1)
         rows = np.concatenate([_widen(own, width), _widen(rows, width)])
         scores = np.concatenate([self._scores[child], scores])
-        order = np.lexsort(((rows >= 0).sum(axis=1), -scores))
+        prices = np.append(self._prices[:, child], 0.0)[rows].sum(axis=1)  # the last entry is for padding
+        order = np.lexsort(((rows >= 0).sum(axis=1), prices - scores))
         rows, scores = rows[order], scores[order]
         pin = _widen(self._pinned[child], width) if self._pinned[child].shape[1] <= width else np.empty((0, width))
         pinned = (rows == pin).all(axis=1) if len(pin) else np.zeros(len(rows), dtype=bool)
         bits = np.full(len(self._rows), -1, dtype=np.int8)
         masks, kept = np.empty(len(rows), dtype=np.uint64), np.empty(len(rows), dtype=np.int64)
         count = _select(rows, scores, pinned, self.free, bits, masks, kept)
-        self._rows[child], self._scores[child] = rows[kept[:count]], scores[kept[:count]]
-        self._masks[child], self._bits[child] = masks[:count].copy(), bits
+        by_score = np.argsort(-scores[kept[:count]], kind="stable")
+        kept = kept[by_score]
+        self._rows[child], self._scores[child] = rows[kept], scores[kept]
+        self._masks[child], self._bits[child] = masks[by_score], bits
 
     def space(self) -> SearchSpace:
         """Return the search space of all sets."""
@@ -135,7 +146,7 @@ def _select(
 ) -> int:
     """Choose the parent sets of a child that stay in its list. Return their number.
 
-    `rows` and `scores` are sorted by decreasing score. The function writes the bit of each variable to `bits`, the masks of
+    `rows` and `scores` are sorted by decreasing use. The function writes the bit of each variable to `bits`, the masks of
     the chosen sets to `masks`, and their indices to `kept`.
     """
     count, candidates = 0, 0
@@ -147,11 +158,13 @@ def _select(
                 if pinned[index] and bits[rows[index, place]] < 0:
                     bits[rows[index, place]] = candidates
                     candidates += 1
-    last = len(rows) - 1  # a copy of the empty set
+    highest, lowest = 0, 0  # the best set, and the empty set
     for index in range(len(rows)):
+        if scores[index] > scores[highest]:
+            highest = index
         if sizes[index] == 0:
-            last = index
-    most = min(max(SETS_PER_NAT * (scores[0] - scores[last]), MIN_SETS), MAX_SETS)
+            lowest = index
+    most = min(max(SETS_PER_NAT * (scores[highest] - scores[lowest]), MIN_SETS), MAX_SETS)
     for index in range(len(rows)):
         new, mask = 0, np.uint64(0)
         for place in range(sizes[index]):
@@ -163,7 +176,8 @@ def _select(
         needed = pinned[index] or sizes[index] == 0
         if not needed and (candidates + new > MAX_CANDIDATES or count >= most):
             continue
-        if _has_subset(masks, count, mask):
+        least = LEAST_GAIN if sizes[index] > free and not pinned[index] else 0.0
+        if _has_better_subset(masks, scores, kept, count, mask, scores[index] - least):
             continue
         for place in range(sizes[index]):
             variable = rows[index, place]
@@ -173,8 +187,9 @@ def _select(
                 mask |= np.uint64(1) << np.uint64(bits[variable])
         stay = 0
         for entry in range(count):
-            weak = sizes[kept[entry]] > free and scores[kept[entry]] - scores[index] < LEAST_GAIN
-            if not (weak and not pinned[kept[entry]] and mask & ~masks[entry] == np.uint64(0)):
+            gain = scores[kept[entry]] - scores[index]
+            weak = gain < LEAST_GAIN and sizes[kept[entry]] > free and not pinned[kept[entry]]
+            if not ((gain <= 0.0 or weak) and mask & ~masks[entry] == np.uint64(0)):
                 masks[stay], kept[stay] = masks[entry], kept[entry]
                 stay += 1
         masks[stay], kept[stay] = mask, index
@@ -190,9 +205,9 @@ def _select(
 
 
 @kernel
-def _has_subset(masks: Masks, count: int, mask: np.uint64) -> bool:
-    """Return whether one of the first `count` masks is a subset of `mask`."""
+def _has_better_subset(masks: Masks, scores: Floats, kept: Ints, count: int, mask: np.uint64, score: float) -> bool:
+    """Return whether one of the first `count` masks is a subset of `mask` with at least the given score."""
     entry = 0
-    while entry < count and masks[entry] & ~mask != np.uint64(0):
+    while entry < count and (masks[entry] & ~mask != np.uint64(0) or scores[kept[entry]] < score):
         entry += 1
     return entry < count
