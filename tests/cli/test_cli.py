@@ -125,7 +125,8 @@ def test_a_sampler_from_the_current_folder(lc, tmp_path):
 def test_compilation_is_reported_only_once(lc, tmp_path):
     cache = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     first, second = (dagneal("learn", lc, env=cache) for _ in range(2))
-    assert first.stderr == "note: compiling code for its first use (some seconds)\n"
+    assert first.stderr.startswith("note: compiling code for ")
+    assert first.stderr.count("\n") == 1
     assert second.stderr == ""
 
 

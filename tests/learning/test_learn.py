@@ -51,7 +51,6 @@ def test_optimal_is_false_without_a_proof(monkeypatch):
     [
         ("exact", "exact search supports at most 28 variables, not 70"),
         ("exhaustive", "exhaustive search supports at most 5 variables, not 70"),
-        ("sa", "SimulatedAnnealing supports at most 65 variables, not 70"),
     ],
 )
 def test_each_solver_reports_its_variable_limit(solver, message):
