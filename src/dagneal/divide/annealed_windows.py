@@ -24,7 +24,7 @@ from dagneal.divide.subproblem_solvers import Annealing
 from dagneal.graphs.dags import dag_from_parents, topological_order
 from dagneal.runtime.run import Run
 from dagneal.scoring.sets import bounded_masks, find_masks, has_bit, is_subset, mask_bits, mask_sizes, move_bits, pack_flags
-from dagneal.scoring.table import ScoreTable
+from dagneal.scoring.table import ScoreTable, table_layout
 from dagneal.solvers.annealing import Sampling, sample
 
 WHOLE_EDGES = 100  # possible edges; up to this number the global problem is solved as one, with more in windows
@@ -187,10 +187,7 @@ class Window:
             names=tuple(table.names[member] for member in members),
             max_parents=max(1, max(int(mask_sizes(own).max()) for own in masks)),
             score_name=table.score_name,
-            first=np.cumsum([0, *map(len, candidates)]),
-            candidates=np.concatenate(candidates),
-            start=np.cumsum([0, *map(len, masks)]),
-            masks=np.concatenate(masks),
+            **table_layout(candidates, masks),
             scores=np.concatenate(scores),
             required=None if table.required is None else table.required[np.ix_(members, members)],
         )

@@ -37,7 +37,7 @@ from dagneal.scoring.sets import (
     word_count,
 )
 from dagneal.scoring.store import KeyIndex, Rows, SetStore
-from dagneal.scoring.table import ScoreTable
+from dagneal.scoring.table import ScoreTable, table_layout
 
 MAX_SCORES = 50_000_000  # 16 bytes each
 _CHUNK = 1 << 16  # parent sets that are scored at a time
@@ -123,12 +123,7 @@ class Scorer:
         words = word_count(most)
         by_size = {size: bounded_masks(size, min(limit, size), words) for size in {len(c) for c in possible}}
         masks = [by_size[len(c)] for c in possible]
-        layout = {
-            "first": np.cumsum([0, *map(len, possible)]),
-            "candidates": np.concatenate(possible),
-            "start": np.cumsum([0, *map(len, masks)]),
-            "masks": np.concatenate(masks),
-        }
+        layout = table_layout(possible, masks)
         return ScoreTable(
             names=names,
             max_parents=limit,
@@ -272,8 +267,7 @@ class Scorer:
         Returns:
             One array: the scores of the first child's sets, then the scores of the second child's sets, and so on.
         """
-        first, start = (np.cumsum([0, *map(len, arrays)]) for arrays in (candidates, masks))
-        return self._score_masks(np.array(children), first, np.concatenate(candidates), start, np.concatenate(masks))
+        return self._score_masks(np.array(children), **table_layout(candidates, masks))
 
     def _score_masks(self, children: Ints, first: Ints, candidates: Ints, start: Ints, masks: Masks) -> Floats:
         """Return the same scores as `score_sets`. The arrays have the layout of a `ScoreTable`."""

@@ -33,6 +33,21 @@ from dagneal.scoring.sets import (
 MAX_GATHER_SIZE = 28  # variables; the limit of exact search
 
 
+def table_layout(candidates: Sequence[Ints], masks: Sequence[Masks]) -> dict[str, Any]:
+    """Return the fields `first`, `candidates`, `start` and `masks` of a `ScoreTable`.
+
+    Args:
+        candidates: candidate parents of each child.
+        masks: parent sets of each child.
+    """
+    return {
+        "first": np.cumsum([0, *map(len, candidates)]),
+        "candidates": np.concatenate(candidates),
+        "start": np.cumsum([0, *map(len, masks)]),
+        "masks": np.concatenate(masks),
+    }
+
+
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
     """The log scores of the parent sets that each child may have. Higher is better.
@@ -212,10 +227,7 @@ class ScoreTable:
             names=tuple(self.names[i] for i in np.flatnonzero(kept)),
             max_parents=min(self.max_parents, len(names) - 1),
             score_name=self.score_name,
-            first=np.cumsum([0, *map(len, candidates)]),
-            candidates=np.concatenate(candidates),
-            start=np.cumsum([0, *map(len, masks)]),
-            masks=np.concatenate(masks),
+            **table_layout(candidates, masks),
             scores=np.concatenate(scores),
             required=None if self.required is None else self.required[np.ix_(kept, kept)],
         )

@@ -23,6 +23,7 @@ from time import perf_counter
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagneal.base.errors import OutOfTimeError
 from dagneal.base.kernels import Floats, Ints, run_threads
@@ -41,10 +42,10 @@ from dagneal.search.proposals import (
     Rules,
     best_of_each,
     markov_blankets,
-    merge_rows,
     propose_changes,
     propose_combinations,
     trim_rows,
+    unite_rows,
 )
 from dagneal.search.space import OrderState, SearchSpace
 from dagneal.search.trace import TracePoint, stop_reason
@@ -113,9 +114,8 @@ class AnytimeSearch:
         self._rules = Rules(required, limits if rules is None else np.minimum(limits, rules.limits))
         self._allowed = allowed
         self._every = Options.of(allowed)  # all possible parents
-        self._near, self._close = self._every, allowed  # the strongest neighbours
+        self._near, self._close, self._wide = self._every, allowed, allowed  # the strongest neighbours
         self._strength = np.zeros((n, n))  # dependence between variables
-        self._wide = int((2 * MAX_PAIRS / n) ** 0.5)  # neighbours of a variable that are tried as pairs of parents later
         self._tried: dict[str, set[bytes]] = {}
         self._seeds = count()
         self._stage = "pairs"
@@ -213,8 +213,8 @@ class AnytimeSearch:
         self._begin("sets of parents")
         self._combine()
         self._begin("more pairs of parents")
-        wide = nearest(strength, self._wide) & self._allowed
-        self._score(*propose_combinations(Options.of(wide), self._rules, 2))
+        self._wide = nearest(strength, int((2 * MAX_PAIRS / len(strength)) ** 0.5)) & self._allowed
+        self._score(*propose_combinations(Options.of(self._wide), self._rules, 2))
         self._improve(100, 5)
         self._refine()
         self._combine()
@@ -224,12 +224,11 @@ class AnytimeSearch:
 
         Return whether a better network was found.
         """
-        wide = nearest(self._strength, self._wide)
-        if wide[self._allowed].all() or triple_cost(self.scorer) > MAX_TRIPLE_COST:
+        if self._wide[self._allowed].all() or triple_cost(self.scorer) > MAX_TRIPLE_COST:
             return False
         self._begin("all pairs of parents")
         score = self.best.score
-        pairs = joint_gains(self.scorer, self.scorer.pair_gains(), wide)
+        pairs = joint_gains(self.scorer, self.scorer.pair_gains(), self._wide)
         self._score(*propose_combinations(Options.of(pairs & self._allowed), self._rules, 2))
         self._keep(self.best)
         self._improve(100, 5)
@@ -380,26 +379,21 @@ class AnytimeSearch:
         If the edge p -> c is reversed, p and c both get the parents of both (Shachter 1986). Then parents are removed one
         after the other, while the score rises.
         """
-        both = np.concatenate([parents[child], parents[parent]], axis=1)
-        first, second = parent[:, None].astype(np.int32), child[:, None].astype(np.int32)
-        new_child = np.where(both == first, -1, both)
-        rows = merge_rows(
-            np.concatenate([np.append(new_child, np.full_like(first, -1), 1), np.append(new_child, second, 1)])
-        )
+        own = np.where(parents[child] == parent[:, None], -1, parents[child])
+        new = np.concatenate([np.full(len(child), -1), child]).astype(np.int32)
+        rows = unite_rows(np.tile(own, (2, 1)), np.tile(parents[parent], (2, 1)), new[:, None])
         children = np.concatenate([child, parent])
         sizes = (rows >= 0).sum(axis=1)
         fits = np.flatnonzero((sizes <= self._rules.limits[children]) & (sizes <= MAX_EXCHANGE))
         fits = fits[self._untried("exchanges", children[fits], rows[fits])]
         children, rows = children[fits], trim_rows(rows[fits])
         scores = self._score(children, rows)
-        nobody = Options.of(np.zeros_like(self._allowed))
+        no_options = Options.of(np.zeros_like(self._allowed))
         while len(children):
-            changed, smaller, origin = propose_changes(children, rows, nobody, self._rules, swaps=True)
+            changed, smaller, origin = propose_changes(children, rows, no_options, self._rules, swaps=True)
             new_scores = self._score(changed, smaller)
-            best = best_of_each(len(children), origin, new_scores, np.ones(len(origin), dtype=bool))
-            better = np.flatnonzero(best >= 0)
-            better = better[new_scores[best[better]] > scores[better] + _EPSILON]
-            scores, children, rows = new_scores[best[better]], children[better], smaller[best[better]]
+            better, best = _improvements(scores, origin, new_scores, np.ones(len(origin), dtype=bool))
+            scores, children, rows = new_scores[best], children[better], smaller[best]
 
     def _add_greedily(self, children: Ints, rows: Members, others: Ints, options: Options, ordered: bool) -> None:
         """Add the best parents to parent sets, one after the other, while the score rises.
@@ -414,11 +408,8 @@ class AnytimeSearch:
             new_scores = self._score(changed, larger)
             added = np.where(larger >= 0, larger, 0).sum(axis=1) - np.where(rows >= 0, rows, 0).sum(axis=1)[origin]
             possible = (added != others[origin]) & (position[added] < position[changed] if ordered else True)
-            best = best_of_each(len(children), origin, new_scores, possible)
-            better = np.flatnonzero(best >= 0)
-            better = better[new_scores[best[better]] > scores[better] + _EPSILON]
-            scores, children, others = new_scores[best[better]], children[better], others[better]
-            rows = larger[best[better]]
+            better, best = _improvements(scores, origin, new_scores, possible)
+            scores, children, others, rows = new_scores[best], children[better], others[better], larger[best]
 
     def _score(self, children: Ints, rows: Members) -> Floats:
         """Score parent sets and add them to the lists. Return the scores."""
@@ -468,6 +459,14 @@ class AnytimeSearch:
     def _begin(self, stage: str) -> None:
         self._stage = stage
         self.run.progress(f"search: {stage}", 0, 1)
+
+
+def _improvements(scores: Floats, origin: Ints, new_scores: Floats, possible: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+    """Return the indices of the sets that a possible change improves, and the index of the best change of each."""
+    best = best_of_each(len(scores), origin, new_scores, possible)
+    better = np.flatnonzero(best >= 0)
+    better = better[new_scores[best[better]] > scores[better] + _EPSILON]
+    return better, best[better]
 
 
 def _shuffle(order: Ints, region: Ints, generator: np.random.Generator) -> Ints:

@@ -230,8 +230,7 @@ def find_cut(space: SearchSpace, state: OrderState, edges: Edges, source: int, h
 
     `edges.reached` marks the side of the source.
     """
-    below, above, reached, queue, via = edges.below, edges.above, edges.reached, edges.queue, edges.via
-    capacity, flow, parent, child_of = edges.capacity, edges.flow, edges.parent, edges.child
+    below, above, capacity, flow = edges.below, edges.above, edges.capacity, edges.flow
     for index in range(state.position[source], high + 1):
         variable = state.order[index]
         if below[variable] and above[variable]:
@@ -240,57 +239,80 @@ def find_cut(space: SearchSpace, state: OrderState, edges: Edges, source: int, h
                 if capacity[edge] < 0.0:
                     capacity[edge] = edge_capacity(space, state, edges, edge, True)
     for index in range(edges.out_first[source], edges.out_first[source + 1]):
-        # The gain of the source counts already.
+        # The limit contains the gain of the source, so its edges must not count it again. The first flow is the difference.
         edge = edges.out[index]
-        if above[child_of[edge]] and below[child_of[edge]]:
+        if above[edges.child[edge]] and below[edges.child[edge]]:
             flow[edge] = capacity[edge] - edge_capacity(space, state, edges, edge, False)
     total = 0.0
     while total <= limit:
         for index in range(state.position[source], high + 1):
-            reached[state.order[index]] = False
-        reached[source] = True
-        queue[0], head, tail, sink = source, 0, 1, -1
-        while head < tail and sink < 0:
-            variable = queue[head]
-            head += 1
-            for index in range(edges.out_first[variable], edges.out_first[variable + 1]):
-                edge = edges.out[index]
-                other = child_of[edge]
-                if above[other] and below[other] and not reached[other] and capacity[edge] - flow[edge] > _EPSILON:
-                    reached[other] = True
-                    via[other] = edge
-                    queue[tail] = other
-                    tail += 1
-                    if edges.sink[other]:
-                        sink = other
-            if variable != source:
-                for edge in range(edges.first[variable], edges.first[variable + 1]):
-                    other = parent[edge]
-                    if above[other] and below[other] and not reached[other] and flow[edge] > _EPSILON:
-                        reached[other] = True
-                        via[other] = edge
-                        queue[tail] = other
-                        tail += 1
+            edges.reached[state.order[index]] = False
+        sink = _find_path(edges, source)
         if sink < 0:
             return True
-        amount, variable = np.inf, sink
-        while variable != source:
-            edge = via[variable]
-            if child_of[edge] == variable:
-                amount, variable = min(amount, capacity[edge] - flow[edge]), parent[edge]
-            else:
-                amount, variable = min(amount, flow[edge]), child_of[edge]
-        variable = sink
-        while variable != source:
-            edge = via[variable]
-            if child_of[edge] == variable:
-                flow[edge] += amount
-                variable = parent[edge]
-            else:
-                flow[edge] -= amount
-                variable = child_of[edge]
-        total += amount
+        total += _augment(edges, source, sink)
     return False
+
+
+@kernel
+def _find_path(edges: Edges, source: int) -> Any:
+    """Search for a path with free capacity from the source to a sink. Return the sink; -1 if there is no path.
+
+    `edges.via` has the edges of the path.
+    """
+    below, above, reached, queue, via = edges.below, edges.above, edges.reached, edges.queue, edges.via
+    reached[source] = True
+    queue[0], head, tail = source, 0, 1
+    while head < tail:
+        variable = queue[head]
+        head += 1
+        sink = -1
+        for index in range(edges.out_first[variable], edges.out_first[variable + 1]):
+            edge = edges.out[index]
+            other = edges.child[edge]
+            free = edges.capacity[edge] - edges.flow[edge] > _EPSILON
+            if free and above[other] and below[other] and not reached[other]:
+                reached[other] = True
+                via[other] = edge
+                queue[tail] = other
+                tail += 1
+                if edges.sink[other]:
+                    sink = other
+        if sink >= 0:
+            return sink
+        if variable == source:
+            continue
+        for edge in range(edges.first[variable], edges.first[variable + 1]):
+            other = edges.parent[edge]
+            if edges.flow[edge] > _EPSILON and above[other] and below[other] and not reached[other]:
+                reached[other] = True
+                via[other] = edge
+                queue[tail] = other
+                tail += 1
+    return -1
+
+
+@kernel
+def _augment(edges: Edges, source: int, sink: int) -> Any:
+    """Send as much flow as possible along the path of `_find_path`. Return the amount."""
+    capacity, flow, parent, child, via = edges.capacity, edges.flow, edges.parent, edges.child, edges.via
+    amount, variable = np.inf, sink
+    while variable != source:
+        edge = via[variable]
+        if child[edge] == variable:
+            amount, variable = min(amount, capacity[edge] - flow[edge]), parent[edge]
+        else:
+            amount, variable = min(amount, flow[edge]), child[edge]
+    variable = sink
+    while variable != source:
+        edge = via[variable]
+        if child[edge] == variable:
+            flow[edge] += amount
+            variable = parent[edge]
+        else:
+            flow[edge] -= amount
+            variable = child[edge]
+    return amount
 
 
 @kernel

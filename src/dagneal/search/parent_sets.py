@@ -33,6 +33,9 @@ class ParentSets:
     Args:
         variables: number of variables.
         free: number of parents above which a set must be clearly better than its subsets.
+
+    Attributes:
+        pair_gains: gain of each single edge, `pair_gains[parent, child]`, for the prices; zero until it is set.
     """
 
     def __init__(self, variables: int, free: int = FREE_PARENTS) -> None:

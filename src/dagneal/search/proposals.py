@@ -169,13 +169,13 @@ def sort_rows(rows: Members) -> Members:
     return np.where(ordered == large, -1, ordered).astype(np.int32)
 
 
-def merge_rows(rows: Members) -> Members:
-    """Return rows of distinct variables in ascending order, with -1 at the end.
+def unite_rows(*parts: Members) -> Members:
+    """Return the union of sets, row by row, in ascending order with -1 at the end.
 
     Args:
-        rows: rows of variables in any order, with -1 at any place. A variable can occur twice.
+        parts: sets as rows of variables, with -1 at any place.
     """
-    rows = sort_rows(rows)
+    rows = sort_rows(np.concatenate(parts, axis=1))
     rows[:, 1:][rows[:, 1:] == rows[:, :-1]] = -1
     return sort_rows(rows)
 
