@@ -44,6 +44,7 @@ from dagneal.search.proposals import (
     markov_blankets,
     propose_changes,
     propose_combinations,
+    sort_rows,
     trim_rows,
     unite_rows,
 )
@@ -174,7 +175,7 @@ class AnytimeSearch:
         self._begin("pairs")
         n = len(self._allowed)
         everyone = np.arange(n)
-        gains = self.sets.pair_gains = self.scorer.pair_gains()
+        gains = self.scorer.pair_gains()
         self._score(everyone, np.full((n, 1), -1, dtype=np.int32))
         required = self._rules.required
         if required.any():
@@ -205,9 +206,6 @@ class AnytimeSearch:
         self._improve(20, 1)
         self._begin("replacements")
         self._change(self._near, "near", swaps=True, visits=20)
-        while self._expand(self._every, "every", swaps=True):
-            self._improve(20, 0)
-            self._change(self._near, "near", swaps=True, visits=5)
         self._begin("reversals")
         self._refine()
         self._begin("sets of parents")
@@ -310,8 +308,11 @@ class AnytimeSearch:
 
     def _change(self, options: Options, name: str, swaps: bool, visits: int) -> None:
         """Propose single changes of the present network and search again, until all changes were tried."""
-        while self._expand(options, name, swaps):
+        idle = 0
+        while idle < 2 and self._expand(options, name, swaps):
+            score = self._current.score
             self._improve(visits, 0)
+            idle = 0 if self._current.score > score + WORTHWHILE else idle + 1
 
     def _expand(self, options: Options, name: str, swaps: bool) -> bool:
         """Score all single changes of the present network that were not tried. Return whether there are any."""
@@ -337,48 +338,31 @@ class AnytimeSearch:
         gain = np.inf
         while gain > WORTHWHILE:
             score = self._current.score
-            new = self._reverse()
-            if self._expand(self._near, "near", swaps=True) or new:
-                self._improve(20, 1)
+            for propose in (self._exchange, self._reverse_forward, self._reverse_freely):
+                if propose():
+                    self._improve(20, 1)
+            self._change(self._near, "near", swaps=True, visits=20)
             if self._current.score - score <= WORTHWHILE:
                 self._expand(self._every, "every", swaps=True)
                 self._improve(100, 5)
             gain = self._current.score - score
 
-    def _reverse(self) -> bool:
-        """Propose parent sets for the reversal of each edge of the present network. Return whether any are new.
-
-        If the edge p -> c is reversed, c loses the parent p, and p gets the parent c. Then both get further parents by
-        greedy search among their strongest neighbours and their Markov blankets. Variables with a common child are included,
-        because they can become parents of each other when the edges of the child are reversed. One search takes only
-        variables that come before the child. The other takes any variable, for reversals of several edges at once.
-        """
+    def _reversible(self) -> tuple[Ints, Ints, Ints]:
+        """Return child, parent and place of each edge of the present network that may be reversed."""
         parents = self._current.parents
         child, place = np.nonzero(parents >= 0)
         parent = parents[child, place].astype(np.int64)
         possible = self._allowed[child, parent] & ~self._rules.required[parent, child]
-        child, parent, place = child[possible], parent[possible], place[possible]
-        without, extended = reverse_edges(parents, child, parent, place)
-        rows = np.concatenate([np.pad(without, ((0, 0), (0, 1)), constant_values=-1), extended])
-        children, others = np.concatenate([child, parent]), np.concatenate([parent, child])
-        fits = np.flatnonzero((rows >= 0).sum(axis=1) <= self._rules.limits[children])
-        # The other variable of the edge is part of the key: it determines the possible parents.
-        keys = np.concatenate([rows, others[:, None].astype(np.int32)], axis=1)
-        fits = fits[self._untried("reversals", children[fits], keys[fits])]
-        if not len(fits):
-            return False
-        options = Options.of((self._close | markov_blankets(parents)) & self._allowed)
-        for ordered in (True, False):
-            self._add_greedily(children[fits], rows[fits], others[fits], options, ordered)
-        self._exchange(parents, child, parent)
-        return True
+        return child[possible], parent[possible], place[possible]
 
-    def _exchange(self, parents: Members, child: Ints, parent: Ints) -> None:
-        """Propose parent sets for the reversal of edges that keep all dependencies of the network.
+    def _exchange(self) -> bool:
+        """Propose parent sets for reversed edges that keep all dependencies of the network. Return whether any are new.
 
         If the edge p -> c is reversed, p and c both get the parents of both (Shachter 1986). Then parents are removed one
         after the other, while the score rises.
         """
+        parents = self._current.parents
+        child, parent, _ = self._reversible()
         own = np.where(parents[child] == parent[:, None], -1, parents[child])
         new = np.concatenate([np.full(len(child), -1), child]).astype(np.int32)
         rows = unite_rows(np.tile(own, (2, 1)), np.tile(parents[parent], (2, 1)), new[:, None])
@@ -394,6 +378,36 @@ class AnytimeSearch:
             new_scores = self._score(changed, smaller)
             better, best = _improvements(scores, origin, new_scores, np.ones(len(origin), dtype=bool))
             scores, children, rows = new_scores[best], children[better], smaller[best]
+        return len(fits) > 0
+
+    def _reverse_forward(self) -> bool:
+        """Propose parent sets for reversed edges; new parents come before the child in the order."""
+        return self._reverse("forward", ordered=True)
+
+    def _reverse_freely(self) -> bool:
+        """Propose parent sets for reversed edges; any variable can be a new parent, for reversals of several edges at once."""
+        return self._reverse("freely", ordered=False)
+
+    def _reverse(self, name: str, ordered: bool) -> bool:
+        """Propose parent sets for the reversal of each edge of the present network. Return whether any are new.
+
+        If the edge p -> c is reversed, c loses the parent p, and p gets the parent c. Then both get further parents by
+        greedy search among their strongest neighbours and their Markov blankets. Variables with a common child are included,
+        because they can become parents of each other when the edges of the child are reversed.
+        """
+        parents = self._current.parents
+        child, parent, place = self._reversible()
+        without, extended = reverse_edges(parents, child, parent, place)
+        rows = np.concatenate([np.pad(without, ((0, 0), (0, 1)), constant_values=-1), extended])
+        children, others = np.concatenate([child, parent]), np.concatenate([parent, child])
+        fits = np.flatnonzero((rows >= 0).sum(axis=1) <= self._rules.limits[children])
+        # The other variable of the edge is part of the key: it determines the possible parents.
+        keys = np.concatenate([rows, others[:, None].astype(np.int32)], axis=1)
+        fits = fits[self._untried(name, children[fits], keys[fits])]
+        if len(fits):
+            options = Options.of((self._close | markov_blankets(parents)) & self._allowed)
+            self._add_greedily(children[fits], rows[fits], others[fits], options, ordered)
+        return len(fits) > 0
 
     def _add_greedily(self, children: Ints, rows: Members, others: Ints, options: Options, ordered: bool) -> None:
         """Add the best parents to parent sets, one after the other, while the score rises.
@@ -447,10 +461,20 @@ class AnytimeSearch:
     def _keep(self, network: FoundNetwork) -> None:
         """Make a network the present network, and the best network if it is better."""
         self._current = network
-        self.sets.pin(network.parents)
+        self.sets.pin(network.parents, self._drops(network.parents))
         if network.score > self.best.score + 1e-9:
             self.best, self.locally_optimal = network, False
             self.trace.append(TracePoint(perf_counter() - self._begun, network.score, self._stage))
+
+    def _drops(self, parents: Members) -> Floats:
+        """Return the score drop if an edge is removed, for each edge; 0 for padding."""
+        child, place = np.nonzero(parents >= 0)
+        without = parents[child].copy()
+        without[np.arange(len(child)), place] = -1
+        scores = self.scorer.score_parents(np.arange(len(parents)), parents)
+        drops = np.zeros(parents.shape)
+        drops[child, place] = scores[child] - self.scorer.score_parents(child, sort_rows(without))
+        return drops
 
     def _generator(self) -> np.random.Generator:
         """Return a new random generator. Its seed depends on the number of calls."""

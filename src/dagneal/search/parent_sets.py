@@ -27,15 +27,12 @@ class ParentSets:
     is too long, the least useful sets are removed, but never the empty set and never a pinned set. The empty set must be
     added first.
 
-    The use of a set is its score minus a price for each parent that is a child in the pinned network: the reversal of this
-    edge costs the parent about the gain of the edge. Otherwise, sets of its many children would fill the list of a hub.
+    The use of a set is its score minus a price for each parent that is a child in the pinned network. The price is what this
+    child loses if its edge is removed. Otherwise, sets of its many children would fill the list of a hub.
 
     Args:
         variables: number of variables.
         free: number of parents above which a set must be clearly better than its subsets.
-
-    Attributes:
-        pair_gains: gain of each single edge, `pair_gains[parent, child]`, for the prices; zero until it is set.
     """
 
     def __init__(self, variables: int, free: int = FREE_PARENTS) -> None:
@@ -45,8 +42,7 @@ class ParentSets:
         self._masks: list[Masks] = [np.empty(0, dtype=np.uint64)] * variables
         self._bits = np.full((variables, variables), -1, dtype=np.int8)
         self._pinned: list[Members] = [np.empty((0, 0), dtype=np.int32)] * variables
-        self.pair_gains = np.zeros((variables, variables))
-        self._prices = self.pair_gains
+        self._prices = np.zeros((variables, variables))
 
     def __len__(self) -> int:
         return sum(map(len, self._scores))
@@ -87,16 +83,17 @@ class ParentSets:
         for child, lines in zip(changed, np.split(order, begins[1:]), strict=True):
             self._merge(int(child), parents[lines], scores[lines])
 
-    def pin(self, parents: Members) -> None:
+    def pin(self, parents: Members, drops: Floats) -> None:
         """Keep the parent sets of a network, even if their scores are low. Earlier pins end.
 
         Args:
             parents: parent set of each child, which is in its list.
+            drops: score drop if an edge is removed, for each edge: `drops[child, place]` belongs to `parents[child, place]`.
         """
         self._pinned = [parents[child : child + 1] for child in range(len(parents))]
         child, place = np.nonzero(parents >= 0)
-        self._prices = np.zeros_like(self.pair_gains)
-        self._prices[child, parents[child, place]] = np.maximum(self.pair_gains[parents[child, place], child], 0.0)
+        self._prices = np.zeros_like(self._prices)
+        self._prices[child, parents[child, place]] = np.maximum(drops[child, place], 0.0)
 
     def _merge(self, child: int, rows: Members, scores: Floats) -> None:
         """Add parent sets of one child."""
