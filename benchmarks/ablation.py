@@ -45,9 +45,15 @@ VARIANTS: dict[str, list[tuple[Any, str, Any]]] = {
     "complete search": [],
     "without cuts": [(AnytimeSearch, "_run_chain", run_chain_without_cuts)],
     "without restarts": [(AnytimeSearch, "_restart_rounds", lambda *_, **__: None)],
-    "without reversals": [(AnytimeSearch, "_reverse", lambda _: False)],
-    "without exchanges": [(AnytimeSearch, "_exchange", lambda *_, **__: None)],
-    "without sets of parents": [(anytime, "propose_combinations", propose_nothing), (anytime, "MAX_TRIPLE_COST", 0.0)],
+    "without reversals": [(AnytimeSearch, "_reverse", lambda *_, **__: False)],
+    "without exchanges": [(AnytimeSearch, "_exchange", lambda _: False)],
+    "without complete lists": [(anytime, "MAX_COMPLETE", 1)],
+    "without complete lists and sets of parents": [
+        (anytime, "MAX_COMPLETE", 1),
+        (anytime, "propose_combinations", propose_nothing),
+        (anytime, "MAX_TRIPLE_COST", 0.0),
+    ],
+    "without larger sets": [(AnytimeSearch, "_widen", lambda _: None)],
     "one chain instead of four": [(anytime, "CHAINS", 1)],
 }
 

@@ -21,13 +21,14 @@ def test_auto_uses_the_anytime_search_for_more_variables():
     result = dn.learn(binary_data(24), seed=1)
     assert (result.solver, result.optimal, result.division) == ("search", False, None)
     assert result.search.locally_optimal
-    assert result.bound.max_parents == 3
+    assert result.bound.max_parents == 4
 
 
 def test_auto_computes_no_bound_if_all_parent_sets_cost_too_much(monkeypatch):
     import importlib
 
     monkeypatch.setattr(importlib.import_module("dagneal.solvers.policy"), "COMPLETE_WORK", 1e4)
+    monkeypatch.setattr(importlib.import_module("dagneal.search.anytime"), "MAX_COMPLETE_COST", 1e4)
     result = dn.learn(binary_data(24), seed=1)
     assert (result.solver, result.bound) == ("search", None)
 

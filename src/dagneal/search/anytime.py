@@ -7,9 +7,11 @@ lists. Then the search looks for the best order with these lists, starting from 
 2. Additions of single parents, and pairs of parents, among the strongest neighbours of each variable.
 3. Removals, replacements and additions of parents, first among the strongest neighbours, then among all variables.
 4. Reversals of edges. The two variables of an edge get new parents, which suit the new direction.
-5. Restarts: a region of the network gets a random order, until three rounds bring no improvement.
-6. Pairs of parents that raise a score only together, found by counting all triples.
-7. Single changes of the best network over all variables, until none raises the score.
+5. Complete lists of all sets of few parents, if they can be counted soon; otherwise sets of the strongest neighbours.
+6. Larger sets: single changes of the best sets of each list.
+7. Restarts: a region of the network gets a random order, until three rounds bring no improvement.
+8. Without complete lists: pairs of parents that raise a score only together, found by counting all triples.
+9. Single changes of the best network over all variables, until none raises the score.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from numpy.typing import NDArray
 from dagneal.base.errors import OutOfTimeError
 from dagneal.base.kernels import Floats, Ints, run_threads
 from dagneal.runtime.run import Run
+from dagneal.scoring.complete import CompleteSets, complete_cost, complete_sets
 from dagneal.scoring.orders import enforce_required, sort_topologically
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.sets import Members, max_set_size
@@ -44,7 +47,6 @@ from dagneal.search.proposals import (
     markov_blankets,
     propose_changes,
     propose_combinations,
-    sort_rows,
     trim_rows,
     unite_rows,
 )
@@ -63,6 +65,10 @@ PAIR_NEIGHBOURS = 20  # strongest neighbours of a variable that are tried as pai
 MAX_PAIRS = 300_000  # pairs of parents that are tried later
 MAX_TRIPLE_COST = 2e10  # in rows to read; up to this cost all pairs of parents are counted
 LEADERS, MAX_SETS = 12, 100_000  # best candidates of a child whose sets of three and four are tried; number of these sets
+MAX_COMPLETE, MAX_FAMILIES, MAX_COMPLETE_COST = 4, 2e6, 4e9  # complete lists: parents, sets to count, rows to read
+WIDEN_COST = 3e7  # in rows to read; cost of single changes of all sets of the same rank in their lists
+SMALL = 100  # up to this number of variables, all variables are tried in single changes of the best sets of each list
+MIN_WIDTH, MAX_WIDTH = 3, 40  # best sets of each list whose single changes are tried
 MAX_EXCHANGE = 8  # maximum number of parents if two variables get the parents of both
 WORTHWHILE = 0.01  # nats; a step is repeated if it gains more
 _EPSILON = 1e-6  # nats; smaller gains can be rounding errors
@@ -97,6 +103,7 @@ class AnytimeSearch:
         best: best network so far.
         trace: best score after each improvement.
         stopped: reason for the end of the search: `""` if all stages are finished, `"time"` or `"interrupt"`.
+        complete: all parent sets up to a number of parents, if they were counted.
         locally_optimal: whether it was checked that no single change of the network raises the score.
     """
 
@@ -106,6 +113,7 @@ class AnytimeSearch:
         self.sets = ParentSets(n, FREE_PARENTS if max_parents is None else max_parents)
         self.trace: list[TracePoint] = []
         self.stopped = ""
+        self.complete: CompleteSets | None = None
         self.locally_optimal = False
         limits = np.full(n, n - 1 if max_parents is None else max_parents)
         limits = np.minimum(limits, max_set_size(n) - 1)
@@ -206,23 +214,50 @@ class AnytimeSearch:
         self._improve(20, 1)
         self._begin("replacements")
         self._change(self._near, "near", swaps=True, visits=20)
+        self._expand(self._every, "every", swaps=True)
+        self._improve(20, 1)
         self._begin("reversals")
         self._refine()
-        self._begin("sets of parents")
-        self._combine()
-        self._begin("more pairs of parents")
-        self._wide = nearest(strength, int((2 * MAX_PAIRS / len(strength)) ** 0.5)) & self._allowed
-        self._score(*propose_combinations(Options.of(self._wide), self._rules, 2))
+        self._add_complete()
+        if self._complete_size < 3:
+            self._begin("sets of parents")
+            self._combine()
+        if self._complete_size < 2:
+            self._begin("more pairs of parents")
+            self._wide = nearest(strength, int((2 * MAX_PAIRS / len(strength)) ** 0.5)) & self._allowed
+            self._score(*propose_combinations(Options.of(self._wide), self._rules, 2))
+            self._improve(100, 5)
+            self._refine()
+            self._combine()
+        self._begin("larger sets")
+        self._widen()
+
+    @property
+    def _complete_size(self) -> int:
+        """The number of parents up to which all parent sets are known."""
+        return 1 if self.complete is None else self.complete.max_parents
+
+    def _add_complete(self) -> None:
+        """Add all parent sets of up to two, three or four parents, if they can be counted soon."""
+        n, most = len(self._allowed), int(self._rules.limits.max())
+        possible = [m for m in range(2, min(most, MAX_COMPLETE) + 1) if comb(n, m + 1) <= MAX_FAMILIES]
+        possible = [m for m in possible if complete_cost(self.scorer, m) <= MAX_COMPLETE_COST]
+        if not possible:
+            return
+        self._begin("complete lists")
+        _, children, rows, scores = self.complete = complete_sets(self.scorer, possible[-1])
+        fits = (rows >= 0).sum(axis=1) <= self._rules.limits[children]
+        fits &= ~np.any(self._rules.required[:, children], axis=0)
+        self.sets.add(children[fits], trim_rows(rows[fits]), scores[fits])
         self._improve(100, 5)
         self._refine()
-        self._combine()
 
     def _try_all_pairs(self) -> bool:
         """Count all triples of variables to find pairs of parents that raise a score only together, if this is cheap.
 
         Return whether a better network was found.
         """
-        if self._wide[self._allowed].all() or triple_cost(self.scorer) > MAX_TRIPLE_COST:
+        if self._complete_size >= 2 or self._wide[self._allowed].all() or triple_cost(self.scorer) > MAX_TRIPLE_COST:
             return False
         self._begin("all pairs of parents")
         score = self.best.score
@@ -254,7 +289,7 @@ class AnytimeSearch:
             idle = 0 if self.best.score > score + _EPSILON else idle + 1
 
     def _restart(self) -> None:
-        """Shuffle a part of the best order in independent chains, and refine the networks that they find."""
+        """Shuffle a part of the best order in independent chains, and refine the best network that they find."""
         self._begin("restarts")
         space = self.sets.space()
         generator = self._generator()
@@ -269,12 +304,15 @@ class AnytimeSearch:
             return state
 
         states = run_threads(work, list(range(CHAINS)), self.scorer.counter.workers)
-        for network in [self._network(space, state) for state in states]:
+        before = self.best
+        network = self._network(space, max(states, key=lambda state: float(state.score[0])))
+        if abs(network.score - before.score) > _EPSILON:  # otherwise it is the best network, or an equivalent one
             self._keep(network)
             self._refine()
         self._keep(self.best)
         self._improve(100, 5)
-        self._refine()
+        if self.best is not before:
+            self._refine()
 
     def _choose_region(self, generator: np.random.Generator) -> Ints:
         """Return a random connected region of variables."""
@@ -307,7 +345,7 @@ class AnytimeSearch:
     # Steps
 
     def _change(self, options: Options, name: str, swaps: bool, visits: int) -> None:
-        """Propose single changes of the present network and search again, until all changes were tried."""
+        """Propose single changes of the present network and search again, until two steps gain little or nothing is new."""
         idle = 0
         while idle < 2 and self._expand(options, name, swaps):
             score = self._current.score
@@ -317,13 +355,31 @@ class AnytimeSearch:
     def _expand(self, options: Options, name: str, swaps: bool) -> bool:
         """Score all single changes of the present network that were not tried. Return whether there are any."""
         parents = self._current.parents
-        new = self._untried(name, np.arange(len(parents)), parents)
-        step = max(1, _ROWS // max(1, int(np.diff(options.first).max()) * (parents.shape[1] + 1)))
+        return self._expand_sets(np.arange(len(parents)), parents, options, name, swaps)
+
+    def _expand_sets(self, children: Ints, rows: Members, options: Options, name: str, swaps: bool) -> bool:
+        """Score all single changes of parent sets that were not tried. Return whether there are any."""
+        new = self._untried(name, children, rows)
+        step = max(1, _ROWS // max(1, int(np.diff(options.first).max()) * (rows.shape[1] + 1)))
         for begin in range(0, len(new), step):
             some = new[begin : begin + step]
-            children, rows, _ = propose_changes(some, parents[some], options, self._rules, swaps)
-            self._score(children, rows)
+            changed, changes, _ = propose_changes(children[some], rows[some], options, self._rules, swaps)
+            self._score(changed, changes)
         return len(new) > 0
+
+    def _widen(self) -> None:
+        """Propose single changes of the best sets of each list and search again, until this gains little."""
+        options, name = (self._every, "every") if len(self._allowed) <= SMALL else (self._near, "near")
+        width = int(WIDEN_COST / (self.scorer.counter.cost(4) * max(1, len(options.variables))))
+        width = min(max(width, MIN_WIDTH), MAX_WIDTH)
+        gain = np.inf
+        while gain > WORTHWHILE:
+            score = self._current.score
+            for fitting in (False, True):
+                self._expand_sets(*self.sets.best_sets(width, fitting), options, name, swaps=True)
+            self._improve(100, 5)
+            gain = self._current.score - score
+        self._refine()
 
     def _untried(self, name: str, children: Ints, rows: Members) -> Ints:
         """Return the indices of the pairs (child, parent set) that no earlier call with this name had."""
@@ -385,7 +441,7 @@ class AnytimeSearch:
         return self._reverse("forward", ordered=True)
 
     def _reverse_freely(self) -> bool:
-        """Propose parent sets for reversed edges; any variable can be a new parent, for reversals of several edges at once."""
+        """Propose parent sets for reversed edges; any variable can be a new parent, as if several edges were reversed."""
         return self._reverse("freely", ordered=False)
 
     def _reverse(self, name: str, ordered: bool) -> bool:
@@ -461,20 +517,10 @@ class AnytimeSearch:
     def _keep(self, network: FoundNetwork) -> None:
         """Make a network the present network, and the best network if it is better."""
         self._current = network
-        self.sets.pin(network.parents, self._drops(network.parents))
+        self.sets.pin(network.order, network.parents)
         if network.score > self.best.score + 1e-9:
             self.best, self.locally_optimal = network, False
             self.trace.append(TracePoint(perf_counter() - self._begun, network.score, self._stage))
-
-    def _drops(self, parents: Members) -> Floats:
-        """Return the score drop if an edge is removed, for each edge; 0 for padding."""
-        child, place = np.nonzero(parents >= 0)
-        without = parents[child].copy()
-        without[np.arange(len(child)), place] = -1
-        scores = self.scorer.score_parents(np.arange(len(parents)), parents)
-        drops = np.zeros(parents.shape)
-        drops[child, place] = scores[child] - self.scorer.score_parents(child, sort_rows(without))
-        return drops
 
     def _generator(self) -> np.random.Generator:
         """Return a new random generator. Its seed depends on the number of calls."""

@@ -28,7 +28,8 @@ class ParentSets:
     added first.
 
     The use of a set is its score minus a price for each parent that is a child in the pinned network. The price is what this
-    child loses if its edge is removed. Otherwise, sets of its many children would fill the list of a hub.
+    parent loses with its best set that does not contain the child. Without prices, sets of its many children would fill the
+    list of a hub. Sets that fit the order of the pinned network alternate with sets that do not, because both are useful.
 
     Args:
         variables: number of variables.
@@ -43,6 +44,7 @@ class ParentSets:
         self._bits = np.full((variables, variables), -1, dtype=np.int8)
         self._pinned: list[Members] = [np.empty((0, 0), dtype=np.int32)] * variables
         self._prices = np.zeros((variables, variables))
+        self._position = np.full(variables + 1, -1)  # in the order of the pinned network; the last entry is for padding
 
     def __len__(self) -> int:
         return sum(map(len, self._scores))
@@ -68,6 +70,19 @@ class ParentSets:
             chosen[ranked[np.sort(place)[:most]], child] = True
         return chosen
 
+    def best_sets(self, most: int, fitting: bool) -> tuple[Ints, Members]:
+        """Return the best sets of each child: their children, and the sets as rows of variables padded with -1.
+
+        Args:
+            most: maximum number of sets of each child.
+            fitting: True for sets that fit the order of the pinned network, False for any sets.
+        """
+        chosen = [(rows[self._fit(child, rows)] if fitting else rows)[:most] for child, rows in enumerate(self._rows)]
+        width = max(rows.shape[1] for rows in chosen)
+        return np.repeat(np.arange(len(chosen)), [*map(len, chosen)]), np.concatenate(
+            [_widen(rows, width) for rows in chosen]
+        )
+
     def add(self, children: Ints, parents: Members, scores: Floats) -> None:
         """Add parent sets.
 
@@ -83,17 +98,18 @@ class ParentSets:
         for child, lines in zip(changed, np.split(order, begins[1:]), strict=True):
             self._merge(int(child), parents[lines], scores[lines])
 
-    def pin(self, parents: Members, drops: Floats) -> None:
+    def pin(self, order: Ints, parents: Members) -> None:
         """Keep the parent sets of a network, even if their scores are low. Earlier pins end.
 
         Args:
-            parents: parent set of each child, which is in its list.
-            drops: score drop if an edge is removed, for each edge: `drops[child, place]` belongs to `parents[child, place]`.
+            order: topological order of the network.
+            parents: parent set of each child.
         """
+        self._position[order] = np.arange(len(order))
         self._pinned = [parents[child : child + 1] for child in range(len(parents))]
-        child, place = np.nonzero(parents >= 0)
         self._prices = np.zeros_like(self._prices)
-        self._prices[child, parents[child, place]] = np.maximum(drops[child, place], 0.0)
+        for child, row in enumerate(parents):
+            _find_losses(self._rows[child], self._scores[child], row, self._prices[child])
 
     def _merge(self, child: int, rows: Members, scores: Floats) -> None:
         """Add parent sets of one child."""
@@ -103,8 +119,9 @@ class ParentSets:
         scores = np.concatenate([self._scores[child], scores])
         prices = np.append(self._prices[:, child], 0.0)[rows].sum(axis=1)  # the last entry is for padding
         order = np.lexsort(((rows >= 0).sum(axis=1), prices - scores))
+        order = _alternate(order, self._fit(child, rows)[order])
         rows, scores = rows[order], scores[order]
-        pin = _widen(self._pinned[child], width) if self._pinned[child].shape[1] <= width else np.empty((0, width))
+        pin = _widen(self._pinned[child][:, :width], width)  # it is in the list, so it has at most `width` members
         pinned = (rows == pin).all(axis=1) if len(pin) else np.zeros(len(rows), dtype=bool)
         bits = np.full(len(self._rows), -1, dtype=np.int8)
         masks, kept = np.empty(len(rows), dtype=np.uint64), np.empty(len(rows), dtype=np.int64)
@@ -113,6 +130,11 @@ class ParentSets:
         kept = kept[by_score]
         self._rows[child], self._scores[child] = rows[kept], scores[kept]
         self._masks[child], self._bits[child] = masks[by_score], bits
+
+    def _fit(self, child: int, rows: Members) -> NDArray[np.bool_]:
+        """Return, for each parent set, whether all its members come before the child in the order of the pinned network."""
+        fits: NDArray[np.bool_] = (self._position[rows] < self._position[child]).all(axis=1)
+        return fits
 
     def space(self) -> SearchSpace:
         """Return the search space of all sets."""
@@ -138,6 +160,12 @@ def _widen(rows: NDArray[np.int32], width: int) -> NDArray[np.int32]:
     wide = np.full((len(rows), width), -1, dtype=np.int32)
     wide[:, : rows.shape[1]] = rows
     return wide
+
+
+def _alternate(order: Ints, fits: NDArray[np.bool_]) -> Ints:
+    """Return the entries of `order` sorted so that entries with and without the flag `fits` alternate."""
+    ranks = np.where(fits, np.cumsum(fits), np.cumsum(~fits))
+    return order[np.argsort(ranks, kind="stable")]
 
 
 @kernel
@@ -202,6 +230,31 @@ def _select(
         if bits[variable] >= 0 and (used >> np.uint64(bits[variable])) & np.uint64(1) == np.uint64(0):
             bits[variable] = -1
     return count
+
+
+@kernel
+def _find_losses(rows: Members, scores: Floats, present: Members, losses: Floats) -> None:
+    """Write into `losses` what a child loses if it takes its best set without a parent, for each present parent.
+
+    `rows` are sorted by decreasing score. If the present set is not in the list, the losses are unknown and stay 0.
+    """
+    own = -1
+    for entry in range(len(rows)):
+        same = True
+        for place in range(len(present)):
+            same &= present[place] == (rows[entry, place] if place < rows.shape[1] else -1)
+        if same:
+            own = entry
+            break
+    if own < 0:
+        return
+    for parent in present:
+        if parent >= 0:
+            entry = 0
+            while entry < len(rows) and (rows[entry] == parent).any():
+                entry += 1
+            if entry < len(rows):
+                losses[parent] = max(scores[own] - scores[entry], 0.0)
 
 
 @kernel

@@ -72,9 +72,9 @@ class Auto:
             with search.keep_best():
                 proved, search.stopped = _prove(problem, given, limit, run)
                 seconds |= {"score": proved.seconds["score"], "exact": proved.seconds["solve"]}
-        elif not search.stopped and self.bound and n <= COMPLETE_VARIABLES and table_is_quick(scorer, few):
+        elif not search.stopped and self.bound:
             with search.keep_best():
-                bound = _complete(search, few)
+                bound = _bound(search, few)
             seconds["bound"] = perf_counter() - begun - seconds["search"]
         solution = _better(_solution(search, given, bound), proved)
         summary = SearchSummary(tuple(search.trace), search.stopped, solution.optimal or search.locally_optimal)
@@ -112,9 +112,18 @@ def _found_network(problem: Problem) -> FoundNetwork | None:
     return FoundNetwork(order, parents)
 
 
-def _complete(search: AnytimeSearch, few: int) -> Bound | None:
-    """Add all sets of at most `few` parents to the search, and return an upper bound. Return None if its proof fails."""
-    table = search.scorer.table(few)
+def _bound(search: AnytimeSearch, few: int) -> Bound | None:
+    """Return an upper bound, from complete lists of the search or from a complete table. Return None if neither is quick.
+
+    The search has no complete lists if the pseudo-counts of the score depend on the child. Complete lists ignore required
+    parents. In these cases, all sets of at most `few` parents are counted here, and added to the search.
+    """
+    scorer = search.scorer
+    if search.complete is not None and scorer.knowledge is None:
+        return prove_bound(search.complete.table(scorer))
+    if len(scorer.data.names) > COMPLETE_VARIABLES or not table_is_quick(scorer, few):
+        return None
+    table = scorer.table(few)
     search.add_sets(*_undominated(table), "complete table")
     return prove_bound(table)
 

@@ -1,0 +1,203 @@
+"""Complete lists of parent sets: all sets up to a number of parents, without sets that score no better than a subset.
+
+A score table of 76 variables with up to three parents has five million entries, but only a few thousand can be in an optimal
+network. This module never stores the others. The score of a child with its parents is the difference of two sums: one over
+the counts of the family (the child and its parents), one over the counts of the parents. The sums of all sets of one size
+are in one array. A set is found by its rank in the combinatorial number system: the set v1 < v2 < ... < vk has the rank
+C(v1, 1) + C(v2, 2) + ... + C(vk, k), where C is the binomial coefficient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagneal.base.kernels import Floats, Ints, kernel, run_threads
+from dagneal.base.machine import has_memory
+from dagneal.scoring.scorer import Scorer
+from dagneal.scoring.sets import Members, pack_flags, state_combinations, word_count
+from dagneal.scoring.table import ScoreTable, table_layout
+
+_CHUNK = 1 << 17  # sets that are counted at a time
+
+
+def complete_cost(scorer: Scorer, most: int) -> float:
+    """Return the cost of `complete_sets`, as a number of rows to read; infinity if it is not possible.
+
+    Args:
+        scorer: scorer of the data. The pseudo-counts of its score must not depend on the child, as in BDeu.
+        most: maximum number of parents.
+    """
+    n = len(scorer.data.names)
+    if scorer.criterion.depends_on_child or not has_memory(40 * comb(n, most + 1)):
+        return float("inf")
+    return sum(comb(n, size) * scorer.counter.cost(size) for size in range(most + 2))
+
+
+class CompleteSets(NamedTuple):
+    """All parent sets of up to `max_parents` parents that score higher than each of their subsets.
+
+    Attributes:
+        max_parents: maximum number of parents.
+        children: child of each set, ascending.
+        rows: parent sets as rows of ascending variables, padded with -1.
+        scores: log scores.
+    """
+
+    max_parents: int
+    children: Ints
+    rows: Members
+    scores: Floats
+
+    def table(self, scorer: Scorer) -> ScoreTable:
+        """Return the sets as a score table.
+
+        Args:
+            scorer: scorer that the sets come from, without background knowledge.
+        """
+        n = len(scorer.data.names)
+        everyone = np.arange(n)
+        flags = np.zeros((len(self.rows), n), dtype=bool)  # the last column is for padding
+        bits = np.where(self.rows < 0, n - 1, self.rows - (self.rows > self.children[:, None]))
+        np.put_along_axis(flags, bits, True, axis=1)
+        masks = pack_flags(flags[:, :-1], word_count(n - 1))
+        order = np.lexsort((*masks.T, self.children))  # the last word of a mask is the most significant
+        starts = np.searchsorted(self.children, everyone[1:])
+        layout = table_layout([np.delete(everyone, child) for child in everyone], np.split(masks[order], starts))
+        return ScoreTable(
+            names=scorer.data.names,
+            max_parents=self.max_parents,
+            score_name=scorer.criterion.name,
+            **layout,
+            scores=self.scores[order],
+        )
+
+
+def complete_sets(scorer: Scorer, most: int) -> CompleteSets:
+    """Return all parent sets of up to `most` parents that score higher than each of their subsets.
+
+    Forbidden parents are left out. Required parents are ignored.
+
+    Args:
+        scorer: scorer of the data with a finite `complete_cost`.
+        most: maximum number of parents.
+    """
+    n = len(scorer.data.names)
+    binomials = np.array([[comb(v, size) for size in range(most + 2)] for v in range(n)], dtype=np.int64)
+    sums = [_sums(scorer, size) for size in range(most + 2)]
+    sets = [np.concatenate([*_combinations(n - 1, size)]) for size in range(most + 1)]
+    rules = scorer.constraints
+
+    def work(child: int) -> tuple[Members, Floats]:
+        scorer.counter.run.deadline.check()
+        allowed = np.ones(n, dtype=bool) if rules is None else rules.allowed[:, child]
+        highest = np.empty(0)  # for each set of the size before, the best score of the set and its subsets
+        kept_rows, kept_scores = [], []
+        for size in range(most + 1):
+            rows = sets[size] + (sets[size] >= child).astype(np.int32)  # all sets without the child
+            scores = _score(child, rows, allowed, binomials, sums[size + 1][:, 0], sums[size][:, -1])
+            if scorer.criterion.penalised:
+                cells = state_combinations(rows, scorer.data.arities)
+                scores -= scorer.criterion.penalties(int(scorer.data.arities[child]), cells, scorer.data.rows)
+            better = _raise_to_subsets(sets[size], binomials, highest, scores)
+            padded = np.full((len(better), most), -1, dtype=np.int32)
+            padded[:, :size] = rows[better]
+            kept_rows.append(padded)
+            kept_scores.append(scores[better])
+            highest = scores
+        return np.concatenate(kept_rows), np.concatenate(kept_scores)
+
+    lists = run_threads(work, list(range(n)), scorer.counter.workers)
+    children = np.repeat(np.arange(n), [len(scores) for _, scores in lists])
+    rows, scores = (np.concatenate(parts) for parts in zip(*lists, strict=True))
+    return CompleteSets(most, children, rows, scores)
+
+
+@kernel
+def _score(
+    child: int, rows: Members, allowed: NDArray[np.bool_], binomials: Ints, families: Floats, parents: Floats
+) -> Floats:
+    """Return the scores of all parent sets of one size; minus infinity for sets with a forbidden parent."""
+    scores = np.empty(len(rows))
+    for index in range(len(rows)):
+        own, family, before, legal = 0, 0, 0, True
+        for place in range(rows.shape[1]):
+            parent = rows[index, place]
+            own += binomials[parent, place + 1]
+            if parent < child:
+                family += binomials[parent, place + 1]
+                before += 1
+            else:
+                family += binomials[parent, place + 2]
+            legal &= allowed[parent]
+        family += binomials[child, before + 1]
+        scores[index] = families[family] - parents[own] if legal else -np.inf
+    return scores
+
+
+@kernel
+def _raise_to_subsets(rows: Members, binomials: Ints, highest: Floats, scores: Floats) -> Ints:
+    """Return the indices of sets that score higher than all their subsets. Raise other scores to that of the best subset.
+
+    `highest` has the raised scores of the sets with one member less.
+    """
+    size = rows.shape[1]
+    better, count = np.empty(len(rows), dtype=np.int64), 0
+    for index in range(len(rows)):
+        best = -np.inf
+        for skip in range(size):
+            rank = 0
+            for place in range(size):
+                if place != skip:
+                    rank += binomials[rows[index, place], place + 1 - np.int64(place > skip)]
+            best = max(best, highest[rank])
+        if scores[index] > best:
+            better[count] = index
+            count += 1
+        else:
+            scores[index] = best
+    return better[:count].copy()
+
+
+def _sums(scorer: Scorer, size: int) -> Floats:
+    """Return the sums over the counts of all sets of a size, as families (first column) and as parent sets (last column)."""
+    data, parts = scorer.data, []
+    for members in _combinations(len(data.names), size):
+        scorer.counter.run.deadline.check()
+        cells, kinds = np.unique(state_combinations(members, data.arities), return_inverse=True)
+        parameters = np.array([scorer.criterion.concentrations(0, float(cell), data.rows) for cell in cells])
+        if (parameters[:, 0] == parameters[:, 1]).all():  # as in BDeu and BIC
+            parameters = parameters[:, :1]
+        parts.append(scorer.counter.sums(members, kinds, np.ascontiguousarray(parameters)))
+    sums: Floats = np.concatenate(parts)
+    return sums
+
+
+def _combinations(n: int, size: int) -> Iterator[Members]:
+    """Yield all sets of `size` numbers below `n` in the order of their ranks, as rows of ascending numbers."""
+    row = np.arange(size, dtype=np.int32)
+    left = comb(n, size)
+    while left:
+        rows = np.empty((min(left, _CHUNK), size), dtype=np.int32)
+        _write_combinations(row, rows)
+        left -= len(rows)
+        yield rows
+
+
+@kernel
+def _write_combinations(row: Members, rows: Members) -> None:
+    """Write the set `row` and the sets that follow it into `rows`. Set `row` to the next set."""
+    size = len(row)
+    for index in range(len(rows)):
+        for place in range(size):
+            rows[index, place] = row[place]
+        place = 0  # the first member that can grow; the members before it start again
+        while place < size - 1 and row[place] + 1 == row[place + 1]:
+            row[place] = place
+            place += 1
+        if size:
+            row[place] += 1
