@@ -71,6 +71,7 @@ def raise_effort(factor: int) -> None:
     """Multiply the rounds of restarts of the search."""
     search = import_module("dagneal.search.anytime")
     search.PATIENCE *= factor
+    search.MIN_ROUNDS *= factor
     search.ROUNDS *= factor
 
 

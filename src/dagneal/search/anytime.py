@@ -59,7 +59,7 @@ CHAINS = 4  # independent searches of a round; fixed, so that the number of thre
 MOST = 400  # with more variables, a step of the search takes no more visits and cuts
 REGION = 100  # variables that a restart puts into random order
 PATIENCE = 3  # rounds without improvement after which the search stops
-ROUNDS = 4000  # maximum number of rounds, divided by the number of variables
+MIN_ROUNDS, ROUNDS = 2, 200_000  # maximum number of rounds; the second number is divided by the squared number of variables
 NEIGHBOURS = 40  # strongest neighbours of a variable that are tried as parents before all variables are tried
 PAIR_NEIGHBOURS = 20  # strongest neighbours of a variable that are tried as pairs of parents at first
 MAX_PAIRS = 300_000  # pairs of parents that are tried later
@@ -136,8 +136,8 @@ class AnytimeSearch:
 
         Args:
             initial: initial network; None for no warm start.
-            effort: `"normal"` to stop after three rounds of restarts without improvement, or after 4,000 rounds divided by
-                the number of variables; `"max"` to use all the time.
+            effort: `"normal"` to stop after three rounds of restarts without improvement, or after 200,000 rounds divided
+                by the squared number of variables, at least two; `"max"` to use all the time.
             restarts: False to leave out the restarts.
         """
         with self.keep_best():
@@ -280,7 +280,7 @@ class AnytimeSearch:
     def _restart_rounds(self, endless: bool = False) -> None:
         """Restart in rounds, until three rounds bring no improvement or the number of rounds is reached."""
         idle = 0
-        most = max(PATIENCE, ROUNDS // len(self._allowed))
+        most = max(MIN_ROUNDS, ROUNDS // len(self._allowed) ** 2)
         for number in count():
             if not endless and (idle == PATIENCE or number == most):
                 return
