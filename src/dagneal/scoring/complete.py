@@ -35,7 +35,7 @@ def complete_cost(scorer: Scorer, most: int) -> float:
     n = len(scorer.data.names)
     if scorer.criterion.depends_on_child or not has_memory(40 * comb(n, most + 1)):
         return float("inf")
-    return sum(comb(n, size) * scorer.counter.cost(size) for size in range(most + 2))
+    return scorer.counter.total_cost(most + 1)
 
 
 class CompleteSets(NamedTuple):

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from math import comb
 from time import perf_counter
@@ -394,7 +395,7 @@ class AnytimeSearch:
         gain = np.inf
         while gain > WORTHWHILE:
             score = self._current.score
-            for propose in (self._exchange, self._reverse_forward, self._reverse_freely):
+            for propose in (self._exchange, partial(self._reverse, ordered=True), partial(self._reverse, ordered=False)):
                 if propose():
                     self._improve(20, 1)
             self._change(self._near, "near", swaps=True, visits=20)
@@ -436,20 +437,13 @@ class AnytimeSearch:
             scores, children, rows = new_scores[best], children[better], smaller[best]
         return len(fits) > 0
 
-    def _reverse_forward(self) -> bool:
-        """Propose parent sets for reversed edges; new parents come before the child in the order."""
-        return self._reverse("forward", ordered=True)
-
-    def _reverse_freely(self) -> bool:
-        """Propose parent sets for reversed edges; any variable can be a new parent, as if several edges were reversed."""
-        return self._reverse("freely", ordered=False)
-
-    def _reverse(self, name: str, ordered: bool) -> bool:
+    def _reverse(self, ordered: bool) -> bool:
         """Propose parent sets for the reversal of each edge of the present network. Return whether any are new.
 
         If the edge p -> c is reversed, c loses the parent p, and p gets the parent c. Then both get further parents by
         greedy search among their strongest neighbours and their Markov blankets. Variables with a common child are included,
-        because they can become parents of each other when the edges of the child are reversed.
+        because they can become parents of each other when the edges of the child are reversed. If `ordered`, new parents
+        come before the child in the order. Otherwise any variable can be added, as if several edges were reversed.
         """
         parents = self._current.parents
         child, parent, place = self._reversible()
@@ -459,7 +453,7 @@ class AnytimeSearch:
         fits = np.flatnonzero((rows >= 0).sum(axis=1) <= self._rules.limits[children])
         # The other variable of the edge is part of the key: it determines the possible parents.
         keys = np.concatenate([rows, others[:, None].astype(np.int32)], axis=1)
-        fits = fits[self._untried(name, children[fits], keys[fits])]
+        fits = fits[self._untried(f"reversals, {ordered}", children[fits], keys[fits])]
         if len(fits):
             options = Options.of((self._close | markov_blankets(parents)) & self._allowed)
             self._add_greedily(children[fits], rows[fits], others[fits], options, ordered)

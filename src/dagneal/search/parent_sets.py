@@ -78,10 +78,7 @@ class ParentSets:
             fitting: True for sets that fit the order of the pinned network, False for any sets.
         """
         chosen = [(rows[self._fit(child, rows)] if fitting else rows)[:most] for child, rows in enumerate(self._rows)]
-        width = max(rows.shape[1] for rows in chosen)
-        return np.repeat(np.arange(len(chosen)), [*map(len, chosen)]), np.concatenate(
-            [_widen(rows, width) for rows in chosen]
-        )
+        return np.repeat(np.arange(len(chosen)), [*map(len, chosen)]), _stack(chosen)
 
     def add(self, children: Ints, parents: Members, scores: Floats) -> None:
         """Add parent sets.
@@ -148,9 +145,7 @@ class ParentSets:
             space: search space of these sets.
             chosen: index in the search space of the set of each child.
         """
-        rows = [own[index : index + 1] for own, index in zip(self._rows, chosen - space.start[:-1], strict=True)]
-        width = max(row.shape[1] for row in rows)
-        return np.concatenate([_widen(row, width) for row in rows])
+        return _stack([own[index : index + 1] for own, index in zip(self._rows, chosen - space.start[:-1], strict=True)])
 
 
 def _widen(rows: NDArray[np.int32], width: int) -> NDArray[np.int32]:
@@ -160,6 +155,12 @@ def _widen(rows: NDArray[np.int32], width: int) -> NDArray[np.int32]:
     wide = np.full((len(rows), width), -1, dtype=np.int32)
     wide[:, : rows.shape[1]] = rows
     return wide
+
+
+def _stack(parts: list[Members]) -> Members:
+    """Return the rows of all parts in one array, padded with -1."""
+    width = max(rows.shape[1] for rows in parts)
+    return np.concatenate([_widen(rows, width) for rows in parts])
 
 
 def _alternate(order: Ints, fits: NDArray[np.bool_]) -> Ints:
@@ -186,6 +187,7 @@ def _select(
                 if pinned[index] and bits[rows[index, place]] < 0:
                     bits[rows[index, place]] = candidates
                     candidates += 1
+    large = (sizes > free) & ~pinned  # these sets must be clearly better than their subsets
     highest, lowest = 0, 0  # the best set, and the empty set
     for index in range(len(rows)):
         if scores[index] > scores[highest]:
@@ -204,7 +206,7 @@ def _select(
         needed = pinned[index] or sizes[index] == 0
         if not needed and (candidates + new > MAX_CANDIDATES or count >= most):
             continue
-        least = LEAST_GAIN if sizes[index] > free and not pinned[index] else 0.0
+        least = LEAST_GAIN if large[index] else 0.0
         if _has_better_subset(masks, scores, kept, count, mask, scores[index] - least):
             continue
         for place in range(sizes[index]):
@@ -213,23 +215,37 @@ def _select(
                 bits[variable] = candidates
                 candidates += 1
                 mask |= np.uint64(1) << np.uint64(bits[variable])
-        stay = 0
-        for entry in range(count):
-            gain = scores[kept[entry]] - scores[index]
-            weak = gain < LEAST_GAIN and sizes[kept[entry]] > free and not pinned[kept[entry]]
-            if not ((gain <= 0.0 or weak) and mask & ~masks[entry] == np.uint64(0)):
-                masks[stay], kept[stay] = masks[entry], kept[entry]
-                stay += 1
+        stay = _remove_supersets(masks, scores, kept, count, mask, scores[index], large)
         masks[stay], kept[stay] = mask, index
         count = stay + 1
-    # Variables that only occur in removed sets keep no bit.
+    _forget_unused(bits, masks, count)
+    return count
+
+
+@kernel
+def _remove_supersets(
+    masks: Masks, scores: Floats, kept: Ints, count: int, mask: np.uint64, score: float, large: NDArray[np.bool_]
+) -> int:
+    """Remove supersets of `mask` that score no higher than `score`, or hardly higher if `large`. Return the new number."""
+    stay = 0
+    for entry in range(count):
+        gain = scores[kept[entry]] - score
+        weak = gain < LEAST_GAIN and large[kept[entry]]
+        if not ((gain <= 0.0 or weak) and mask & ~masks[entry] == np.uint64(0)):
+            masks[stay], kept[stay] = masks[entry], kept[entry]
+            stay += 1
+    return stay
+
+
+@kernel
+def _forget_unused(bits: NDArray[np.int8], masks: Masks, count: int) -> None:
+    """Take the bits from variables that occur in none of the first `count` masks."""
     used = np.uint64(0)
     for entry in range(count):
         used |= masks[entry]
     for variable in range(len(bits)):
         if bits[variable] >= 0 and (used >> np.uint64(bits[variable])) & np.uint64(1) == np.uint64(0):
             bits[variable] = -1
-    return count
 
 
 @kernel

@@ -39,9 +39,8 @@ def table_is_quick(scorer: Scorer, max_parents: int) -> bool:
         max_parents: parent limit of the table.
     """
     n = len(scorer.data.names)
-    counted = sum(comb(n, size) * scorer.counter.cost(size) for size in range(max_parents + 2))
     scores = n * sum(comb(n - 1, size) for size in range(max_parents + 1))
-    return counted <= COMPLETE_WORK and has_memory(scorer.table_bytes(scores, n - 1))
+    return scorer.counter.total_cost(max_parents + 1) <= COMPLETE_WORK and has_memory(scorer.table_bytes(scores, n - 1))
 
 
 def parent_limit(max_parents: int | None, variables: int, default: int = NETWORK_PARENTS) -> int:

@@ -75,7 +75,8 @@ class Auto:
         elif not search.stopped and self.bound:
             with search.keep_best():
                 bound = _bound(search, few)
-            seconds["bound"] = perf_counter() - begun - seconds["search"]
+            if bound is not None or search.stopped:
+                seconds["bound"] = perf_counter() - begun - seconds["search"]
         solution = _better(_solution(search, given, bound), proved)
         summary = SearchSummary(tuple(search.trace), search.stopped, solution.optimal or search.locally_optimal)
         return _add_summary(replace(solution, seconds=seconds), summary, given, begun)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from math import prod
+from math import comb, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,6 +82,14 @@ class Counter:
             return float(distinct_rows)
         passes = float(np.exp(np.log(self.data.arities).mean() * size))
         return min(float(distinct_rows), passes * self.data.rows / 64 * _WORD / _ROW + _SET)
+
+    def total_cost(self, size: int) -> float:
+        """Return the estimated cost of counting all sets of at most `size` variables, in the unit of `cost`.
+
+        Args:
+            size: maximum number of variables in a set.
+        """
+        return sum(comb(len(self.data.names), k) * self.cost(k) for k in range(size + 1))
 
     def counts(self, families: Sequence[Sequence[int]]) -> Iterator[Ints]:
         """Yield, for each list of variables, an array of counts with one axis per variable, in the order of the list.
