@@ -143,6 +143,17 @@ class Scorer:
         other.counter = Counter(self.data, run, self.counter.workers)
         return other
 
+    def limit_counts(self, most: int) -> None:
+        """Forget all counts if more than `most` sets are counted, to save memory. Scores do not change.
+
+        Other threads must not use the scorer meanwhile.
+
+        Args:
+            most: number of sets.
+        """
+        if len(self._store) > most:
+            self._store = SetStore(2 * len(self._arities))
+
     def table_bytes(self, scores: int, candidates: int) -> int:
         """Return the estimated peak memory, in bytes, for computing a score table. The formula comes from measurements.
 

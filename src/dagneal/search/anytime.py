@@ -11,7 +11,8 @@ lists. Then the search looks for the best order with these lists, starting from 
 6. Larger sets: single changes of the best sets of each list.
 7. Restarts: a region of the network gets a random order, until three rounds bring no improvement.
 8. Without complete lists: pairs of parents that raise a score only together, found by counting all triples.
-9. Single changes of the best network over all variables, until none raises the score.
+9. Beams: several parents that are added to the best sets of each list, even if the first ones lower the score a little.
+10. Single changes of the best network over all variables, until none raises the score.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from dagneal.scoring.complete import CompleteSets, complete_cost, complete_sets
 from dagneal.scoring.orders import enforce_required, sort_topologically
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.sets import Members, max_set_size
+from dagneal.search.beams import extend_sets
 from dagneal.search.changes import Change, best_change, reverse_edges
 from dagneal.search.climb import climb, settle
 from dagneal.search.cuts import improve_by_cuts
@@ -70,6 +72,9 @@ MAX_COMPLETE, MAX_FAMILIES, MAX_COMPLETE_COST = 4, 2e6, 4e9  # complete lists: p
 WIDEN_COST = 3e7  # in rows to read; cost of single changes of all sets of the same rank in their lists
 SMALL = 100  # up to this number of variables, all variables are tried in single changes of the best sets of each list
 MIN_WIDTH, MAX_WIDTH = 3, 40  # best sets of each list whose single changes are tried
+BEAM_COST = 4e8  # in rows to read; cost of adding a parent to all sets of the same rank in their beams
+MIN_BEAM, MAX_BEAM = 3, 200  # near misses of each child that get one more parent
+MAX_COUNTED = 2_000_000  # sets whose counts stay in memory during beam search
 MAX_EXCHANGE = 8  # maximum number of parents if two variables get the parents of both
 WORTHWHILE = 0.01  # nats; a step is repeated if it gains more
 _EPSILON = 1e-6  # nats; smaller gains can be rounding errors
@@ -147,6 +152,8 @@ class AnytimeSearch:
             if restarts:
                 self._restart_rounds()
             if self._try_all_pairs() and restarts:
+                self._restart_rounds()
+            while self._search_beams() and restarts:
                 self._restart_rounds()
             if effort == "max":
                 self._restart_rounds(endless=True)
@@ -269,6 +276,14 @@ class AnytimeSearch:
         self._refine()
         return self.best.score > score + WORTHWHILE
 
+    def _search_beams(self) -> bool:
+        """Add several parents at once to the best sets of each list. Return whether a better network was found."""
+        self._begin("beams")
+        self._keep(self.best)
+        score = self.best.score
+        self._widen(min(max(int(BEAM_COST / self._cost(self._common_options[0])), MIN_BEAM), MAX_BEAM))
+        return self.best.score > score + WORTHWHILE
+
     def _combine(self) -> None:
         """Try all sets of three and four parents among the best candidates of each child."""
         n = len(self._allowed)
@@ -368,19 +383,55 @@ class AnytimeSearch:
             self._score(changed, changes)
         return len(new) > 0
 
-    def _widen(self) -> None:
-        """Propose single changes of the best sets of each list and search again, until this gains little."""
-        options, name = (self._every, "every") if len(self._allowed) <= SMALL else (self._near, "near")
-        width = int(WIDEN_COST / (self.scorer.counter.cost(4) * max(1, len(options.variables))))
-        width = min(max(width, MIN_WIDTH), MAX_WIDTH)
+    def _widen(self, beam: int = 0) -> None:
+        """Propose changes of the best sets of each list and search again, until this gains little.
+
+        Args:
+            beam: number of sets in the beam of each child; 0 to propose single changes only.
+        """
+        options, name = self._common_options
+        width = min(max(int(WIDEN_COST / self._cost(options)), MIN_WIDTH), MAX_WIDTH)
         gain = np.inf
         while gain > WORTHWHILE:
             score = self._current.score
             for fitting in (False, True):
-                self._expand_sets(*self.sets.best_sets(width, fitting), options, name, swaps=True)
+                children, rows = self.sets.best_sets(width, fitting)
+                self._expand_sets(children, rows, options, name, swaps=True)
+                if beam:
+                    self._extend(children, rows, options, beam, fitting)
             self._improve(100, 5)
             gain = self._current.score - score
         self._refine()
+
+    @property
+    def _common_options(self) -> tuple[Options, str]:
+        """The possible parents in changes of many sets, and their name."""
+        return (self._every, "every") if len(self._allowed) <= SMALL else (self._near, "near")
+
+    def _cost(self, options: Options) -> float:
+        """Return the cost, in rows to read, of adding each option to one set of each child."""
+        return self.scorer.counter.cost(4) * max(1, len(options.variables))
+
+    def _extend(self, children: Ints, rows: Members, options: Options, most: int, fitting: bool) -> None:
+        """Add several parents at once to parent sets by beam search.
+
+        Args:
+            children: index of the child of each set.
+            rows: parent sets.
+            options: variables that may become parents.
+            most: number of sets in the beam of each child.
+            fitting: whether only sets that fit the order of the present network get further parents.
+        """
+
+        def score(children: Ints, rows: Members) -> Floats:
+            self.run.deadline.check()
+            self.scorer.limit_counts(MAX_COUNTED)
+            return self.scorer.score_parents(children, rows)
+
+        untried = partial(self._untried, f"extensions, {fitting}")
+        fits = self.sets.fit if fitting else None
+        for better in extend_sets(children, rows, options, self._rules, most, score, untried, fits):
+            self.sets.add(*better)
 
     def _untried(self, name: str, children: Ints, rows: Members) -> Ints:
         """Return the indices of the pairs (child, parent set) that no earlier call with this name had."""

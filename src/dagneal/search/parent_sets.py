@@ -77,8 +77,20 @@ class ParentSets:
             most: maximum number of sets of each child.
             fitting: True for sets that fit the order of the pinned network, False for any sets.
         """
-        chosen = [(rows[self._fit(child, rows)] if fitting else rows)[:most] for child, rows in enumerate(self._rows)]
-        return np.repeat(np.arange(len(chosen)), [*map(len, chosen)]), _stack(chosen)
+        everyone = np.arange(len(self._rows))
+        lists = zip(everyone[:, None], self._rows, strict=True)
+        chosen = [(rows[self.fit(child, rows)] if fitting else rows)[:most] for child, rows in lists]
+        return np.repeat(everyone, [*map(len, chosen)]), _stack(chosen)
+
+    def fit(self, children: Ints, rows: Members) -> NDArray[np.bool_]:
+        """Return, for each parent set, whether all its members come before the child in the order of the pinned network.
+
+        Args:
+            children: index of the child of each set, or of all sets.
+            rows: sets as rows of variables padded with -1.
+        """
+        fits: NDArray[np.bool_] = np.all(self._position[rows] < self._position[children][:, None], axis=1)
+        return fits
 
     def add(self, children: Ints, parents: Members, scores: Floats) -> None:
         """Add parent sets.
@@ -116,7 +128,7 @@ class ParentSets:
         scores = np.concatenate([self._scores[child], scores])
         prices = np.append(self._prices[:, child], 0.0)[rows].sum(axis=1)  # the last entry is for padding
         order = np.lexsort(((rows >= 0).sum(axis=1), prices - scores))
-        order = _alternate(order, self._fit(child, rows)[order])
+        order = _alternate(order, self.fit(np.array([child]), rows)[order])
         rows, scores = rows[order], scores[order]
         pin = _widen(self._pinned[child][:, :width], width)  # it is in the list, so it has at most `width` members
         pinned = (rows == pin).all(axis=1) if len(pin) else np.zeros(len(rows), dtype=bool)
@@ -127,11 +139,6 @@ class ParentSets:
         kept = kept[by_score]
         self._rows[child], self._scores[child] = rows[kept], scores[kept]
         self._masks[child], self._bits[child] = masks[by_score], bits
-
-    def _fit(self, child: int, rows: Members) -> NDArray[np.bool_]:
-        """Return, for each parent set, whether all its members come before the child in the order of the pinned network."""
-        fits: NDArray[np.bool_] = (self._position[rows] < self._position[child]).all(axis=1)
-        return fits
 
     def space(self) -> SearchSpace:
         """Return the search space of all sets."""
