@@ -55,6 +55,7 @@ notebooks: .venv/dev
 .venv/installed: .venv/bin/python pyproject.toml
 	@echo 'installing dagneal and its dependencies in .venv (about 550 MB)'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@$(BIN)/python -m compileall -q src  # commands start faster, even if the environment forbids to write bytecode
 	@touch $@
 
 .venv/dev: .venv/bin/python pyproject.toml Makefile
@@ -62,6 +63,7 @@ notebooks: .venv/dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@# The tests use only the axe-core script of this package. Its dependency, another browser driver, takes 50 MB.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'axe-playwright-python>=0.1.8'
+	@$(BIN)/python -m compileall -q src
 	@touch $@ .venv/installed .venv/docs
 
 .venv/peers: .venv/bin/python pyproject.toml

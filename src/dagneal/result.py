@@ -27,7 +27,6 @@ from dagneal.graphs.knowledge import as_knowledge, equivalence_class
 from dagneal.networks.comparison import Comparison, compare
 from dagneal.networks.formats import FORMATS, PAGE, network_dict, read_structure, write_network
 from dagneal.networks.network import BayesianNetwork, fit
-from dagneal.report.page import draw_html, write_page
 from dagneal.runtime.run import DEFAULT_RUN, Run
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.scores import BDeu, Dirichlet, Score, as_score, score_spec
@@ -95,6 +94,8 @@ class Learned(AnnotatedSolution):
 
     def _repr_html_(self) -> str:
         """Return a drawing of the graph for notebooks."""
+        from dagneal.report.page import draw_html
+
         return draw_html(self)
 
     @property
@@ -278,6 +279,8 @@ class Learned(AnnotatedSolution):
             with atomic_write(path) as file:
                 file.write((json.dumps(fitted | self.to_dict(), indent=1) + "\n").encode())
         elif suffix == PAGE:
+            from dagneal.report.page import write_page
+
             write_page(self, path, None if truth is None else _graph(truth), title, command)
         else:
             write_network(self.network if suffix == ".bif" else self.to_networkx(), path, safe)

@@ -47,24 +47,31 @@ _FOLDER = "kernels-"  # name of the cache folder, followed by a hash of the kern
 def kernel(function: F) -> F:
     """Compile a function with Numba. The compiled function releases the GIL, and is cached on disk if possible."""
     compiled: Any = numba.njit(nogil=True, no_cfunc_wrapper=True)(function)
-    _ignore_constants(compiled)
+    _separate_calls(compiled)
     if cache_folder() is not None:
         compiled._cache = _KernelCache(function)
     return cast(F, compiled)
 
 
-def _ignore_constants(compiled: Any) -> None:
-    """Compile a kernel that other kernels call only once for each combination of argument types.
+def _separate_calls(compiled: Any) -> None:
+    """Compile a kernel separately for calls from other kernels. This halves the compilation time of all kernels.
 
-    Numba would also compile it for each constant argument, such as 0. This doubles the compilation time.
+    Such calls need no wrapper that converts Python objects. Numba would also compile a kernel again for each constant
+    argument, such as 0. The separate version is compiled once for each combination of argument types.
     """
-    find_template = compiled.get_call_template
+
+    @cache
+    def inner() -> Any:
+        return numba.njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True)(compiled.py_func)
 
     def get_call_template(arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
         plain = [unliteral(argument) for argument in arguments]
-        return find_template(plain, {name: unliteral(argument) for name, argument in keywords.items()})
+        return inner().get_call_template(plain, {name: unliteral(argument) for name, argument in keywords.items()})
 
-    compiled.get_call_template = get_call_template
+    def get_overload(signature: Any) -> Any:
+        return inner().get_overload(signature)
+
+    compiled.get_call_template, compiled.get_overload = get_call_template, get_overload
 
 
 def kernel_modules(package: Path = _PACKAGE) -> list[Path]:

@@ -17,11 +17,18 @@ import dagneal as dn
 from dagneal.base.kernels import Floats, Ints
 from dagneal.data import planes as bit_planes
 from dagneal.runtime.run import Run
+from dagneal.scoring.complete import complete_sets
 from dagneal.scoring.counting.counter import Counter
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.sets import Members
 from dagneal.search.anytime import AnytimeSearch
+from dagneal.search.changes import best_change
+from dagneal.search.climb import climb, settle
+from dagneal.search.cuts import improve_by_cuts
 from dagneal.search.joint_gains import joint_gains
+from dagneal.search.parent_sets import ParentSets
+from dagneal.search.proposals import Options, Rules
+from dagneal.search.space import OrderState, SearchSpace
 
 if TYPE_CHECKING:
     from dagneal.data.dataset import Dataset
@@ -34,17 +41,8 @@ def _random_data(variables: int, states: int, rows: int) -> Dataset:
     for variable in range(1, variables):
         same = generator.random(rows) < 0.7
         codes[same, variable] = codes[same, variable - 1]
-    return dn.read(codes)
-
-
-def compile_count() -> None:
-    """Call the kernels that count rows, and exact search."""
-    few, many = _random_data(6, 2, 500), _random_data(6, 12, 2000)  # counted bitwise, and row by row
-    for data in (few, many):
-        dn.learn(data, max_parents=3)
-    scorer = Scorer(few)
-    joint_gains(scorer, scorer.pair_gains(), np.zeros((6, 6), dtype=bool))
-    _ = scorer.table(2).pruned
+    names = [f"v{variable}" for variable in range(variables)]
+    return dn.Dataset.from_codes(names, [[str(state) for state in range(states)]] * variables, codes.T)
 
 
 class _InventedCounter(Counter):
@@ -80,12 +78,50 @@ class _InventedScorer(Scorer):
         return scores
 
 
-def compile_search() -> None:
-    """Call the kernels of the anytime search."""
+def _invented_scorer() -> Scorer:
+    """Return a scorer of eight variables that counts nothing."""
     data = _random_data(8, 2, 20)
     scorer = _InventedScorer(data)
     scorer.counter = _InventedCounter(data)
-    AnytimeSearch(scorer, None, Run()).solve()
+    return scorer
+
+
+def compile_search() -> None:
+    """Call the kernels of the search: first those that only this part compiles, then the others, which may be ready."""
+    bits = np.full((3, 3), -1, dtype=np.int8)
+    bits[1, 0] = bits[2, 1] = 0
+    masks, scores = np.array([[0], [1], [0], [1], [0]], dtype=np.uint64), np.array([0.0, 1.0, 0.0, 1.0, 0.0])
+    space = SearchSpace.build(bits, np.array([0, 1, 3, 5]), masks, scores)
+    state = OrderState.start(space, np.arange(3), 1)
+    settle(space, state)
+    improve_by_cuts(space, state, np.arange(3), 1)
+    climb(space, state, np.arange(3), 1, 1)
+    AnytimeSearch(_invented_scorer(), None, Run()).solve()
+
+
+def compile_count() -> None:
+    """Call the kernels that count rows, those that propose parent sets, and exact search."""
+    _propose_sets()
+    few, many = _random_data(6, 2, 500), _random_data(6, 12, 2000)  # counted bitwise, and row by row
+    for data in (few, many):
+        dn.learn(data, max_parents=3)
+    scorer = Scorer(few)
+    joint_gains(scorer, scorer.pair_gains(), np.zeros((6, 6), dtype=bool))
+    _ = scorer.table(2).pruned
+
+
+def _propose_sets() -> None:
+    """Call the kernels of the search that do not search for an order."""
+    scorer = _invented_scorer()
+    n = len(scorer.data.names)
+    everyone, parents = np.arange(n), np.arange(-1, n - 1, dtype=np.int32)[:, None]
+    options, rules = Options.of(~np.eye(n, dtype=bool)), Rules(np.zeros((n, n), dtype=bool), np.full(n, n - 1))
+    sets = ParentSets(n)
+    sets.add(everyone, np.full((n, 1), -1, dtype=np.int32), np.zeros(n))
+    sets.add(everyone, parents, scorer.score_parents(everyone, parents))
+    sets.pin(everyone, parents)
+    best_change(parents, everyone, rules, options, 4, scorer.score_parents)
+    complete_sets(scorer, 2)
 
 
 def compile_anneal() -> None:
@@ -101,6 +137,7 @@ def compile_solve() -> None:
     data = _random_data(5, 2, 100)
     for solver in (dn.OrderSearch(), dn.Exhaustive(), dn.Divide(), dn.Divide(size=4, combine="penalty")):
         dn.learn(data, solver)
+    dn.read(np.eye(2, dtype=np.int64))
     bit_planes.empty(np.array([2]), 2).fill(0, 1, np.ones(1, dtype=np.uint8))
 
 

@@ -188,7 +188,8 @@ def _keep_best(
                 place = most - 1
                 while place > 0 and gain > kept[child, place - 1]:
                     kept[child, place] = kept[child, place - 1]
-                    pairs[child, place] = pairs[child, place - 1]
+                    for end in range(2):  # assigning a row compiles five times longer
+                        pairs[child, place, end] = pairs[child, place - 1, end]
                     place -= 1
                 kept[child, place] = gain
                 pairs[child, place, 0], pairs[child, place, 1] = p, q
