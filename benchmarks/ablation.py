@@ -53,7 +53,8 @@ VARIANTS: dict[str, list[tuple[Any, str, Any]]] = {
         (anytime, "propose_combinations", propose_nothing),
         (anytime, "MAX_TRIPLE_COST", 0.0),
     ],
-    "without larger sets": [(AnytimeSearch, "_widen", lambda _: None)],
+    "without larger sets": [(AnytimeSearch, "_widen", lambda *_: None)],
+    "without beams": [(AnytimeSearch, "_search_beams", lambda _: False)],
     "one chain instead of four": [(anytime, "CHAINS", 1)],
 }
 

@@ -8,10 +8,10 @@ lists. Then the search looks for the best order with these lists, starting from 
 3. Removals, replacements and additions of parents, first among the strongest neighbours, then among all variables.
 4. Reversals of edges. The two variables of an edge get new parents, which suit the new direction.
 5. Complete lists of all sets of few parents, if they can be counted soon; otherwise sets of the strongest neighbours.
-6. Larger sets: single changes of the best sets of each list.
+6. Larger sets: single changes of the best sets of each list, and several more parents at once (see `beams`).
 7. Restarts: a region of the network gets a random order, until three rounds bring no improvement.
 8. Without complete lists: pairs of parents that raise a score only together, found by counting all triples.
-9. Beams: several parents that are added to the best sets of each list, even if the first ones lower the score a little.
+9. Larger sets and restarts again, while this raises the score.
 10. Single changes of the best network over all variables, until none raises the score.
 """
 
@@ -72,7 +72,7 @@ MAX_COMPLETE, MAX_FAMILIES, MAX_COMPLETE_COST = 4, 2e6, 4e9  # complete lists: p
 WIDEN_COST = 3e7  # in rows to read; cost of single changes of all sets of the same rank in their lists
 SMALL = 100  # up to this number of variables, all variables are tried in single changes of the best sets of each list
 MIN_WIDTH, MAX_WIDTH = 3, 40  # best sets of each list whose single changes are tried
-BEAM_COST = 4e8  # in rows to read; cost of adding a parent to all sets of the same rank in their beams
+BEAM_COST = 2e8  # rows times possible parents of all children; with few rows, there are more near misses to extend
 MIN_BEAM, MAX_BEAM = 3, 200  # near misses of each child that get one more parent
 MAX_COUNTED = 2_000_000  # sets whose counts stay in memory during beam search
 MAX_EXCHANGE = 8  # maximum number of parents if two variables get the parents of both
@@ -135,7 +135,7 @@ class AnytimeSearch:
         self._seeds = count()
         self._stage = "pairs"
         self._begun = perf_counter()
-        self.best = self._current = FoundNetwork(np.arange(n), np.full((n, 1), -1, dtype=np.int32))
+        self.best = self._current = self._widened = FoundNetwork(np.arange(n), np.full((n, 1), -1, dtype=np.int32))
 
     def solve(self, initial: FoundNetwork | None = None, effort: Effort = "normal", restarts: bool = True) -> None:
         """Search until the effort or the time is spent, or until Ctrl-C. Without any network, raise the exception.
@@ -153,7 +153,7 @@ class AnytimeSearch:
                 self._restart_rounds()
             if self._try_all_pairs() and restarts:
                 self._restart_rounds()
-            while self._search_beams() and restarts:
+            while self._widen_again() and restarts:
                 self._restart_rounds()
             if effort == "max":
                 self._restart_rounds(endless=True)
@@ -237,7 +237,6 @@ class AnytimeSearch:
             self._improve(100, 5)
             self._refine()
             self._combine()
-        self._begin("larger sets")
         self._widen()
 
     @property
@@ -276,12 +275,13 @@ class AnytimeSearch:
         self._refine()
         return self.best.score > score + WORTHWHILE
 
-    def _search_beams(self) -> bool:
-        """Add several parents at once to the best sets of each list. Return whether a better network was found."""
-        self._begin("beams")
+    def _widen_again(self) -> bool:
+        """Search for larger sets again if the best network is new. Return whether a better network was found."""
+        if self.best is self._widened:
+            return False
         self._keep(self.best)
         score = self.best.score
-        self._widen(min(max(int(BEAM_COST / self._cost(self._common_options[0])), MIN_BEAM), MAX_BEAM))
+        self._widen()
         return self.best.score > score + WORTHWHILE
 
     def _combine(self) -> None:
@@ -383,34 +383,24 @@ class AnytimeSearch:
             self._score(changed, changes)
         return len(new) > 0
 
-    def _widen(self, beam: int = 0) -> None:
-        """Propose changes of the best sets of each list and search again, until this gains little.
-
-        Args:
-            beam: number of sets in the beam of each child; 0 to propose single changes only.
-        """
-        options, name = self._common_options
-        width = min(max(int(WIDEN_COST / self._cost(options)), MIN_WIDTH), MAX_WIDTH)
+    def _widen(self) -> None:
+        """Change and extend the best sets of each list and search again, until this gains little."""
+        self._begin("larger sets")
+        options, name = (self._every, "every") if len(self._allowed) <= SMALL else (self._near, "near")
+        possible = max(1, len(options.variables))
+        width = _clip(WIDEN_COST / (self.scorer.counter.cost(4) * possible), MIN_WIDTH, MAX_WIDTH)
+        beam = _clip(BEAM_COST / (self.scorer.data.rows * possible), MIN_BEAM, MAX_BEAM)
         gain = np.inf
         while gain > WORTHWHILE:
             score = self._current.score
             for fitting in (False, True):
                 children, rows = self.sets.best_sets(width, fitting)
                 self._expand_sets(children, rows, options, name, swaps=True)
-                if beam:
-                    self._extend(children, rows, options, beam, fitting)
+                self._extend(children, rows, options, beam, fitting)
             self._improve(100, 5)
             gain = self._current.score - score
         self._refine()
-
-    @property
-    def _common_options(self) -> tuple[Options, str]:
-        """The possible parents in changes of many sets, and their name."""
-        return (self._every, "every") if len(self._allowed) <= SMALL else (self._near, "near")
-
-    def _cost(self, options: Options) -> float:
-        """Return the cost, in rows to read, of adding each option to one set of each child."""
-        return self.scorer.counter.cost(4) * max(1, len(options.variables))
+        self._widened = self.best
 
     def _extend(self, children: Ints, rows: Members, options: Options, most: int, fitting: bool) -> None:
         """Add several parents at once to parent sets by beam search.
@@ -574,6 +564,11 @@ class AnytimeSearch:
     def _begin(self, stage: str) -> None:
         self._stage = stage
         self.run.progress(f"search: {stage}", 0, 1)
+
+
+def _clip(value: float, least: int, most: int) -> int:
+    """Return the nearest integer that is not above `value`, from `least` to `most`."""
+    return min(max(int(value), least), most)
 
 
 def _improvements(scores: Floats, origin: Ints, new_scores: Floats, possible: NDArray[np.bool_]) -> tuple[Ints, Ints]:
