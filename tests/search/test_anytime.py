@@ -183,15 +183,30 @@ def test_parent_limit_grows_if_one_more_parent_helps():
     assert limited.search.at_limit
 
 
-def test_near_constant_columns_do_not_get_many_parents():
+def test_constant_columns_do_not_get_many_parents():
     """BDeu rewards every further parent of a constant column by a tiny amount."""
     generator = np.random.default_rng(2)
-    codes = generator.integers(0, 3, (500, 25))
-    codes[:, 0] = 0
-    names = [f"c{i}" for i in range(25)]
-    data = dn.Dataset.from_codes(names, [["a", "b", "c"]] * 25, codes.T.astype(np.uint8))
-    result = dn.learn(data)
-    assert result.dag.in_degree("c0") <= 4
+    codes = generator.integers(0, 3, (500, 26))
+    codes[:, :8] = 0
+    names = [f"c{i}" for i in range(26)]
+    data = dn.Dataset.from_codes(names, [["a", "b", "c"]] * 26, codes.T.astype(np.uint8))
+    assert max(degree for _, degree in dn.learn(data).dag.in_degree) == 4
+    assert max(degree for _, degree in dn.learn(data, max_parents=6).dag.in_degree) == 6
+
+
+def test_max_effort_keeps_the_proof_of_optimality():
+    data = random_data(14, 100, 1, arities=[2] * 14)
+    assert dn.learn(data, dn.Auto(effort="max"), max_parents=2, time_limit=60).optimal
+
+
+def test_a_variable_can_have_64_required_parents_but_no_more():
+    data = random_data(70, 60, 1, arities=[2] * 70)
+    names = data.names
+    required = [(name, names[0]) for name in names[1:66]]
+    result = dn.learn(data, knowledge={"required": required[:64], "roots": names[1:]})
+    assert set(required[:64]) <= set(result.dag.edges)
+    with pytest.raises(dn.InputError, match="65 required parents"):
+        dn.learn(data, knowledge={"required": required})
 
 
 def test_result_with_a_trace_survives_saving(tmp_path):

@@ -1,5 +1,7 @@
 """Lists of parent sets: dominated sets, pins, and which sets stay if a list is too long."""
 
+from itertools import combinations
+
 import numpy as np
 
 from dagneal.search.parent_sets import MIN_SETS, ParentSets
@@ -76,3 +78,12 @@ def test_sets_that_fit_the_order_stay_besides_better_sets():
     assert rows[children == 0].tolist() == [[4, 5], [3, 5], [2, 5]]
     children, rows = sets.best_sets(1, fitting=False)
     assert rows[children == 0].tolist() == [[n - 2, n - 1]]
+
+
+def test_large_sets_that_are_hardly_better_do_not_fill_a_list():
+    """The larger sets come first, because their scores are higher."""
+    sets = empty_lists(11)
+    fours = [(members, 1.90) for members in combinations(range(1, 11), 4)]
+    fives = [(members, 1.92) for members in combinations(range(1, 11), 5)]
+    add(sets, 0, *fives, *fours)
+    assert {len(members) for members, _ in list_of(sets, 0)} == {0, 4}

@@ -1,7 +1,7 @@
 """Compile kernels in advance, in parallel processes.
 
-Numba compiles only one function at a time in a process. So the kernels are divided into parts that need nothing from each
-other, and each part is compiled in a process of its own (see `compiled_parts`). A file in the cache folder records that a
+Numba compiles only one function at a time in a process. So the kernels are divided into parts, and each part is compiled in
+a process of its own (see `compiled_parts`). A file in the cache folder records that a
 part is finished. If a process fails or is stopped, this file is missing, so the next command compiles the part again.
 """
 
@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from time import sleep
@@ -56,13 +57,18 @@ def compile_parts(folder: Path, parts: Sequence[str], progress: Progress | None 
     try:
         while waiting or running:
             while waiting and len(running) < machine.cores():
-                running.append(_start(waiting.pop(0)))
+                part = waiting.pop(0)
+                try:
+                    running.append(_start(part))
+                except OSError as error:
+                    failures.append(f"{part}: {error}")
             sleep(_WAIT)
             for finished in [entry for entry in running if entry[1].poll() is not None]:
                 running.remove(finished)
                 part, process, errors = finished
                 if process.returncode == 0:
-                    _record(folder, part).touch()
+                    with suppress(OSError):  # another version of the code may have deleted the folder
+                        _record(folder, part).touch()
                 else:
                     failures.append(f"{part}: {_last_line(errors) or f'exit status {process.returncode}'}")
                 errors.close()

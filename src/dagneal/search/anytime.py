@@ -29,7 +29,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.base.errors import OutOfTimeError
+from dagneal.base.errors import InputError, OutOfTimeError
 from dagneal.base.kernels import Floats, Ints, run_threads
 from dagneal.runtime.run import Run
 from dagneal.scoring.complete import CompleteSets, complete_cost, complete_sets
@@ -42,7 +42,7 @@ from dagneal.search.climb import climb, settle
 from dagneal.search.cuts import improve_by_cuts
 from dagneal.search.joint_gains import joint_gains, triple_cost
 from dagneal.search.neighbours import closest, dependence, nearest
-from dagneal.search.parent_sets import FREE_PARENTS, ParentSets
+from dagneal.search.parent_sets import FREE_PARENTS, MAX_CANDIDATES, ParentSets
 from dagneal.search.proposals import (
     Options,
     Rules,
@@ -65,7 +65,8 @@ PATIENCE = 3  # rounds without improvement after which the search stops
 MIN_ROUNDS, ROUNDS = 2, 200_000  # maximum number of rounds; the second number is divided by the squared number of variables
 NEIGHBOURS = 40  # strongest neighbours of a variable that are tried as parents before all variables are tried
 PAIR_NEIGHBOURS = 20  # strongest neighbours of a variable that are tried as pairs of parents at first
-MAX_PAIRS = 300_000  # pairs of parents that are tried later
+MAX_PROPOSALS = 300_000  # approximate number of pairs of parents that are tried later
+HUB = 3  # a variable that is close to many others gets at most this multiple of the number of neighbours
 MAX_TRIPLE_COST = 2e10  # in rows to read; up to this cost all pairs of parents are counted
 LEADERS, MAX_SETS = 12, 100_000  # best candidates of a child whose sets of three and four are tried; number of these sets
 MAX_COMPLETE, MAX_FAMILIES, MAX_COMPLETE_COST = 4, 2e6, 4e9  # complete lists: parents, sets to count, rows to read
@@ -110,13 +111,13 @@ class AnytimeSearch:
         trace: best score after each improvement.
         stopped: reason for the end of the search: `""` if all stages are finished, `"time"` or `"interrupt"`.
         complete: all parent sets up to a number of parents, if they were counted.
-        locally_optimal: whether it was checked that no single change of the network raises the score.
+        locally_optimal: whether it was checked that no single change of the network raises the score. Additions beyond four
+            parents that gain less than 1 nat are not counted.
     """
 
     def __init__(self, scorer: Scorer, max_parents: int | None, run: Run) -> None:
         n = len(scorer.data.names)
         self.scorer, self.run = scorer, run
-        self.sets = ParentSets(n, FREE_PARENTS if max_parents is None else max_parents)
         self.trace: list[TracePoint] = []
         self.stopped = ""
         self.complete: CompleteSets | None = None
@@ -127,6 +128,10 @@ class AnytimeSearch:
         allowed = ~np.eye(n, dtype=bool) if rules is None else rules.allowed & ~np.eye(n, dtype=bool)
         required = np.zeros((n, n), dtype=bool) if rules is None else rules.required
         self._rules = Rules(required, limits if rules is None else np.minimum(limits, rules.limits))
+        if (most := int(required.sum(axis=0).max())) > MAX_CANDIDATES:
+            child = scorer.data.names[int(required.sum(axis=0).argmax())]
+            raise InputError(f"{child!r} has {most} required parents; the search allows at most {MAX_CANDIDATES}")
+        self.sets = ParentSets(n, FREE_PARENTS if max_parents is None else max_parents, required.sum(axis=0))
         self._allowed = allowed
         self._every = Options.of(allowed)  # all possible parents
         self._near, self._close, self._wide = self._every, allowed, allowed  # the strongest neighbours
@@ -142,8 +147,8 @@ class AnytimeSearch:
 
         Args:
             initial: initial network; None for no warm start.
-            effort: `"normal"` to stop after three rounds of restarts without improvement, or after 200,000 rounds divided
-                by the squared number of variables, at least two; `"max"` to use all the time.
+            effort: `"normal"` to end each series of restarts after three rounds without improvement, or after 200,000
+                rounds divided by the squared number of variables, at least two; `"max"` to use all the time.
             restarts: False to leave out the restarts.
         """
         with self.keep_best():
@@ -155,9 +160,10 @@ class AnytimeSearch:
                 self._restart_rounds()
             while self._widen_again() and restarts:
                 self._restart_rounds()
-            if effort == "max":
-                self._restart_rounds(endless=True)
             self._finish()
+            while effort == "max" and restarts:
+                if self._restart_rounds():
+                    self._finish()
 
     @contextmanager
     def keep_best(self) -> Iterator[None]:
@@ -179,7 +185,7 @@ class AnytimeSearch:
         """
         self._begin(stage)
         self._score(children, rows)
-        self._current = self.best
+        self._keep(self.best)
         self._improve(100, 5)
         self._refine()
         self._finish()
@@ -215,7 +221,7 @@ class AnytimeSearch:
         self._begin("additions")
         self._strength = strength = dependence(self.scorer)
         self._near = Options.of(nearest(strength, NEIGHBOURS) & self._allowed)
-        self._close = nearest(strength, PAIR_NEIGHBOURS) & self._allowed
+        self._close = self._neighbours(PAIR_NEIGHBOURS)
         self._change(self._near, "additions", swaps=False, visits=10)
         self._begin("pairs of parents")
         self._score(*propose_combinations(Options.of(self._close), self._rules, 2))
@@ -232,12 +238,16 @@ class AnytimeSearch:
             self._combine()
         if self._complete_size < 2:
             self._begin("more pairs of parents")
-            self._wide = nearest(strength, int((2 * MAX_PAIRS / len(strength)) ** 0.5)) & self._allowed
+            self._wide = self._neighbours(int((2 * MAX_PROPOSALS / len(strength)) ** 0.5))
             self._score(*propose_combinations(Options.of(self._wide), self._rules, 2))
             self._improve(100, 5)
             self._refine()
             self._combine()
         self._widen()
+
+    def _neighbours(self, most: int) -> NDArray[np.bool_]:
+        """Return the `most` strongest neighbours of each variable, and the variables that have it as such a neighbour."""
+        return nearest(self._strength, most) & closest(self._strength, HUB * most) & self._allowed
 
     @property
     def _complete_size(self) -> int:
@@ -254,7 +264,7 @@ class AnytimeSearch:
         self._begin("complete lists")
         _, children, rows, scores = self.complete = complete_sets(self.scorer, possible[-1])
         fits = (rows >= 0).sum(axis=1) <= self._rules.limits[children]
-        fits &= ~np.any(self._rules.required[:, children], axis=0)
+        fits &= self._rules.required.sum(axis=0)[children] == 0
         self.sets.add(children[fits], trim_rows(rows[fits]), scores[fits])
         self._improve(100, 5)
         self._refine()
@@ -264,7 +274,8 @@ class AnytimeSearch:
 
         Return whether a better network was found.
         """
-        if self._complete_size >= 2 or self._wide[self._allowed].all() or triple_cost(self.scorer) > MAX_TRIPLE_COST:
+        useless = self._complete_size >= 2 or self._rules.limits.max() < 2 or self._wide[self._allowed].all()
+        if useless or triple_cost(self.scorer) > MAX_TRIPLE_COST:
             return False
         self._begin("all pairs of parents")
         score = self.best.score
@@ -293,16 +304,19 @@ class AnytimeSearch:
         self._improve(100, 5)
         self._refine()
 
-    def _restart_rounds(self, endless: bool = False) -> None:
-        """Restart in rounds, until three rounds bring no improvement or the number of rounds is reached."""
-        idle = 0
-        most = max(MIN_ROUNDS, ROUNDS // len(self._allowed) ** 2)
-        for number in count():
-            if not endless and (idle == PATIENCE or number == most):
-                return
+    def _restart_rounds(self) -> bool:
+        """Restart in rounds, until three rounds bring no improvement or the number of rounds is reached.
+
+        Return whether a better network was found.
+        """
+        idle, first = 0, self.best.score
+        for _ in range(max(MIN_ROUNDS, ROUNDS // len(self._allowed) ** 2)):
             score = self.best.score
             self._restart()
             idle = 0 if self.best.score > score + _EPSILON else idle + 1
+            if idle == PATIENCE:
+                break
+        return self.best.score > first + _EPSILON
 
     def _restart(self) -> None:
         """Shuffle a part of the best order in independent chains, and refine the best network that they find."""
@@ -337,7 +351,7 @@ class AnytimeSearch:
         edge = sorted(region)
         while edge and len(region) < REGION:
             variable = edge.pop(int(generator.integers(len(edge))))
-            around = np.flatnonzero(self._close[:, variable])
+            around = generator.permutation(np.flatnonzero(self._close[:, variable] | self._close[variable]))
             new = [int(other) for other in around if int(other) not in region][: REGION - len(region)]
             region.update(new)
             edge += new
@@ -535,7 +549,7 @@ class AnytimeSearch:
                 self._keep(self._network(space, state))
 
     def _run_chain(self, space: SearchSpace, state: OrderState, centres: Ints, visits: int, cuts: int) -> None:
-        """Improve an order by cuts and restarts. `visits` and `cuts` are numbers per variable in `centres`."""
+        """Improve an order by cuts and perturbations. `visits` and `cuts` are numbers per variable in `centres`."""
         settle(space, state)
         n = min(len(centres), MOST)
         for begin in range(0, cuts * n, _CUTS):

@@ -51,7 +51,7 @@ def best_change(parents: Members, order: Ints, rules: Rules, allowed: Options, f
     everyone = np.arange(len(parents))
     present = score(everyone, parents)
     descendants = _descendants(parents, order)
-    best = _best_reversal(parents, rules, allowed, descendants, present, score)
+    best = _best_reversal(parents, rules, allowed, free, descendants, present, score)
     step = max(1, _ROWS // max(1, len(parents) * (parents.shape[1] + 1)))
     for begin in range(0, len(parents), step):
         some = everyone[begin : begin + step]
@@ -69,7 +69,7 @@ def best_change(parents: Members, order: Ints, rules: Rules, allowed: Options, f
 
 
 def _best_reversal(
-    parents: Members, rules: Rules, allowed: Options, descendants: Masks, present: Floats, score: ScoreSets
+    parents: Members, rules: Rules, allowed: Options, free: int, descendants: Masks, present: Floats, score: ScoreSets
 ) -> Change | None:
     """Return the reversal of an edge that raises the score most; None if no reversal raises the score."""
     child, place = np.nonzero(parents >= 0)
@@ -80,7 +80,9 @@ def _best_reversal(
     possible = may[parent, child] & ~rules.required[parent, child] & room
     child, parent, place = child[possible], parent[possible], place[possible]
     without, extended = reverse_edges(parents, child, parent, place)
-    gains = score(child, without) - present[child] + score(parent, extended) - present[parent]
+    rises = score(parent, extended) - present[parent]
+    rises[((extended >= 0).sum(axis=1) > free) & (rises < LEAST_GAIN)] = -np.inf
+    gains = score(child, without) - present[child] + rises
     for edge in np.argsort(-gains, kind="stable"):
         if gains[edge] <= _EPSILON:
             return None

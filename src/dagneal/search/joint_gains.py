@@ -58,8 +58,8 @@ def joint_gains(scorer: Scorer, gains: Floats, near: NDArray[np.bool_]) -> NDArr
     Args:
         scorer: scorer of the data with a finite `triple_cost`.
         gains: score gain of each single parent, from `Scorer.pair_gains`.
-        near: `near[parent, child]` is True if the parent alone raises the score. Pairs with this parent are skipped,
-            because the candidate search finds them without joint gains.
+        near: matrix; pairs of parents p and q are skipped if `near[p, child]` and `near[q, child]`, because these pairs are
+            scored elsewhere. Pairs with a parent that raises the score alone are also skipped.
     """
     data, planes = scorer.data, scorer.counter.planes
     if planes is None:
@@ -74,6 +74,7 @@ def joint_gains(scorer: Scorer, gains: Floats, near: NDArray[np.bool_]) -> NDArr
     def work(firsts: Ints) -> tuple[Floats, NDArray[np.int32]]:
         kept, pairs = np.zeros((n, MAX_PAIRS)), np.full((n, MAX_PAIRS, 2), -1, dtype=np.int32)
         for first in firsts:
+            scorer.counter.run.deadline.check()
             for begin in range(int(np.searchsorted(j, first, side="right")), len(j), _BATCH):
                 batch = slice(begin, begin + _BATCH)
                 first_members = np.full(len(j[batch]), countable[first], dtype=np.int32)
@@ -113,7 +114,8 @@ class Scores(NamedTuple):
         single: `single[parent, child]` is the score that a pair with this parent has to exceed.
         charges: `charges[s, c]` is the penalty for a child with s states whose two parents have c state combinations.
         arities: number of states of each variable.
-        near: `near[parent, child]` is True if the parent alone raises the score.
+        near: `near[parent, child]` is True if pairs of this parent and another near parent are skipped.
+        helps: `helps[parent, child]` is True if the parent alone raises the score.
     """
 
     terms: Floats
@@ -123,6 +125,7 @@ class Scores(NamedTuple):
     charges: Floats
     arities: Ints
     near: NDArray[np.bool_]
+    helps: NDArray[np.bool_]
 
 
 def _scores(scorer: Scorer, gains: Floats, near: NDArray[np.bool_], states: Ints) -> tuple[Scores, Ints]:
@@ -142,7 +145,7 @@ def _scores(scorer: Scorer, gains: Floats, near: NDArray[np.bool_], states: Ints
         for arity in states:
             charges[arity] = scorer.criterion.penalties(int(arity), configurations, data.rows)
     arities = data.arities.astype(np.int64)
-    return Scores(table.terms, table.parameters, _joint(scorer), single, charges, arities, near), line_of
+    return Scores(table.terms, table.parameters, _joint(scorer), single, charges, arities, near, gains > 0.0), line_of
 
 
 def _joint(scorer: Scorer) -> Floats:
@@ -180,7 +183,7 @@ def _keep_best(
         for role in range(3):
             child = members[index, role]
             p, q = members[index, 1 if role == 0 else 0], members[index, 1 if role == 2 else 2]
-            if scores.near[p, child] or scores.near[q, child]:
+            if scores.helps[p, child] or scores.helps[q, child] or (scores.near[p, child] and scores.near[q, child]):
                 continue
             charge = scores.charges[scores.arities[child], scores.arities[p] * scores.arities[q]]
             gain = total - scores.joint[p, q] - charge - max(scores.single[p, child], scores.single[q, child])

@@ -24,8 +24,8 @@ class ParentSets:
     The sets of a child are sorted by decreasing score. A set is removed if one of its subsets scores at least as high,
     because the best network never needs it. A set of more than `free` parents is also removed if it beats one of its subsets
     by less than 1 nat: with columns that are nearly constant, BDeu rewards every further parent with a tiny gain. If a list
-    is too long, the least useful sets are removed, but never the empty set and never a pinned set. The empty set must be
-    added first.
+    is too long, the least useful sets are removed, but never the empty set, the set of all required parents, and a pinned
+    set. The empty set must be added first.
 
     The use of a set is its score minus a price for each parent that is a child in the pinned network. The price is what this
     parent loses with its best set that does not contain the child. Without prices, sets of its many children would fill the
@@ -34,10 +34,13 @@ class ParentSets:
     Args:
         variables: number of variables.
         free: number of parents above which a set must be clearly better than its subsets.
+        required: number of required parents of each variable; none by default. All sets of a child but the empty set
+            contain its required parents.
     """
 
-    def __init__(self, variables: int, free: int = FREE_PARENTS) -> None:
+    def __init__(self, variables: int, free: int = FREE_PARENTS, required: Ints | None = None) -> None:
         self.free = free
+        self._required = np.zeros(variables, dtype=np.int64) if required is None else required
         self._rows: list[Members] = [np.empty((0, 0), dtype=np.int32)] * variables
         self._scores: list[Floats] = [np.empty(0)] * variables
         self._masks: list[Masks] = [np.empty(0, dtype=np.uint64)] * variables
@@ -46,16 +49,9 @@ class ParentSets:
         self._prices = np.zeros((variables, variables))
         self._position = np.full(variables + 1, -1)  # in the order of the pinned network; the last entry is for padding
 
-    def __len__(self) -> int:
-        return sum(map(len, self._scores))
-
     def sets_of(self, child: int) -> tuple[Members, Floats]:
         """Return the parent sets of a child as rows of variables padded with -1, and their scores."""
         return self._rows[child], self._scores[child]
-
-    def candidates_of(self, child: int) -> Ints:
-        """Return the variables that are in a parent set of a child."""
-        return np.flatnonzero(self._bits[child] >= 0)
 
     def leaders(self, most: int) -> NDArray[np.bool_]:
         """Return a matrix: `matrix[variable, child]` is True if the variable is among the best candidates of the child.
@@ -134,7 +130,7 @@ class ParentSets:
         pinned = (rows == pin).all(axis=1) if len(pin) else np.zeros(len(rows), dtype=bool)
         bits = np.full(len(self._rows), -1, dtype=np.int8)
         masks, kept = np.empty(len(rows), dtype=np.uint64), np.empty(len(rows), dtype=np.int64)
-        count = _select(rows, scores, pinned, self.free, bits, masks, kept)
+        count = _select(rows, scores, pinned, self.free, int(self._required[child]), bits, masks, kept)
         by_score = np.argsort(-scores[kept[:count]], kind="stable")
         kept = kept[by_score]
         self._rows[child], self._scores[child] = rows[kept], scores[kept]
@@ -178,12 +174,19 @@ def _alternate(order: Ints, fits: NDArray[np.bool_]) -> Ints:
 
 @kernel
 def _select(
-    rows: Members, scores: Floats, pinned: NDArray[np.bool_], free: int, bits: NDArray[np.int8], masks: Masks, kept: Ints
+    rows: Members,
+    scores: Floats,
+    pinned: NDArray[np.bool_],
+    free: int,
+    least_size: int,
+    bits: NDArray[np.int8],
+    masks: Masks,
+    kept: Ints,
 ) -> int:
     """Choose the parent sets of a child that stay in its list. Return their number.
 
-    `rows` and `scores` are sorted by decreasing use. The function writes the bit of each variable to `bits`, the masks of
-    the chosen sets to `masks`, and their indices to `kept`.
+    `rows` and `scores` are sorted by decreasing use. Sets of `least_size` parents always stay. The function writes the bit
+    of each variable to `bits`, the masks of the chosen sets to `masks`, and their indices to `kept`.
     """
     count, candidates = 0, 0
     sizes = np.zeros(len(rows), dtype=np.int64)
@@ -201,6 +204,7 @@ def _select(
             highest = index
         if sizes[index] == 0:
             lowest = index
+    has_large = False
     most = min(max(SETS_PER_NAT * (scores[highest] - scores[lowest]), MIN_SETS), MAX_SETS)
     for index in range(len(rows)):
         new, mask = 0, np.uint64(0)
@@ -210,8 +214,11 @@ def _select(
                 new += 1
             else:
                 mask |= np.uint64(1) << np.uint64(bit)
-        needed = pinned[index] or sizes[index] == 0
-        if not needed and (candidates + new > MAX_CANDIDATES or count >= most):
+        needed = pinned[index] or sizes[index] == 0 or sizes[index] == least_size
+        if not needed and candidates + new > MAX_CANDIDATES:
+            continue
+        # A set can enter a full list if it removes large sets that are hardly better. They contain all its members.
+        if not needed and count >= most and (new > 0 or not has_large):
             continue
         least = LEAST_GAIN if large[index] else 0.0
         if _has_better_subset(masks, scores, kept, count, mask, scores[index] - least):
@@ -222,9 +229,11 @@ def _select(
                 bits[variable] = candidates
                 candidates += 1
                 mask |= np.uint64(1) << np.uint64(bits[variable])
-        stay = _remove_supersets(masks, scores, kept, count, mask, scores[index], large)
-        masks[stay], kept[stay] = mask, index
-        count = stay + 1
+        count = _remove_supersets(masks, scores, kept, count, mask, scores[index], large)
+        if needed or count < most:
+            masks[count], kept[count] = mask, index
+            count += 1
+            has_large |= large[index]
     _forget_unused(bits, masks, count)
     return count
 
