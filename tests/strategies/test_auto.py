@@ -68,7 +68,7 @@ def test_limit_that_excludes_no_parent_is_not_reached():
 
 def test_proved_network_is_locally_optimal_although_the_search_found_another(monkeypatch):
     """The summary describes the network of exact search, not that of the search before."""
-    monkeypatch.setattr(AnytimeSearch, "_grow", lambda self: None)
+    monkeypatch.setattr(AnytimeSearch, "_grow", lambda self, restarts: None)
     monkeypatch.setattr(AnytimeSearch, "_finish", lambda self: None)
     data = binary_data(14)
     result = dn.learn(data, max_parents=2)

@@ -6,7 +6,7 @@ lists. Then the search looks for the best order with these lists, starting from 
 1. Pairs: every child has at most one parent.
 2. Additions of single parents, and pairs of parents, among the strongest neighbours of each variable.
 3. Removals, replacements and additions of parents, first among the strongest neighbours, then among all variables.
-4. Reversals of edges. The two variables of an edge get new parents, which suit the new direction.
+4. Reversals of edges. The two variables of an edge get new parents, which suit the new direction. One round of restarts.
 5. Complete lists of all sets of few parents, if they can be counted soon; otherwise sets of the strongest neighbours.
 6. Larger sets: single changes of the best sets of each list, and several more parents at once (see `beams`).
 7. Restarts: a region of the network gets a random order, until three rounds bring no improvement.
@@ -153,12 +153,12 @@ class AnytimeSearch:
         """
         with self.keep_best():
             self._start(initial)
-            self._grow()
+            self._grow(restarts)
             if restarts:
                 self._restart_rounds()
             if self._try_all_pairs() and restarts:
                 self._restart_rounds()
-            while self._widen_again() and restarts:
+            while restarts and self._widen_again():
                 self._restart_rounds()
             self._finish()
             while effort == "max" and restarts:
@@ -216,8 +216,12 @@ class AnytimeSearch:
         self._current = FoundNetwork(enforce_required(order[None, :], required)[0], self._current.parents)
         self._improve(0, 0)
 
-    def _grow(self) -> None:
-        """Grow the network from pairs: add, replace and reverse edges until no step brings a new parent set."""
+    def _grow(self, restarts: bool) -> None:
+        """Grow the network from pairs: add, replace and reverse edges until no step brings a new parent set.
+
+        Args:
+            restarts: True for one round of restarts after the first reversals. It gains most at this point.
+        """
         self._begin("additions")
         self._strength = strength = dependence(self.scorer)
         self._near = Options.of(nearest(strength, NEIGHBOURS) & self._allowed)
@@ -232,6 +236,8 @@ class AnytimeSearch:
         self._improve(20, 1)
         self._begin("reversals")
         self._refine()
+        if restarts:
+            self._restart()
         self._add_complete()
         if self._complete_size < 3:
             self._begin("sets of parents")

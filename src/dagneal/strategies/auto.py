@@ -25,6 +25,7 @@ from dagneal.solvers.problem import Problem
 from dagneal.solvers.solution import Bound, SearchSummary, Solution
 from dagneal.strategies.classical import Exact, OrderSearch, prove_bound, solve_table
 
+_MAX_BOUND = 100  # with more variables, the bound is too high to be useful, and it takes much memory
 _INSTANT = 12  # up to this number of variables, exact search needs no time, so there is no anytime search before it
 
 
@@ -120,7 +121,7 @@ def _bound(search: AnytimeSearch, few: int) -> Bound | None:
     parents. In these cases, all sets of at most `few` parents are counted here, and added to the search.
     """
     scorer = search.scorer
-    if search.complete is not None and scorer.knowledge is None:
+    if search.complete is not None and scorer.knowledge is None and len(scorer.data.names) <= _MAX_BOUND:
         return prove_bound(search.complete.table(scorer))
     if len(scorer.data.names) > COMPLETE_VARIABLES or not table_is_quick(scorer, few):
         return None
