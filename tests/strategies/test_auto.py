@@ -121,7 +121,7 @@ def test_network_that_improves_before_an_interrupt_is_not_called_locally_optimal
     data = binary_data(24)
     search = AnytimeSearch(Scorer(data), 3, Run(0))
     with monkeypatch.context() as patch:
-        patch.setattr(AnytimeSearch, "_grow", lambda self: None)
+        patch.setattr(AnytimeSearch, "_grow", lambda self, restarts: None)
         patch.setattr(AnytimeSearch, "_finish", lambda self: setattr(self, "locally_optimal", True))
         search.solve(restarts=False)
     assert search.locally_optimal
