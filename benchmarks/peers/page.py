@@ -20,10 +20,12 @@ _INTRODUCTION = """
 Every tool learns from the same 10,000 rows of each network. All numbers are means over seeds 1 to 3. Each search runs in its
 own process on one core. All tools use BDeu with an equivalent sample size of 1 and the states that occur in the data; other
 settings are the defaults. "Seconds" is the CPU time of the search, without imports, compilation and reading. dagneal has its
-result earlier, and uses the rest of its time to look for a better one; see [Search](search.md). "GB" is the peak of the process. dagneal scores all graphs; an equivalence class (CPDAG) is first extended to a DAG. **Nats below the best**
-is the distance to the best log score that any tool found on the same rows, in natural-log units (nats). "SA alone" allows
-at most two parents per variable; the other tools have no limit. SHD counts missing, extra and reversed edges. Within an equivalence class the data cannot decide the direction of an edge, so SHD is partly chance.
-`make peers` repeats all measurements.
+result earlier and spends the rest of its time on looking for a better one; [Search](search.md) compares at equal times. "GB"
+is the peak memory of the process. dagneal scores all graphs; an equivalence class (CPDAG) is first extended to a DAG. **Nats
+below the best** is the distance to the best log score that any tool found on the same rows, in natural-log units (nats). "SA
+alone" allows at most two parents per variable; the other tools have no limit. SHD counts missing, extra and reversed edges.
+Within an equivalence class the data cannot decide the direction of an edge, so SHD is partly chance. A tool that exceeds 300
+s on one network is not run on larger networks. `make peers` repeats all measurements.
 """
 
 _TOOLS = """

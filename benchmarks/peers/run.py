@@ -102,10 +102,7 @@ def records(folder: Path, networks: list[str], seeds: tuple[int, ...], tools: li
                 for tool in tools:
                     if (tool, network, seed) in done:
                         continue
-                    if tool in late:
-                        result = {"late": late[tool]}
-                    else:
-                        result = evaluate(run(tool, rows, seed), truths[network], data)
+                    result = {"late": late[tool]} if tool in late else evaluate(run(tool, rows, seed), truths[network], data)
                     record = {"tool": tool, "network": network, "seed": seed} | result
                     if "late" in record:
                         late.setdefault(tool, f"not run, because {network} took {record['late']}")
