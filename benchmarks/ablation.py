@@ -44,7 +44,7 @@ def propose_nothing(options: Any, rules: Any, size: int) -> tuple[Any, Any]:
 VARIANTS: dict[str, list[tuple[Any, str, Any]]] = {
     "complete search": [],
     "without cuts": [(AnytimeSearch, "_run_chain", run_chain_without_cuts)],
-    "without restarts": [(AnytimeSearch, "_restart_rounds", lambda *_, **__: None)],
+    "without restarts": [(AnytimeSearch, "_restart", lambda _: None)],
     "without reversals": [(AnytimeSearch, "_reverse", lambda *_, **__: False)],
     "without exchanges": [(AnytimeSearch, "_exchange", lambda _: False)],
     "without complete lists": [(anytime, "MAX_COMPLETE", 1)],
@@ -54,7 +54,7 @@ VARIANTS: dict[str, list[tuple[Any, str, Any]]] = {
         (anytime, "MAX_TRIPLE_COST", 0.0),
     ],
     "without larger sets": [(AnytimeSearch, "_widen", lambda *_: None)],
-    "without beams": [(AnytimeSearch, "_search_beams", lambda _: False)],
+    "without beams": [(AnytimeSearch, "_extend", lambda *_: None)],
     "one chain instead of four": [(anytime, "CHAINS", 1)],
 }
 

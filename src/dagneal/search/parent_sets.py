@@ -11,7 +11,7 @@ from dagneal.scoring.sets import Members
 from dagneal.search.space import SearchSpace
 
 MAX_CANDIDATES = 64  # distinct parents in the list of a child; masks have one word
-MAX_SETS = 1000  # sets in the list of a child
+MAX_SETS = 2000  # sets in the list of a child
 MIN_SETS = 100  # sets in the list of a child whose parents hardly matter
 SETS_PER_NAT = 20  # sets in a list for each nat that the best set gains over the smallest set
 FREE_PARENTS = NETWORK_PARENTS  # sets with more parents must be clearly better than their subsets
