@@ -62,7 +62,7 @@ CHAINS = 4  # independent searches of a round; fixed, so that the number of thre
 MOST = 400  # with more variables, a step of the search takes no more visits and cuts
 REGION = 100  # variables that a restart puts into random order
 PATIENCE = 3  # rounds without improvement after which the search stops
-MIN_ROUNDS, ROUNDS = 2, 200_000  # maximum number of rounds; the second number is divided by the squared number of variables
+MIN_ROUNDS, ROUNDS = 1, 200_000  # maximum number of rounds; the second number is divided by the squared number of variables
 NEIGHBOURS = 40  # strongest neighbours of a variable that are tried as parents before all variables are tried
 PAIR_NEIGHBOURS = 20  # strongest neighbours of a variable that are tried as pairs of parents at first
 MAX_PROPOSALS = 300_000  # approximate number of pairs of parents that are tried later
@@ -148,7 +148,7 @@ class AnytimeSearch:
         Args:
             initial: initial network; None for no warm start.
             effort: `"normal"` to end each series of restarts after three rounds without improvement, or after 200,000
-                rounds divided by the squared number of variables, at least two; `"max"` to use all the time.
+                rounds divided by the squared number of variables, at least one; `"max"` to use all the time.
             restarts: False to leave out the restarts.
         """
         with self.keep_best():
