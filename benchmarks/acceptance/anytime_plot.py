@@ -29,7 +29,8 @@ def read_records(path: Path) -> dict[str, dict[str, dict[str, Record]]]:
         network, _, _ = record["sample"].split("-")
         if not record["settings"]:
             networks.setdefault(network, {}).setdefault(record["sample"], {})[record["tool"]] = record
-    return {name: samples for name, samples in networks.items() if any(set(PEERS) & set(tools) for tools in samples.values())}
+    compared = {name for name, samples in networks.items() for tools in samples.values() if set(PEERS) & set(tools)}
+    return {name: samples for name, samples in networks.items() if name in compared}
 
 
 def print_table(networks: dict[str, dict[str, dict[str, Record]]]) -> None:
