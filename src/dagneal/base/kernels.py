@@ -54,10 +54,11 @@ def kernel(function: F) -> F:
 
 
 def _separate_calls(compiled: Any) -> None:
-    """Compile a kernel separately for calls from other kernels. This halves the compilation time of all kernels.
+    """Compile a kernel separately for calls from other kernels, which takes less time.
 
-    Such calls need no wrapper that converts Python objects. Numba would also compile a kernel again for each constant
-    argument, such as 0. The separate version is compiled once for each combination of argument types.
+    Such calls need no wrapper that converts Python objects. Without it, kernels compile about 15 percent faster. Numba would
+    also compile a kernel again for each constant argument, such as 0, which doubles the time. The separate version is
+    compiled once for each combination of argument types.
     """
 
     @cache

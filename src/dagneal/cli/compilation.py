@@ -1,8 +1,8 @@
 """Compile kernels in advance, in parallel processes.
 
 Numba compiles only one function at a time in a process. So the kernels are divided into parts, and each part is compiled in
-a process of its own (see `compiled_parts`). A file in the cache folder records that a
-part is finished. If a process fails or is stopped, this file is missing, so the next command compiles the part again.
+a process of its own (see `compiled_parts`). A file in the cache folder records that a part is finished. If a process fails
+or is stopped, this file is missing, so the next command compiles the part again.
 """
 
 from __future__ import annotations

@@ -128,10 +128,11 @@ class AnytimeSearch:
         allowed = ~np.eye(n, dtype=bool) if rules is None else rules.allowed & ~np.eye(n, dtype=bool)
         required = np.zeros((n, n), dtype=bool) if rules is None else rules.required
         self._rules = Rules(required, limits if rules is None else np.minimum(limits, rules.limits))
-        if (most := int(required.sum(axis=0).max())) > MAX_CANDIDATES:
-            child = scorer.data.names[int(required.sum(axis=0).argmax())]
+        needed = required.sum(axis=0)
+        if (most := int(needed.max())) > MAX_CANDIDATES:
+            child = scorer.data.names[int(needed.argmax())]
             raise InputError(f"{child!r} has {most} required parents; the search allows at most {MAX_CANDIDATES}")
-        self.sets = ParentSets(n, FREE_PARENTS if max_parents is None else max_parents, required.sum(axis=0))
+        self.sets = ParentSets(n, FREE_PARENTS if max_parents is None else max_parents, needed)
         self._allowed = allowed
         self._every = Options.of(allowed)  # all possible parents
         self._near, self._close, self._wide = self._every, allowed, allowed  # the strongest neighbours
