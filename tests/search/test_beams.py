@@ -1,8 +1,11 @@
 """Beam search for larger parent sets."""
 
+from functools import partial
+
 import numpy as np
 
 import dagneal as dn
+from dagneal.scoring.additions import score_additions
 from dagneal.scoring.scorer import Scorer
 from dagneal.search.beams import NEAR, extend_sets, near_misses
 from dagneal.search.proposals import Options, Rules
@@ -31,8 +34,10 @@ def extend(scorer, fits=None):
     options = Options.of(~np.eye(n, dtype=bool))
     rules = Rules(np.zeros((n, n), dtype=bool), np.full(n, n - 1))
     start = np.array([0]), np.array([[1]], dtype=np.int32)
+    present = scorer.score_parents(*start)
+    score = partial(score_additions, scorer)
     everything = lambda children, rows: np.arange(len(children))  # noqa: E731
-    better = extend_sets(*start, options, rules, 10, scorer.score_parents, everything, fits)
+    better = extend_sets(*start, present, options, rules, 4, 10, score, everything, fits)
     return {
         tuple(row[row >= 0].tolist()): score for _, rows, scores in better for row, score in zip(rows, scores, strict=True)
     }

@@ -9,7 +9,8 @@ lists. Then the search looks for the best order with these lists, starting from 
 4. Reversals of edges. The two variables of an edge get new parents, which suit the new direction. One round of restarts.
 5. Complete lists of all sets of few parents, if they can be counted soon; otherwise sets of the strongest neighbours.
 6. Larger sets: single changes of the best sets of each list, and several more parents at once (see `beams`).
-7. Restarts: a region of the network gets a random order, until three rounds bring no improvement.
+7. Restarts: a region of the network gets a random order in several chains, and the results are combined, until three rounds
+   bring no improvement.
 8. Without complete lists: pairs of parents that raise a score only together, found by counting all triples.
 9. Larger sets and restarts again, while this raises the score.
 10. Single changes of the best network over all variables, until none raises the score.
@@ -32,6 +33,7 @@ from numpy.typing import NDArray
 from dagneal.base.errors import InputError, OutOfTimeError
 from dagneal.base.kernels import Floats, Ints, run_threads
 from dagneal.runtime.run import Run
+from dagneal.scoring.additions import can_score_additions, score_additions
 from dagneal.scoring.complete import CompleteSets, complete_cost, complete_sets
 from dagneal.scoring.orders import enforce_required, sort_topologically
 from dagneal.scoring.scorer import Scorer
@@ -41,8 +43,9 @@ from dagneal.search.changes import Change, best_change, reverse_edges
 from dagneal.search.climb import climb, settle
 from dagneal.search.cuts import improve_by_cuts
 from dagneal.search.joint_gains import joint_gains, triple_cost
+from dagneal.search.large_sets import FREE_PARENTS, drop_weak_changes, find_weak
 from dagneal.search.neighbours import closest, dependence, nearest
-from dagneal.search.parent_sets import FREE_PARENTS, MAX_CANDIDATES, ParentSets
+from dagneal.search.parent_sets import MAX_CANDIDATES, ParentSets
 from dagneal.search.proposals import (
     Options,
     Rules,
@@ -58,7 +61,9 @@ from dagneal.search.trace import TracePoint, stop_reason
 
 Effort = Literal["normal", "max"]
 EFFORTS = ("normal", "max")
-CHAINS = 4  # independent searches of a round; fixed, so that the number of threads does not change the result
+# Independent searches of a round. The first number is divided by the number of variables. The number of threads must not
+# change the result.
+ALL_CHAINS, MIN_CHAINS, MAX_CHAINS = 800, 4, 12
 MOST = 400  # with more variables, a step of the search takes no more visits and cuts
 REGION = 100  # variables that a restart puts into random order
 PATIENCE = 3  # rounds without improvement after which the search stops
@@ -67,7 +72,7 @@ NEIGHBOURS = 40  # strongest neighbours of a variable that are tried as parents 
 PAIR_NEIGHBOURS = 20  # strongest neighbours of a variable that are tried as pairs of parents at first
 MAX_PROPOSALS = 300_000  # approximate number of pairs of parents that are tried later
 HUB = 3  # a variable that is close to many others gets at most this multiple of the number of neighbours
-MAX_TRIPLE_COST = 2e10  # in rows to read; up to this cost all pairs of parents are counted
+MAX_TRIPLE_COST = 1e10  # in rows to read; up to this cost all pairs of parents are counted
 LEADERS, MAX_SETS = 12, 100_000  # best candidates of a child whose sets of three and four are tried; number of these sets
 MAX_COMPLETE, MAX_FAMILIES, MAX_COMPLETE_COST = 4, 2e6, 4e9  # complete lists: parents, sets to count, rows to read
 WIDEN_COST = 3e7  # in rows to read; cost of single changes of all sets of the same rank in their lists
@@ -81,6 +86,9 @@ WORTHWHILE = 0.01  # nats; a step is repeated if it gains more
 _EPSILON = 1e-6  # nats; smaller gains can be rounding errors
 _CUTS, _VISITS = 200, 2000  # cuts, and visits of variables, between two checks of the deadline
 _ROWS = 500_000  # parent sets that are scored at a time
+
+Chain = tuple[SearchSpace, Ints, Ints, int, int]
+"""Search space, initial order, variables to move, visits and cuts for each of these variables."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +111,7 @@ class AnytimeSearch:
 
     Args:
         scorer: scorer of the data. Its background knowledge is obeyed.
-        max_parents: parent limit; None for a limit that grows while one more parent raises the score by at least 1 nat.
+        max_parents: parent limit; None for no limit but the rule for large sets (see `large_sets`).
         run: `Run` object with seed, deadline and progress.
 
     Attributes:
@@ -111,8 +119,8 @@ class AnytimeSearch:
         trace: best score after each improvement.
         stopped: reason for the end of the search: `""` if all stages are finished, `"time"` or `"interrupt"`.
         complete: all parent sets up to a number of parents, if they were counted.
-        locally_optimal: whether it was checked that no single change of the network raises the score. Additions beyond four
-            parents that gain less than 1 nat are not counted.
+        locally_optimal: whether it was checked that no single change of the network raises the score. Sets that break the
+            rule for large sets are not counted.
     """
 
     def __init__(self, scorer: Scorer, max_parents: int | None, run: Run) -> None:
@@ -132,7 +140,8 @@ class AnytimeSearch:
         if (most := int(needed.max())) > MAX_CANDIDATES:
             child = scorer.data.names[int(needed.argmax())]
             raise InputError(f"{child!r} has {most} required parents; the search allows at most {MAX_CANDIDATES}")
-        self.sets = ParentSets(n, FREE_PARENTS if max_parents is None else max_parents, needed)
+        self.sets = ParentSets(n, needed)
+        self._free = FREE_PARENTS if max_parents is None else max_parents
         self._allowed = allowed
         self._every = Options.of(allowed)  # all possible parents
         self._near, self._close, self._wide = self._every, allowed, allowed  # the strongest neighbours
@@ -212,7 +221,8 @@ class AnytimeSearch:
         order = np.argsort(-np.where(np.isfinite(gains), gains, 0.0).sum(axis=0), kind="stable")
         if initial is not None:
             fits = (initial.parents >= 0).sum(axis=1) <= self._rules.limits
-            self._score(everyone[fits], initial.parents[fits])
+            scores = self.scorer.score_parents(everyone[fits], initial.parents[fits])
+            self.sets.add(everyone[fits], initial.parents[fits], scores)  # large sets stay, too
             order = initial.order
         self._current = FoundNetwork(enforce_required(order[None, :], required)[0], self._current.parents)
         self._improve(0, 0)
@@ -326,23 +336,18 @@ class AnytimeSearch:
         return self.best.score > first + _EPSILON
 
     def _restart(self) -> None:
-        """Shuffle a part of the best order in independent chains, and refine the best network that they find."""
+        """Shuffle a part of the best order in independent chains, and refine the best network that results from them."""
         self._begin("restarts")
         space = self.sets.space()
         generator = self._generator()
-        regions = [self._choose_region(generator) for _ in range(CHAINS)]
+        chains = _clip(ALL_CHAINS / len(self._allowed), MIN_CHAINS, MAX_CHAINS)
+        regions = [self._choose_region(generator) for _ in range(chains)]
         orders = np.stack([_shuffle(self.best.order, region, generator) for region in regions])
         orders = enforce_required(orders, self._rules.required)
-        seeds = generator.integers(1, 2**62, CHAINS)
-
-        def work(chain: int) -> OrderState:
-            state = OrderState.start(space, orders[chain], int(seeds[chain]))
-            self._run_chain(space, state, regions[chain], 200, 5)
-            return state
-
-        states = run_threads(work, list(range(CHAINS)), self.scorer.counter.workers)
+        tasks = [(space, order, region, 200, 5) for order, region in zip(orders, regions, strict=True)]
+        states = self._run_chains(tasks, generator)
         before = self.best
-        network = self._network(space, max(states, key=lambda state: float(state.score[0])))
+        network = self._combine_states(space, states, generator)
         if abs(network.score - before.score) > _EPSILON:  # otherwise it is the best network, or an equivalent one
             self._keep(network)
             self._refine()
@@ -350,6 +355,39 @@ class AnytimeSearch:
         self._improve(100, 5)
         if self.best is not before:
             self._refine()
+
+    def _run_chains(self, tasks: list[Chain], generator: np.random.Generator) -> list[OrderState]:
+        """Run chains in threads. Return their states."""
+        seeds = generator.integers(1, 2**62, len(tasks))
+
+        def work(task: tuple[Chain, int]) -> OrderState:
+            (space, order, centres, visits, cuts), seed = task
+            state = OrderState.start(space, order, seed)
+            self._run_chain(space, state, centres, visits, cuts)
+            return state
+
+        return run_threads(work, list(zip(tasks, seeds.tolist(), strict=True)), self.scorer.counter.workers)
+
+    def _combine_states(self, space: SearchSpace, states: list[OrderState], generator: np.random.Generator) -> FoundNetwork:
+        """Search again with only those parent sets that the states or the best network use. Return the best network.
+
+        Good networks differ in several regions that have little to do with each other. This search is fast because it has
+        few sets, and it finds the best combination of regions.
+        """
+        best = OrderState.start(space, self.best.order, 1)
+        settle(space, best)
+        states = sorted([*states, best], key=lambda state: -float(state.score[0]))
+        kept = np.zeros(len(space.masks), dtype=bool)
+        kept[space.start[1:] - 1] = True
+        for state in states:
+            kept[state.chosen] = True
+        few = space.restrict(kept)
+        everyone = np.arange(len(self._allowed))
+        tasks = [(few, state.order, everyone, 500, 20) for state in states[:MIN_CHAINS]]
+        top = max(self._run_chains(tasks, generator), key=lambda state: float(state.score[0]))
+        if top.score[0] <= states[0].score[0] + _EPSILON:
+            return self._network(space, states[0])
+        return FoundNetwork(top.order, self.sets.rows(space, np.flatnonzero(kept)[top.chosen]), float(top.score[0]))
 
     def _choose_region(self, generator: np.random.Generator) -> Ints:
         """Return a random connected region of variables."""
@@ -370,7 +408,7 @@ class AnytimeSearch:
         self._keep(self.best)
         while True:
             self.run.deadline.check()
-            network, free = self.best, self.sets.free
+            network, free = self.best, self._free
             change = best_change(network.parents, network.order, self._rules, self._every, free, self.scorer.score_parents)
             if change is None:
                 self.locally_optimal = True
@@ -400,8 +438,13 @@ class AnytimeSearch:
         step = max(1, _ROWS // max(1, int(np.diff(options.first).max()) * (rows.shape[1] + 1)))
         for begin in range(0, len(new), step):
             some = new[begin : begin + step]
-            changed, changes, _ = propose_changes(children[some], rows[some], options, self._rules, swaps)
-            self._score(changed, changes)
+            changed, changes, origin = propose_changes(children[some], rows[some], options, self._rules, swaps)
+            self.run.deadline.check()
+            scores, present = (
+                self.scorer.score_parents(*sets) for sets in ((changed, changes), (children[some], rows[some]))
+            )
+            kept = drop_weak_changes(changes, scores, origin, rows[some], present, self._free)
+            self._add(changed[kept], changes[kept], scores[kept])
         return len(new) > 0
 
     def _widen(self) -> None:
@@ -434,15 +477,18 @@ class AnytimeSearch:
             fitting: whether only sets that fit the order of the present network get further parents.
         """
 
-        def score(children: Ints, rows: Members) -> Floats:
+        def score(children: Ints, rows: Members, origin: Ints, added: Ints) -> Floats:
             self.run.deadline.check()
+            if can_score_additions(self.scorer):
+                return score_additions(self.scorer, children, rows, origin, added)
             self.scorer.limit_counts(MAX_COUNTED)
-            return self.scorer.score_parents(children, rows)
+            return self.scorer.score_parents(children[origin], unite_rows(rows[origin], added[:, None].astype(np.int32)))
 
         untried = partial(self._untried, f"extensions, {fitting}")
         fits = self.sets.fit if fitting else None
-        for better in extend_sets(children, rows, options, self._rules, most, score, untried, fits):
-            self.sets.add(*better)
+        present = self.scorer.score_parents(children, rows)
+        for better in extend_sets(children, rows, present, options, self._rules, self._free, most, score, untried, fits):
+            self._add(*better)
 
     def _untried(self, name: str, children: Ints, rows: Members) -> Ints:
         """Return the indices of the pairs (child, parent set) that no earlier call with this name had."""
@@ -541,8 +587,13 @@ class AnytimeSearch:
         """Score parent sets and add them to the lists. Return the scores."""
         self.run.deadline.check()
         scores = self.scorer.score_parents(children, rows)
-        self.sets.add(children, rows, scores)
+        self._add(children, rows, scores)
         return scores
+
+    def _add(self, children: Ints, rows: Members, scores: Floats) -> None:
+        """Add parent sets to the lists, without weak sets."""
+        strong = ~find_weak(children, rows, scores, self._free, self.scorer.score_parents)
+        self.sets.add(children[strong], rows[strong], scores[strong])
 
     def _improve(self, visits: int, cuts: int) -> None:
         """Search for a better order, starting from the present order."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dagneal.base.kernels import Floats, Ints
 from dagneal.scoring.sets import Members
+from dagneal.search.large_sets import LEAST_GAIN
 from dagneal.search.proposals import Options, Rules, propose_changes
 
 DEPTH = 2  # parents that are added to near misses, one after the other
@@ -18,10 +19,12 @@ NEAR = 10.0  # nats; a near miss scores at most this much less than the set from
 def extend_sets(
     children: Ints,
     rows: Members,
+    present: Floats,
     options: Options,
     rules: Rules,
+    free: int,
     most: int,
-    score: Callable[[Ints, Members], Floats],
+    score: Callable[[Ints, Members, Ints, Ints], Floats],
     untried: Callable[[Ints, Members], Ints],
     fits: Callable[[Ints, Members], NDArray[np.bool_]] | None = None,
 ) -> Iterator[tuple[Ints, Members, Floats]]:
@@ -33,10 +36,13 @@ def extend_sets(
     Args:
         children: index of the child of each set.
         rows: parent sets as rows of ascending variables, padded with -1.
+        present: log scores of the sets.
         options: variables that may become parents.
         rules: limits on parent sets.
+        free: number of parents above which a set must be better by at least 1 nat.
         most: maximum number of sets of each child that a step leaves to the next step.
-        score: function that returns the scores of parent sets.
+        score: function that returns the scores of parent sets with one more parent. Its arguments are the children and the
+            parent sets, and for each score the index of a parent set and the parent that is added.
         untried: function that returns the indices of the parent sets that no earlier call extended.
         fits: function that returns whether each parent set may get further parents; None if all may.
 
@@ -47,16 +53,17 @@ def extend_sets(
         new = untried(children, rows)
         if not len(new):
             return
-        children, rows = children[new], rows[new]
+        children, rows, present = children[new], rows[new], present[new]
         changed, larger, origin = propose_changes(children, rows, options, rules, swaps=False)
-        scores = score(changed, larger)
-        gains = scores - score(children, rows)[origin]
-        better = gains > 0.0
+        added = larger.sum(axis=1, where=larger >= 0) - rows.sum(axis=1, where=rows >= 0)[origin]
+        scores = score(children, rows, origin, added)
+        gains = scores - present[origin]
+        better = gains > np.where((larger >= 0).sum(axis=1) > free, LEAST_GAIN, 0.0)
         yield changed[better], larger[better], scores[better]
         if fits is not None:
             gains[~fits(changed, larger)] = -np.inf
         beam = near_misses(changed, larger, scores, gains, most)
-        children, rows = changed[beam], larger[beam]
+        children, rows, present = changed[beam], larger[beam], scores[beam]
 
 
 def near_misses(children: Ints, rows: Members, scores: Floats, gains: Floats, most: int) -> Ints:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from dagneal.base.kernels import Floats, Ints, Masks, kernel
 from dagneal.scoring.sets import Members
-from dagneal.search.parent_sets import LEAST_GAIN
+from dagneal.search.large_sets import ScoreSets, find_weak
 from dagneal.search.proposals import Options, Rules, propose_changes, sort_rows
 
 _EPSILON = 1e-6  # nats; smaller gains can be rounding errors
 _ROWS = 500_000  # proposals that are scored at a time
-
-ScoreSets = Callable[[Ints, Members], Floats]
-"""Function that returns the log scores of parent sets, given the children and the sets."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,15 +33,15 @@ class Change:
 def best_change(parents: Members, order: Ints, rules: Rules, allowed: Options, free: int, score: ScoreSets) -> Change | None:
     """Return the single change of a network that raises the score most; None if no change raises the score.
 
-    A change adds, removes or reverses an edge, or replaces a parent of a child by another variable. If a set gets more than
-    `free` parents, an addition counts only if it gains at least 1 nat, as in `ParentSets`.
+    A change adds, removes or reverses an edge, or replaces a parent of a child by another variable. New sets obey the rule
+    for large sets (see `large_sets`).
 
     Args:
         parents: parent set of each variable, as rows of ascending variables padded with -1.
         order: topological order of the network.
         rules: limits on parent sets.
         allowed: variables that may become parents of each child.
-        free: number of parents above which additions must gain at least 1 nat.
+        free: number of parents up to which every set is allowed.
         score: function that scores parent sets.
     """
     everyone = np.arange(len(parents))
@@ -56,12 +52,11 @@ def best_change(parents: Members, order: Ints, rules: Rules, allowed: Options, f
     for begin in range(0, len(parents), step):
         some = everyone[begin : begin + step]
         children, rows, _ = propose_changes(some, parents[some], allowed, rules, swaps=True)
-        gains = score(children, rows) - present[children]
-        sizes = (rows >= 0).sum(axis=1)
-        grown = sizes > (parents >= 0).sum(axis=1)[children]
-        gains[grown & (sizes > free) & (gains < LEAST_GAIN)] = 0.0
-        better = np.flatnonzero(gains > (_EPSILON if best is None else best.gain))
-        legal = better[~_has_cycle(children[better], rows[better], descendants)]
+        scores = score(children, rows)
+        gains = scores - present[children]
+        legal = np.flatnonzero(gains > (_EPSILON if best is None else best.gain))
+        legal = legal[~_has_cycle(children[legal], rows[legal], descendants)]
+        legal = legal[~find_weak(children[legal], rows[legal], scores[legal], free, score)]
         if len(legal):
             top = legal[np.argmax(gains[legal])]
             best = Change(float(gains[top]), children[top : top + 1], rows[top : top + 1])
@@ -80,8 +75,9 @@ def _best_reversal(
     possible = may[parent, child] & ~rules.required[parent, child] & room
     child, parent, place = child[possible], parent[possible], place[possible]
     without, extended = reverse_edges(parents, child, parent, place)
-    rises = score(parent, extended) - present[parent]
-    rises[((extended >= 0).sum(axis=1) > free) & (rises < LEAST_GAIN)] = -np.inf
+    scores = score(parent, extended)
+    rises = scores - present[parent]
+    rises[find_weak(parent, extended, scores, free, score)] = -np.inf
     gains = score(child, without) - present[child] + rises
     for edge in np.argsort(-gains, kind="stable"):
         if gains[edge] <= _EPSILON:

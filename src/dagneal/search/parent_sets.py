@@ -5,27 +5,23 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.base.defaults import NETWORK_PARENTS
 from dagneal.base.kernels import Floats, Ints, Masks, kernel
 from dagneal.scoring.sets import Members
 from dagneal.search.space import SearchSpace
 
 MAX_CANDIDATES = 64  # distinct parents in the list of a child; masks have one word
-MAX_SETS = 2000  # sets in the list of a child
-MIN_SETS = 100  # sets in the list of a child whose parents hardly matter
+ALL_SETS = 200_000  # sets in all lists; divided by the number of variables, within the next limits
+LEAST_SETS, MOST_SETS = 1000, 2000  # limits of the longest list
+SHORT_LIST = 0.1  # length of the list of a child whose parents hardly matter, as a share of the longest list
 SETS_PER_NAT = 20  # sets in a list for each nat that the best set gains over the smallest set
-FREE_PARENTS = NETWORK_PARENTS  # sets with more parents must be clearly better than their subsets
-LEAST_GAIN = 1.0  # nats by which a set with more parents must beat each of its subsets
 
 
 class ParentSets:
     """The parent sets of each child that the search knows, with their log scores.
 
     The sets of a child are sorted by decreasing score. A set is removed if one of its subsets scores at least as high,
-    because the best network never needs it. A set of more than `free` parents is also removed if it beats one of its subsets
-    by less than 1 nat: with columns that are nearly constant, BDeu rewards every further parent with a tiny gain. If a list
-    is too long, the least useful sets are removed, but never the empty set, the set of all required parents, and a pinned
-    set. The empty set must be added first.
+    because the best network never needs it. If a list is too long, the least useful sets are removed, but never the empty
+    set, the set of all required parents, and a pinned set. The empty set must be added first.
 
     The use of a set is its score minus a price for each parent that is a child in the pinned network. The price is what this
     parent loses with its best set that does not contain the child. Without prices, sets of its many children would fill the
@@ -33,13 +29,12 @@ class ParentSets:
 
     Args:
         variables: number of variables.
-        free: number of parents above which a set must be clearly better than its subsets.
         required: number of required parents of each variable; none by default. All sets of a child but the empty set
             contain its required parents.
     """
 
-    def __init__(self, variables: int, free: int = FREE_PARENTS, required: Ints | None = None) -> None:
-        self.free = free
+    def __init__(self, variables: int, required: Ints | None = None) -> None:
+        self._longest = min(max(ALL_SETS // variables, LEAST_SETS), MOST_SETS)
         self._required = np.zeros(variables, dtype=np.int64) if required is None else required
         self._rows: list[Members] = [np.empty((0, 0), dtype=np.int32)] * variables
         self._scores: list[Floats] = [np.empty(0)] * variables
@@ -130,7 +125,7 @@ class ParentSets:
         pinned = (rows == pin).all(axis=1) if len(pin) else np.zeros(len(rows), dtype=bool)
         bits = np.full(len(self._rows), -1, dtype=np.int8)
         masks, kept = np.empty(len(rows), dtype=np.uint64), np.empty(len(rows), dtype=np.int64)
-        count = _select(rows, scores, pinned, self.free, int(self._required[child]), bits, masks, kept)
+        count = _select(rows, scores, pinned, int(self._required[child]), self._longest, bits, masks, kept)
         by_score = np.argsort(-scores[kept[:count]], kind="stable")
         kept = kept[by_score]
         self._rows[child], self._scores[child] = rows[kept], scores[kept]
@@ -177,8 +172,8 @@ def _select(
     rows: Members,
     scores: Floats,
     pinned: NDArray[np.bool_],
-    free: int,
     least_size: int,
+    longest: int,
     bits: NDArray[np.int8],
     masks: Masks,
     kept: Ints,
@@ -197,15 +192,13 @@ def _select(
                 if pinned[index] and bits[rows[index, place]] < 0:
                     bits[rows[index, place]] = candidates
                     candidates += 1
-    large = (sizes > free) & ~pinned  # these sets must be clearly better than their subsets
     highest, lowest = 0, 0  # the best set, and the empty set
     for index in range(len(rows)):
         if scores[index] > scores[highest]:
             highest = index
         if sizes[index] == 0:
             lowest = index
-    has_large = False
-    most = min(max(SETS_PER_NAT * (scores[highest] - scores[lowest]), MIN_SETS), MAX_SETS)
+    most = min(max(SETS_PER_NAT * (scores[highest] - scores[lowest]), SHORT_LIST * longest), longest)
     for index in range(len(rows)):
         new, mask = 0, np.uint64(0)
         for place in range(sizes[index]):
@@ -215,13 +208,9 @@ def _select(
             else:
                 mask |= np.uint64(1) << np.uint64(bit)
         needed = pinned[index] or sizes[index] == 0 or sizes[index] == least_size
-        if not needed and candidates + new > MAX_CANDIDATES:
+        if not needed and (candidates + new > MAX_CANDIDATES or count >= most):
             continue
-        # A set can enter a full list if it removes large sets that are hardly better. They contain all its members.
-        if not needed and count >= most and (new > 0 or not has_large):
-            continue
-        least = LEAST_GAIN if large[index] else 0.0
-        if _has_better_subset(masks, scores, kept, count, mask, scores[index] - least):
+        if _has_better_subset(masks, scores, kept, count, mask, scores[index]):
             continue
         for place in range(sizes[index]):
             variable = rows[index, place]
@@ -229,25 +218,19 @@ def _select(
                 bits[variable] = candidates
                 candidates += 1
                 mask |= np.uint64(1) << np.uint64(bits[variable])
-        count = _remove_supersets(masks, scores, kept, count, mask, scores[index], large)
-        if needed or count < most:
-            masks[count], kept[count] = mask, index
-            count += 1
-            has_large |= large[index]
+        count = _remove_supersets(masks, scores, kept, count, mask, scores[index])
+        masks[count], kept[count] = mask, index
+        count += 1
     _forget_unused(bits, masks, count)
     return count
 
 
 @kernel
-def _remove_supersets(
-    masks: Masks, scores: Floats, kept: Ints, count: int, mask: np.uint64, score: float, large: NDArray[np.bool_]
-) -> int:
-    """Remove supersets of `mask` that score no higher than `score`, or hardly higher if `large`. Return the new number."""
+def _remove_supersets(masks: Masks, scores: Floats, kept: Ints, count: int, mask: np.uint64, score: float) -> int:
+    """Remove supersets of `mask` that score no higher than `score`. Return the new number of sets."""
     stay = 0
     for entry in range(count):
-        gain = scores[kept[entry]] - score
-        weak = gain < LEAST_GAIN and large[kept[entry]]
-        if not ((gain <= 0.0 or weak) and mask & ~masks[entry] == np.uint64(0)):
+        if scores[kept[entry]] > score or mask & ~masks[entry] != np.uint64(0):
             masks[stay], kept[stay] = masks[entry], kept[entry]
             stay += 1
     return stay

@@ -63,6 +63,23 @@ class SearchSpace(NamedTuple):
         _list_holders(first, bit, start, masks, holders_first, holders)
         return cls((0,) * masks.shape[1], first, neighbour, bit, reverse, start, masks, scores, holders_first, holders)
 
+    def restrict(self, kept: NDArray[np.bool_]) -> SearchSpace:
+        """Return the search space of some of the parent sets.
+
+        Args:
+            kept: True for each parent set that remains. The last set of each child must remain.
+        """
+        n = len(self.start) - 1
+        start = np.concatenate([[0], np.cumsum(kept)])[self.start]
+        masks = self.masks[kept]
+        used = np.bitwise_or.reduceat(masks, start[:-1], axis=0)
+        child = np.repeat(np.arange(n), np.diff(self.first))
+        words = used[child, np.maximum(self.bit, 0) >> 6] >> (np.maximum(self.bit, 0) & 63).astype(np.uint64)
+        needed = (self.bit >= 0) & (words & np.uint64(1) != 0)
+        bits = np.full((n, n), -1, dtype=np.int64)
+        bits[child[needed], self.neighbours[needed]] = self.bit[needed]
+        return SearchSpace.build(bits, start, masks, self.scores[kept])
+
 
 @kernel
 def _list_holders(first: Ints, bit: Ints, start: Ints, masks: Masks, holders_first: Ints, holders: Ints) -> None:

@@ -16,7 +16,7 @@ from dagneal.scoring.scorer import check_max_parents
 from dagneal.scoring.sets import Members, expand_masks, pad_sets
 from dagneal.scoring.table import ScoreTable
 from dagneal.search.anytime import EFFORTS, AnytimeSearch, Effort, FoundNetwork
-from dagneal.search.parent_sets import LEAST_GAIN
+from dagneal.search.large_sets import LEAST_GAIN
 from dagneal.search.trace import TracePoint, stop_reason
 from dagneal.solvers.annealing import equal_scores
 from dagneal.solvers.exact import exact

@@ -133,7 +133,7 @@ class Counter:
         if isinstance(data.codes, PackedRows):
             self._shrink_bases(members, places)
         use_bits, cells = self._choose_bits(members, places)
-        table, lines_of = self._term_lines(concentrations)
+        table, lines_of = self.term_lines(concentrations)
         terms, parameters = table.terms, table.parameters
 
         def work(chunk: tuple[bool, Ints]) -> None:
@@ -152,7 +152,7 @@ class Counter:
                     counts = self._histogram(family, tuple(int(data.arities[v]) for v in family), seen_only=True)
                     sum_set_terms(counts, np.array([0, len(counts)]), lines[own], terms, parameters, result[own])
             else:
-                set_sums(data.codes, self._weights, data.arities, chosen, lengths, lines, terms, parameters, result)
+                set_sums(data.codes, self.weights, data.arities, chosen, lengths, lines, terms, parameters, result)
             sums[sets] = result
 
         scale = 1.0 if deadline == NEVER else min(1.0, _QUICK / (data.codes.shape[1] * _ROW))
@@ -161,12 +161,16 @@ class Counter:
         return sums
 
     @cached_property
-    def _weights(self) -> NDArray[np.unsignedinteger[Any]]:
+    def weights(self) -> NDArray[np.unsignedinteger[Any]]:
         """The weights of the distinct rows, in the smallest type in which they can be added."""
         return self.data.weights.astype(np.uint32 if self.data.rows < 1 << 32 else np.uint64)
 
-    def _term_lines(self, concentrations: Floats) -> tuple[TermTable, Ints]:
-        """Return a table of terms, and the line of each pseudo-count in this table. Later calls use the table again."""
+    def term_lines(self, concentrations: Floats) -> tuple[TermTable, Ints]:
+        """Return a table of terms, and the line of each pseudo-count in this table. Later calls use the table again.
+
+        Args:
+            concentrations: array of pseudo-counts.
+        """
         values, which = np.unique(concentrations, return_inverse=True)
         table = self._terms
         while (lines := table.lines(values)) is None:

@@ -1,0 +1,43 @@
+"""The rule for sets of more than four parents, compared with its definition."""
+
+from itertools import combinations
+
+import numpy as np
+
+import dagneal as dn
+from dagneal.scoring.scorer import Scorer
+from dagneal.search.large_sets import LEAST_GAIN, drop_weak_changes, find_weak
+from dagneal.search.proposals import Options, Rules, propose_changes
+
+
+def is_weak(scorer, child, parents, free):
+    """Return whether one of the parents gains less than 1 nat."""
+    names = scorer.data.names
+    score = scorer.local(names[child], [names[p] for p in parents])
+    subsets = combinations([names[p] for p in parents], len(parents) - 1)
+    return len(parents) > free and any(score - scorer.local(names[child], subset) < LEAST_GAIN for subset in subsets)
+
+
+def test_weak_sets_have_a_parent_that_gains_too_little():
+    scorer = Scorer(dn.load("alarm-15").sample(500, 1))
+    rows = np.array([*combinations(range(1, 8), 3)], dtype=np.int32)
+    children = np.zeros(len(rows), dtype=np.int64)
+    scores = scorer.score_parents(children, rows)
+    weak = find_weak(children, rows, scores, 2, scorer.score_parents)
+    assert weak.tolist() == [is_weak(scorer, 0, row, 2) for row in rows.tolist()]
+    assert weak.sum() > 0
+    assert not find_weak(children, rows, scores, 3, scorer.score_parents).any()
+
+
+def test_strong_changes_are_never_dropped():
+    scorer = Scorer(dn.load("alarm-15").sample(2000, 1))
+    n, free = len(scorer.data.names), 1
+    children, old = np.arange(n), np.full((n, 2), -1, dtype=np.int32)
+    old[:, 0], old[:, 1] = np.where(children < 2, 2, 0), np.where(children < 2, 3, 1)
+    options, rules = Options.of(~np.eye(n, dtype=bool)), Rules(np.zeros((n, n), dtype=bool), np.full(n, n - 1))
+    changed, rows, origin = propose_changes(children, old, options, rules, swaps=True)
+    scores, old_scores = scorer.score_parents(changed, rows), scorer.score_parents(children, old)
+    kept = drop_weak_changes(rows, scores, origin, old, old_scores, free)
+    strong = np.flatnonzero(~find_weak(changed, rows, scores, free, scorer.score_parents))
+    assert set(strong) <= set(kept)
+    assert len(strong) <= len(kept) < len(rows)
