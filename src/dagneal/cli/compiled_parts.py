@@ -108,6 +108,7 @@ def compile_count() -> None:
     scorer = Scorer(few)
     joint_gains(scorer, scorer.pair_gains(), np.zeros((6, 6), dtype=bool))
     _ = scorer.table(2).pruned
+    _ = Scorer(_random_data(66, 2, 20)).table(1).pruned  # masks of two words
 
 
 def _propose_sets() -> None:

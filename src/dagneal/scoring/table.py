@@ -349,7 +349,11 @@ def _undominated_sets(start: Ints, masks: Masks) -> NDArray[np.bool_]:
         count = 0
         for entry in range(start[child], start[child + 1]):
             if first_subset(kept, 0, count, masks, entry) < 0:
-                kept[count] = masks[entry]
+                if masks.ndim == 1:
+                    kept[count] = masks[entry]
+                else:  # assigning a row takes 2 s to compile
+                    for word in range(masks.shape[1]):
+                        kept[count, word] = masks[entry, word]
                 count += 1
                 keep[entry] = True
     return keep

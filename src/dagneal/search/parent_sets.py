@@ -265,11 +265,13 @@ def _find_losses(rows: Members, scores: Floats, present: Members, losses: Floats
         return
     for parent in present:
         if parent >= 0:
-            entry = 0
-            while entry < len(rows) and (rows[entry] == parent).any():
-                entry += 1
-            if entry < len(rows):
-                losses[parent] = max(scores[own] - scores[entry], 0.0)
+            for entry in range(len(rows)):
+                has = False
+                for place in range(rows.shape[1]):
+                    has |= rows[entry, place] == parent
+                if not has:
+                    losses[parent] = max(scores[own] - scores[entry], 0.0)
+                    break
 
 
 @kernel

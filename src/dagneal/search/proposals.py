@@ -30,8 +30,8 @@ class Options(NamedTuple):
         Args:
             matrix: `matrix[parent, child]` is True if the parent is an option of the child.
         """
-        child, parent = np.nonzero(matrix.T)
-        return cls(np.searchsorted(child, np.arange(len(matrix) + 1)), parent)
+        child, parent = np.nonzero(matrix.T)  # views with gaps, for which kernels would be compiled again
+        return cls(np.searchsorted(child, np.arange(len(matrix) + 1)), np.ascontiguousarray(parent))
 
 
 class Rules(NamedTuple):
@@ -86,7 +86,7 @@ def _change(
                 if rules.required[parents[index, skip], child]:
                     continue
                 if size - 1 <= rules.limits[child]:
-                    count = _write(parents[index], size, skip, -1, rows, count, origin, index)
+                    count = _write(parents, index, size, skip, -1, rows, count, origin)
             elif size >= rules.limits[child]:
                 continue
             for place in range(options.first[child], options.first[child + 1]):
@@ -95,22 +95,22 @@ def _change(
                 for member in range(size):
                     known |= parents[index, member] == variable
                 if not known:
-                    count = _write(parents[index], size, skip, variable, rows, count, origin, index)
+                    count = _write(parents, index, size, skip, variable, rows, count, origin)
     return count
 
 
 @kernel
 def _write(
-    parents: Members, size: int, skip: int, variable: int, rows: Members, count: int, origin: Ints, index: int
+    parents: Members, index: int, size: int, skip: int, variable: int, rows: Members, count: int, origin: Ints
 ) -> int:
     """Write a parent set without the member `skip` and with `variable`, unless it is -1. Return the new number of sets."""
     place = 0
     for member in range(size):
-        if variable >= 0 and parents[member] > variable and (place == 0 or rows[count, place - 1] < variable):
+        if variable >= 0 and parents[index, member] > variable and (place == 0 or rows[count, place - 1] < variable):
             rows[count, place] = variable
             place += 1
         if member != skip:
-            rows[count, place] = parents[member]
+            rows[count, place] = parents[index, member]
             place += 1
     if variable >= 0 and (place == 0 or rows[count, place - 1] < variable):
         rows[count, place] = variable
