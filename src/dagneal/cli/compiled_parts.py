@@ -23,8 +23,7 @@ from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.sets import Members
 from dagneal.search.anytime import AnytimeSearch
 from dagneal.search.changes import best_change
-from dagneal.search.climb import climb, settle
-from dagneal.search.cuts import improve_by_cuts
+from dagneal.search.cuts import search_orders
 from dagneal.search.joint_gains import joint_gains
 from dagneal.search.parent_sets import ParentSets
 from dagneal.search.proposals import Options, Rules
@@ -93,9 +92,7 @@ def compile_search() -> None:
     masks, scores = np.array([[0], [1], [0], [1], [0]], dtype=np.uint64), np.array([0.0, 1.0, 0.0, 1.0, 0.0])
     space = SearchSpace.build(bits, np.array([0, 1, 3, 5]), masks, scores)
     state = OrderState.start(space, np.arange(3), 1)
-    settle(space, state)
-    improve_by_cuts(space, state, np.arange(3), 1)
-    climb(space, state, np.arange(3), 1, 1)
+    search_orders(space, state, np.arange(3), True, 1, 1, 1)
     AnytimeSearch(_invented_scorer(), None, Run()).solve()
 
 

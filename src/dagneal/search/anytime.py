@@ -40,8 +40,7 @@ from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.sets import Members, max_set_size
 from dagneal.search.beams import extend_sets
 from dagneal.search.changes import Change, best_change, reverse_edges
-from dagneal.search.climb import climb, settle
-from dagneal.search.cuts import improve_by_cuts
+from dagneal.search.cuts import search_orders
 from dagneal.search.joint_gains import joint_gains, triple_cost
 from dagneal.search.large_sets import FREE_PARENTS, drop_weak_changes, find_weak
 from dagneal.search.neighbours import closest, dependence, nearest
@@ -375,7 +374,7 @@ class AnytimeSearch:
         few sets, and it finds the best combination of regions.
         """
         best = OrderState.start(space, self.best.order, 1)
-        settle(space, best)
+        search_orders(space, best, best.order, True, 0, 0, 0)
         states = sorted([*states, best], key=lambda state: -float(state.score[0]))
         kept = np.zeros(len(space.masks), dtype=bool)
         kept[space.start[1:] - 1] = True
@@ -608,15 +607,15 @@ class AnytimeSearch:
 
     def _run_chain(self, space: SearchSpace, state: OrderState, centres: Ints, visits: int, cuts: int) -> None:
         """Improve an order by cuts and perturbations. `visits` and `cuts` are numbers per variable in `centres`."""
-        settle(space, state)
+        search_orders(space, state, centres, True, 0, 0, 0)
         n = min(len(centres), MOST)
         for begin in range(0, cuts * n, _CUTS):
             self.run.deadline.check()
-            improve_by_cuts(space, state, centres, min(_CUTS, cuts * n - begin))
+            search_orders(space, state, centres, False, min(_CUTS, cuts * n - begin), 0, 0)
         end = state.counts[0] + visits * n
         while state.counts[0] < end:
             self.run.deadline.check()
-            climb(space, state, centres, min(end, state.counts[0] + _VISITS), np.iinfo(np.int64).max)
+            search_orders(space, state, centres, False, 0, min(end, state.counts[0] + _VISITS), np.iinfo(np.int64).max)
 
     def _network(self, space: SearchSpace, state: OrderState) -> FoundNetwork:
         return FoundNetwork(state.order, self.sets.rows(space, state.chosen), float(state.score[0]))

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dagneal.base.kernels import Floats, Ints, kernel
 from dagneal.search.climb import (
     ClimbArrays,
+    climb,
     contains,
     descend,
     draw,
@@ -25,6 +26,7 @@ from dagneal.search.climb import (
     make_arrays,
     scan,
     scan_holders,
+    settle,
     toggle,
     update_range,
 )
@@ -97,6 +99,31 @@ def make_edges(n: int, room: int) -> Edges:
         np.empty(n, dtype=np.int64),
         np.empty(n, dtype=np.int64),
     )
+
+
+@kernel
+def search_orders(
+    space: SearchSpace, state: OrderState, centres: Ints, start: bool, cuts: int, visits: int, restarts: int
+) -> None:
+    """Improve an order by local search, then by cuts, then by perturbations. The score never falls.
+
+    This is the only function of the search for orders that Python calls: each such function is compiled with all functions
+    that it calls, which takes seconds.
+
+    Args:
+        space: search space.
+        state: state of the order.
+        centres: variables that get better parent sets by cuts, and around which the order is perturbed.
+        start: True to compute the arrays of the state from its order, and to begin with local search.
+        cuts: number of cuts; see `improve_by_cuts`.
+        visits: number of visits after which no perturbation begins; see `climb`.
+        restarts: number of perturbations after which none begins.
+    """
+    if start:
+        settle(space, state)
+    if cuts > 0:
+        improve_by_cuts(space, state, centres, cuts)
+    climb(space, state, centres, visits, restarts)
 
 
 @kernel

@@ -15,8 +15,7 @@ from dagneal.base.kernels import Ints, run_threads
 from dagneal.runtime.run import DEFAULT_RUN, NEVER, Run
 from dagneal.scoring.orders import dag_of_order, enforce_required
 from dagneal.scoring.table import ScoreTable, check_table
-from dagneal.search.climb import climb, settle
-from dagneal.search.cuts import improve_by_cuts
+from dagneal.search.cuts import search_orders
 from dagneal.search.space import OrderState, SearchSpace
 from dagneal.solvers.solution import Solution
 
@@ -89,12 +88,10 @@ def search(
 
     def work(chain: int) -> OrderState:
         state = OrderState.start(space, orders[chain], int(seeds[chain]))
-        settle(space, state)
-        if restarts:
-            improve_by_cuts(space, state, everyone, CUTS * n)
+        search_orders(space, state, everyone, True, CUTS * n if restarts else 0, 0, 0)
         while state.counts[1] < restarts and not run.deadline.passed:
             end = restarts if run.deadline == NEVER else min(restarts, state.counts[1] + _STEP)
-            climb(space, state, everyone, _UNLIMITED, end)
+            search_orders(space, state, everyone, False, 0, _UNLIMITED, end)
         return state
 
     states = run_threads(work, list(range(CHAINS)), stage="order search", progress=run.progress)
