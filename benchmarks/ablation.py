@@ -35,6 +35,11 @@ def run_chain_without_cuts(search: AnytimeSearch, space: Any, state: Any, centre
     CHAIN(search, space, state, centres, visits, 0)
 
 
+def choose_best(search: AnytimeSearch, space: Any, states: list[Any], _: Any) -> Any:
+    """Return the best network of the chains of a round."""
+    return search._network(space, max(states, key=lambda state: float(state.score[0])))
+
+
 def propose_nothing(options: Any, rules: Any, size: int) -> tuple[Any, Any]:
     """Propose no sets of parents."""
     return np.empty(0, dtype=np.int64), np.empty((0, size), dtype=np.int32)
@@ -55,7 +60,8 @@ VARIANTS: dict[str, list[tuple[Any, str, Any]]] = {
     ],
     "without larger sets": [(AnytimeSearch, "_widen", lambda *_: None)],
     "without beams": [(AnytimeSearch, "_extend", lambda *_: None)],
-    "one chain instead of four": [(anytime, "CHAINS", 1)],
+    "one chain in each round of restarts": [(anytime, "MIN_CHAINS", 1), (anytime, "MAX_CHAINS", 1)],
+    "without combined restarts": [(AnytimeSearch, "_combine_states", choose_best)],
 }
 
 
