@@ -45,3 +45,10 @@ def test_many_rows_and_scores_that_depend_on_the_child_are_not_supported():
     assert not can_score_additions(Scorer(data, "k2"))
     many = np.random.default_rng(1).integers(0, 4, (4 * MAX_ROWS, 8))
     assert not can_score_additions(Scorer(dn.read(many)))
+
+
+def test_columns_with_many_states_are_not_supported():
+    """The counts would take gigabytes."""
+    codes = np.stack([np.arange(800) % 300, np.arange(800) % 2])
+    states = [[str(state) for state in range(count)] for count in (300, 2)]
+    assert not can_score_additions(Scorer(dn.Dataset.from_codes(["a", "b"], states, codes)))

@@ -13,6 +13,8 @@ from dagneal.runtime.run import Run
 from dagneal.scoring.scorer import Scorer
 from dagneal.search import anytime
 from dagneal.search.anytime import AnytimeSearch
+from dagneal.search.climb import prepare
+from dagneal.search.space import OrderState
 from dagneal.search.trace import TracePoint
 from support.reference import random_data
 
@@ -120,6 +122,24 @@ def test_interrupt_returns_the_best_network(monkeypatch):
     result = dn.learn(data)
     assert result.search.stopped == "interrupt"
     assert not result.optimal
+
+
+def test_results_of_restarts_are_kept_if_the_time_ends_before_they_are_combined(monkeypatch):
+    found = AnytimeSearch(Scorer(dn.load("alarm-15").sample(500, 7)), None, Run())
+    found._start(None)
+    score = found.best.score
+    space = found.sets.space()
+    state = OrderState.start(space, found.best.order, 1)
+    prepare(space, state)
+    found.best = replace(found.best, score=score - 5.0, order=found.best.order[::-1])
+
+    def end(*_):
+        raise OutOfTimeError("the time limit has passed")
+
+    monkeypatch.setattr(found, "_run_chains", end)
+    with pytest.raises(OutOfTimeError):
+        found._combine_states(space, [state], np.random.default_rng(1))
+    assert found.best.score >= score - 1e-6
 
 
 def test_background_knowledge_is_obeyed():

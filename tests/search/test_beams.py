@@ -11,11 +11,11 @@ from dagneal.search.beams import NEAR, extend_sets, near_misses
 from dagneal.search.proposals import Options, Rules
 
 
-def test_near_misses_are_the_best_worse_sets_of_each_child_without_repetitions():
+def test_near_misses_are_the_best_remaining_sets_of_each_child_without_repetitions():
     children = np.array([0, 0, 0, 0, 0, 1])
     rows = np.array([[1, 2], [1, 3], [1, 2], [2, 3], [1, 4], [2, 3]], dtype=np.int32)
     scores = np.array([-3.0, -2.0, -3.0, -1.0, -4.0, -9.0])
-    gains = np.array([-1.0, 0.5, -1.0, -NEAR - 1.0, -1.0, -1.0])
+    gains = np.array([-1.0, -np.inf, -1.0, -NEAR - 1.0, -1.0, -1.0])
     assert near_misses(children, rows, scores, gains, 2).tolist() == [0, 4, 5]
     assert near_misses(children, rows, scores, gains, 1).tolist() == [0, 5]
 

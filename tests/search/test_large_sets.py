@@ -6,6 +6,7 @@ import numpy as np
 
 import dagneal as dn
 from dagneal.scoring.scorer import Scorer
+from dagneal.search.changes import best_change
 from dagneal.search.large_sets import LEAST_GAIN, drop_weak_changes, find_weak
 from dagneal.search.proposals import Options, Rules, propose_changes
 
@@ -41,3 +42,23 @@ def test_strong_changes_are_never_dropped():
     strong = np.flatnonzero(~find_weak(changed, rows, scores, free, scorer.score_parents))
     assert set(strong) <= set(kept)
     assert len(strong) <= len(kept) < len(rows)
+
+
+def test_a_reversal_does_not_leave_a_weak_set():
+    """Variables 0 and 1 raise the score of variable 7 only together, so its set without 0 is weak."""
+    n = 8
+
+    def score(children, rows):
+        has = np.stack([(rows == variable).any(axis=1) for variable in range(n)])
+        of_seven = 10.0 * (has[0] & has[1]) + 5.0 * has[2:6].sum(axis=0) - 20.0 * has[6] - (rows >= 0).sum(axis=1) / 10
+        of_zero = 50.0 * has[7] - (rows >= 0).sum(axis=1)
+        return np.select([children == 7, children == 0], [of_seven, of_zero], -2.0 * (rows >= 0).sum(axis=1))
+
+    parents = np.full((n, 6), -1, dtype=np.int32)
+    parents[7] = range(6)
+    options, rules = Options.of(~np.eye(n, dtype=bool)), Rules(np.zeros((n, n), dtype=bool), np.full(n, n - 1))
+    assert not find_weak(np.array([7]), parents[7:], score(np.array([7]), parents[7:]), 4, score).any()
+    change = best_change(parents, np.arange(n), rules, options, 4, score)
+    if change is not None:
+        assert not find_weak(change.children, change.rows, score(change.children, change.rows), 4, score).any()
+    assert best_change(parents, np.arange(n), rules, options, n, score).gain > 0.0

@@ -87,7 +87,7 @@ class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
         return self
 
     def set_env(self, name: str, environment: Any) -> None:
-        """Do nothing: the code has no address yet. Only Python functions need an environment."""
+        """Do nothing: the code has no address yet. Only exceptions with computed arguments would need the environment."""
 
     def get_pointer_to_function(self, name: str) -> int:
         """Return 0: no function can be called from Python."""

@@ -16,6 +16,7 @@ from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.sets import Members, state_combinations
 
 MAX_ROWS = 2000  # distinct rows up to which this is faster than `Scorer.score_parents`
+MAX_CELLS = 1 << 18  # counts in memory
 _CHUNK = 256  # parent sets in a task of a thread
 
 
@@ -25,8 +26,10 @@ def can_score_additions(scorer: Scorer) -> bool:
     Args:
         scorer: scorer of the data.
     """
-    codes = scorer.data.codes
-    return not isinstance(codes, PackedRows) and codes.shape[1] <= MAX_ROWS and not scorer.criterion.depends_on_child
+    codes, most = scorer.data.codes, int(scorer.data.arities.max())
+    if isinstance(codes, PackedRows) or scorer.criterion.depends_on_child:
+        return False
+    return bool(codes.shape[1] <= MAX_ROWS and codes.shape[1] * most**2 <= MAX_CELLS)
 
 
 def score_additions(scorer: Scorer, children: Ints, rows: Members, origin: Ints, added: Ints) -> Floats:
@@ -102,6 +105,8 @@ def _score(
     found = np.empty(count, dtype=np.int64)
     totals = np.empty(count, dtype=np.int64)
     for index in range(some[0], some[1]):
+        if first[index] == first[index + 1]:
+            continue
         child = children[index]
         states = arities[child]
         for row in range(count):

@@ -376,6 +376,8 @@ class AnytimeSearch:
         best = OrderState.start(space, self.best.order, 1)
         search_orders(space, best, best.order, True, 0, 0, 0)
         states = sorted([*states, best], key=lambda state: -float(state.score[0]))
+        if states[0].score[0] > self.best.score + _EPSILON:  # keep it, even if the time ends now
+            self._keep(self._network(space, states[0]))
         kept = np.zeros(len(space.masks), dtype=bool)
         kept[space.start[1:] - 1] = True
         for state in states:
@@ -481,7 +483,8 @@ class AnytimeSearch:
             if can_score_additions(self.scorer):
                 return score_additions(self.scorer, children, rows, origin, added)
             self.scorer.limit_counts(MAX_COUNTED)
-            return self.scorer.score_parents(children[origin], unite_rows(rows[origin], added[:, None].astype(np.int32)))
+            larger = unite_rows(rows[origin], added[:, None].astype(np.int32))
+            return self.scorer.score_parents(children[origin], trim_rows(larger))
 
         untried = partial(self._untried, f"extensions, {fitting}")
         fits = self.sets.fit if fitting else None

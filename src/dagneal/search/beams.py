@@ -39,7 +39,7 @@ def extend_sets(
         present: log scores of the sets.
         options: variables that may become parents.
         rules: limits on parent sets.
-        free: number of parents above which a set must be better by at least 1 nat.
+        free: number of parents above which a set must score at least 1 nat more than the set from which it results.
         most: maximum number of sets of each child that a step leaves to the next step.
         score: function that returns the scores of parent sets with one more parent. Its arguments are the children and the
             parent sets, and for each score the index of a parent set and the parent that is added.
@@ -58,25 +58,26 @@ def extend_sets(
         added = larger.sum(axis=1, where=larger >= 0) - rows.sum(axis=1, where=rows >= 0)[origin]
         scores = score(children, rows, origin, added)
         gains = scores - present[origin]
-        better = gains > np.where((larger >= 0).sum(axis=1) > free, LEAST_GAIN, 0.0)
+        better = np.where((larger >= 0).sum(axis=1) > free, gains >= LEAST_GAIN, gains > 0.0)
         yield changed[better], larger[better], scores[better]
         if fits is not None:
             gains[~fits(changed, larger)] = -np.inf
+        gains[better] = -np.inf
         beam = near_misses(changed, larger, scores, gains, most)
         children, rows, present = changed[beam], larger[beam], scores[beam]
 
 
 def near_misses(children: Ints, rows: Members, scores: Floats, gains: Floats, most: int) -> Ints:
-    """Return the indices of the best sets of each child that score slightly less than the sets from which they result.
+    """Return the indices of the best sets of each child whose gains are not too low.
 
     Args:
         children: index of the child of each set.
         rows: sets as rows of ascending variables, padded with -1. A set may occur several times; it is returned once.
         scores: log scores of the sets.
-        gains: score of each set minus the score of the set from which it results.
+        gains: score of each set minus the score of the set from which it results; minus infinity for sets to leave out.
         most: maximum number of sets of each child.
     """
-    near = np.flatnonzero((gains <= 0.0) & (gains > -NEAR))
+    near = np.flatnonzero(gains > -NEAR)
     near = near[np.lexsort((*rows[near].T, -scores[near], children[near]))]  # equal sets have equal scores
     repeated = np.zeros(len(near), dtype=bool)
     repeated[1:] = (rows[near[1:]] == rows[near[:-1]]).all(axis=1) & (children[near[1:]] == children[near[:-1]])

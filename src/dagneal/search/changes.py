@@ -78,7 +78,9 @@ def _best_reversal(
     scores = score(parent, extended)
     rises = scores - present[parent]
     rises[find_weak(parent, extended, scores, free, score)] = -np.inf
-    gains = score(child, without) - present[child] + rises
+    left = score(child, without)
+    gains = left - present[child] + rises
+    gains[find_weak(child, without, left, free, score)] = -np.inf
     for edge in np.argsort(-gains, kind="stable"):
         if gains[edge] <= _EPSILON:
             return None

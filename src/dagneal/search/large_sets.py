@@ -1,7 +1,8 @@
 """The rule for large parent sets: beyond four parents, each parent must raise the score by at least 1 nat.
 
 With columns that are nearly constant, BDeu rewards every further parent with a tiny gain. The rule stops this growth. It
-depends only on the data, so all searches choose from the same sets. A parent limit that the user gives replaces the rule.
+depends only on the data, so the anytime search chooses from the same sets for all seeds. A given `max_parents` replaces the
+rule. Exact search does not know it: there, a proof must hold for all sets.
 """
 
 from __future__ import annotations

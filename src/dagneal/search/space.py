@@ -53,7 +53,8 @@ class SearchSpace(NamedTuple):
             masks: parent sets as bit masks, one set per row.
             scores: log scores of the parent sets.
         """
-        variable, neighbour = np.nonzero((bits >= 0) | (bits.T >= 0))
+        # `nonzero` returns views with gaps, for which kernels would be compiled again.
+        variable, neighbour = map(np.ascontiguousarray, np.nonzero((bits >= 0) | (bits.T >= 0)))
         first = np.searchsorted(variable, np.arange(len(bits) + 1))
         bit = bits[variable, neighbour].astype(np.int64)
         reverse = np.empty(len(variable), dtype=np.int64)
@@ -76,7 +77,7 @@ class SearchSpace(NamedTuple):
         child = np.repeat(np.arange(n), np.diff(self.first))
         words = used[child, np.maximum(self.bit, 0) >> 6] >> (np.maximum(self.bit, 0) & 63).astype(np.uint64)
         needed = (self.bit >= 0) & (words & np.uint64(1) != 0)
-        bits = np.full((n, n), -1, dtype=np.int64)
+        bits = np.full((n, n), -1, dtype=np.int32)
         bits[child[needed], self.neighbours[needed]] = self.bit[needed]
         return SearchSpace.build(bits, start, masks, self.scores[kept])
 
