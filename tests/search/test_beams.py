@@ -1,14 +1,12 @@
 """Beam search for larger parent sets."""
 
-from functools import partial
-
 import numpy as np
 
 import dagneal as dn
 from dagneal.scoring.additions import score_additions
 from dagneal.scoring.scorer import Scorer
 from dagneal.search.beams import NEAR, extend_sets, near_misses
-from dagneal.search.proposals import Options, Rules
+from dagneal.search.proposals import Options, Rules, added_parents
 
 
 def test_near_misses_are_the_best_remaining_sets_of_each_child_without_repetitions():
@@ -35,7 +33,10 @@ def extend(scorer, fits=None):
     rules = Rules(np.zeros((n, n), dtype=bool), np.full(n, n - 1))
     start = np.array([0]), np.array([[1]], dtype=np.int32)
     present = scorer.score_parents(*start)
-    score = partial(score_additions, scorer)
+
+    def score(children, rows, origin, larger):
+        return score_additions(scorer, children, rows, origin, added_parents(rows, larger, origin))
+
     everything = lambda children, rows: np.arange(len(children))  # noqa: E731
     better = extend_sets(*start, present, options, rules, 4, 10, score, everything, fits)
     return {

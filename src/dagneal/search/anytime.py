@@ -48,6 +48,7 @@ from dagneal.search.parent_sets import MAX_CANDIDATES, ParentSets
 from dagneal.search.proposals import (
     Options,
     Rules,
+    added_parents,
     best_of_each,
     markov_blankets,
     propose_changes,
@@ -441,9 +442,8 @@ class AnytimeSearch:
             some = new[begin : begin + step]
             changed, changes, origin = propose_changes(children[some], rows[some], options, self._rules, swaps)
             self.run.deadline.check()
-            scores, present = (
-                self.scorer.score_parents(*sets) for sets in ((changed, changes), (children[some], rows[some]))
-            )
+            scores = self.scorer.score_parents(changed, changes)
+            present = self.scorer.score_parents(children[some], rows[some])
             kept = drop_weak_changes(changes, scores, origin, rows[some], present, self._free)
             self._add(changed[kept], changes[kept], scores[kept])
         return len(new) > 0
@@ -478,13 +478,12 @@ class AnytimeSearch:
             fitting: whether only sets that fit the order of the present network get further parents.
         """
 
-        def score(children: Ints, rows: Members, origin: Ints, added: Ints) -> Floats:
+        def score(children: Ints, rows: Members, origin: Ints, larger: Members) -> Floats:
             self.run.deadline.check()
             if can_score_additions(self.scorer):
-                return score_additions(self.scorer, children, rows, origin, added)
+                return score_additions(self.scorer, children, rows, origin, added_parents(rows, larger, origin))
             self.scorer.limit_counts(MAX_COUNTED)
-            larger = unite_rows(rows[origin], added[:, None].astype(np.int32))
-            return self.scorer.score_parents(children[origin], trim_rows(larger))
+            return self.scorer.score_parents(children[origin], larger)
 
         untried = partial(self._untried, f"extensions, {fitting}")
         fits = self.sets.fit if fitting else None
@@ -580,7 +579,7 @@ class AnytimeSearch:
         while len(children):
             changed, larger, origin = propose_changes(children, rows, options, self._rules, swaps=False)
             new_scores = self._score(changed, larger)
-            added = np.where(larger >= 0, larger, 0).sum(axis=1) - np.where(rows >= 0, rows, 0).sum(axis=1)[origin]
+            added = added_parents(rows, larger, origin)
             possible = (added != others[origin]) & (position[added] < position[changed] if ordered else True)
             better, best = _improvements(scores, origin, new_scores, possible)
             scores, children, others, rows = new_scores[best], children[better], others[better], larger[best]

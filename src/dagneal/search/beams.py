@@ -24,7 +24,7 @@ def extend_sets(
     rules: Rules,
     free: int,
     most: int,
-    score: Callable[[Ints, Members, Ints, Ints], Floats],
+    score: Callable[[Ints, Members, Ints, Members], Floats],
     untried: Callable[[Ints, Members], Ints],
     fits: Callable[[Ints, Members], NDArray[np.bool_]] | None = None,
 ) -> Iterator[tuple[Ints, Members, Floats]]:
@@ -42,7 +42,7 @@ def extend_sets(
         free: number of parents above which a set must score at least 1 nat more than the set from which it results.
         most: maximum number of sets of each child that a step leaves to the next step.
         score: function that returns the scores of parent sets with one more parent. Its arguments are the children and the
-            parent sets, and for each score the index of a parent set and the parent that is added.
+            parent sets, and for each score the index of a parent set and the larger set.
         untried: function that returns the indices of the parent sets that no earlier call extended.
         fits: function that returns whether each parent set may get further parents; None if all may.
 
@@ -55,8 +55,7 @@ def extend_sets(
             return
         children, rows, present = children[new], rows[new], present[new]
         changed, larger, origin = propose_changes(children, rows, options, rules, swaps=False)
-        added = larger.sum(axis=1, where=larger >= 0) - rows.sum(axis=1, where=rows >= 0)[origin]
-        scores = score(children, rows, origin, added)
+        scores = score(children, rows, origin, larger)
         gains = scores - present[origin]
         better = np.where((larger >= 0).sum(axis=1) > free, gains >= LEAST_GAIN, gains > 0.0)
         yield changed[better], larger[better], scores[better]

@@ -118,6 +118,18 @@ def _write(
     return count + 1
 
 
+def added_parents(rows: Members, larger: Members, origin: Ints) -> Ints:
+    """Return the parent that each larger set has in addition to its original set.
+
+    Args:
+        rows: original sets, padded with -1.
+        larger: sets with one more parent, padded with -1.
+        origin: index of the original set of each larger set.
+    """
+    added: Ints = larger.sum(axis=1, where=larger >= 0) - rows.sum(axis=1, where=rows >= 0)[origin]
+    return added
+
+
 def propose_combinations(options: Options, rules: Rules, size: int) -> tuple[Ints, Members]:
     """Return all sets of a given number of options of each child.
 
