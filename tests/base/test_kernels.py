@@ -7,10 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
+import numpy as np
 import pytest
 
 import dagneal
-from dagneal.base import caches
+from dagneal.base import caches, kernels
 from dagneal.base.kernels import kernel_modules
 
 PACKAGE = Path(dagneal.__file__).parent
@@ -49,6 +51,12 @@ def run_sum(folder, **environment):
     return cache, float(value)
 
 
+def decorated(tree, decorator):
+    """Return the functions of a module with a decorator."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return [node for node in functions if decorator in map(ast.unparse, node.decorator_list)]
+
+
 @pytest.mark.slow
 def test_changing_an_inlined_function_recompiles_kernels_in_other_modules(tmp_path):
     package = copy_package(tmp_path)
@@ -81,11 +89,31 @@ def test_kernels_only_use_names_from_kernel_modules():
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dagneal")
             for alias in node.names
         }
-        for function in ast.walk(tree):
-            if isinstance(function, ast.FunctionDef) and any(ast.unparse(d) == "kernel" for d in function.decorator_list):
-                used = {node.id for line in function.body for node in ast.walk(line) if isinstance(node, ast.Name)}
-                for name in used & set(origin):
-                    assert origin[name] in covered, f"{path.name}: {function.name} uses {name} from {origin[name]}"
+        for function in decorated(tree, "kernel") + decorated(tree, "kernel_with_arrays"):
+            used = {node.id for line in function.body for node in ast.walk(line) if isinstance(node, ast.Name)}
+            for name in used & set(origin):
+                assert origin[name] in covered, f"{path.name}: {function.name} uses {name} from {origin[name]}"
+
+
+def test_kernels_create_no_arrays():
+    """Numba checks this when it compiles a kernel. But it does not notice arrays of other kernels, which are never freed."""
+    trees = {path.name: ast.parse(path.read_text()) for path in kernel_modules()}
+    makers = {function.name for tree in trees.values() for function in decorated(tree, "kernel_with_arrays")}
+    makers |= {f"np.{name}" for name in ("empty", "zeros", "ones", "full", "empty_like", "arange", "array")}
+    assert "lane_rows" in makers
+    for module, tree in trees.items():
+        for function in decorated(tree, "kernel"):
+            called = {ast.unparse(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
+            assert not called & makers, f"{module}: {function.name} creates an array; use kernel_with_arrays"
+
+
+def test_a_kernel_that_creates_an_array_is_not_compiled():
+    @kernels.kernel
+    def create_zeros(count):
+        return np.zeros(count)
+
+    with pytest.raises(numba.core.errors.NumbaError):
+        create_zeros(2)
 
 
 @pytest.mark.slow

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from dagneal.base.kernels import kernel
+from dagneal.base.kernels import kernel_with_arrays
 from dagneal.base.lanes import LANES, any_lane, convert, keep, lane_rows, load, multiply_add, reinterpret, store
 
 
-@kernel
+@kernel_with_arrays
 def float_operations(a, b):
     rows = lane_rows(5, np.float64)
     for lane in range(LANES):
@@ -20,7 +20,7 @@ def float_operations(a, b):
     return rows[2].copy(), rows[3].copy(), rows[4].copy(), any_lane(mask), any_lane(x < -100.0)
 
 
-@kernel
+@kernel_with_arrays
 def integer_operations(a):
     rows = lane_rows(3, np.uint32)
     for lane in range(LANES):

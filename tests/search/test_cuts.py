@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dagneal.search import cuts
-from dagneal.search.climb import prepare, settle
+from dagneal.search.climb import ClimbArrays, prepare, settle
 from dagneal.search.parent_sets import ParentSets
 from dagneal.search.space import OrderState
 
@@ -26,7 +26,7 @@ def random_space(n, seed):
 def start(space, seed):
     """Return a local optimum of a random order."""
     state = OrderState.start(space, np.random.default_rng(seed).permutation(len(space.first) - 1), seed)
-    settle(space, state)
+    settle(space, state, ClimbArrays.create(space))
     return state
 
 
@@ -35,7 +35,7 @@ def test_state_is_consistent_and_the_score_does_not_fall(seed):
     space = random_space(60, seed)
     state = start(space, seed)
     before = state.score[0]
-    cuts.improve_by_cuts(space, state, np.arange(60), 600)
+    cuts.improve_by_cuts(space, state, cuts.CutArrays.create(space, state), np.arange(60), 600)
     again = OrderState.start(space, state.order, 1)
     prepare(space, again)
     assert state.score[0] > before
@@ -51,7 +51,7 @@ def test_only_the_centres_are_children():
     state = start(space, 1)
     best = np.array([child for child in range(40) if state.chosen[child] == space.start[child]])
     order = state.order.copy()
-    cuts.improve_by_cuts(space, state, best, 200)
+    cuts.improve_by_cuts(space, state, cuts.CutArrays.create(space, state), best, 200)
     assert (state.order == order).all()
 
 
@@ -65,7 +65,7 @@ def test_cut_is_minimum():
             entry = space.start[source]
             if entry == state.chosen[source]:
                 continue
-            edges = cuts.make_edges(50, len(space.neighbours))
+            edges = cuts.Edges.create(space)
             cuts.list_edges(space, state, edges)
             high = cuts.mark_sinks(space, state, edges, source, entry)
             cuts.mark_paths(state, edges, source, high)

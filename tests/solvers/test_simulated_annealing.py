@@ -10,7 +10,7 @@ from dwave.samplers.sa.sampler import default_beta_range
 from scipy import stats
 
 import dagneal as dn
-from dagneal.base.kernels import kernel
+from dagneal.base.kernels import kernel_with_arrays
 from dagneal.base.lanes import LANES, lane_rows, store
 from dagneal.solvers import ising
 from dagneal.solvers.ising import IsingModels
@@ -63,7 +63,7 @@ def test_exponential_numbers():
     assert numbers.max() < ising._LARGEST
 
 
-@kernel
+@kernel_with_arrays
 def draw_exponential(bits):
     rows = lane_rows(1, np.uint32)
     numbers = lane_rows(1, np.float32)
@@ -82,7 +82,7 @@ def test_random_bits_are_uniform_and_independent():
     assert len(np.unique(draws)) > 0.999 * draws.size
 
 
-@kernel
+@kernel_with_arrays
 def draw_bits(seed, count):
     draws = lane_rows(count, np.uint32)
     state = ising._seed_lanes(seed, 0)

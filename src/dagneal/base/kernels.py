@@ -3,6 +3,10 @@
 A kernel is a function that Numba compiles. Kernels are cached on disk and release the GIL. They never start threads. A
 caller that has many tasks passes them to `run_threads`, which prevents nested thread pools.
 
+A kernel creates no arrays. Its caller passes the arrays for results and for working memory. Code for the creation of arrays,
+and for counting references to them, would take a fifth of the time of the compilation. Numba refuses to compile a `kernel`
+that creates an array. The few kernels that do use `kernel_with_arrays` instead.
+
 Compiled kernels contain functions and constants of other modules, but Numba's cache checks only the file that defines the
 kernel. So the name of our cache folder contains a hash of the source of all kernel modules (see `kernel_modules`). After any
 change of these modules, all kernels are recompiled. A kernel may only use functions and constants of kernel modules; a test
@@ -47,15 +51,28 @@ _FOLDER = "kernels-"  # name of the cache folder, followed by a hash of the kern
 
 
 def kernel(function: F) -> F:
-    """Compile a function with Numba. The compiled function releases the GIL, and is cached on disk if possible."""
-    compiled: Any = numba.njit(nogil=True, no_cfunc_wrapper=True)(function)
-    _separate_calls(compiled)
+    """Compile a function with Numba that creates no arrays. It releases the GIL, and is cached on disk if possible."""
+    return _compile(function, arrays=False)
+
+
+def kernel_with_arrays(function: F) -> F:
+    """Compile a function like `kernel`. The function may create arrays and return them, but takes longer to compile."""
+    return _compile(function, arrays=True)
+
+
+def _compile(function: F, arrays: bool) -> F:
+    """Return the compiled function, which is compiled when it is first called."""
+    options = {"nogil": True, "no_cfunc_wrapper": True}
+    if not arrays:  # without the Numba runtime (NRT), no array can be created, and references are not counted
+        options["_nrt"] = False
+    compiled: Any = numba.njit(**options)(function)
+    _separate_calls(compiled, options)
     if cache_folder() is not None:
         compiled._cache = _KernelCache(function)
     return cast(F, compiled)
 
 
-def _separate_calls(compiled: Any) -> None:
+def _separate_calls(compiled: Any, options: dict[str, bool]) -> None:
     """Compile a kernel separately for calls from other kernels, which takes less time.
 
     Such calls need no wrapper that converts Python objects, and no machine code of their own: the code becomes a part of the
@@ -66,8 +83,7 @@ def _separate_calls(compiled: Any) -> None:
 
     @cache
     def inner() -> Any:
-        options = {"nogil": True, "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
-        return numba.njit(pipeline_class=_InnerCompiler, **options)(compiled.py_func)
+        return numba.njit(pipeline_class=_InnerCompiler, no_cpython_wrapper=True, **options)(compiled.py_func)
 
     def get_call_template(arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
         plain = [unliteral(argument) for argument in arguments]

@@ -25,7 +25,7 @@ from numba.core.imputils import lower_builtin, lower_cast
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, register_model
 
-from dagneal.base.kernels import kernel
+from dagneal.base.kernels import kernel_with_arrays
 
 LANES = 16
 _ALIGNMENT = 64  # bytes; a cache line, and the widest vector of current processors
@@ -205,7 +205,7 @@ def reinterpret(_: Any, lanes: Any, kind: Any) -> Any:
     return LaneType(target)(lanes, kind), build
 
 
-@kernel
+@kernel_with_arrays
 def lane_rows(rows: int, kind: Any) -> Any:
     """Return an array of zeros with one vector per row, which begins at a cache line.
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.errors import InputError, first_few, hint
-from dagneal.base.kernels import Ints, kernel
+from dagneal.base.kernels import Ints, kernel_with_arrays
 from dagneal.data.columns import check_states
 from dagneal.data.datafile import Source
 from dagneal.data.dataset import DENSE, check_total, digits
@@ -206,7 +206,7 @@ def _merge_array(array: NDArray[Any]) -> tuple[NDArray[Any], Ints | None]:
     return digits(present, spans).T + low, counts[present]
 
 
-@kernel
+@kernel_with_arrays
 def column_ranges(array: NDArray[Any]) -> tuple[Ints, Ints]:
     """Return two arrays: the smallest and the largest number in each column of an integer array."""
     low = array[0].astype(np.int64)
@@ -221,7 +221,7 @@ def column_ranges(array: NDArray[Any]) -> tuple[Ints, Ints]:
     return low, high
 
 
-@kernel
+@kernel_with_arrays
 def row_keys(array: NDArray[Any], low: Ints, spans: Ints) -> Ints:
     """Return one integer (key) for each row of an integer array. Rows have the same key if and only if they are equal.
 

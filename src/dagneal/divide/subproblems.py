@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dagneal.base.defaults import SEED
 from dagneal.base.errors import InputError, whole_number
-from dagneal.base.kernels import Floats, Ints, kernel
+from dagneal.base.kernels import Floats, Ints, kernel_with_arrays
 from dagneal.scoring.sets import bounded_masks
 
 MAX_SUBPROBLEMS = 5_000_000
@@ -204,7 +204,7 @@ def solve_small(scores: Floats, max_parents: int) -> tuple[NDArray[np.bool_], Fl
     return adjacency[best], values, margins
 
 
-@kernel
+@kernel_with_arrays
 def _enumerate(scores: Floats, choices: Ints, adjacent: NDArray[np.bool_]) -> tuple[Ints, Floats, Floats]:
     subproblems, size, _ = scores.shape
     pairs = adjacent.shape[1]
@@ -254,7 +254,7 @@ def solve_exactly(scores: Floats, masks: NDArray[np.uint64]) -> tuple[NDArray[np
     return _solve_exactly(np.ascontiguousarray(scores), within)
 
 
-@kernel
+@kernel_with_arrays
 def _solve_exactly(scores: Floats, within: Ints) -> tuple[NDArray[np.bool_], Floats]:
     subproblems, size, sets = scores.shape
     full = 1 << size

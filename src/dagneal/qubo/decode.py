@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dagneal.base.errors import InputError
 from dagneal.base.files import atomic_write
-from dagneal.base.kernels import Floats, Ints, Masks, kernel
+from dagneal.base.kernels import Floats, Ints, Masks, kernel, kernel_with_arrays
 from dagneal.qubo.hamiltonian import Qubos
 from dagneal.qubo.variables import KINDS, Layout
 from dagneal.scoring.orders import dag_of_order, score_orders, sort_topologically
@@ -178,7 +178,7 @@ def best_graphs(
     return _best_graphs(spins, encoded.layout.d, encoded.layout.r, required, subproblems.masks, subproblems.scores, repair)
 
 
-@kernel
+@kernel_with_arrays
 def _best_graphs(
     spins: NDArray[np.int8],
     d: Ints,
@@ -280,7 +280,7 @@ def _build_reads(
     )
 
 
-@kernel
+@kernel_with_arrays
 def _find_orders(
     edges: NDArray[np.bool_], before: NDArray[np.bool_], required: NDArray[np.bool_]
 ) -> tuple[Ints, NDArray[np.bool_]]:
@@ -296,22 +296,22 @@ def _find_orders(
     return orders, acyclic
 
 
-@kernel
+@kernel_with_arrays
 def _find_order(edges: NDArray[np.bool_], before: NDArray[np.bool_], required: NDArray[np.bool_], order: Ints) -> bool:
     """Write the order of the variables in a read into `order`. Return whether its edges have no cycle; see `decode`."""
     n = len(edges)
-    wins = np.empty(n, dtype=np.int64)
+    wins, waiting = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     for v in range(n):
         wins[v] = before[v].sum()
     kept = edges | required
-    if sort_topologically(kept | before, wins, order) or sort_topologically(kept, wins, order):
+    if sort_topologically(kept | before, wins, waiting, order) or sort_topologically(kept, wins, waiting, order):
         return True
-    if not sort_topologically(before | required, wins, order):
-        sort_topologically(required, wins, order)
+    if not sort_topologically(before | required, wins, waiting, order):
+        sort_topologically(required, wins, waiting, order)
     return False
 
 
-@kernel
+@kernel_with_arrays
 def _raw_scores(
     edges: NDArray[np.bool_],
     acyclic: NDArray[np.bool_],

@@ -6,6 +6,8 @@ So the rows are divided once by the states of the set, and each further parent o
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from dagneal.base.kernels import Codes, Floats, Ints, kernel, run_threads
@@ -61,9 +63,10 @@ def score_additions(scorer: Scorer, children: Ints, rows: Members, origin: Ints,
         scorer.counter.run.deadline.check()
         end = min(begin + _CHUNK, len(children))
         lines = family_lines, parent_lines
+        arrays = _Arrays.create(codes.shape[1], int(arities.max()))
         _score(
             codes, scorer.counter.weights, arities, (begin, end), children, rows, first, added, lines,
-            table.terms, table.parameters, scores,
+            table.terms, table.parameters, arrays, scores,
         )  # fmt: skip
 
     run_threads(work, list(range(0, len(children), _CHUNK)), scorer.counter.workers if len(origin) > 10_000 else 1)
@@ -75,6 +78,46 @@ def score_additions(scorer: Scorer, children: Ints, rows: Members, origin: Ints,
         larger = np.concatenate([rows[origin], added[:, None].astype(np.int32)], axis=1)
         scores -= scorer.violation_penalty * scorer.constraints.violations(children[origin], larger)
     return scores
+
+
+class _Arrays(NamedTuple):
+    """Working memory.
+
+    Attributes:
+        part: the part of each row; rows with equal states of the set are one part.
+        number: number of each new part; -1 if it has no number.
+        families: counts of the families, which are 0 before and after.
+        parents: counts of the parents, which are 0 before and after.
+        seen: parts that occur.
+        found: nonzero counts of a family.
+        totals: nonzero counts of the parents.
+    """
+
+    part: Ints
+    number: Ints
+    families: Ints
+    parents: Ints
+    seen: Ints
+    found: Ints
+    totals: Ints
+
+    @classmethod
+    def create(cls, rows: int, most: int) -> _Arrays:
+        """Return new arrays.
+
+        Args:
+            rows: number of distinct rows.
+            most: largest number of states of a variable.
+        """
+        return cls(
+            part=np.empty(rows, dtype=np.int64),
+            number=np.full(rows * most, -1, dtype=np.int64),
+            families=np.zeros(rows * most * most, dtype=np.int64),
+            parents=np.zeros(rows * most, dtype=np.int64),
+            seen=np.empty(rows, dtype=np.int64),
+            found=np.empty(rows, dtype=np.int64),
+            totals=np.empty(rows, dtype=np.int64),
+        )
 
 
 @kernel
@@ -90,20 +133,12 @@ def _score(
     lines: tuple[Ints, Ints],
     terms: Floats,
     parameters: Floats,
+    arrays: _Arrays,
     scores: Floats,
 ) -> None:
     """Write the scores of all additions to the sets from `some[0]` to `some[1]` - 1 into `scores`, without penalties."""
-    count = codes.shape[1]
-    most = 1
-    for variable in range(len(arities)):
-        most = max(most, arities[variable])
-    part = np.empty(count, dtype=np.int64)  # the part of each row; equal states of the set are one part
-    number = np.full(count * most, -1, dtype=np.int64)
-    families = np.zeros(count * most * most, dtype=np.int64)
-    parents = np.zeros(count * most, dtype=np.int64)
-    seen = np.empty(count, dtype=np.int64)
-    found = np.empty(count, dtype=np.int64)
-    totals = np.empty(count, dtype=np.int64)
+    count, part, families, parents = codes.shape[1], arrays.part, arrays.families, arrays.parents
+    seen, found, totals = arrays.seen, arrays.found, arrays.totals
     for index in range(some[0], some[1]):
         if first[index] == first[index + 1]:
             continue
@@ -113,7 +148,7 @@ def _score(
             part[row] = 0
         for place in range(rows.shape[1]):
             if rows[index, place] >= 0:
-                _divide(codes, rows[index, place], arities, part, number, seen)
+                _divide(codes, rows[index, place], arities, part, arrays.number, seen)
         for line in range(first[index], first[index + 1]):
             variable = added[line]
             parts = 0

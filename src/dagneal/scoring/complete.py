@@ -99,11 +99,12 @@ def complete_sets(scorer: Scorer, most: int) -> CompleteSets:
         kept_rows, kept_scores = [], []
         for size in range(most + 1):
             rows = sets[size] + (sets[size] >= child).astype(np.int32)  # all sets without the child
-            scores = _score(child, rows, allowed, binomials, sums[size + 1][:, 0], sums[size][:, -1])
+            scores, better = np.empty(len(rows)), np.empty(len(rows), dtype=np.int64)
+            _score(child, rows, allowed, binomials, sums[size + 1][:, 0], sums[size][:, -1], scores)
             if scorer.criterion.penalised:
                 cells = state_combinations(rows, scorer.data.arities)
                 scores -= scorer.criterion.penalties(int(scorer.data.arities[child]), cells, scorer.data.rows)
-            better = _raise_to_subsets(sets[size], binomials, highest, scores)
+            better = better[: _raise_to_subsets(sets[size], binomials, highest, scores, better)]
             padded = np.full((len(better), most), -1, dtype=np.int32)
             padded[:, :size] = rows[better]
             kept_rows.append(padded)
@@ -119,10 +120,15 @@ def complete_sets(scorer: Scorer, most: int) -> CompleteSets:
 
 @kernel
 def _score(
-    child: int, rows: Members, allowed: NDArray[np.bool_], binomials: Ints, families: Floats, parents: Floats
-) -> Floats:
-    """Return the scores of all parent sets of one size; minus infinity for sets with a forbidden parent."""
-    scores = np.empty(len(rows))
+    child: int,
+    rows: Members,
+    allowed: NDArray[np.bool_],
+    binomials: Ints,
+    families: Floats,
+    parents: Floats,
+    scores: Floats,
+) -> None:
+    """Write the scores of all parent sets of one size into `scores`; minus infinity for sets with a forbidden parent."""
     for index in range(len(rows)):
         own, family, before, legal = 0, 0, 0, True
         for place in range(rows.shape[1]):
@@ -136,17 +142,16 @@ def _score(
             legal &= allowed[parent]
         family += binomials[child, before + 1]
         scores[index] = families[family] - parents[own] if legal else -np.inf
-    return scores
 
 
 @kernel
-def _raise_to_subsets(rows: Members, binomials: Ints, highest: Floats, scores: Floats) -> Ints:
-    """Return the indices of sets that score higher than all their subsets. Raise other scores to that of the best subset.
+def _raise_to_subsets(rows: Members, binomials: Ints, highest: Floats, scores: Floats, better: Ints) -> int:
+    """Write the indices of sets that score higher than all their subsets into `better`. Return the number of these sets.
 
-    `highest` has the raised scores of the sets with one member less.
+    Raise other scores to that of the best subset. `highest` has the raised scores of the sets with one member less.
     """
     size = rows.shape[1]
-    better, count = np.empty(len(rows), dtype=np.int64), 0
+    count = 0
     for index in range(len(rows)):
         best = -np.inf
         for skip in range(size):
@@ -160,7 +165,7 @@ def _raise_to_subsets(rows: Members, binomials: Ints, highest: Floats, scores: F
             count += 1
         else:
             scores[index] = best
-    return better[:count].copy()
+    return count
 
 
 def _sums(scorer: Scorer, size: int) -> Floats:

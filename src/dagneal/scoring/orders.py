@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.base.kernels import Floats, Ints, Masks, kernel
+from dagneal.base.kernels import Floats, Ints, Masks, kernel, kernel_with_arrays
 from dagneal.graphs.dags import dag_from_parents
 from dagneal.scoring.sets import first_subset, set_bit, squeeze_words
 from dagneal.scoring.table import ScoreTable
@@ -69,22 +69,34 @@ def random_orders(
         yield drawn if required is None else enforce_required(drawn, required)
 
 
-@kernel
 def enforce_required(orders: Ints, required: NDArray[np.bool_]) -> Ints:
     """Return the orders, changed so that the parent of each required edge comes before the child.
 
-    `orders` has one order per row. `required[parent, child]` is True if the edge is required.
+    Args:
+        orders: array with one order per row.
+        required: boolean matrix; `required[parent, child]` is True if the edge is required. There must be no cycle.
     """
-    changed = np.empty_like(orders)
-    priority = np.empty(orders.shape[1], dtype=np.int64)
-    for line in range(len(orders)):
-        for position in range(orders.shape[1]):
-            priority[orders[line, position]] = -position
-        sort_topologically(required, priority, changed[line])
+    changed, priority, waiting = np.empty_like(orders), np.empty_like(orders[0]), np.empty_like(orders[0])
+    if not _sort_each(orders, required, priority, waiting, changed):
+        raise AssertionError("the required edges have a cycle")
     return changed
 
 
 @kernel
+def _sort_each(orders: Ints, required: NDArray[np.bool_], priority: Ints, waiting: Ints, changed: Ints) -> bool:
+    """Write the orders into `changed`, so that the parent of each required edge comes before the child.
+
+    Return False if there is a cycle. `priority` and `waiting` are working memory.
+    """
+    for line in range(len(orders)):
+        for position in range(orders.shape[1]):
+            priority[orders[line, position]] = -position
+        if not sort_topologically(required, priority, waiting, changed[line]):
+            return False
+    return True
+
+
+@kernel_with_arrays
 def _score_orders(orders: Ints, first: Ints, candidates: Ints, start: Ints, masks: Masks, scores: Floats) -> Floats:
     count, n = orders.shape
     total = np.zeros(count)
@@ -103,14 +115,13 @@ def _score_orders(orders: Ints, first: Ints, candidates: Ints, start: Ints, mask
 
 
 @kernel
-def sort_topologically(precedes: NDArray[np.bool_], priority: Ints, order: Ints) -> bool:
+def sort_topologically(precedes: NDArray[np.bool_], priority: Ints, waiting: Ints, order: Ints) -> bool:
     """Write a topological order into `order` and return True, or return False if there is a cycle.
 
     Variable i must come before variable j if `precedes[i, j]` is True. This function uses Kahn's algorithm: of all variables
-    that may come next, it takes the variable v with the highest `priority[v]`.
+    that may come next, it takes the variable v with the highest `priority[v]`. `waiting` is working memory.
     """
     n = len(priority)
-    waiting = np.empty(n, dtype=np.int64)
     for v in range(n):
         waiting[v] = 0
         for other in range(n):

@@ -180,20 +180,28 @@ def max_set_size(variables: int) -> int:
     return variables if variables <= _BIT_VARIABLES else 2 * (64 // _digit_bits(variables))
 
 
-@kernel
 def state_combinations(members: Members, arities: Ints) -> Floats:
     """Return the number of state combinations of each set of variables.
 
-    `members` has one set per row, padded with -1. `arities` has the number of states of each variable.
+    Args:
+        members: array with one set per row, padded with -1.
+        arities: number of states of each variable.
     """
-    cells = np.empty(len(members), dtype=np.float64)
+    cells = np.empty(len(members))
+    _multiply_states(members, arities, cells)
+    return cells
+
+
+@kernel
+def _multiply_states(members: Members, arities: Ints, cells: Floats) -> None:
+    """Write the number of state combinations of each set into `cells`."""
     for line in range(len(members)):
         cells[line] = 1.0
-        for variable in members[line]:
+        for place in range(members.shape[1]):
+            variable = members[line, place]
             if variable < 0:
                 break
             cells[line] *= arities[variable]
-    return cells
 
 
 def word_count(bits: int) -> int:
@@ -361,11 +369,12 @@ def first_subset(masks: Masks, begin: int, end: int, allowed: Masks, row: int) -
                 return entry
     else:
         for entry in range(begin, end):
-            word = 0
-            while word < masks.shape[1] and masks[entry, word] & ~allowed[row, word] == np.uint64(0):
-                word += 1
-            if word == masks.shape[1]:
-                return entry
+            if masks[entry, 0] & ~allowed[row, 0] == np.uint64(0):
+                word = 1
+                while word < masks.shape[1] and masks[entry, word] & ~allowed[row, word] == np.uint64(0):
+                    word += 1
+                if word == masks.shape[1]:
+                    return entry
     return -1
 
 

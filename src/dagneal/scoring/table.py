@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.errors import InputError, hint
-from dagneal.base.kernels import Floats, Ints, Masks, kernel
+from dagneal.base.kernels import Floats, Ints, Masks, kernel, kernel_with_arrays
 from dagneal.graphs.dags import check_dag
 from dagneal.scoring.sets import (
     Members,
@@ -126,7 +126,9 @@ class ScoreTable:
         The entries of each child are sorted by descending score. An optimal network never needs the removed sets.
         """
         masks, scores = self.best_first
-        keep = _undominated_sets(self.start, squeeze_words(masks))
+        keep = np.zeros(len(masks), dtype=bool)
+        memory = np.empty((int(np.diff(self.start).max(initial=0)), masks.shape[1]), dtype=np.uint64)
+        _find_undominated(self.start, masks, memory, keep)
         kept = np.concatenate([[0], np.cumsum(keep)])
         return kept[self.start], masks[keep], scores[keep]
 
@@ -311,7 +313,7 @@ class Subproblems:
         )
 
 
-@kernel
+@kernel_with_arrays
 def _look_up(
     members: Ints, subsets: Members, local_bits: Ints, start: Ints, masks: Masks, scores: Floats, found: Floats
 ) -> None:
@@ -342,21 +344,16 @@ def _look_up(
 
 
 @kernel
-def _undominated_sets(start: Ints, masks: Masks) -> NDArray[np.bool_]:
-    keep = np.zeros(len(masks), dtype=np.bool_)
+def _find_undominated(start: Ints, masks: Masks, kept: Masks, keep: NDArray[np.bool_]) -> None:
+    """Set `keep` to True for each set without a better subset. `kept` is working memory for the sets of a child."""
     for child in range(len(start) - 1):
-        kept = np.empty((start[child + 1] - start[child], *masks.shape[1:]), dtype=np.uint64)
         count = 0
         for entry in range(start[child], start[child + 1]):
             if first_subset(kept, 0, count, masks, entry) < 0:
-                if masks.ndim == 1:
-                    kept[count] = masks[entry]
-                else:  # assigning a row takes 2 s to compile
-                    for word in range(masks.shape[1]):
-                        kept[count, word] = masks[entry, word]
+                for word in range(masks.shape[1]):  # assigning a row takes 2 s to compile
+                    kept[count, word] = masks[entry, word]
                 count += 1
                 keep[entry] = True
-    return keep
 
 
 def check_table(table: Any) -> None:

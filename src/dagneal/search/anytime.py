@@ -35,7 +35,7 @@ from dagneal.base.kernels import Floats, Ints, run_threads
 from dagneal.runtime.run import Run
 from dagneal.scoring.additions import can_score_additions, score_additions
 from dagneal.scoring.complete import CompleteSets, complete_cost, complete_sets
-from dagneal.scoring.orders import enforce_required, sort_topologically
+from dagneal.scoring.orders import enforce_required
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.sets import Members, max_set_size
 from dagneal.search.beams import extend_sets
@@ -670,8 +670,5 @@ def _apply(network: FoundNetwork, change: Change) -> FoundNetwork:
     precedes = np.zeros((n, n), dtype=bool)
     child, place = np.nonzero(parents >= 0)
     precedes[parents[child, place], child] = True
-    priority, order = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    priority[network.order] = -np.arange(n)
-    if not sort_topologically(precedes, priority, order):
-        raise AssertionError("a legal change never creates a cycle")
+    order = enforce_required(network.order[None, :], precedes)[0]  # a legal change never creates a cycle
     return FoundNetwork(order, parents, network.score + change.gain)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagneal.base.kernels import Floats, Ints, Masks, kernel
-from dagneal.scoring.sets import Members
+from dagneal.scoring.sets import Members, word_count
 from dagneal.search.large_sets import ScoreSets, find_weak
 from dagneal.search.proposals import Options, Rules, propose_changes, sort_rows
 
@@ -46,7 +47,8 @@ def best_change(parents: Members, order: Ints, rules: Rules, allowed: Options, f
     """
     everyone = np.arange(len(parents))
     present = score(everyone, parents)
-    descendants = _descendants(parents, order)
+    descendants = np.zeros((len(parents), word_count(len(parents))), dtype=np.uint64)
+    _find_descendants(parents, order, descendants)
     best = _best_reversal(parents, rules, allowed, free, descendants, present, score)
     step = max(1, _ROWS // max(1, len(parents) * (parents.shape[1] + 1)))
     for begin in range(0, len(parents), step):
@@ -55,7 +57,9 @@ def best_change(parents: Members, order: Ints, rules: Rules, allowed: Options, f
         scores = score(children, rows)
         gains = scores - present[children]
         legal = np.flatnonzero(gains > (_EPSILON if best is None else best.gain))
-        legal = legal[~_has_cycle(children[legal], rows[legal], descendants)]
+        acyclic = np.ones(len(legal), dtype=bool)
+        _find_cycles(children[legal], rows[legal], descendants, acyclic)
+        legal = legal[acyclic]
         legal = legal[~find_weak(children[legal], rows[legal], scores[legal], free, score)]
         if len(legal):
             top = legal[np.argmax(gains[legal])]
@@ -112,11 +116,9 @@ def _is_descendant(descendants: Masks, ancestor: int, variable: int) -> bool:
 
 
 @kernel
-def _descendants(parents: Members, order: Ints) -> Masks:
-    """Return a bit mask with the descendants of each variable."""
-    n = len(parents)
-    masks = np.zeros((n, (n + 63) // 64), dtype=np.uint64)
-    for index in range(n - 1, -1, -1):
+def _find_descendants(parents: Members, order: Ints, masks: Masks) -> None:
+    """Write a bit mask with the descendants of each variable into `masks`, which contains zeros."""
+    for index in range(len(parents) - 1, -1, -1):
         child = order[index]
         for place in range(parents.shape[1]):
             parent = parents[child, place]
@@ -124,18 +126,15 @@ def _descendants(parents: Members, order: Ints) -> Masks:
                 masks[parent, child >> 6] |= np.uint64(1) << np.uint64(child & 63)
                 for word in range(masks.shape[1]):
                     masks[parent, word] |= masks[child, word]
-    return masks
 
 
 @kernel
-def _has_cycle(children: Ints, rows: Members, descendants: Masks) -> np.ndarray:
-    """Return, for each new parent set, whether it contains a descendant of the child."""
-    result = np.zeros(len(children), dtype=np.bool_)
+def _find_cycles(children: Ints, rows: Members, descendants: Masks, acyclic: NDArray[np.bool_]) -> None:
+    """Set `acyclic` to False for each new parent set that contains a descendant of the child."""
     for index in range(len(children)):
         for place in range(rows.shape[1]):
             parent = rows[index, place]
             if parent >= 0:
                 word = descendants[children[index], parent >> 6]
                 if (word >> np.uint64(parent & 63)) & np.uint64(1) != np.uint64(0):
-                    result[index] = True
-    return result
+                    acyclic[index] = False

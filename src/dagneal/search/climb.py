@@ -183,17 +183,21 @@ class ClimbArrays(NamedTuple):
     allowed: Masks
     log: Ints
 
+    @classmethod
+    def create(cls, space: SearchSpace) -> ClimbArrays:
+        """Return new arrays.
 
-@kernel
-def make_arrays(n: int, words: int) -> ClimbArrays:
-    """Return new arrays for `n` variables."""
-    return ClimbArrays(
-        np.empty(n, dtype=np.int64),
-        np.zeros(n, dtype=np.bool_),
-        np.empty(n, dtype=np.int64),
-        np.empty((1, words), dtype=np.uint64),
-        np.empty((64 * n + 64, 2), dtype=np.int64),
-    )
+        Args:
+            space: search space of the orders.
+        """
+        n = len(space.start) - 1
+        return cls(
+            queue=np.empty(n, dtype=np.int64),
+            waiting=np.zeros(n, dtype=np.bool_),
+            passed=np.empty(n, dtype=np.int64),
+            allowed=np.empty((1, len(space.words)), dtype=np.uint64),
+            log=np.empty((64 * n + 64, 2), dtype=np.int64),
+        )
 
 
 @kernel
@@ -297,16 +301,16 @@ def _perturb(space: SearchSpace, state: OrderState, arrays: ClimbArrays, centre:
 
 
 @kernel
-def settle(space: SearchSpace, state: OrderState) -> None:
+def settle(space: SearchSpace, state: OrderState, arrays: ClimbArrays) -> None:
     """Compute the arrays of a state from its order, and improve the order by local search.
 
     Args:
         space: search space.
         state: state with any order.
+        arrays: working memory.
     """
     prepare(space, state)
     n = len(state.order)
-    arrays = make_arrays(n, len(space.words))
     moves = len(arrays.log)
     while moves == len(arrays.log):
         for variable in range(n):
@@ -315,7 +319,7 @@ def settle(space: SearchSpace, state: OrderState) -> None:
 
 
 @kernel
-def climb(space: SearchSpace, state: OrderState, centres: Ints, visits: int, restarts: int) -> None:
+def climb(space: SearchSpace, state: OrderState, arrays: ClimbArrays, centres: Ints, visits: int, restarts: int) -> None:
     """Improve a local optimum by restarts from perturbed orders, until `state.counts` reaches one of the limits.
 
     The score never falls. Two calls, first with lower limits, have the same result as one call with the higher limits.
@@ -323,11 +327,11 @@ def climb(space: SearchSpace, state: OrderState, centres: Ints, visits: int, res
     Args:
         space: search space.
         state: state of a local optimum; see `settle`.
+        arrays: working memory.
         centres: variables around which the order is perturbed.
         visits: number of visits after which no restart begins.
         restarts: number of restarts after which no restart begins.
     """
-    arrays = make_arrays(len(state.order), len(space.words))
     while state.counts[0] < visits and state.counts[1] < restarts:
         state.counts[1] += 1
         begin = state.score[0]

@@ -23,7 +23,6 @@ from dagneal.search.climb import (
     descend,
     draw,
     enqueue,
-    make_arrays,
     scan,
     scan_holders,
     settle,
@@ -78,37 +77,62 @@ class Edges(NamedTuple):
     queue: Ints
     sequence: Ints
 
+    @classmethod
+    def create(cls, space: SearchSpace) -> Edges:
+        """Return new arrays.
 
-@kernel
-def make_edges(n: int, room: int) -> Edges:
-    """Return new arrays for `n` variables and at most `room` edges."""
-    return Edges(
-        np.empty(n + 1, dtype=np.int64),
-        np.empty(room, dtype=np.int64),
-        np.empty(room, dtype=np.int64),
-        np.empty(room, dtype=np.int64),
-        np.empty(n + 1, dtype=np.int64),
-        np.empty(room, dtype=np.int64),
-        np.empty(room),
-        np.empty(room),
-        np.zeros(n, dtype=np.bool_),
-        np.zeros(n, dtype=np.bool_),
-        np.zeros(n, dtype=np.bool_),
-        np.zeros(n, dtype=np.bool_),
-        np.empty(n, dtype=np.int64),
-        np.empty(n, dtype=np.int64),
-        np.empty(n, dtype=np.int64),
-    )
+        Args:
+            space: search space of the orders.
+        """
+        n, room = len(space.start) - 1, len(space.neighbours)
+        return cls(
+            first=np.empty(n + 1, dtype=np.int64),
+            parent=np.empty(room, dtype=np.int64),
+            child=np.empty(room, dtype=np.int64),
+            link=np.empty(room, dtype=np.int64),
+            out_first=np.empty(n + 1, dtype=np.int64),
+            out=np.empty(room, dtype=np.int64),
+            capacity=np.empty(room),
+            flow=np.empty(room),
+            below=np.zeros(n, dtype=np.bool_),
+            above=np.zeros(n, dtype=np.bool_),
+            sink=np.zeros(n, dtype=np.bool_),
+            reached=np.zeros(n, dtype=np.bool_),
+            via=np.empty(n, dtype=np.int64),
+            queue=np.empty(n, dtype=np.int64),
+            sequence=np.empty(n, dtype=np.int64),
+        )
 
 
-@kernel
+class CutArrays(NamedTuple):
+    """Working memory of `improve_by_cuts`.
+
+    Attributes:
+        edges: edges of the network.
+        trial: state of a rearranged order. It shares the random generator and the counts of the original state.
+        climb: working memory of the local search.
+    """
+
+    edges: Edges
+    trial: OrderState
+    climb: ClimbArrays
+
+    @classmethod
+    def create(cls, space: SearchSpace, state: OrderState) -> CutArrays:
+        """Return new arrays.
+
+        Args:
+            space: search space.
+            state: state of the order that is improved.
+        """
+        trial = OrderState.start(space, state.order, 0)._replace(random=state.random, counts=state.counts)
+        return cls(Edges.create(space), trial, ClimbArrays.create(space))
+
+
 def search_orders(
     space: SearchSpace, state: OrderState, centres: Ints, start: bool, cuts: int, visits: int, restarts: int
 ) -> None:
     """Improve an order by local search, then by cuts, then by perturbations. The score never falls.
-
-    This is the only function of the search for orders that Python calls: each such function is compiled with all functions
-    that it calls, which takes seconds.
 
     Args:
         space: search space.
@@ -119,35 +143,45 @@ def search_orders(
         visits: number of visits after which no perturbation begins; see `climb`.
         restarts: number of perturbations after which none begins.
     """
-    if start:
-        settle(space, state)
-    if cuts > 0:
-        improve_by_cuts(space, state, centres, cuts)
-    climb(space, state, centres, visits, restarts)
+    _search(space, state, CutArrays.create(space, state), centres, start, cuts, visits, restarts)
 
 
 @kernel
-def improve_by_cuts(space: SearchSpace, state: OrderState, centres: Ints, tries: int) -> None:
+def _search(
+    space: SearchSpace,
+    state: OrderState,
+    arrays: CutArrays,
+    centres: Ints,
+    start: bool,
+    cuts: int,
+    visits: int,
+    restarts: int,
+) -> None:
+    """Search as described in `search_orders`.
+
+    This is the only kernel of the search for orders that Python calls: each such kernel is compiled with all functions that
+    it calls, which takes seconds.
+    """
+    if start:
+        settle(space, state, arrays.climb)
+    if cuts > 0:
+        improve_by_cuts(space, state, arrays, centres, cuts)
+    climb(space, state, arrays.climb, centres, visits, restarts)
+
+
+@kernel
+def improve_by_cuts(space: SearchSpace, state: OrderState, arrays: CutArrays, centres: Ints, tries: int) -> None:
     """Improve an order by rearrangements that give random children a better parent set. The score never falls.
 
     Args:
         space: search space.
         state: state of the order, which must be prepared.
+        arrays: working memory.
         centres: variables that are tried as children.
         tries: number of pairs (child, parent set) that are tried.
     """
     n = len(state.order)
-    edges = make_edges(n, len(space.neighbours))
-    trial = OrderState(
-        np.empty(n, dtype=np.int64),
-        np.empty(n, dtype=np.int64),
-        np.empty((n, len(space.words)), dtype=np.uint64),
-        np.empty(n, dtype=np.int64),
-        np.empty(1),
-        state.random,
-        state.counts,
-    )
-    arrays = make_arrays(n, len(space.words))
+    edges, trial = arrays.edges, arrays.trial
     list_edges(space, state, edges)
     for _ in range(tries):
         source = centres[draw(state.random, len(centres))]
@@ -162,7 +196,7 @@ def improve_by_cuts(space: SearchSpace, state: OrderState, centres: Ints, tries:
         if find_cut(space, state, edges, source, high, limit):
             _copy(state, trial)
             _rearrange(space, trial, edges, state.position[source], high)
-            _settle(space, state, trial, arrays, state.position[source], high)
+            _settle(space, state, trial, arrays.climb, state.position[source], high)
             if trial.score[0] >= state.score[0] - _EPSILON:
                 _copy(trial, state)
                 list_edges(space, state, edges)

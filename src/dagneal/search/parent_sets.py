@@ -118,14 +118,15 @@ class ParentSets:
         rows = np.concatenate([_widen(own, width), _widen(rows, width)])
         scores = np.concatenate([self._scores[child], scores])
         prices = np.append(self._prices[:, child], 0.0)[rows].sum(axis=1)  # the last entry is for padding
-        order = np.lexsort(((rows >= 0).sum(axis=1), prices - scores))
+        sizes = (rows >= 0).sum(axis=1)
+        order = np.lexsort((sizes, prices - scores))
         order = _alternate(order, self.fit(np.array([child]), rows)[order])
-        rows, scores = rows[order], scores[order]
+        rows, sizes, scores = rows[order], sizes[order], scores[order]
         pin = _widen(self._pinned[child][:, :width], width)  # it is in the list, so it has at most `width` members
         pinned = (rows == pin).all(axis=1) if len(pin) else np.zeros(len(rows), dtype=bool)
         bits = np.full(len(self._rows), -1, dtype=np.int8)
         masks, kept = np.empty(len(rows), dtype=np.uint64), np.empty(len(rows), dtype=np.int64)
-        count = _select(rows, scores, pinned, int(self._required[child]), self._longest, bits, masks, kept)
+        count = _select(rows, sizes, scores, pinned, int(self._required[child]), self._longest, bits, masks, kept)
         by_score = np.argsort(-scores[kept[:count]], kind="stable")
         kept = kept[by_score]
         self._rows[child], self._scores[child] = rows[kept], scores[kept]
@@ -170,6 +171,7 @@ def _alternate(order: Ints, fits: NDArray[np.bool_]) -> Ints:
 @kernel
 def _select(
     rows: Members,
+    sizes: Ints,
     scores: Floats,
     pinned: NDArray[np.bool_],
     least_size: int,
@@ -180,16 +182,15 @@ def _select(
 ) -> int:
     """Choose the parent sets of a child that stay in its list. Return their number.
 
-    `rows` and `scores` are sorted by decreasing use. Sets of `least_size` parents always stay. The function writes the bit
-    of each variable to `bits`, the masks of the chosen sets to `masks`, and their indices to `kept`.
+    `rows`, `sizes` and `scores` have the members, the size and the score of each set, and are sorted by decreasing use. Sets
+    of `least_size` parents always stay. The function writes the bit of each variable to `bits`, the masks of the chosen sets
+    to `masks`, and their indices to `kept`.
     """
     count, candidates = 0, 0
-    sizes = np.zeros(len(rows), dtype=np.int64)
     for index in range(len(rows)):
-        for place in range(rows.shape[1]):
-            if rows[index, place] >= 0:
-                sizes[index] += 1
-                if pinned[index] and bits[rows[index, place]] < 0:
+        if pinned[index]:
+            for place in range(sizes[index]):
+                if bits[rows[index, place]] < 0:
                     bits[rows[index, place]] = candidates
                     candidates += 1
     highest, lowest = 0, 0  # the best set, and the empty set

@@ -202,13 +202,25 @@ def trim_rows(rows: Members) -> Members:
     return np.ascontiguousarray(rows[:, :width])
 
 
-@kernel
 def best_of_each(count: int, origin: Ints, scores: Floats, possible: NDArray[np.bool_]) -> Ints:
-    """Return, for each of `count` origins, the index of its highest possible score; -1 if none is possible."""
+    """Return, for each origin, the index of its highest possible score; -1 if none is possible.
+
+    Args:
+        count: number of origins.
+        origin: origin of each score.
+        scores: scores of all origins.
+        possible: whether each score is possible.
+    """
     best = np.full(count, -1, dtype=np.int64)
+    _find_best(origin, scores, possible, best)
+    return best
+
+
+@kernel
+def _find_best(origin: Ints, scores: Floats, possible: NDArray[np.bool_], best: Ints) -> None:
+    """Write the index of the highest possible score of each origin into `best`, which contains -1."""
     for index in range(len(origin)):
         if possible[index]:
             now = best[origin[index]]
             if now < 0 or scores[index] > scores[now]:
                 best[origin[index]] = index
-    return best

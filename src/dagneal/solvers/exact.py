@@ -94,11 +94,13 @@ def _solve(table: ScoreTable, progress: Progress) -> NDArray[np.uint8]:
     best = np.full(1 << n, -np.inf)
     best[0] = 0.0
     sink = np.full(1 << n, 255, dtype=np.uint8)
+    memory = np.empty((low + 1, 1 << low))
     patterns = 1 << (n - low)
     step = max(1, patterns // 100)
     for begin in range(0, patterns, step):
         end = min(begin + step, patterns)
-        _fill(n, low, begin, end, groups, high[group_begin], bounds, masks & ((1 << low) - 1), scores, best, sink)
+        low_masks = masks & ((1 << low) - 1)
+        _fill(n, low, begin, end, groups, high[group_begin], bounds, low_masks, scores, memory, best, sink)
         progress("exact search", end, patterns)
     if not np.isfinite(best[-1]):
         raise InputError("no DAG is possible with the parent sets of this table; add more parent sets")
@@ -141,35 +143,35 @@ def _fill(
     bounds: Ints,
     low_masks: Ints,
     scores: Floats,
+    memory: Floats,
     best: Floats,
     sink: NDArray[np.uint8],
 ) -> None:
     """Compute `best` and `sink` for all sets whose high variables have a bit mask from `begin` to `end` - 1.
 
     `best` and `sink` must already contain the results for smaller masks. The module docstring explains high variables.
+    `memory[child]` gets the second term of `best` for a low child, and `memory[low]` for one high child.
     """
     size = 1 << low
-    low_scores = np.empty((low, size))  # second term of `best` for each low child
-    high_scores = np.empty(size)  # second term of `best` for one high child
     for pattern in range(begin, end):
         base = pattern * size
         for child in range(low, n):  # the sink is a high variable
             if pattern >> (child - low) & 1:
-                _best_parents(child, pattern, low, groups, group_high, bounds, low_masks, scores, high_scores)
+                _best_parents(child, pattern, low, groups, group_high, bounds, low_masks, scores, memory[low])
                 before = (pattern ^ (1 << (child - low))) * size
                 for w in range(size):
-                    value = best[before + w] + high_scores[w]
+                    value = best[before + w] + memory[low, w]
                     if value > best[base + w]:
                         best[base + w] = value
                         sink[base + w] = child
         for child in range(low):
-            _best_parents(child, pattern, low, groups, group_high, bounds, low_masks, scores, low_scores[child])
+            _best_parents(child, pattern, low, groups, group_high, bounds, low_masks, scores, memory[child])
         for w in range(1, size):  # the sink is a low variable
             top = best[base + w]
             for child in range(low):
                 if w >> child & 1:
                     before = w ^ (1 << child)
-                    value = best[base + before] + low_scores[child, before]
+                    value = best[base + before] + memory[child, before]
                     if value > top:
                         top = value
                         sink[base + w] = child

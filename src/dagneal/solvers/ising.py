@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.base.kernels import Floats, Ints, Masks, kernel, run_threads
+from dagneal.base.kernels import Floats, Ints, Masks, kernel, kernel_with_arrays, run_threads
 from dagneal.base.lanes import LANES, any_lane, convert, keep, lane_rows, load, multiply_add, reinterpret, store
 
 _LOG_2 = float(np.log(2))
@@ -141,7 +141,7 @@ class IsingModels:
         return [part.reshape(reads, -1) for part in parts]
 
 
-@kernel
+@kernel_with_arrays
 def _beta_ranges(first: Ints, fields: Floats, start: Ints, couplings: Floats) -> Floats:
     ranges = np.empty((len(first) - 1, 2))
     for model in range(len(first) - 1):
@@ -165,7 +165,7 @@ def _beta_ranges(first: Ints, fields: Floats, start: Ints, couplings: Floats) ->
     return ranges
 
 
-@kernel
+@kernel_with_arrays
 def _anneal(
     first: Ints,
     fields: Floats,
@@ -225,7 +225,7 @@ def _anneal(
                 states[offset + lane * n + v] = np.int8(spins[v, lane])
 
 
-@kernel
+@kernel_with_arrays
 def _seed_lanes(seed: Any, read: int) -> Any:
     """Return the state of a random generator: four words per lane, which depend only on the seed and the read."""
     words = lane_rows(4, np.uint32)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dagneal.base.kernels import Ints, Masks, kernel
 
 CHUNK = 512  # words: 32,768 rows, 4 kB of each plane
+_CELLS = 64  # state combinations of all members except the last for which memory is created at first
 MAX_PREFIX_CELLS = 256  # most state combinations of all members except the last; an AND of planes is kept for each
 
 
@@ -69,7 +70,6 @@ def _remove(left: Masks, right: Masks) -> None:
         left[word] &= ~right[word]
 
 
-@kernel
 def count_sets(
     words: Masks,
     first: Ints,
@@ -94,19 +94,42 @@ def count_sets(
         offsets: index in `counts` of each set's first count.
         counts: output array, which must contain zeros.
     """
-    widest = 1
+    widest, cells = max(1, members.shape[1]), _CELLS
+    current, chunk = np.empty(widest, dtype=np.int32), min(CHUNK, words.shape[1])
+    while cells:
+        kept = np.empty((widest, cells, chunk), dtype=np.uint64)
+        held = np.empty((widest, cells), dtype=np.int64)
+        cells = _count(words, first, arities, rows, members, sizes, offsets, kept, held, current, counts)
+
+
+@kernel
+def _count(
+    words: Masks,
+    first: Ints,
+    arities: Ints,
+    rows: int,
+    members: NDArray[np.int32],
+    sizes: Ints,
+    offsets: Ints,
+    kept: Masks,
+    held: Ints,
+    current: NDArray[np.int32],
+    counts: Ints,
+) -> int:
+    """Count as described in `count_sets`, and return 0. If `kept` has too few columns, return the number that it needs.
+
+    `kept[l, c]` marks the rows of a chunk in which the first l members have their c-th state combination. `held[l, c]` is
+    the number of these rows. `current` has the variables of the first members for which these arrays are computed.
+    """
     most = 1
     for index in range(len(sizes)):
         cells = 1
         for level in range(sizes[index] - 1):
             cells *= arities[members[index, level]]
         most = max(most, cells)
-        widest = max(widest, sizes[index])
-    chunk = min(CHUNK, words.shape[1])
-    # kept[l, c]: the rows in which the first l members have their c-th state combination; held[l, c]: the number of rows.
-    kept = np.empty((widest, most, chunk), dtype=np.uint64)
-    held = np.zeros((widest, most), dtype=np.int64)
-    current = np.empty(widest, dtype=np.int32)
+    if most > kept.shape[1]:
+        return most
+    chunk = kept.shape[2]
     for begin in range(0, words.shape[1], chunk):
         here = min(chunk, words.shape[1] - begin)
         kept[0, 0, :here] = ~np.uint64(0)
@@ -143,7 +166,7 @@ def count_sets(
                             _remove(rest, plane)
                         held[level + 1, cell * arity] = left
                 cells *= arity
-            for level in range(size - 1, widest):
+            for level in range(size - 1, len(current)):
                 current[level] = -1
             variable = members[index, size - 1]
             arity = arities[variable]
@@ -164,3 +187,4 @@ def count_sets(
                     counts[to + arity - 1] += one
                     left -= one
                 counts[to] += left
+    return 0

@@ -6,6 +6,8 @@ member of each set is chosen so that many sets have the same base. The base is t
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,7 +16,6 @@ from dagneal.base.kernels import Ints, Masks, kernel
 _WINDOW = 1 << 15  # sets that are grouped at a time, to save memory
 
 
-@kernel
 def group_sets(members: NDArray[np.int32], sizes: Ints) -> tuple[Ints, NDArray[np.uint8]]:
     """Return the tuple (order, places): the order of the sets, and the position of each set's last member.
 
@@ -24,29 +25,15 @@ def group_sets(members: NDArray[np.int32], sizes: Ints) -> tuple[Ints, NDArray[n
         members: array with one set per row, as ascending indices of variables.
         sizes: number of members of each set.
     """
-    order = np.empty(len(members), dtype=np.int64)
-    places = np.zeros(len(members), dtype=np.uint8)
+    order = np.arange(len(members))
+    places = np.maximum(sizes - 1, 0).astype(np.uint8)
     for begin in range(0, len(members), _WINDOW):
-        end = min(begin + _WINDOW, len(members))
-        widest = 0
-        for index in range(begin, end):
-            widest = max(widest, sizes[index])
-        if widest < 3:  # pairs keep their order
-            for index in range(begin, end):
-                order[index] = index
-                places[index] = max(sizes[index] - 1, 0)
-            continue
-        groups, count = _choose_last(members, sizes, begin, end, places)
-        starts = np.zeros(count + 1, dtype=np.int64)
-        starts[0] = begin
-        for group in groups:
-            starts[group + 1] += 1
-        for group in range(count):
-            starts[group + 1] += starts[group]
-        for index in range(begin, end):
-            group = groups[index - begin]
-            order[starts[group]] = index
-            starts[group] += 1
+        own = slice(begin, begin + _WINDOW)
+        if sizes[own].max() >= 3:  # pairs keep their order
+            groups, starts = np.empty(len(sizes[own]), np.int64), np.zeros(len(sizes[own]) + 1, np.int64)
+            table = _HashTable.create(int(sizes[own].sum()))
+            _group(members[own], sizes[own], table, groups, starts, places[own], order[own])
+            order[own] += begin
     return order, places
 
 
@@ -67,34 +54,55 @@ def move_last(members: NDArray[np.int32], sizes: Ints, places: NDArray[np.uint8]
             members[index, sizes[index] - 1] = last
 
 
-@kernel
-def _choose_last(
-    members: NDArray[np.int32], sizes: Ints, begin: int, end: int, places: NDArray[np.uint8]
-) -> tuple[Ints, int]:
-    """Choose the last member of the sets from `begin` to `end`, and write its position into `places`.
+class _HashTable(NamedTuple):
+    """A hash table of bases.
 
-    Return the group of each set, and the number of groups. Sets in the same group have the same base. Groups are numbered
-    from 0, in order of their first sets.
+    Attributes:
+        keys: hash of the base in each slot; 0 if the slot is free.
+        uses: number of sets that can have this base.
+        numbers: number of the group of sets that have this base; -1 if there is no such group.
     """
-    bases = 0
-    for index in range(begin, end):
-        bases += sizes[index]
-    slots = 2
-    shift = np.uint64(63)
-    while slots < 2 * bases:
-        slots *= 2
-        shift -= np.uint64(1)
-    keys = np.zeros(slots, dtype=np.uint64)
-    uses = np.zeros(slots, dtype=np.int32)  # number of sets that can have this base
-    for index in range(begin, end):
+
+    keys: Masks
+    uses: NDArray[np.int32]
+    numbers: NDArray[np.int32]
+
+    @classmethod
+    def create(cls, bases: int) -> _HashTable:
+        """Return an empty table.
+
+        Args:
+            bases: largest number of bases.
+        """
+        slots = max(2, 1 << (2 * bases - 1).bit_length())
+        return cls(np.zeros(slots, np.uint64), np.zeros(slots, np.int32), np.full(slots, -1, np.int32))
+
+
+@kernel
+def _group(
+    members: NDArray[np.int32],
+    sizes: Ints,
+    table: _HashTable,
+    groups: Ints,
+    starts: Ints,
+    places: NDArray[np.uint8],
+    order: Ints,
+) -> None:
+    """Choose the last member of each set, and write its position into `places`. Write the order of the sets into `order`.
+
+    Sets in the same group have the same base. Groups are numbered from 0, in order of their first sets. The function writes
+    the group of each set into `groups`, and uses `starts`, which contains zeros, as working memory.
+    """
+    keys, uses, numbers = table.keys, table.uses, table.numbers
+    shift = np.uint64(64)
+    for bit in range(32):
+        shift -= np.uint64(((len(keys) - 1) >> bit) & 1)
+    for index in range(len(sizes)):
         total = _set_hash(members, sizes, index)
         for place in range(_first_choice(sizes[index]), sizes[index]):
             uses[_slot(keys, shift, total - _hash(members[index, place]))] += 1
-    groups = np.empty(end - begin, dtype=np.int64)
-    numbers = np.empty(slots, dtype=np.int32)
-    numbers[:] = -1
     count = 0
-    for index in range(begin, end):
+    for index in range(len(sizes)):
         total = _set_hash(members, sizes, index)
         best = _slot(keys, shift, np.uint64(0))  # the empty base
         most = 0
@@ -106,8 +114,13 @@ def _choose_last(
         if numbers[best] < 0:
             numbers[best] = count
             count += 1
-        groups[index - begin] = numbers[best]
-    return groups, count
+        groups[index] = numbers[best]
+        starts[groups[index] + 1] += 1
+    for group in range(count):
+        starts[group + 1] += starts[group]
+    for index in range(len(sizes)):
+        order[starts[groups[index]]] = index
+        starts[groups[index]] += 1
 
 
 @kernel

@@ -10,7 +10,7 @@ the processor need not wait if successive rows increase the same count, because 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,59 @@ Weights = NDArray[np.unsignedinteger[Any]]
 _HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _MIN_TABLE, _TABLE = 1 << 16, 8  # number of counts in the table: at least, and for each row
 _LARGE_TABLE = 1 << 19  # number of counts in a larger table, which is only created if needed
+_FINISHED, _NEEDS_TABLE, _NEEDS_HASHES = 0, 1, 2  # results of `_sum_sets`
 _CACHE = 1 << 15  # most counts of sets that are counted together; these counts must fit into the cache of a core
 
 
-@kernel
+class _Arrays(NamedTuple):
+    """Working memory.
+
+    Attributes:
+        done: array with one number, the number of sets that are finished.
+        prefix: `prefix[l]` has for each row one number for the states of the first l members of the set.
+        span: `span[l]` is an upper bound of the numbers in `prefix[l]`.
+        current: members of the base for which `prefix` is computed; -1 after the last.
+        table: the table of counts, which contains zeros.
+        counts: nonzero counts of a set.
+        begins: position in the table where the counts of each set begin.
+        keys: keys of the hash table; empty if no hash table was needed so far.
+        numbers: numbers of the hash table.
+    """
+
+    done: Ints
+    prefix: NDArray[np.uint32]
+    span: Ints
+    current: NDArray[np.int32]
+    table: Weights
+    counts: Weights
+    begins: Ints
+    keys: Masks
+    numbers: NDArray[np.int32]
+
+    @classmethod
+    def create(cls, rows: int, widest: int, kind: np.dtype[Any]) -> _Arrays:
+        """Return new arrays.
+
+        Args:
+            rows: number of distinct rows.
+            widest: number of members of the largest set; at least 1.
+            kind: type of counts.
+        """
+        prefix, span = np.empty((widest + 1, rows), dtype=np.uint32), np.ones(widest + 1, dtype=np.int64)
+        prefix[0] = 0
+        return cls(
+            done=np.zeros(1, dtype=np.int64),
+            prefix=prefix,
+            span=span,
+            current=np.full(widest, -1, dtype=np.int32),
+            table=np.zeros(max(_MIN_TABLE, _TABLE * rows), dtype=kind),
+            counts=np.empty(rows + 1, dtype=kind),
+            begins=np.zeros(5, dtype=np.int64),
+            keys=np.empty(0, dtype=np.uint64),
+            numbers=np.empty(0, dtype=np.int32),
+        )
+
+
 def set_sums(
     codes: Codes,
     weights: Weights,
@@ -56,22 +105,38 @@ def set_sums(
         sums: output array with the shape of `lines`.
     """
     rows = codes.shape[1]
-    widest = 1
-    for size in sizes:
-        widest = max(widest, size)
-    # prefix[l]: for each row, one number for the states of the first l members of the set; span[l]: upper bound of it.
-    prefix = np.zeros((widest + 1, rows), dtype=np.uint32)
-    span = np.empty(widest + 1, dtype=np.int64)
-    span[0] = 1
-    current = np.empty(widest, dtype=np.int32)
-    current[:] = -1
-    table = np.zeros(max(_MIN_TABLE, _TABLE * rows), dtype=weights.dtype)
-    counts = np.empty(rows + 1, dtype=weights.dtype)
-    begins = np.zeros(5, dtype=np.int64)
-    keys, numbers = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int32)  # the hash table
+    arrays = _Arrays.create(rows, int(sizes.max(initial=1)), weights.dtype)
+    while missing := _sum_sets(codes, weights, arities, members, sizes, lines, terms, parameters, arrays, sums):
+        if missing == _NEEDS_TABLE:
+            arrays = arrays._replace(table=np.zeros(_LARGE_TABLE, dtype=weights.dtype))
+        else:
+            slots = 1 << max(1, (2 * rows - 1).bit_length())
+            arrays = arrays._replace(keys=np.empty(slots, dtype=np.uint64), numbers=np.empty(slots, dtype=np.int32))
 
-    index = 0
+
+@kernel
+def _sum_sets(
+    codes: Codes,
+    weights: Weights,
+    arities: Ints,
+    members: NDArray[np.int32],
+    sizes: Ints,
+    lines: Ints,
+    terms: Floats,
+    parameters: Floats,
+    arrays: _Arrays,
+    sums: Floats,
+) -> int:
+    """Write the sums of all sets from `arrays.done` on, as described in `set_sums`, and return `_FINISHED`.
+
+    If the function needs a larger table or a hash table, it returns what it needs. The caller creates it, and calls again.
+    """
+    prefix, span, current, begins = arrays.prefix, arrays.span, arrays.current, arrays.begins
+    table, counts, keys, numbers = arrays.table, arrays.counts, arrays.keys, arrays.numbers
+    rows, widest = codes.shape[1], len(current)
+    index = arrays.done[0]
     while index < len(sizes):
+        arrays.done[0] = index
         base = sizes[index] - 1  # number of members of the base
         if base < 0:
             counts[0] = 0
@@ -97,15 +162,16 @@ def set_sums(
                 span[level + 1] = _number(prefix, level, span[level], codes, variable, table)
             else:
                 if len(keys) == 0:
-                    keys, numbers = _hash_table(rows)
+                    current[level] = -1
+                    return _NEEDS_HASHES
                 span[level + 1] = _hash(prefix, level, level + 1, span[level], codes, variable, keys, numbers)
         # Distances of a power of 2 between counts are slow, because caches are divided into sets of nearby addresses.
         step = span[base] | 1 if span[base] >= 64 else span[base]
         while index < end:
             together = _fit(index, end, members, arities, base, step, len(table), begins)
             if together == 0 and begins[1] <= _LARGE_TABLE:
-                table = np.zeros(_LARGE_TABLE, dtype=weights.dtype)
-                continue
+                arrays.done[0] = index
+                return _NEEDS_TABLE
             if together == 4:
                 _count_four(prefix, base, step, codes, members, index, weights, table, begins)
             elif together == 2:
@@ -114,7 +180,8 @@ def set_sums(
                 _count_one(prefix, base, step, codes, members[index, base], weights, table)
             else:  # there are too many combinations for the table
                 if len(keys) == 0:
-                    keys, numbers = _hash_table(rows)
+                    arrays.done[0] = index
+                    return _NEEDS_HASHES
                 together = 1
                 begins[1] = _hash(prefix, base, widest, step, codes, members[index, base], keys, numbers)
                 for row in range(rows):
@@ -127,6 +194,7 @@ def set_sums(
                     occurring = _collect_by_rows(prefix, base, step, codes, members[index, base], table, first, counts)
                 _write_sums(counts, 0, occurring, index, lines, terms, parameters, sums)
                 index += 1
+    return _FINISHED
 
 
 @kernel
@@ -280,15 +348,6 @@ def _number(prefix: NDArray[np.uint32], level: int, step: int, codes: Codes, var
     for row in range(codes.shape[1]):
         table[np.uint64(prefix[level, row]) + factor * np.uint64(codes[variable, row])] = 0
     return count
-
-
-@kernel
-def _hash_table(rows: int) -> tuple[Masks, NDArray[np.int32]]:
-    """Return the memory of a hash table: its keys and its numbers."""
-    slots = 2
-    while slots < 2 * rows:
-        slots *= 2
-    return np.empty(slots, dtype=np.uint64), np.empty(slots, dtype=np.int32)
 
 
 @kernel
