@@ -17,16 +17,13 @@ import dagneal as dn
 from dagneal.base.kernels import Floats, Ints
 from dagneal.data import planes as bit_planes
 from dagneal.runtime.run import Run
-from dagneal.scoring.complete import complete_sets
+from dagneal.scoring.additions import score_additions
 from dagneal.scoring.counting.counter import Counter
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.sets import Members
 from dagneal.search.anytime import AnytimeSearch
-from dagneal.search.changes import best_change
 from dagneal.search.cuts import search_orders
 from dagneal.search.joint_gains import joint_gains
-from dagneal.search.parent_sets import ParentSets
-from dagneal.search.proposals import Options, Rules
 from dagneal.search.space import OrderState, SearchSpace
 
 if TYPE_CHECKING:
@@ -86,7 +83,7 @@ def _invented_scorer() -> Scorer:
 
 
 def compile_search() -> None:
-    """Call the kernels of the search: first those that only this part compiles, then the others, which may be ready."""
+    """Call the kernels of the search. The kernels that it shares with counting come last, because they may be ready then."""
     bits = np.full((3, 3), -1, dtype=np.int8)
     bits[1, 0] = bits[2, 1] = 0
     masks, scores = np.array([[0], [1], [0], [1], [0]], dtype=np.uint64), np.array([0.0, 1.0, 0.0, 1.0, 0.0])
@@ -97,29 +94,15 @@ def compile_search() -> None:
 
 
 def compile_count() -> None:
-    """Call the kernels that count rows, those that propose parent sets, and exact search."""
-    _propose_sets()
+    """Call the kernels that count rows, and exact search."""
     few, many = _random_data(6, 2, 500), _random_data(6, 12, 2000)  # counted bitwise, and row by row
+    scorer, one = Scorer(few), np.ones(1, dtype=np.int64)
+    score_additions(scorer, one, np.full((1, 1), -1, dtype=np.int32), one - 1, one + 1)  # first: the search needs it, too
     for data in (few, many):
         dn.learn(data, max_parents=3)
-    scorer = Scorer(few)
     joint_gains(scorer, scorer.pair_gains(), np.zeros((6, 6), dtype=bool))
     _ = scorer.table(2).pruned
     _ = Scorer(_random_data(66, 2, 20)).table(1).pruned  # masks of two words
-
-
-def _propose_sets() -> None:
-    """Call the kernels of the search that do not search for an order."""
-    scorer = _invented_scorer()
-    n = len(scorer.data.names)
-    everyone, parents = np.arange(n), np.arange(-1, n - 1, dtype=np.int32)[:, None]
-    options, rules = Options.of(~np.eye(n, dtype=bool)), Rules(np.zeros((n, n), dtype=bool), np.full(n, n - 1))
-    sets = ParentSets(n)
-    sets.add(everyone, np.full((n, 1), -1, dtype=np.int32), np.zeros(n))
-    sets.add(everyone, parents, scorer.score_parents(everyone, parents))
-    sets.pin(everyone, parents)
-    best_change(parents, everyone, rules, options, 4, scorer.score_parents)
-    complete_sets(scorer, 2)
 
 
 def compile_anneal() -> None:
@@ -140,5 +123,7 @@ def compile_solve() -> None:
 
 
 if __name__ == "__main__":
+    # Numba would import this module to look for functions of linear algebra, which no kernel uses.
+    sys.modules["scipy.linalg"] = None  # type: ignore[assignment]
     gc.disable()  # the process is short, and garbage collections would take a tenth of its time
     globals()[f"compile_{sys.argv[1]}"]()
