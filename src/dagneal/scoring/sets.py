@@ -368,8 +368,9 @@ def first_subset(masks: Masks, begin: int, end: int, allowed: Masks, row: int) -
             if masks[entry] & outside == np.uint64(0):
                 return entry
     else:
+        outside = ~allowed[row, 0]
         for entry in range(begin, end):
-            if masks[entry, 0] & ~allowed[row, 0] == np.uint64(0):
+            if masks[entry, 0] & outside == np.uint64(0):
                 word = 1
                 while word < masks.shape[1] and masks[entry, word] & ~allowed[row, word] == np.uint64(0):
                     word += 1
@@ -420,4 +421,5 @@ def expand_masks(
                 members[line, size] = candidates[first[group] + 64 * word + np.int64(lowest_bit(rest))]
                 rest &= rest - np.uint64(1)
                 size += 1
-        members[line, size:] = -1
+        for place in range(size, members.shape[1]):
+            members[line, place] = -1

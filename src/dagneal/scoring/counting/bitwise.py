@@ -33,41 +33,36 @@ def _ones(_: Any, word: Any) -> Any:
 
 
 @kernel
-def _join(left: Masks, right: Masks, result: Masks) -> Any:
-    """Write the AND of two bit planes into `result`. Return the number of 1 bits in `result`."""
+def _join(kept: Masks, row: int, words: Masks, plane: int, begin: np.uint64, size: np.uint64, to: int, rest: int) -> Any:
+    """Write the AND of a row and a plane into the row `to`, and clear its bits in the row `rest`. Return their number."""
     total = np.uint64(0)
-    for word in range(len(result)):
-        both = left[word] & right[word]
-        result[word] = both
+    for word in range(size):
+        both = kept[row, word] & words[plane, begin + word]
+        kept[to, word] = both
         total += _ones(both)
+    for word in range(size):
+        kept[rest, word] &= ~words[plane, begin + word]
     return np.int64(total)
 
 
 @kernel
-def _common(left: Masks, right: Masks) -> Any:
-    """Return the number of bits that are 1 in both bit planes."""
+def _common(kept: Masks, row: int, words: Masks, plane: int, begin: np.uint64, size: np.uint64) -> Any:
+    """Return the number of bits that are 1 in a row and in a plane."""
     total = np.uint64(0)
-    for word in range(len(left)):
-        total += _ones(left[word] & right[word])
+    for word in range(size):
+        total += _ones(kept[row, word] & words[plane, begin + word])
     return np.int64(total)
 
 
 @kernel
-def _common_two(left: Masks, right: Masks, other: Masks) -> Any:
-    """Return the results of `_common` for two bit planes `right` and `other`. The loop reads `left` only once."""
+def _common_two(kept: Masks, row: int, words: Masks, plane: int, begin: np.uint64, size: np.uint64) -> Any:
+    """Return the results of `_common` for a plane and the next. The loop reads the row only once."""
     first = second = np.uint64(0)
-    for word in range(len(left)):
-        bits = left[word]
-        first += _ones(bits & right[word])
-        second += _ones(bits & other[word])
+    for word in range(size):
+        bits = kept[row, word]
+        first += _ones(bits & words[plane, begin + word])
+        second += _ones(bits & words[plane + 1, begin + word])
     return np.int64(first), np.int64(second)
-
-
-@kernel
-def _remove(left: Masks, right: Masks) -> None:
-    """Clear the bits of `left` that are 1 in `right`."""
-    for word in range(len(left)):
-        left[word] &= ~right[word]
 
 
 def count_sets(
@@ -94,10 +89,11 @@ def count_sets(
         offsets: index in `counts` of each set's first count.
         counts: output array, which must contain zeros.
     """
-    widest, cells = max(1, members.shape[1]), _CELLS
+    widest = max(1, members.shape[1])
+    cells = min(int(arities.max(initial=1)) ** (widest - 1), _CELLS)
     current, chunk = np.empty(widest, dtype=np.int32), min(CHUNK, words.shape[1])
     while cells:
-        kept = np.empty((widest, cells, chunk), dtype=np.uint64)
+        kept = np.empty((widest * cells, chunk), dtype=np.uint64)
         held = np.empty((widest, cells), dtype=np.int64)
         cells = _count(words, first, arities, rows, members, sizes, offsets, kept, held, current, counts)
 
@@ -116,10 +112,11 @@ def _count(
     current: NDArray[np.int32],
     counts: Ints,
 ) -> int:
-    """Count as described in `count_sets`, and return 0. If `kept` has too few columns, return the number that it needs.
+    """Count as described in `count_sets`, and return 0. If `held` has too few columns, return the number that it needs.
 
-    `kept[l, c]` marks the rows of a chunk in which the first l members have their c-th state combination. `held[l, c]` is
-    the number of these rows. `current` has the variables of the first members for which these arrays are computed.
+    `held[l, c]` is the number of rows of a chunk in which the first l members have their c-th state combination. These rows
+    are marked in row `l * held.shape[1] + c` of `kept`. `current` has the variables of the first members for which these
+    arrays are computed.
     """
     most = 1
     for index in range(len(sizes)):
@@ -127,16 +124,19 @@ def _count(
         for level in range(sizes[index] - 1):
             cells *= arities[members[index, level]]
         most = max(most, cells)
-    if most > kept.shape[1]:
+    step, chunk = held.shape[1], kept.shape[1]
+    if most > step:
         return most
-    chunk = kept.shape[2]
     for begin in range(0, words.shape[1], chunk):
         here = min(chunk, words.shape[1] - begin)
-        kept[0, 0, :here] = ~np.uint64(0)
+        chunk_begin, chunk_size = np.uint64(begin), np.uint64(here)
+        for word in range(here):
+            kept[0, word] = ~np.uint64(0)
         held[0, 0] = min(rows - 64 * begin, 64 * here)
         if held[0, 0] % 64:
-            kept[0, 0, here - 1] = (np.uint64(1) << np.uint64(held[0, 0] % 64)) - np.uint64(1)
-        current[:] = -1
+            kept[0, here - 1] = (np.uint64(1) << np.uint64(held[0, 0] % 64)) - np.uint64(1)
+        for level in range(len(current)):
+            current[level] = -1
         for index in range(len(sizes)):
             size = sizes[index]
             at = offsets[index]
@@ -153,17 +153,15 @@ def _count(
                 if level >= shared:
                     current[level] = variable
                     for cell in range(cells):
-                        rest = kept[level + 1, cell * arity, :here]
-                        for word in range(here):
-                            rest[word] = kept[level, cell, word]
+                        row, rest = level * step + cell, (level + 1) * step + cell * arity
+                        for word in range(chunk_size):
+                            kept[rest, word] = kept[row, word]
                         left = held[level, cell]
                         for state in range(1, arity):
-                            plane = words[first[variable] + state - 1, begin : begin + here]
-                            into = cell * arity + state
-                            matches = _join(kept[level, cell, :here], plane, kept[level + 1, into, :here])
-                            held[level + 1, into] = matches
+                            plane = first[variable] + state - 1
+                            matches = _join(kept, row, words, plane, chunk_begin, chunk_size, rest + state, rest)
+                            held[level + 1, cell * arity + state] = matches
                             left -= matches
-                            _remove(rest, plane)
                         held[level + 1, cell * arity] = left
                 cells *= arity
             for level in range(size - 1, len(current)):
@@ -174,16 +172,15 @@ def _count(
                 left = held[size - 1, cell]
                 if left == 0:
                     continue
-                bits = kept[size - 1, cell, :here]
-                to = at + cell * arity
+                row, to = (size - 1) * step + cell, at + cell * arity
                 for state in range(1, arity - 1, 2):
                     plane = first[variable] + state - 1
-                    one, two = _common_two(bits, words[plane, begin : begin + here], words[plane + 1, begin : begin + here])
+                    one, two = _common_two(kept, row, words, plane, chunk_begin, chunk_size)
                     counts[to + state] += one
                     counts[to + state + 1] += two
                     left -= one + two
                 if arity % 2 == 0:
-                    one = _common(bits, words[first[variable] + arity - 2, begin : begin + here])
+                    one = _common(kept, row, words, first[variable] + arity - 2, chunk_begin, chunk_size)
                     counts[to + arity - 1] += one
                     left -= one
                 counts[to] += left

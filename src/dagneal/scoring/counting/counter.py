@@ -80,8 +80,13 @@ class Counter:
         distinct_rows = self.data.codes.shape[1]
         if self.planes is None:
             return float(distinct_rows)
-        passes = float(np.exp(np.log(self.data.arities).mean() * size))
+        passes = float(np.exp(self._mean_log_arity * size))
         return min(float(distinct_rows), passes * self.data.rows / 64 * _WORD / _ROW + _SET)
+
+    @cached_property
+    def _mean_log_arity(self) -> float:
+        """The mean logarithm of the number of states of a variable."""
+        return float(np.log(self.data.arities).mean())
 
     def total_cost(self, size: int) -> float:
         """Return the estimated cost of counting all sets of at most `size` variables, in the unit of `cost`.
@@ -143,7 +148,8 @@ class Counter:
             chosen, lengths, lines = members[sets], sizes[sets], lines_of[kinds[sets]]
             move_last(chosen, lengths, places[sets])
             if bitwise:
-                offsets = np.append(0, np.cumsum(cells[sets].astype(np.int64)))
+                offsets = np.zeros(len(sets) + 1, dtype=np.int64)
+                np.cumsum(cells[sets].astype(np.int64), out=offsets[1:])
                 sum_set_terms(self._count_bits(chosen, lengths, offsets), offsets, lines, terms, parameters, result)
             elif isinstance(data.codes, PackedRows):
                 for index, (padded, size) in enumerate(zip(chosen, lengths, strict=True)):

@@ -25,16 +25,42 @@ def group_sets(members: NDArray[np.int32], sizes: Ints) -> tuple[Ints, NDArray[n
         members: array with one set per row, as ascending indices of variables.
         sizes: number of members of each set.
     """
-    order = np.arange(len(members))
-    places = np.maximum(sizes - 1, 0).astype(np.uint8)
+    order, places = np.empty(len(members), dtype=np.int64), np.empty(len(members), dtype=np.uint8)
+    most = min(len(members), _WINDOW)
+    arrays = _Arrays.create(most, most * members.shape[1])
     for begin in range(0, len(members), _WINDOW):
-        own = slice(begin, begin + _WINDOW)
-        if sizes[own].max() >= 3:  # pairs keep their order
-            groups, starts = np.empty(len(sizes[own]), np.int64), np.zeros(len(sizes[own]) + 1, np.int64)
-            table = _HashTable.create(int(sizes[own].sum()))
-            _group(members[own], sizes[own], table, groups, starts, places[own], order[own])
-            order[own] += begin
+        _group(members, sizes, begin, min(begin + _WINDOW, len(members)), arrays, places, order)
     return order, places
+
+
+class _Arrays(NamedTuple):
+    """Working memory. Its first three arrays are a hash table of bases.
+
+    Attributes:
+        keys: hash of the base in each slot; 0 if the slot is free.
+        uses: number of sets that can have this base.
+        numbers: number of the group of sets that have this base; -1 if there is no such group.
+        groups: group of each set. Sets in the same group have the same base.
+        starts: number of sets before each group.
+    """
+
+    keys: Masks
+    uses: NDArray[np.int32]
+    numbers: NDArray[np.int32]
+    groups: Ints
+    starts: Ints
+
+    @classmethod
+    def create(cls, sets: int, bases: int) -> _Arrays:
+        """Return new arrays.
+
+        Args:
+            sets: largest number of sets.
+            bases: largest number of bases.
+        """
+        slots = 1 << max(1, (2 * bases - 1).bit_length())
+        table = np.empty(slots, np.uint64), np.empty(slots, np.int32), np.empty(slots, np.int32)
+        return cls(*table, np.empty(sets, np.int64), np.empty(sets + 1, np.int64))
 
 
 @kernel
@@ -54,73 +80,62 @@ def move_last(members: NDArray[np.int32], sizes: Ints, places: NDArray[np.uint8]
             members[index, sizes[index] - 1] = last
 
 
-class _HashTable(NamedTuple):
-    """A hash table of bases.
-
-    Attributes:
-        keys: hash of the base in each slot; 0 if the slot is free.
-        uses: number of sets that can have this base.
-        numbers: number of the group of sets that have this base; -1 if there is no such group.
-    """
-
-    keys: Masks
-    uses: NDArray[np.int32]
-    numbers: NDArray[np.int32]
-
-    @classmethod
-    def create(cls, bases: int) -> _HashTable:
-        """Return an empty table.
-
-        Args:
-            bases: largest number of bases.
-        """
-        slots = max(2, 1 << (2 * bases - 1).bit_length())
-        return cls(np.zeros(slots, np.uint64), np.zeros(slots, np.int32), np.full(slots, -1, np.int32))
-
-
 @kernel
 def _group(
     members: NDArray[np.int32],
     sizes: Ints,
-    table: _HashTable,
-    groups: Ints,
-    starts: Ints,
+    begin: int,
+    end: int,
+    arrays: _Arrays,
     places: NDArray[np.uint8],
     order: Ints,
 ) -> None:
-    """Choose the last member of each set, and write its position into `places`. Write the order of the sets into `order`.
+    """Write the order of the sets from `begin` to `end` - 1 into `order`, and the positions of last members into `places`.
 
-    Sets in the same group have the same base. Groups are numbered from 0, in order of their first sets. The function writes
-    the group of each set into `groups`, and uses `starts`, which contains zeros, as working memory.
+    Groups are numbered from 0, in order of their first sets.
     """
-    keys, uses, numbers = table.keys, table.uses, table.numbers
-    shift = np.uint64(64)
-    for bit in range(32):
-        shift -= np.uint64(((len(keys) - 1) >> bit) & 1)
-    for index in range(len(sizes)):
+    keys, uses, numbers, groups, starts = arrays.keys, arrays.uses, arrays.numbers, arrays.groups, arrays.starts
+    widest, bases = 0, 0
+    for index in range(begin, end):
+        order[index] = index
+        places[index] = max(sizes[index] - 1, 0)
+        widest = max(widest, sizes[index])
+        bases += sizes[index]
+    if widest < 3:  # pairs keep their order
+        return
+    slots, shift = 2, np.uint64(63)
+    while slots < 2 * bases:
+        slots *= 2
+        shift -= np.uint64(1)
+    for free in range(slots):
+        keys[free], uses[free], numbers[free] = np.uint64(0), 0, -1
+    for index in range(begin, end):
         total = _set_hash(members, sizes, index)
         for place in range(_first_choice(sizes[index]), sizes[index]):
-            uses[_slot(keys, shift, total - _hash(members[index, place]))] += 1
+            uses[_slot(keys, slots, shift, total - _hash(members[index, place]))] += 1
     count = 0
-    for index in range(len(sizes)):
+    starts[0] = begin
+    for index in range(begin, end):
         total = _set_hash(members, sizes, index)
-        best = _slot(keys, shift, np.uint64(0))  # the empty base
+        best = _slot(keys, slots, shift, np.uint64(0))  # the empty base
         most = 0
         for place in range(_first_choice(sizes[index]), sizes[index]):
-            slot = _slot(keys, shift, total - _hash(members[index, place]))
+            slot = _slot(keys, slots, shift, total - _hash(members[index, place]))
             if uses[slot] >= most:
                 best, most = slot, uses[slot]
                 places[index] = place
         if numbers[best] < 0:
             numbers[best] = count
             count += 1
-        groups[index] = numbers[best]
-        starts[groups[index] + 1] += 1
+            starts[count] = 0
+        groups[index - begin] = numbers[best]
+        starts[numbers[best] + 1] += 1
     for group in range(count):
         starts[group + 1] += starts[group]
-    for index in range(len(sizes)):
-        order[starts[groups[index]]] = index
-        starts[groups[index]] += 1
+    for index in range(begin, end):
+        group = groups[index - begin]
+        order[starts[group]] = index
+        starts[group] += 1
 
 
 @kernel
@@ -148,9 +163,8 @@ def _set_hash(members: NDArray[np.int32], sizes: Ints, index: int) -> np.uint64:
 
 
 @kernel
-def _slot(keys: Masks, shift: np.uint64, key: np.uint64) -> np.int64:
-    """Return the position of a key in a hash table; add the key if the table does not have it."""
-    slots = np.int64(len(keys))
+def _slot(keys: Masks, slots: int, shift: np.uint64, key: np.uint64) -> np.int64:
+    """Return the position of a key in a hash table of `slots` keys; add the key if the table does not have it."""
     key |= np.uint64(1)  # 0 marks free positions
     slot = np.int64(key >> shift)
     while keys[slot] != key:

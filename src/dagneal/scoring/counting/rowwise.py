@@ -59,16 +59,14 @@ class _Arrays(NamedTuple):
 
         Args:
             rows: number of distinct rows.
-            widest: number of members of the largest set; at least 1.
+            widest: largest number of members of a set; at least 1.
             kind: type of counts.
         """
-        prefix, span = np.empty((widest + 1, rows), dtype=np.uint32), np.ones(widest + 1, dtype=np.int64)
-        prefix[0] = 0
         return cls(
             done=np.zeros(1, dtype=np.int64),
-            prefix=prefix,
-            span=span,
-            current=np.full(widest, -1, dtype=np.int32),
+            prefix=np.empty((widest + 1, rows), dtype=np.uint32),
+            span=np.empty(widest + 1, dtype=np.int64),
+            current=np.empty(widest, dtype=np.int32),
             table=np.zeros(max(_MIN_TABLE, _TABLE * rows), dtype=kind),
             counts=np.empty(rows + 1, dtype=kind),
             begins=np.zeros(5, dtype=np.int64),
@@ -105,7 +103,7 @@ def set_sums(
         sums: output array with the shape of `lines`.
     """
     rows = codes.shape[1]
-    arrays = _Arrays.create(rows, int(sizes.max(initial=1)), weights.dtype)
+    arrays = _Arrays.create(rows, max(1, members.shape[1]), weights.dtype)
     while missing := _sum_sets(codes, weights, arities, members, sizes, lines, terms, parameters, arrays, sums):
         if missing == _NEEDS_TABLE:
             arrays = arrays._replace(table=np.zeros(_LARGE_TABLE, dtype=weights.dtype))
@@ -135,6 +133,12 @@ def _sum_sets(
     table, counts, keys, numbers = arrays.table, arrays.counts, arrays.keys, arrays.numbers
     rows, widest = codes.shape[1], len(current)
     index = arrays.done[0]
+    if index == 0:
+        span[0] = 1
+        for row in range(rows):
+            prefix[0, row] = 0
+        for level in range(widest):
+            current[level] = -1
     while index < len(sizes):
         arrays.done[0] = index
         base = sizes[index] - 1  # number of members of the base
@@ -149,7 +153,8 @@ def _sum_sets(
         shared = 0
         while shared < base and current[shared] == members[index, shared]:
             shared += 1
-        current[shared:] = -1
+        for level in range(shared, widest):
+            current[level] = -1
         for level in range(shared, base):
             variable = members[index, level]
             current[level] = variable
@@ -367,7 +372,8 @@ def _hash(
     for bit in range(32):
         shift -= np.uint64((last >> bit) & 1)
     factor = np.uint64(step)
-    numbers[:] = -1
+    for free in range(len(numbers)):
+        numbers[free] = -1
     count = 0
     for row in range(codes.shape[1]):
         key = np.uint64(prefix[level, row]) + factor * np.uint64(codes[variable, row])
