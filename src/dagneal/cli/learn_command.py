@@ -166,7 +166,7 @@ def _compile(options: argparse.Namespace) -> None:
     folder = cache_folder()
     if folder is not None and cores() > 1 and not is_compiled(folder, LEARNING):
         if not options.quiet:
-            show.note("compiling code for the first run (about 10 s)")
+            show.note("compiling code for the first run (about 7 s)")
         compile_parts(folder, LEARNING)
 
 
