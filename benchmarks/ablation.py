@@ -59,7 +59,7 @@ VARIANTS: dict[str, list[tuple[Any, str, Any]]] = {
         (anytime, "MAX_TRIPLE_COST", 0.0),
     ],
     "without larger sets": [(AnytimeSearch, "_widen", lambda *_: None)],
-    "without beams": [(AnytimeSearch, "_extend", lambda *_: None)],
+    "without beams": [(AnytimeSearch, "_search_beams", lambda *_: None)],
     "one chain in each round of restarts": [(anytime, "MIN_CHAINS", 1), (anytime, "MAX_CHAINS", 1)],
     "without combined restarts": [(AnytimeSearch, "_combine_states", choose_best)],
 }

@@ -4,51 +4,73 @@ import numpy as np
 import pytest
 
 import dagneal as dn
-from dagneal.scoring.additions import MAX_ROWS, can_score_additions, score_additions
+from dagneal.scoring.additions import MAX_ROWS, Additions, Indicators, can_score_additions
 from dagneal.scoring.scorer import Scorer
-from dagneal.search.proposals import Options, Rules, propose_changes
 
 
-def random_additions(n, seed):
-    """Return children, parent sets, origins and added variables, and the children and sets that result from them."""
+def random_sets(n, child, seed, options):
+    """Return random parent sets without the options."""
     generator = np.random.default_rng(seed)
-    children, rows = generator.integers(0, n, 40), np.full((40, 4), -1, dtype=np.int32)
-    for child, row in zip(children, rows, strict=True):
+    others = [variable for variable in range(n) if variable != child and variable not in options]
+    rows = np.full((40, 4), -1, dtype=np.int32)
+    for row in rows:
         size = generator.integers(0, 5)
-        row[:size] = np.sort(generator.choice(np.delete(np.arange(n), child), size, replace=False))
-    rules = Rules(np.zeros((n, n), dtype=bool), np.full(n, n))
-    changed, larger, origin = propose_changes(children, rows, Options.of(~np.eye(n, dtype=bool)), rules, swaps=False)
-    added = np.array([next(iter(set(new) - set(old))) for new, old in zip(larger, rows[origin], strict=True)])
-    return (children, rows, origin, added), (changed, larger)
+        row[:size] = np.sort(generator.choice(others, size, replace=False))
+    return rows
 
 
-@pytest.mark.parametrize("score", ["bdeu:1", "bdeu:10", "bic"])
+def extend(rows, variable):
+    """Return the sets with one more member."""
+    return np.array([sorted([*row[row >= 0], variable]) + [-1] * int((row < 0).sum()) for row in rows], dtype=np.int32)
+
+
+@pytest.mark.parametrize("score", ["bdeu:1", "bdeu:10", "bic", "k2"])
 def test_scores_equal_those_of_the_scorer(score):
     data = dn.load("alarm-15").sample(300, 1)
-    scorer = Scorer(data, score)
-    assert can_score_additions(scorer)
-    additions, sets = random_additions(len(data.names), 1)
-    assert np.array_equal(score_additions(scorer, *additions), scorer.score_parents(*sets))
+    scorer, child, n = Scorer(data, score), 3, len(data.names)
+    additions = Additions(Indicators(scorer), child, np.arange(6, n))
+    rows = random_sets(n, child, 1, range(6, n))
+    scores = additions.scores(rows)
+    for variable, column in zip(additions.options, scores.T, strict=True):
+        expected = scorer.score_parents(np.full(len(rows), child), extend(rows, variable))
+        assert column == pytest.approx(expected, abs=1e-9)
 
 
-def test_violations_of_background_knowledge_get_the_same_penalty():
-    data = dn.load("alarm-15").sample(200, 2)
-    names = data.names
-    knowledge = dn.Knowledge(required=[(names[0], names[1])], forbidden=[(names[2], names[3]), (names[4], names[0])])
-    scorer = Scorer(data, knowledge=knowledge)
-    additions, sets = random_additions(len(names), 2)
-    assert np.array_equal(score_additions(scorer, *additions), scorer.score_parents(*sets))
+def test_options_in_a_set_have_no_score():
+    scorer = Scorer(dn.load("alarm-15").sample(200, 1))
+    additions = Additions(Indicators(scorer), 0, np.array([1, 2, 3]))
+    scores = additions.scores(np.array([[2, 5], [4, 5]], dtype=np.int32))
+    assert np.isneginf(scores[0]).tolist() == (additions.options == 2).tolist()
+    assert np.isfinite(scores[1]).all()
 
 
-def test_many_rows_and_scores_that_depend_on_the_child_are_not_supported():
-    data = dn.load("alarm-15").sample(200, 1)
-    assert not can_score_additions(Scorer(data, "k2"))
-    many = np.random.default_rng(1).integers(0, 4, (4 * MAX_ROWS, 8))
-    assert not can_score_additions(Scorer(dn.read(many)))
+def test_repeated_rows_are_counted_with_their_weights():
+    codes = np.random.default_rng(1).integers(0, 2, (500, 4))
+    data = dn.read(codes)
+    assert data.codes.shape[1] <= 16
+    scorer = Scorer(data)
+    scores = Additions(Indicators(scorer), 0, np.array([3])).scores(np.array([[1, 2]], dtype=np.int32))
+    assert scores[0, 0] == pytest.approx(scorer.local(data.names[0], data.names[1:]), abs=1e-9)
+
+
+def test_sums_of_sets_equal_those_of_the_counter():
+    data = dn.load("alarm-15").sample(400, 2)
+    scorer, n = Scorer(data), len(data.names)
+    additions = Additions(Indicators(scorer), None, np.arange(8, n))
+    rows = random_sets(n, 0, 2, range(8, n))
+    for variable, column in zip(additions.options, additions.set_sums(rows, 1)[:, :, 0].T, strict=True):
+        members = extend(rows, variable)
+        cells, kinds = np.unique([np.prod(data.arities[row[row >= 0]]) for row in members], return_inverse=True)
+        assert column == pytest.approx(scorer.counter.sums(members, kinds, 1.0 / cells[:, None])[:, 0], abs=1e-9)
+
+
+def test_many_rows_are_not_supported():
+    assert can_score_additions(Scorer(dn.load("alarm-15").sample(200, 1)))
+    assert not can_score_additions(Scorer(dn.read(np.random.default_rng(1).integers(0, 2, (MAX_ROWS + 1, 2)))))
 
 
 def test_columns_with_many_states_are_not_supported():
-    """The counts would take gigabytes."""
-    codes = np.stack([np.arange(800) % 300, np.arange(800) % 2])
-    states = [[str(state) for state in range(count)] for count in (300, 2)]
+    """The working memory would take gigabytes."""
+    codes = np.stack([np.arange(6000) % 3000, np.arange(6000) // 3000])
+    states = [[str(state) for state in range(count)] for count in (3000, 2)]
     assert not can_score_additions(Scorer(dn.Dataset.from_codes(["a", "b"], states, codes)))

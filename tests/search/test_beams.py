@@ -1,21 +1,15 @@
 """Beam search for larger parent sets."""
 
+from itertools import combinations
+
 import numpy as np
+import pytest
 
 import dagneal as dn
-from dagneal.scoring.additions import score_additions
+from dagneal.scoring.additions import Additions, Indicators
 from dagneal.scoring.scorer import Scorer
-from dagneal.search.beams import NEAR, extend_sets, near_misses
-from dagneal.search.proposals import Options, Rules, added_parents
-
-
-def test_near_misses_are_the_best_remaining_sets_of_each_child_without_repetitions():
-    children = np.array([0, 0, 0, 0, 0, 1])
-    rows = np.array([[1, 2], [1, 3], [1, 2], [2, 3], [1, 4], [2, 3]], dtype=np.int32)
-    scores = np.array([-3.0, -2.0, -3.0, -1.0, -4.0, -9.0])
-    gains = np.array([-1.0, -np.inf, -1.0, -NEAR - 1.0, -1.0, -1.0])
-    assert near_misses(children, rows, scores, gains, 2).tolist() == [0, 4, 5]
-    assert near_misses(children, rows, scores, gains, 1).tolist() == [0, 5]
+from dagneal.search.beams import _best_additions, search_beam
+from dagneal.search.large_sets import ANY_SIZE, SizeRule
 
 
 def pair_data(rows):
@@ -27,35 +21,50 @@ def pair_data(rows):
     return dn.read(codes)
 
 
-def extend(scorer, fits=None):
-    n = len(scorer.data.names)
-    options = Options.of(~np.eye(n, dtype=bool))
-    rules = Rules(np.zeros((n, n), dtype=bool), np.full(n, n - 1))
-    start = np.array([0]), np.array([[1]], dtype=np.int32)
-    present = scorer.score_parents(*start)
+def search(scorer, width, options=range(1, 6), required=(), limit=5, rule=ANY_SIZE, least=1):
+    """Return the sets that a beam search for variable 0 finds, with their scores."""
+    additions = Additions(Indicators(scorer), 0, np.array(options))
+    rows, scores = search_beam(additions, np.array(required, dtype=np.int64), limit, width, rule, least)
+    return {tuple(row[row >= 0].tolist()): score for row, score in zip(rows, scores, strict=True)}
 
-    def score(children, rows, origin, larger):
-        return score_additions(scorer, children, rows, origin, added_parents(rows, larger, origin))
 
-    everything = lambda children, rows: np.arange(len(children))  # noqa: E731
-    better = extend_sets(*start, present, options, rules, 4, 10, score, everything, fits)
-    return {
-        tuple(row[row >= 0].tolist()): score for _, rows, scores in better for row, score in zip(rows, scores, strict=True)
-    }
+def score(scorer, parents):
+    names = scorer.data.names
+    return scorer.local(names[0], [names[parent] for parent in parents])
 
 
 def test_beam_finds_two_parents_that_raise_the_score_only_together():
     scorer = Scorer(pair_data(200))
-    scores = scorer.score_parents(np.zeros(4, dtype=np.int64), np.array([[1, -1, -1], [1, 2, -1], [1, 3, -1], [1, 2, 3]]))
-    assert scores[3] > scores[0] > max(scores[1:3])
-    found = extend(scorer)
-    assert found[1, 2, 3] == scores[3]
+    assert score(scorer, [1, 2, 3]) > score(scorer, [1]) > max(score(scorer, [1, 2]), score(scorer, [1, 3]))
+    found = search(scorer, 10)
     assert max(found, key=found.get) == (1, 2, 3)
+    assert found[1, 2, 3] == pytest.approx(score(scorer, [1, 2, 3]), abs=1e-9)
 
 
-def test_sets_that_do_not_fit_are_not_extended():
+def test_wide_beam_finds_all_sets_that_are_better_than_all_their_subsets():
+    scorer = Scorer(pair_data(300))
+    found = search(scorer, 100)
+    for size in range(1, 5):
+        for parents in combinations(range(1, 6), size):
+            smaller = [score(scorer, subset) for subset in combinations(parents, size - 1)]
+            if score(scorer, parents) > max(smaller):
+                assert parents in found
+
+
+def test_sets_obey_the_limits():
     scorer = Scorer(pair_data(200))
-    assert (1, 2, 3) not in extend(scorer, lambda children, rows: ~np.isin(rows, [2, 3]).any(axis=1))
+    assert all(set(parents) <= {1, 2, 4} for parents in search(scorer, 10, options=[1, 2, 4]))
+    assert all(len(parents) <= 2 for parents in search(scorer, 10, limit=2))
+    assert all(2 in parents for parents in search(scorer, 10, options=[1, 3, 4, 5], required=[2]))
+    assert all(len(parents) >= 3 for parents in search(scorer, 10, least=3))
+    assert (1, 2, 3) not in search(scorer, 10, rule=SizeRule(2, 1000.0))
+
+
+def test_best_additions_are_distinct_and_compared_with_the_best_origin():
+    present, hashes = np.array([-5.0, -3.0]), np.array([7, 9], dtype=np.uint64)
+    scores = np.array([[-4.0, -2.0], [-1.0, -np.inf]])
+    origin, added, gains = _best_additions(scores, present, hashes, np.array([3, 4]), 10)
+    assert [*zip(origin.tolist(), added.tolist(), gains.tolist(), strict=True)] == [(1, 0, 2.0), (0, 1, 3.0), (0, 0, 1.0)]
 
 
 def test_forgotten_counts_do_not_change_scores():

@@ -3,20 +3,21 @@
 from itertools import combinations
 
 import numpy as np
+import pytest
 
 import dagneal as dn
 from dagneal.scoring.scorer import Scorer
 from dagneal.search.changes import best_change
-from dagneal.search.large_sets import LEAST_GAIN, drop_weak_changes, find_weak
+from dagneal.search.large_sets import ANY_SIZE, SizeRule, drop_weak_changes, find_weak
 from dagneal.search.proposals import Options, Rules, propose_changes
 
 
-def is_weak(scorer, child, parents, free):
-    """Return whether one of the parents gains less than 1 nat."""
+def is_weak(scorer, child, parents, rule):
+    """Return whether one of the parents gains too little."""
     names = scorer.data.names
     score = scorer.local(names[child], [names[p] for p in parents])
     subsets = combinations([names[p] for p in parents], len(parents) - 1)
-    return len(parents) > free and any(score - scorer.local(names[child], subset) < LEAST_GAIN for subset in subsets)
+    return len(parents) > rule.free and any(score - scorer.local(names[child], subset) < rule.gain for subset in subsets)
 
 
 def test_weak_sets_have_a_parent_that_gains_too_little():
@@ -24,22 +25,23 @@ def test_weak_sets_have_a_parent_that_gains_too_little():
     rows = np.array([*combinations(range(1, 8), 3)], dtype=np.int32)
     children = np.zeros(len(rows), dtype=np.int64)
     scores = scorer.score_parents(children, rows)
-    weak = find_weak(children, rows, scores, 2, scorer.score_parents)
-    assert weak.tolist() == [is_weak(scorer, 0, row, 2) for row in rows.tolist()]
+    rule = SizeRule(2, 1.0)
+    weak = find_weak(children, rows, scores, rule, scorer.score_parents)
+    assert weak.tolist() == [is_weak(scorer, 0, row, rule) for row in rows.tolist()]
     assert weak.sum() > 0
-    assert not find_weak(children, rows, scores, 3, scorer.score_parents).any()
+    assert not find_weak(children, rows, scores, SizeRule(3, 1.0), scorer.score_parents).any()
 
 
 def test_strong_changes_are_never_dropped():
     scorer = Scorer(dn.load("alarm-15").sample(2000, 1))
-    n, free = len(scorer.data.names), 1
+    n, rule = len(scorer.data.names), SizeRule(1, 1.0)
     children, old = np.arange(n), np.full((n, 2), -1, dtype=np.int32)
     old[:, 0], old[:, 1] = np.where(children < 2, 2, 0), np.where(children < 2, 3, 1)
     options, rules = Options.of(~np.eye(n, dtype=bool)), Rules(np.zeros((n, n), dtype=bool), np.full(n, n - 1))
     changed, rows, origin = propose_changes(children, old, options, rules, swaps=True)
     scores, old_scores = scorer.score_parents(changed, rows), scorer.score_parents(children, old)
-    kept = drop_weak_changes(rows, scores, origin, old, old_scores, free)
-    strong = np.flatnonzero(~find_weak(changed, rows, scores, free, scorer.score_parents))
+    kept = drop_weak_changes(rows, scores, origin, old, old_scores, rule)
+    strong = np.flatnonzero(~find_weak(changed, rows, scores, rule, scorer.score_parents))
     assert set(strong) <= set(kept)
     assert len(strong) <= len(kept) < len(rows)
 
@@ -56,9 +58,15 @@ def test_a_reversal_does_not_leave_a_weak_set():
 
     parents = np.full((n, 6), -1, dtype=np.int32)
     parents[7] = range(6)
-    options, rules = Options.of(~np.eye(n, dtype=bool)), Rules(np.zeros((n, n), dtype=bool), np.full(n, n - 1))
-    assert not find_weak(np.array([7]), parents[7:], score(np.array([7]), parents[7:]), 4, score).any()
-    change = best_change(parents, np.arange(n), rules, options, 4, score)
+    options, rule = Options.of(~np.eye(n, dtype=bool)), SizeRule(4, 1.0)
+    strict, any_size = (Rules(np.zeros((n, n), dtype=bool), np.full(n, n - 1), large) for large in (rule, ANY_SIZE))
+    assert not find_weak(np.array([7]), parents[7:], score(np.array([7]), parents[7:]), rule, score).any()
+    change = best_change(parents, np.arange(n), strict, options, score)
     if change is not None:
-        assert not find_weak(change.children, change.rows, score(change.children, change.rows), 4, score).any()
-    assert best_change(parents, np.arange(n), rules, options, n, score).gain > 0.0
+        assert not find_weak(change.children, change.rows, score(change.children, change.rows), rule, score).any()
+    assert best_change(parents, np.arange(n), any_size, options, score).gain > 0.0
+
+
+def test_a_given_limit_replaces_the_rule():
+    assert SizeRule.of(76, None) == (4, pytest.approx(np.log(76)))
+    assert SizeRule.of(76, 7).free == 7

@@ -17,7 +17,7 @@ import dagneal as dn
 from dagneal.base.kernels import Floats, Ints
 from dagneal.data import planes as bit_planes
 from dagneal.runtime.run import Run
-from dagneal.scoring.additions import score_additions
+from dagneal.scoring.additions import Additions, Indicators
 from dagneal.scoring.counting.counter import Counter
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.sets import Members
@@ -96,8 +96,9 @@ def compile_search() -> None:
 def compile_count() -> None:
     """Call the kernels that count rows, and exact search."""
     few, many = _random_data(6, 2, 500), _random_data(6, 12, 2000)  # counted bitwise, and row by row
-    scorer, one = Scorer(few), np.ones(1, dtype=np.int64)
-    score_additions(scorer, one, np.full((1, 1), -1, dtype=np.int32), one - 1, one + 1)  # first: the search needs it, too
+    scorer = Scorer(few)
+    everything = Additions(Indicators(scorer), 0, np.arange(1, 6))
+    everything.scores(np.full((1, 1), -1, dtype=np.int32))  # first: the search needs it, too
     for data in (few, many):
         dn.learn(data, max_parents=3)
     joint_gains(scorer, scorer.pair_gains(), np.zeros((6, 6), dtype=bool))

@@ -18,11 +18,24 @@ from numpy.typing import NDArray
 
 from dagneal.base.kernels import Floats, Ints, kernel, run_threads
 from dagneal.base.machine import has_memory
+from dagneal.scoring.additions import Additions, Indicators, can_score_additions
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.sets import Members, pack_flags, state_combinations, word_count
 from dagneal.scoring.table import ScoreTable, table_layout
 
 _CHUNK = 1 << 17  # sets that are counted at a time
+_FEW_ROWS, _FEW_SIZE = 2000, 3  # up to this number of distinct rows, sets of this size are counted by `_sums_of_few_rows`
+_MARGIN = 1e-9  # nats; larger than rounding errors of these sums
+_FEW = 1 << 12  # sets without their largest members that it counts at a time
+
+
+def has_few_rows(scorer: Scorer) -> bool:
+    """Return whether the data have so few rows that all sets of a size can be counted especially fast.
+
+    Args:
+        scorer: scorer of the data.
+    """
+    return can_score_additions(scorer) and scorer.data.codes.shape[1] <= _FEW_ROWS
 
 
 def complete_cost(scorer: Scorer, most: int) -> float:
@@ -88,7 +101,11 @@ def complete_sets(scorer: Scorer, most: int) -> CompleteSets:
     """
     n = len(scorer.data.names)
     binomials = np.array([[comb(v, size) for size in range(most + 2)] for v in range(n)], dtype=np.int64)
-    sums = [_sums(scorer, size) for size in range(most + 2)]
+    few = has_few_rows(scorer)
+    margin = _MARGIN if few else 0.0
+    sums = [
+        _sums_of_few_rows(scorer, size) if few and size >= _FEW_SIZE else _sums(scorer, size) for size in range(most + 2)
+    ]
     sets = [np.concatenate([*_combinations(n - 1, size)]) for size in range(most + 1)]
     rules = scorer.constraints
 
@@ -104,7 +121,7 @@ def complete_sets(scorer: Scorer, most: int) -> CompleteSets:
             if scorer.criterion.penalised:
                 cells = state_combinations(rows, scorer.data.arities)
                 scores -= scorer.criterion.penalties(int(scorer.data.arities[child]), cells, scorer.data.rows)
-            better = better[: _raise_to_subsets(sets[size], binomials, highest, scores, better)]
+            better = better[: _raise_to_subsets(sets[size], binomials, highest, margin, scores, better)]
             padded = np.full((len(better), most), -1, dtype=np.int32)
             padded[:, :size] = rows[better]
             kept_rows.append(padded)
@@ -115,6 +132,8 @@ def complete_sets(scorer: Scorer, most: int) -> CompleteSets:
     lists = run_threads(work, list(range(n)), scorer.counter.workers)
     children = np.repeat(np.arange(n), [len(scores) for _, scores in lists])
     rows, scores = (np.concatenate(parts) for parts in zip(*lists, strict=True))
+    if few:  # without rounding errors
+        scores = scorer.score_parents(children, rows)
     return CompleteSets(most, children, rows, scores)
 
 
@@ -145,10 +164,11 @@ def _score(
 
 
 @kernel
-def _raise_to_subsets(rows: Members, binomials: Ints, highest: Floats, scores: Floats, better: Ints) -> int:
+def _raise_to_subsets(rows: Members, binomials: Ints, highest: Floats, margin: float, scores: Floats, better: Ints) -> int:
     """Write the indices of sets that score higher than all their subsets into `better`. Return the number of these sets.
 
-    Raise other scores to that of the best subset. `highest` has the raised scores of the sets with one member less.
+    Raise other scores to that of the best subset. `highest` has the raised scores of the sets with one member less. A
+    difference up to `margin` can be a rounding error.
     """
     size = rows.shape[1]
     count = 0
@@ -160,7 +180,7 @@ def _raise_to_subsets(rows: Members, binomials: Ints, highest: Floats, scores: F
                 if place != skip:
                     rank += binomials[rows[index, place], place + 1 - np.int64(place > skip)]
             best = max(best, highest[rank])
-        if scores[index] > best:
+        if scores[index] > best + margin:
             better[count] = index
             count += 1
         else:
@@ -179,6 +199,33 @@ def _sums(scorer: Scorer, size: int) -> Floats:
             parameters = parameters[:, :1]
         parts.append(scorer.counter.sums(members, kinds, np.ascontiguousarray(parameters)))
     sums: Floats = np.concatenate(parts)
+    return sums
+
+
+def _sums_of_few_rows(scorer: Scorer, size: int) -> Floats:
+    """Return the same sums as `_sums` up to rounding errors, for two or more variables. With few rows, this is faster.
+
+    Sets of the same size are counted together if they have all members but the largest in common.
+    """
+    n, indicators = len(scorer.data.names), Indicators(scorer)
+    first, second = scorer.criterion.concentrations(0, 2.0, scorer.data.rows)
+    columns = 1 if first == second else 2
+    sums = np.empty((comb(n, size), columns))
+
+    def work(task: tuple[int, int]) -> None:
+        scorer.counter.run.deadline.check()
+        second, begin = task  # second largest member, and index of the first of the sets that have it
+        additions = Additions(indicators, None, np.arange(second + 1, n))
+        smaller = smallest[begin : min(begin + _FEW, comb(second, size - 2))]
+        rows = np.concatenate([smaller, np.full((len(smaller), 1), second, dtype=np.int32)], axis=1)
+        results = additions.set_sums(rows, columns)
+        for index, largest in enumerate(additions.options.tolist()):
+            rank = comb(largest, size) + comb(second, size - 1) + begin
+            sums[rank : rank + len(rows)] = results[:, index]
+
+    smallest = np.concatenate([*_combinations(n, size - 2)])  # sets below a number come first
+    tasks = [(second, begin) for second in range(size - 2, n - 1) for begin in range(0, comb(second, size - 2), _FEW)]
+    run_threads(work, tasks, scorer.counter.workers)
     return sums
 
 

@@ -33,16 +33,16 @@ from numpy.typing import NDArray
 from dagneal.base.errors import InputError, OutOfTimeError
 from dagneal.base.kernels import Floats, Ints, run_threads
 from dagneal.runtime.run import Run
-from dagneal.scoring.additions import can_score_additions, score_additions
-from dagneal.scoring.complete import CompleteSets, complete_cost, complete_sets
+from dagneal.scoring.additions import Additions, Indicators, can_score_additions
+from dagneal.scoring.complete import CompleteSets, complete_cost, complete_sets, has_few_rows
 from dagneal.scoring.orders import enforce_required
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.sets import Members, max_set_size
-from dagneal.search.beams import extend_sets
-from dagneal.search.changes import Change, best_change, reverse_edges
+from dagneal.search.beams import search_beam
+from dagneal.search.changes import Change, best_change, find_descendants, reverse_edges
 from dagneal.search.cuts import search_orders
 from dagneal.search.joint_gains import joint_gains, triple_cost
-from dagneal.search.large_sets import FREE_PARENTS, drop_weak_changes, find_weak
+from dagneal.search.large_sets import SizeRule, drop_weak_changes, find_weak
 from dagneal.search.neighbours import closest, dependence, nearest
 from dagneal.search.parent_sets import MAX_CANDIDATES, ParentSets
 from dagneal.search.proposals import (
@@ -74,13 +74,14 @@ MAX_PROPOSALS = 300_000  # approximate number of pairs of parents that are tried
 HUB = 3  # a variable that is close to many others gets at most this multiple of the number of neighbours
 MAX_TRIPLE_COST = 1e10  # in rows to read; up to this cost all pairs of parents are counted
 LEADERS, MAX_SETS = 12, 100_000  # best candidates of a child whose sets of three and four are tried; number of these sets
-MAX_COMPLETE, MAX_FAMILIES, MAX_COMPLETE_COST = 4, 2e6, 4e9  # complete lists: parents, sets to count, rows to read
+MAX_COMPLETE, MAX_FAMILIES, MAX_COMPLETE_COST = 4, 2e6, 8e9  # complete lists: parents, sets to count, rows to read
+MANY_FAMILIES = 2e7  # sets to count if there are few rows
 WIDEN_COST = 3e7  # in rows to read; cost of single changes of all sets of the same rank in their lists
 SMALL = 100  # up to this number of variables, all variables are tried in single changes of the best sets of each list
 MIN_WIDTH, MAX_WIDTH = 3, 40  # best sets of each list whose single changes are tried
-BEAM_COST = 2e8  # rows times possible parents of all children; with few rows, there are more near misses to extend
-MIN_BEAM, MAX_BEAM = 3, 200  # near misses of each child that get one more parent
+BEAM_COST = 3e8  # distinct rows times states of the possible parents of all children, for each set in a beam
 MAX_COUNTED = 2_000_000  # sets whose counts stay in memory during beam search
+MIN_BEAM, MAX_BEAM = 3, 200  # sets of each child in a beam; there is no beam search if the cost allows fewer
 MAX_EXCHANGE = 8  # maximum number of parents if two variables get the parents of both
 WORTHWHILE = 0.01  # nats; a step is repeated if it gains more
 _EPSILON = 1e-6  # nats; smaller gains can be rounding errors
@@ -135,17 +136,22 @@ class AnytimeSearch:
         rules = scorer.constraints
         allowed = ~np.eye(n, dtype=bool) if rules is None else rules.allowed & ~np.eye(n, dtype=bool)
         required = np.zeros((n, n), dtype=bool) if rules is None else rules.required
-        self._rules = Rules(required, limits if rules is None else np.minimum(limits, rules.limits))
+        limits = limits if rules is None else np.minimum(limits, rules.limits)
+        self._rules = Rules(required, limits, SizeRule.of(n, max_parents))
         needed = required.sum(axis=0)
         if (most := int(needed.max())) > MAX_CANDIDATES:
             child = scorer.data.names[int(needed.argmax())]
             raise InputError(f"{child!r} has {most} required parents; the search allows at most {MAX_CANDIDATES}")
         self.sets = ParentSets(n, needed)
-        self._free = FREE_PARENTS if max_parents is None else max_parents
         self._allowed = allowed
         self._every = Options.of(allowed)  # all possible parents
         self._near, self._close, self._wide = self._every, allowed, allowed  # the strongest neighbours
         self._strength = np.zeros((n, n))  # dependence between variables
+        self._indicators = Indicators(scorer) if can_score_additions(scorer) else None
+        self._beam = 0
+        if self._indicators is not None:
+            entries = int(self._indicators.first[-1]) * len(self._indicators.arities)
+            self._beam = min(int(BEAM_COST / max(1, self._indicators.codes.shape[1] * entries)), MAX_BEAM)
         self._tried: dict[str, set[bytes]] = {}
         self._seeds = count()
         self._stage = "pairs"
@@ -274,7 +280,8 @@ class AnytimeSearch:
     def _add_complete(self) -> None:
         """Add all parent sets of up to two, three or four parents, if they can be counted soon."""
         n, most = len(self._allowed), int(self._rules.limits.max())
-        possible = [m for m in range(2, min(most, MAX_COMPLETE) + 1) if comb(n, m + 1) <= MAX_FAMILIES]
+        families = MANY_FAMILIES if has_few_rows(self.scorer) else MAX_FAMILIES
+        possible = [m for m in range(2, min(most, MAX_COMPLETE) + 1) if comb(n, m + 1) <= families]
         possible = [m for m in possible if complete_cost(self.scorer, m) <= MAX_COMPLETE_COST]
         if not possible:
             return
@@ -410,8 +417,8 @@ class AnytimeSearch:
         self._keep(self.best)
         while True:
             self.run.deadline.check()
-            network, free = self.best, self._free
-            change = best_change(network.parents, network.order, self._rules, self._every, free, self.scorer.score_parents)
+            network = self.best
+            change = best_change(network.parents, network.order, self._rules, self._every, self.scorer.score_parents)
             if change is None:
                 self.locally_optimal = True
                 return
@@ -444,52 +451,55 @@ class AnytimeSearch:
             self.run.deadline.check()
             scores = self.scorer.score_parents(changed, changes)
             present = self.scorer.score_parents(children[some], rows[some])
-            kept = drop_weak_changes(changes, scores, origin, rows[some], present, self._free)
+            kept = drop_weak_changes(changes, scores, origin, rows[some], present, self._rules.large)
             self._add(changed[kept], changes[kept], scores[kept])
         return len(new) > 0
 
     def _widen(self) -> None:
-        """Change and extend the best sets of each list and search again, until this gains little."""
+        """Search for larger sets and search again, until this gains little."""
         self._begin("larger sets")
-        options, name = (self._every, "every") if len(self._allowed) <= SMALL else (self._near, "near")
-        possible = max(1, len(options.variables))
-        width = _clip(WIDEN_COST / (self.scorer.counter.cost(4) * possible), MIN_WIDTH, MAX_WIDTH)
-        beam = _clip(BEAM_COST / (self.scorer.data.rows * possible), MIN_BEAM, MAX_BEAM)
+        small = len(self._allowed) <= SMALL
+        options, name = (self._every, "every") if small else (self._near, "near")
+        possible = (self._allowed if small else self._allowed & nearest(self._strength, NEIGHBOURS)).T
+        width = _clip(WIDEN_COST / (self.scorer.counter.cost(4) * max(1, len(options.variables))), MIN_WIDTH, MAX_WIDTH)
+        self._search_beams(possible)
         gain = np.inf
         while gain > WORTHWHILE:
             score = self._current.score
             for fitting in (False, True):
                 children, rows = self.sets.best_sets(width, fitting)
                 self._expand_sets(children, rows, options, name, swaps=True)
-                self._extend(children, rows, options, beam, fitting)
+            self._search_beams(possible & ~find_descendants(self._current.parents, self._current.order))
             self._improve(100, 5)
             gain = self._current.score - score
         self._refine()
         self._widened = self.best
 
-    def _extend(self, children: Ints, rows: Members, options: Options, most: int, fitting: bool) -> None:
-        """Add several parents at once to parent sets by beam search.
+    def _search_beams(self, options: NDArray[np.bool_]) -> None:
+        """Search for larger parent sets of each child by beam search, if the data are small enough.
 
         Args:
-            children: index of the child of each set.
-            rows: parent sets.
-            options: variables that may become parents.
-            most: number of sets in the beam of each child.
-            fitting: whether only sets that fit the order of the present network get further parents.
+            options: matrix; `options[child, variable]` is True if the variable may become a parent of the child.
         """
+        indicators = self._indicators
+        if indicators is None or self._beam < MIN_BEAM:
+            return
+        self.scorer.limit_counts(MAX_COUNTED)
+        required, limits, rule = self._rules
+        options = options & ~required.T
+        children = self._untried("beams", np.arange(len(options)), options.astype(np.int32))
+        children = children[options[children].any(axis=1)]
 
-        def score(children: Ints, rows: Members, origin: Ints, larger: Members) -> Floats:
+        def work(child: int) -> tuple[Members, Floats]:
             self.run.deadline.check()
-            if can_score_additions(self.scorer):
-                return score_additions(self.scorer, children, rows, origin, added_parents(rows, larger, origin))
-            self.scorer.limit_counts(MAX_COUNTED)
-            return self.scorer.score_parents(children[origin], larger)
+            additions = Additions(indicators, child, np.flatnonzero(options[child]))
+            first = np.flatnonzero(required[:, child])
+            return search_beam(additions, first, int(limits[child]), self._beam, rule, self._complete_size + 1)
 
-        untried = partial(self._untried, f"extensions, {fitting}")
-        fits = self.sets.fit if fitting else None
-        present = self.scorer.score_parents(children, rows)
-        for better in extend_sets(children, rows, present, options, self._rules, self._free, most, score, untried, fits):
-            self._add(*better)
+        results = run_threads(work, children.tolist(), self.scorer.counter.workers)
+        for child, (rows, _) in zip(children, results, strict=True):
+            if len(rows):
+                self._score(np.full(len(rows), child), trim_rows(rows))
 
     def _untried(self, name: str, children: Ints, rows: Members) -> Ints:
         """Return the indices of the pairs (child, parent set) that no earlier call with this name had."""
@@ -593,7 +603,7 @@ class AnytimeSearch:
 
     def _add(self, children: Ints, rows: Members, scores: Floats) -> None:
         """Add parent sets to the lists, without weak sets."""
-        strong = ~find_weak(children, rows, scores, self._free, self.scorer.score_parents)
+        strong = ~find_weak(children, rows, scores, self._rules.large, self.scorer.score_parents)
         self.sets.add(children[strong], rows[strong], scores[strong])
 
     def _improve(self, visits: int, cuts: int) -> None:

@@ -1,85 +1,92 @@
-"""Beam search for parents that raise a score only together, though each alone lowers it a little."""
+"""Beam search for large parent sets, some of whose members raise the score only together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 import numpy as np
-from numpy.typing import NDArray
 
-from dagneal.base.kernels import Floats, Ints
+from dagneal.base.kernels import Floats, Ints, Masks
+from dagneal.scoring.additions import Additions
 from dagneal.scoring.sets import Members
-from dagneal.search.large_sets import LEAST_GAIN
-from dagneal.search.proposals import Options, Rules, propose_changes
+from dagneal.search.large_sets import SizeRule
+from dagneal.search.proposals import sort_rows
 
-DEPTH = 2  # parents that are added to near misses, one after the other
-NEAR = 10.0  # nats; a near miss scores at most this much less than the set from which it results
+DEPTH = 2  # steps without a better set after which a search ends
 
 
-def extend_sets(
-    children: Ints,
-    rows: Members,
-    present: Floats,
-    options: Options,
-    rules: Rules,
-    free: int,
-    most: int,
-    score: Callable[[Ints, Members, Ints, Members], Floats],
-    untried: Callable[[Ints, Members], Ints],
-    fits: Callable[[Ints, Members], NDArray[np.bool_]] | None = None,
-) -> Iterator[tuple[Ints, Members, Floats]]:
-    """Add parents to parent sets, and yield the sets that are better than the sets from which they result.
+def search_beam(
+    additions: Additions, required: Ints, limit: int, width: int, rule: SizeRule, least: int
+) -> tuple[Members, Floats]:
+    """Return large parent sets of a child that score higher than the sets from which they result, and their scores.
 
-    Each step adds every option to every set. The best sets of each child that are slightly worse than before get one more
-    parent in the next step. The search ends after three steps, or if no set is left.
+    Each step adds each option to each set. The best sets that result, better or not, are the sets of the next step.
 
     Args:
-        children: index of the child of each set.
-        rows: parent sets as rows of ascending variables, padded with -1.
-        present: log scores of the sets.
-        options: variables that may become parents.
-        rules: limits on parent sets.
-        free: number of parents above which a set must score at least 1 nat more than the set from which it results.
-        most: maximum number of sets of each child that a step leaves to the next step.
-        score: function that returns the scores of parent sets with one more parent. Its arguments are the children and the
-            parent sets, and for each score the index of a parent set and the larger set.
-        untried: function that returns the indices of the parent sets that no earlier call extended.
-        fits: function that returns whether each parent set may get further parents; None if all may.
+        additions: child, and variables that can become its parents.
+        required: required parents of the child. The search starts with them.
+        limit: maximum number of parents.
+        width: number of sets that a step leaves to the next step.
+        rule: rule for large sets.
+        least: smallest number of parents of the sets to return.
 
-    Yields:
-        The child of each better set, these sets, and their scores.
+    Returns:
+        Sets as rows of ascending variables, padded with -1, and log scores that can have rounding errors.
     """
-    for _ in range(DEPTH + 1):
-        new = untried(children, rows)
-        if not len(new):
-            return
-        children, rows, present = children[new], rows[new], present[new]
-        changed, larger, origin = propose_changes(children, rows, options, rules, swaps=False)
-        scores = score(children, rows, origin, larger)
-        gains = scores - present[origin]
-        better = np.where((larger >= 0).sum(axis=1) > free, gains >= LEAST_GAIN, gains > 0.0)
-        yield changed[better], larger[better], scores[better]
-        if fits is not None:
-            gains[~fits(changed, larger)] = -np.inf
-        gains[better] = -np.inf
-        beam = near_misses(changed, larger, scores, gains, most)
-        children, rows, present = changed[beam], larger[beam], scores[beam]
+    options = additions.options
+    limit = min(limit, len(required) + len(options))
+    rows = np.full((1, max(limit, 1)), -1, dtype=np.int32)
+    rows[0, : len(required)] = required
+    hashes, present = np.zeros(1, dtype=np.uint64), np.full(1, -np.inf)
+    highest, idle = -np.inf, 0
+    kept_rows, kept_scores = [rows[:0]], [present[:0]]
+    for size in range(len(required) + 1, limit + 1):
+        scores = additions.scores(np.ascontiguousarray(rows[:, : size - 1]))
+        origin, added, gains = _best_additions(scores, present, hashes, options, 2 * width)
+        chosen = rows[origin].copy()
+        chosen[:, size - 1] = options[added]
+        scores = scores[origin, added]
+        if size >= least:
+            better = gains >= rule.gain if size > rule.free else gains > 0.0
+            kept_rows.append(chosen[better])
+            kept_scores.append(scores[better])
+        idle = 0 if len(scores) and scores[0] > highest else idle + 1
+        if idle == DEPTH or not len(scores):
+            break
+        highest = max(highest, scores[0])
+        hashes = hashes[origin[:width]] ^ _hashes(options[added[:width]])
+        rows, present = chosen[:width], scores[:width]
+    return sort_rows(np.concatenate(kept_rows)), np.concatenate(kept_scores)
 
 
-def near_misses(children: Ints, rows: Members, scores: Floats, gains: Floats, most: int) -> Ints:
-    """Return the indices of the best sets of each child whose gains are not too low.
+def _best_additions(scores: Floats, present: Floats, hashes: Masks, options: Ints, most: int) -> tuple[Ints, Ints, Floats]:
+    """Return the best distinct sets that result from additions, best first.
 
     Args:
-        children: index of the child of each set.
-        rows: sets as rows of ascending variables, padded with -1. A set may occur several times; it is returned once.
-        scores: log scores of the sets.
-        gains: score of each set minus the score of the set from which it results; minus infinity for sets to leave out.
-        most: maximum number of sets of each child.
+        scores: scores of the larger sets, with one row for each set and one column for each option.
+        present: score of each set.
+        hashes: hash of each set.
+        options: variables that can be added.
+        most: approximate number of sets to return.
+
+    Returns:
+        Index of a set and an option for each larger set, and its gain over the best of the sets from which it results.
     """
-    near = np.flatnonzero(gains > -NEAR)
-    near = near[np.lexsort((*rows[near].T, -scores[near], children[near]))]  # equal sets have equal scores
-    repeated = np.zeros(len(near), dtype=bool)
-    repeated[1:] = (rows[near[1:]] == rows[near[:-1]]).all(axis=1) & (children[near[1:]] == children[near[:-1]])
-    near = near[~repeated]
-    owners = children[near]
-    return near[np.arange(len(near)) - np.searchsorted(owners, owners) < most]
+    flat = scores.ravel()
+    room = min(len(flat), most * 4)  # a set often results from several sets
+    top = np.argpartition(-flat, room - 1)[:room]
+    top = top[np.isfinite(flat[top])]
+    origin, added = np.divmod(top, len(options))
+    keys = hashes[origin] ^ _hashes(options[added])
+    order = np.lexsort((present[origin], keys))  # the best origin of a set comes last
+    last = np.ones(len(order), dtype=bool)
+    last[:-1] = keys[order[1:]] != keys[order[:-1]]
+    distinct = order[last]
+    distinct = distinct[np.lexsort((keys[distinct], -flat[top[distinct]]))][:most]
+    return origin[distinct], added[distinct], flat[top[distinct]] - present[origin[distinct]]
+
+
+def _hashes(variables: Ints) -> Masks:
+    """Return a random number for each variable. The hash of a set is the exclusive or of the numbers of its members."""
+    mixed = (variables.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))

@@ -31,7 +31,7 @@ class Change:
     rows: Members
 
 
-def best_change(parents: Members, order: Ints, rules: Rules, allowed: Options, free: int, score: ScoreSets) -> Change | None:
+def best_change(parents: Members, order: Ints, rules: Rules, allowed: Options, score: ScoreSets) -> Change | None:
     """Return the single change of a network that raises the score most; None if no change raises the score.
 
     A change adds, removes or reverses an edge, or replaces a parent of a child by another variable. New sets obey the rule
@@ -42,14 +42,12 @@ def best_change(parents: Members, order: Ints, rules: Rules, allowed: Options, f
         order: topological order of the network.
         rules: limits on parent sets.
         allowed: variables that may become parents of each child.
-        free: number of parents up to which every set is allowed.
         score: function that scores parent sets.
     """
     everyone = np.arange(len(parents))
     present = score(everyone, parents)
-    descendants = np.zeros((len(parents), word_count(len(parents))), dtype=np.uint64)
-    _find_descendants(parents, order, descendants)
-    best = _best_reversal(parents, rules, allowed, free, descendants, present, score)
+    descendants = _descendants(parents, order)
+    best = _best_reversal(parents, rules, allowed, descendants, present, score)
     step = max(1, _ROWS // max(1, len(parents) * (parents.shape[1] + 1)))
     for begin in range(0, len(parents), step):
         some = everyone[begin : begin + step]
@@ -60,7 +58,7 @@ def best_change(parents: Members, order: Ints, rules: Rules, allowed: Options, f
         acyclic = np.ones(len(legal), dtype=bool)
         _find_cycles(children[legal], rows[legal], descendants, acyclic)
         legal = legal[acyclic]
-        legal = legal[~find_weak(children[legal], rows[legal], scores[legal], free, score)]
+        legal = legal[~find_weak(children[legal], rows[legal], scores[legal], rules.large, score)]
         if len(legal):
             top = legal[np.argmax(gains[legal])]
             best = Change(float(gains[top]), children[top : top + 1], rows[top : top + 1])
@@ -68,7 +66,7 @@ def best_change(parents: Members, order: Ints, rules: Rules, allowed: Options, f
 
 
 def _best_reversal(
-    parents: Members, rules: Rules, allowed: Options, free: int, descendants: Masks, present: Floats, score: ScoreSets
+    parents: Members, rules: Rules, allowed: Options, descendants: Masks, present: Floats, score: ScoreSets
 ) -> Change | None:
     """Return the reversal of an edge that raises the score most; None if no reversal raises the score."""
     child, place = np.nonzero(parents >= 0)
@@ -81,10 +79,10 @@ def _best_reversal(
     without, extended = reverse_edges(parents, child, parent, place)
     scores = score(parent, extended)
     rises = scores - present[parent]
-    rises[find_weak(parent, extended, scores, free, score)] = -np.inf
+    rises[find_weak(parent, extended, scores, rules.large, score)] = -np.inf
     left = score(child, without)
     gains = left - present[child] + rises
-    gains[find_weak(child, without, left, free, score)] = -np.inf
+    gains[find_weak(child, without, left, rules.large, score)] = -np.inf
     for edge in np.argsort(-gains, kind="stable"):
         if gains[edge] <= _EPSILON:
             return None
@@ -109,6 +107,24 @@ def reverse_edges(parents: Members, child: Ints, parent: Ints, place: Ints) -> t
     without[np.arange(len(child)), place] = -1
     extended = np.concatenate([parents[parent], child[:, None].astype(np.int32)], axis=1)
     return sort_rows(without), sort_rows(extended)
+
+
+def find_descendants(parents: Members, order: Ints) -> NDArray[np.bool_]:
+    """Return a matrix: `matrix[ancestor, variable]` is True if the variable is a descendant of the ancestor.
+
+    Args:
+        parents: parent set of each variable.
+        order: topological order of the network.
+    """
+    octets = _descendants(parents, order).astype("<u8").view(np.uint8)
+    return np.unpackbits(octets, axis=1, count=len(parents), bitorder="little").astype(bool)
+
+
+def _descendants(parents: Members, order: Ints) -> Masks:
+    """Return a bit mask with the descendants of each variable."""
+    masks = np.zeros((len(parents), word_count(len(parents))), dtype=np.uint64)
+    _find_descendants(parents, order, masks)
+    return masks
 
 
 def _is_descendant(descendants: Masks, ancestor: int, variable: int) -> bool:

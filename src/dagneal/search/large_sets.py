@@ -1,13 +1,16 @@
-"""The rule for large parent sets: beyond four parents, each parent must raise the score by at least 1 nat.
+"""The rule for large parent sets: beyond four parents, each parent must raise the score by ln(n) nats.
 
-With columns that are nearly constant, BDeu rewards every further parent with a tiny gain. The rule stops this growth. It
-depends only on the data, so the anytime search chooses from the same sets for all seeds. A given `max_parents` replaces the
-rule. Exact search does not know it: there, a proof must hold for all sets.
+n is the number of variables. With few rows, or with columns that are nearly constant, BDeu rewards almost any further
+parent: the best of n useless variables often gains a nat or two. The rule stops this growth. It depends only on the data, so
+the anytime search chooses from the same sets for all seeds. A given `max_parents` replaces the rule. Exact search does not
+know it: there, a proof must hold for all sets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import log
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,36 +19,59 @@ from dagneal.base.defaults import NETWORK_PARENTS
 from dagneal.base.kernels import Floats, Ints
 from dagneal.scoring.sets import Members
 
-FREE_PARENTS = NETWORK_PARENTS  # sets of at most this number of parents need not obey the rule
-LEAST_GAIN = 1.0  # nats that each parent of a larger set must gain
-
 ScoreSets = Callable[[Ints, Members], Floats]
 """Function that returns the log scores of parent sets, given the children and the sets."""
 
 
-def find_weak(children: Ints, rows: Members, scores: Floats, free: int, score: ScoreSets) -> NDArray[np.bool_]:
-    """Return, for each parent set, whether it has more than `free` parents and one of them gains less than 1 nat.
+class SizeRule(NamedTuple):
+    """The rule for large parent sets.
+
+    Attributes:
+        free: maximum number of parents of the sets that need not obey the rule.
+        gain: nats that each parent of a larger set must gain.
+    """
+
+    free: int
+    gain: float
+
+    @classmethod
+    def of(cls, variables: int, max_parents: int | None) -> SizeRule:
+        """Return the rule for data.
+
+        Args:
+            variables: number of variables.
+            max_parents: parent limit that the user gave, if any.
+        """
+        return cls(NETWORK_PARENTS if max_parents is None else max_parents, log(variables))
+
+
+ANY_SIZE = SizeRule(1 << 30, 0.0)
+"""The rule that allows all sets."""
+
+
+def find_weak(children: Ints, rows: Members, scores: Floats, rule: SizeRule, score: ScoreSets) -> NDArray[np.bool_]:
+    """Return, for each parent set, whether it breaks the rule for large sets.
 
     Args:
         children: index of the child of each set.
         rows: parent sets as rows of ascending variables, padded with -1.
         scores: log scores of the sets.
-        free: number of parents up to which every set is allowed.
+        rule: rule for large sets.
         score: function that scores parent sets.
     """
     sizes = (rows >= 0).sum(axis=1)
     weak = np.zeros(len(rows), dtype=bool)
-    large = np.flatnonzero(sizes > free)
+    large = np.flatnonzero(sizes > rule.free)
     for place in range(rows.shape[1] if len(large) else 0):
         large = large[~weak[large]]
         some = large[sizes[large] > place]
         if len(some):
             smaller = np.delete(rows[some], place, axis=1)
-            weak[some] = scores[some] - score(children[some], smaller) < LEAST_GAIN
+            weak[some] = scores[some] - score(children[some], smaller) < rule.gain
     return weak
 
 
-def drop_weak_changes(rows: Members, scores: Floats, origin: Ints, old: Members, old_scores: Floats, free: int) -> Ints:
+def drop_weak_changes(rows: Members, scores: Floats, origin: Ints, old: Members, old_scores: Floats, rule: SizeRule) -> Ints:
     """Return the indices of changed sets, without those that a change makes weak in the sense of `find_weak`.
 
     A set that gets a parent is compared with the set before, and a set in which a parent is replaced with the set without
@@ -57,10 +83,10 @@ def drop_weak_changes(rows: Members, scores: Floats, origin: Ints, old: Members,
         origin: for each changed set, the index of the original set.
         old: original sets.
         old_scores: log scores of the original sets.
-        free: number of parents up to which every set is allowed.
+        rule: rule for large sets.
     """
     sizes = (rows >= 0).sum(axis=1)
     growth = sizes - (old >= 0).sum(axis=1)[origin]
     removal = np.maximum.accumulate(np.where(growth < 0, np.arange(len(rows)), 0))
     before = np.where(growth > 0, old_scores[origin], np.where(growth == 0, scores[removal], -np.inf))
-    return np.flatnonzero((sizes <= free) | (scores - before >= LEAST_GAIN))
+    return np.flatnonzero((sizes <= rule.free) | (scores - before >= rule.gain))

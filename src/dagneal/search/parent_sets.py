@@ -12,7 +12,8 @@ from dagneal.search.space import SearchSpace
 MAX_CANDIDATES = 64  # distinct parents in the list of a child; masks have one word
 ALL_SETS = 200_000  # sets in all lists; divided by the number of variables, within the next limits
 LEAST_SETS, MOST_SETS = 1000, 2000  # limits of the longest list
-SHORT_LIST = 0.1  # length of the list of a child whose parents hardly matter, as a share of the longest list
+SMALL_SIZE, SMALL_SHARE = 2, 0.25  # sets of so few parents come first, but in this share of the longest list at most
+SHORT_LIST = 0.5  # length of the list of a child whose parents hardly matter, as a share of the longest list
 SETS_PER_NAT = 20  # sets in a list for each nat that the best set gains over the smallest set
 
 
@@ -26,6 +27,7 @@ class ParentSets:
     The use of a set is its score minus a price for each parent that is a child in the pinned network. The price is what this
     parent loses with its best set that does not contain the child. Without prices, sets of its many children would fill the
     list of a hub. Sets that fit the order of the pinned network alternate with sets that do not, because both are useful.
+    Sets of one or two parents come first: there are few of them, and they fit in most orders.
 
     Args:
         variables: number of variables.
@@ -121,6 +123,7 @@ class ParentSets:
         sizes = (rows >= 0).sum(axis=1)
         order = np.lexsort((sizes, prices - scores))
         order = _alternate(order, self.fit(np.array([child]), rows)[order])
+        order = _put_first(order, sizes[order] <= SMALL_SIZE, int(SMALL_SHARE * self._longest))
         rows, sizes, scores = rows[order], sizes[order], scores[order]
         pin = _widen(self._pinned[child][:, :width], width)  # it is in the list, so it has at most `width` members
         pinned = (rows == pin).all(axis=1) if len(pin) else np.zeros(len(rows), dtype=bool)
@@ -166,6 +169,12 @@ def _alternate(order: Ints, fits: NDArray[np.bool_]) -> Ints:
     """Return the entries of `order` sorted so that entries with and without the flag `fits` alternate."""
     ranks = np.where(fits, np.cumsum(fits), np.cumsum(~fits))
     return order[np.argsort(ranks, kind="stable")]
+
+
+def _put_first(order: Ints, flags: NDArray[np.bool_], most: int) -> Ints:
+    """Return `order` with the first `most` entries that have a flag before all others."""
+    first = flags & (np.cumsum(flags) <= most)
+    return np.concatenate([order[first], order[~first]])
 
 
 @kernel

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dagneal.base.kernels import Floats, Ints, kernel
 from dagneal.scoring.sets import Members
+from dagneal.search.large_sets import ANY_SIZE, SizeRule
 
 
 class Options(NamedTuple):
@@ -40,10 +41,12 @@ class Rules(NamedTuple):
     Attributes:
         required: `required[parent, child]` is True if the edge is required.
         limits: maximum number of parents of each child.
+        large: rule for large sets.
     """
 
     required: NDArray[np.bool_]
     limits: Ints
+    large: SizeRule = ANY_SIZE
 
 
 def propose_changes(

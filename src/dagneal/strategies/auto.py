@@ -16,7 +16,6 @@ from dagneal.scoring.scorer import check_max_parents
 from dagneal.scoring.sets import Members, expand_masks, pad_sets
 from dagneal.scoring.table import ScoreTable
 from dagneal.search.anytime import EFFORTS, AnytimeSearch, Effort, FoundNetwork
-from dagneal.search.large_sets import LEAST_GAIN
 from dagneal.search.trace import TracePoint, stop_reason
 from dagneal.solvers.annealing import equal_scores
 from dagneal.solvers.exact import exact
@@ -26,6 +25,7 @@ from dagneal.solvers.solution import Bound, SearchSummary, Solution
 from dagneal.strategies.classical import Exact, OrderSearch, prove_bound, solve_table
 
 _MAX_BOUND = 100  # with more variables, the bound is too high to be useful, and it takes much memory
+_LEAST_GAIN = 1.0  # nats; the parent limit of exact search is raised while this gains more
 _INSTANT = 12  # up to this number of variables, exact search needs no time, so there is no anytime search before it
 
 
@@ -96,7 +96,7 @@ def _prove(problem: Problem, given: int | None, limit: int, run: Run) -> tuple[S
             if not table_is_quick(problem.scorer, limit):
                 break
             larger = solve_table(problem.with_limit(limit), lambda table: exact(table, run))
-            if larger.score < solution.score + LEAST_GAIN:
+            if larger.score < solution.score + _LEAST_GAIN:
                 break
             solution = larger
     except (KeyboardInterrupt, OutOfTimeError) as error:

@@ -122,19 +122,12 @@ def sum_terms(counts: NDArray[np.integer[Any]], begin: int, end: int, line: int,
         terms: terms of the table.
         parameters: parameters of the table.
     """
-    columns = np.uint64(terms.shape[1])
     total = rest = np.int64(0)
     for at in range(begin, end):
-        number = np.uint64(counts[at])
+        number = np.int64(counts[at])
         if number == 0:
             continue
-        if number < columns:
-            term = terms[line, number]
-            if term == 0.0:
-                term = _term(int(number), line, parameters)
-                terms[line, number] = term
-        else:
-            term = _term(int(number), line, parameters)
+        term = look_up_term(number, line, terms, parameters)
         units = np.rint(term)
         total += np.int64(units)
         rest += np.int64((term - units) * _REST)
@@ -142,8 +135,29 @@ def sum_terms(counts: NDArray[np.integer[Any]], begin: int, end: int, line: int,
 
 
 @kernel
+def look_up_term(number: Any, line: int, terms: Floats, parameters: Floats) -> Any:
+    """Return the term of a count in units. Store it if the table has a column for the count.
+
+    Args:
+        number: count.
+        line: line of alpha in a `TermTable`.
+        terms: terms of the table.
+        parameters: parameters of the table.
+    """
+    if np.uint64(number) >= np.uint64(terms.shape[1]):
+        return _term(number, line, parameters)
+    term = terms[line, np.uint64(number)]
+    if term == 0.0:
+        term = _term(number, line, parameters)
+        terms[line, np.uint64(number)] = term
+    return term
+
+
+@kernel
 def _term(number: int, line: int, parameters: Floats) -> float:
-    """Return the term of a nonzero count, in units."""
+    """Return the term of a count, in units."""
+    if number == 0:
+        return _ZERO
     value = parameters[line, 0]
     term = lgamma(number + value) - parameters[line, 1] if value >= 0.0 else number * log(number)
     return term * parameters[line, 2] if term != 0.0 else _ZERO
