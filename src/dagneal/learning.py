@@ -46,7 +46,7 @@ def learn(
             `"qpu-emulated"` or `"leap-hybrid"`.
         score: score to maximise, or its name such as `"bic"` or `"bdeu:10"`; `BDeu(1)` by default.
         max_parents: parent limit. Without it, `Auto` gives a variable more than 4 parents only if each of them raises
-            the score by at least 1 nat. The default is 3 for `OrderSearch`, 2 for `Exhaustive` and
+            the score by at least ln(number of variables) nats. The default is 3 for `OrderSearch`, 2 for `Exhaustive` and
             `Anneal(sampler, direct=True)`, and 4 for other solvers.
         knowledge: background knowledge, such as required and forbidden edges. Give a `Knowledge`, a dict such as
             `{"leaves": ["survived"]}`, or the path of a TOML file. Every solver obeys the background knowledge.

@@ -158,6 +158,28 @@ def test_background_knowledge_is_obeyed():
     assert found.locally_optimal
 
 
+def test_parents_that_help_only_together_are_found_beside_required_parents():
+    """Complete lists leave out children with required parents, so beam search must find their sets."""
+    generator = np.random.default_rng(0)
+    codes = generator.integers(0, 2, (150, 40))
+    codes[:, 5] = codes[:, 10] ^ codes[:, 30] ^ (generator.random(150) < 0.05)
+    data = dn.read(codes)
+    child, *parents = (data.names[column] for column in (5, 1, 10, 30))
+    knowledge = dn.Knowledge(required=[(parents[0], child)], leaves=[child])
+    found = AnytimeSearch(Scorer(data, knowledge=knowledge), 3, Run(0))
+    found.solve()
+    assert set(dag_of(found).predecessors(child)) == set(parents)
+
+
+def test_long_lists_of_few_rows_do_not_grow_further(monkeypatch):
+    """With few rows and many states, a large share of all sets stays. All sets of four would take gigabytes."""
+    data = random_data(14, 30, 3)
+    monkeypatch.setattr(anytime, "MAX_FAMILIES", 400)
+    assert search(data).complete.max_parents == 4
+    monkeypatch.setattr(anytime, "MAX_KEPT", 10)
+    assert search(data).complete.max_parents == 2
+
+
 def single_changes(graph):
     """Yield all DAGs that differ from a graph by one addition, removal, reversal or replacement."""
     nodes = list(graph)

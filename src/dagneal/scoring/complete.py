@@ -24,9 +24,9 @@ from dagneal.scoring.sets import Members, pack_flags, state_combinations, word_c
 from dagneal.scoring.table import ScoreTable, table_layout
 
 _CHUNK = 1 << 17  # sets that are counted at a time
-_FEW_ROWS, _FEW_SIZE = 2000, 3  # up to this number of distinct rows, sets of this size are counted by `_sums_of_few_rows`
-_MARGIN = 1e-9  # nats; larger than rounding errors of these sums
-_FEW = 1 << 12  # sets without their largest members that it counts at a time
+_FEW_ROWS, _FEW_STATES = 1000, 20  # up to these numbers of distinct rows and states, `_sums_of_few_rows` is faster
+_FEW_SIZE, _FEW = 3, 1 << 12  # the smallest sets that it counts, and the number of sets that a task counts
+_MARGIN = 1e-12  # larger than the rounding error of its sums, in nats for each row
 
 
 def has_few_rows(scorer: Scorer) -> bool:
@@ -35,7 +35,8 @@ def has_few_rows(scorer: Scorer) -> bool:
     Args:
         scorer: scorer of the data.
     """
-    return can_score_additions(scorer) and scorer.data.codes.shape[1] <= _FEW_ROWS
+    few = scorer.data.codes.shape[1] <= _FEW_ROWS and scorer.data.arities.max() <= _FEW_STATES
+    return bool(few) and can_score_additions(scorer)
 
 
 def complete_cost(scorer: Scorer, most: int) -> float:
@@ -102,10 +103,11 @@ def complete_sets(scorer: Scorer, most: int) -> CompleteSets:
     n = len(scorer.data.names)
     binomials = np.array([[comb(v, size) for size in range(most + 2)] for v in range(n)], dtype=np.int64)
     few = has_few_rows(scorer)
-    margin = _MARGIN if few else 0.0
-    sums = [
-        _sums_of_few_rows(scorer, size) if few and size >= _FEW_SIZE else _sums(scorer, size) for size in range(most + 2)
-    ]
+    margin = _MARGIN * max(scorer.data.rows, 1000) if few else 0.0
+    sums = [_sums(scorer, size) for size in range(min(most + 2, _FEW_SIZE) if few else most + 2)]
+    if len(sums) < most + 2:
+        indicators = Indicators(scorer)
+        sums += [_sums_of_few_rows(indicators, size) for size in range(len(sums), most + 2)]
     sets = [np.concatenate([*_combinations(n - 1, size)]) for size in range(most + 1)]
     rules = scorer.constraints
 
@@ -132,8 +134,10 @@ def complete_sets(scorer: Scorer, most: int) -> CompleteSets:
     lists = run_threads(work, list(range(n)), scorer.counter.workers)
     children = np.repeat(np.arange(n), [len(scores) for _, scores in lists])
     rows, scores = (np.concatenate(parts) for parts in zip(*lists, strict=True))
-    if few:  # without rounding errors
-        scores = scorer.score_parents(children, rows)
+    for begin in range(0, len(rows) if few else 0, _CHUNK):  # again, without rounding errors
+        scorer.counter.run.deadline.check()
+        some = slice(begin, begin + _CHUNK)
+        scores[some] = scorer.score_parents(children[some], rows[some])
     return CompleteSets(most, children, rows, scores)
 
 
@@ -202,14 +206,14 @@ def _sums(scorer: Scorer, size: int) -> Floats:
     return sums
 
 
-def _sums_of_few_rows(scorer: Scorer, size: int) -> Floats:
-    """Return the same sums as `_sums` up to rounding errors, for two or more variables. With few rows, this is faster.
+def _sums_of_few_rows(indicators: Indicators, size: int) -> Floats:
+    """Return the same sums as `_sums` up to rounding errors, for sets of at least two variables.
 
-    Sets of the same size are counted together if they have all members but the largest in common.
+    Sets are counted together if they have all members but the largest in common.
     """
-    n, indicators = len(scorer.data.names), Indicators(scorer)
-    first, second = scorer.criterion.concentrations(0, 2.0, scorer.data.rows)
-    columns = 1 if first == second else 2
+    scorer = indicators.scorer
+    n = len(scorer.data.names)
+    columns = len(set(scorer.criterion.concentrations(0, 2.0, scorer.data.rows)))
     sums = np.empty((comb(n, size), columns))
 
     def work(task: tuple[int, int]) -> None:

@@ -75,11 +75,11 @@ HUB = 3  # a variable that is close to many others gets at most this multiple of
 MAX_TRIPLE_COST = 1e10  # in rows to read; up to this cost all pairs of parents are counted
 LEADERS, MAX_SETS = 12, 100_000  # best candidates of a child whose sets of three and four are tried; number of these sets
 MAX_COMPLETE, MAX_FAMILIES, MAX_COMPLETE_COST = 4, 2e6, 8e9  # complete lists: parents, sets to count, rows to read
-MANY_FAMILIES = 2e7  # sets to count if there are few rows
+MANY_FAMILIES, MAX_KEPT = 2e7, 200_000  # with few rows: sets to count, if the lists up to `MAX_FAMILIES` are not longer
 WIDEN_COST = 3e7  # in rows to read; cost of single changes of all sets of the same rank in their lists
 SMALL = 100  # up to this number of variables, all variables are tried in single changes of the best sets of each list
 MIN_WIDTH, MAX_WIDTH = 3, 40  # best sets of each list whose single changes are tried
-BEAM_COST = 3e8  # distinct rows times states of the possible parents of all children, for each set in a beam
+BEAM_COST = 1.5e8  # distinct rows times states of the possible parents of all children, for each set in a beam
 MAX_COUNTED = 2_000_000  # sets whose counts stay in memory during beam search
 MIN_BEAM, MAX_BEAM = 3, 200  # sets of each child in a beam; there is no beam search if the cost allows fewer
 MAX_EXCHANGE = 8  # maximum number of parents if two variables get the parents of both
@@ -147,11 +147,8 @@ class AnytimeSearch:
         self._every = Options.of(allowed)  # all possible parents
         self._near, self._close, self._wide = self._every, allowed, allowed  # the strongest neighbours
         self._strength = np.zeros((n, n))  # dependence between variables
-        self._indicators = Indicators(scorer) if can_score_additions(scorer) else None
-        self._beam = 0
-        if self._indicators is not None:
-            entries = int(self._indicators.first[-1]) * len(self._indicators.arities)
-            self._beam = min(int(BEAM_COST / max(1, self._indicators.codes.shape[1] * entries)), MAX_BEAM)
+        self._beam = self._beam_width()
+        self._indicators = Indicators(scorer) if self._beam else None
         self._tried: dict[str, set[bytes]] = {}
         self._seeds = count()
         self._stage = "pairs"
@@ -280,13 +277,17 @@ class AnytimeSearch:
     def _add_complete(self) -> None:
         """Add all parent sets of up to two, three or four parents, if they can be counted soon."""
         n, most = len(self._allowed), int(self._rules.limits.max())
-        families = MANY_FAMILIES if has_few_rows(self.scorer) else MAX_FAMILIES
-        possible = [m for m in range(2, min(most, MAX_COMPLETE) + 1) if comb(n, m + 1) <= families]
-        possible = [m for m in possible if complete_cost(self.scorer, m) <= MAX_COMPLETE_COST]
-        if not possible:
-            return
+        possible = [m for m in range(2, min(most, MAX_COMPLETE) + 1) if complete_cost(self.scorer, m) <= MAX_COMPLETE_COST]
+        families = [(MAX_FAMILIES, 0)] + [(MANY_FAMILIES, MAX_KEPT)] * has_few_rows(self.scorer)
+        for most_families, most_sets in families:
+            size = max((m for m in possible if comb(n, m + 1) <= most_families), default=0)
+            if size > self._complete_size and (self.complete is None or len(self.complete.rows) <= most_sets):
+                self._add_sets_up_to(size)
+
+    def _add_sets_up_to(self, size: int) -> None:
+        """Add all parent sets of up to `size` parents."""
         self._begin("complete lists")
-        _, children, rows, scores = self.complete = complete_sets(self.scorer, possible[-1])
+        _, children, rows, scores = self.complete = complete_sets(self.scorer, size)
         fits = (rows >= 0).sum(axis=1) <= self._rules.limits[children]
         fits &= self._rules.required.sum(axis=0)[children] == 0
         self.sets.add(children[fits], trim_rows(rows[fits]), scores[fits])
@@ -475,6 +476,16 @@ class AnytimeSearch:
         self._refine()
         self._widened = self.best
 
+    def _beam_width(self) -> int:
+        """Return the number of sets of each child in a beam; 0 if beam search would take too long."""
+        if not can_score_additions(self.scorer):
+            return 0
+        data, n = self.scorer.data, len(self._allowed)
+        possible = n if n <= SMALL else NEIGHBOURS  # parents of each child
+        entries = float((data.arities - 1).sum()) * possible
+        width = int(BEAM_COST / max(1.0, data.codes.shape[1] * entries))
+        return min(width, MAX_BEAM) if width >= MIN_BEAM else 0
+
     def _search_beams(self, options: NDArray[np.bool_]) -> None:
         """Search for larger parent sets of each child by beam search, if the data are small enough.
 
@@ -482,19 +493,20 @@ class AnytimeSearch:
             options: matrix; `options[child, variable]` is True if the variable may become a parent of the child.
         """
         indicators = self._indicators
-        if indicators is None or self._beam < MIN_BEAM:
+        if indicators is None:
             return
         self.scorer.limit_counts(MAX_COUNTED)
         required, limits, rule = self._rules
         options = options & ~required.T
-        children = self._untried("beams", np.arange(len(options)), options.astype(np.int32))
+        children = self._untried("beams", np.arange(len(options)), np.packbits(options, axis=1).astype(np.int32))
         children = children[options[children].any(axis=1)]
 
         def work(child: int) -> tuple[Members, Floats]:
             self.run.deadline.check()
             additions = Additions(indicators, child, np.flatnonzero(options[child]))
             first = np.flatnonzero(required[:, child])
-            return search_beam(additions, first, int(limits[child]), self._beam, rule, self._complete_size + 1)
+            least = len(first) + 1 if len(first) else self._complete_size + 1  # complete lists ignore required parents
+            return search_beam(additions, first, int(limits[child]), self._beam, rule, least)
 
         results = run_threads(work, children.tolist(), self.scorer.counter.workers)
         for child, (rows, _) in zip(children, results, strict=True):

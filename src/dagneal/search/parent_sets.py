@@ -27,7 +27,7 @@ class ParentSets:
     The use of a set is its score minus a price for each parent that is a child in the pinned network. The price is what this
     parent loses with its best set that does not contain the child. Without prices, sets of its many children would fill the
     list of a hub. Sets that fit the order of the pinned network alternate with sets that do not, because both are useful.
-    Sets of one or two parents come first: there are few of them, and they fit in most orders.
+    Up to a quarter of a list is reserved for sets of at most two parents, because they fit in most orders.
 
     Args:
         variables: number of variables.
@@ -191,7 +191,7 @@ def _select(
 ) -> int:
     """Choose the parent sets of a child that stay in its list. Return their number.
 
-    `rows`, `sizes` and `scores` have the members, the size and the score of each set, and are sorted by decreasing use. Sets
+    `rows`, `sizes` and `scores` have the members, the size and the score of each set, the sets that should stay first. Sets
     of `least_size` parents always stay. The function writes the bit of each variable to `bits`, the masks of the chosen sets
     to `masks`, and their indices to `kept`.
     """
