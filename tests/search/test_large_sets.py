@@ -13,11 +13,15 @@ from dagneal.search.proposals import Options, Rules, propose_changes
 
 
 def is_weak(scorer, child, parents, rule):
-    """Return whether one of the parents gains too little."""
+    """Return whether a set gains too little over a subset of at most two parents, or over the set without one parent."""
     names = scorer.data.names
     score = scorer.local(names[child], [names[p] for p in parents])
-    subsets = combinations([names[p] for p in parents], len(parents) - 1)
-    return len(parents) > rule.free and any(score - scorer.local(names[child], subset) < rule.gain for subset in subsets)
+    for size in {0, 1, 2, len(parents) - 1}:
+        for subset in combinations(parents, size):
+            gain = score - scorer.local(names[child], [names[p] for p in subset])
+            if len(parents) > rule.free and gain < rule.gain * (len(parents) - size):
+                return True
+    return False
 
 
 def test_weak_sets_have_a_parent_that_gains_too_little():
@@ -65,6 +69,16 @@ def test_a_reversal_does_not_leave_a_weak_set():
     if change is not None:
         assert not find_weak(change.children, change.rows, score(change.children, change.rows), rule, score).any()
     assert best_change(parents, np.arange(n), any_size, options, score).gain > 0.0
+
+
+def test_sets_that_only_separate_the_rows_are_weak():
+    """Eight useless parents give each row a state combination of its own. BDeu prefers them to one of them."""
+    codes = np.random.default_rng(1).integers(0, 4, (100, 9))
+    scorer = Scorer(dn.read(codes))
+    child, rows = np.zeros(1, dtype=np.int64), np.arange(1, 9, dtype=np.int32)[None, :]
+    score = scorer.score_parents(child, rows)
+    assert score[0] > scorer.score_parents(child, rows[:, :1])[0] + 10.0
+    assert find_weak(child, rows, score, SizeRule.of(9, None), scorer.score_parents).all()
 
 
 def test_a_given_limit_replaces_the_rule():

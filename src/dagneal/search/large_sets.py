@@ -1,6 +1,9 @@
 """The rule for large parent sets: beyond four parents, each parent must raise the score by ln(n) nats.
 
-n is the number of variables. With few rows, or with columns that are nearly constant, BDeu rewards almost any further
+n is the number of variables. A set is compared with the sets that lack one of its parents, and with its subsets of at most
+two parents: it must gain ln(n) nats over them for each further parent. The second comparison excludes sets that give almost
+every row a state combination of its own. BDeu rewards such sets if the states of the child are about equally frequent.
+ With few rows, or with columns that are nearly constant, BDeu rewards almost any further
 parent: the best of n useless variables often gains a nat or two. The rule stops this growth. It depends only on the data, so
 the anytime search chooses from the same sets for all seeds. A given `max_parents` replaces the rule. Exact search does not
 know it: there, a proof must hold for all sets.
@@ -9,6 +12,7 @@ know it: there, a proof must hold for all sets.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
 from math import log
 from typing import NamedTuple
 
@@ -28,7 +32,7 @@ class SizeRule(NamedTuple):
 
     Attributes:
         free: maximum number of parents of the sets that need not obey the rule.
-        gain: nats that each parent of a larger set must gain.
+        gain: nats that each parent of a larger set must gain, over the set without it and over small subsets.
     """
 
     free: int
@@ -68,6 +72,15 @@ def find_weak(children: Ints, rows: Members, scores: Floats, rule: SizeRule, sco
         if len(some):
             smaller = np.delete(rows[some], place, axis=1)
             weak[some] = scores[some] - score(children[some], smaller) < rule.gain
+    large = large[~weak[large]]
+    for size in np.unique(sizes[large]).tolist():
+        some = large[sizes[large] == size]
+        places = [*combinations(range(size), 2), *((place, -1) for place in range(size)), (-1, -1)]
+        padded = np.pad(rows[some], ((0, 0), (0, 1)), constant_values=-1)
+        smaller = np.ascontiguousarray(padded[:, places].reshape(-1, 2))
+        gains = scores[some, None] - score(np.repeat(children[some], len(places)), smaller).reshape(len(some), -1)
+        needed = rule.gain * (size - (np.array(places) >= 0).sum(axis=1))
+        weak[some] = (gains < needed).any(axis=1)
     return weak
 
 
