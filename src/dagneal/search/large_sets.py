@@ -1,12 +1,12 @@
 """The rule for large parent sets: beyond four parents, each parent must raise the score by ln(n) nats.
 
 n is the number of variables. A set is compared with the sets that lack one of its parents, and with its subsets of at most
-two parents: it must gain ln(n) nats over them for each further parent. The second comparison excludes sets that give almost
-every row a state combination of its own. BDeu rewards such sets if the states of the child are about equally frequent.
- With few rows, or with columns that are nearly constant, BDeu rewards almost any further
-parent: the best of n useless variables often gains a nat or two. The rule stops this growth. It depends only on the data, so
-the anytime search chooses from the same sets for all seeds. A given `max_parents` replaces the rule. Exact search does not
-know it: there, a proof must hold for all sets.
+two parents: it must gain ln(n) nats over them for each further parent. With few rows, or with columns that are nearly
+constant, BDeu rewards almost any further parent: the best of n useless variables often gains a nat or two. If the states of
+the child are about equally frequent, it also rewards sets that give almost every row a state combination of its own.
+
+The rule depends only on the data, so the anytime search chooses from the same sets for all seeds. A given `max_parents`
+replaces the rule. Exact search does not know it: there, a proof must hold for all sets.
 """
 
 from __future__ import annotations
