@@ -13,27 +13,37 @@ from dagneal.search.proposals import Options, Rules, propose_changes
 
 
 def is_weak(scorer, child, parents, rule):
-    """Return whether a set gains too little over a subset of at most two parents, or over the set without one parent."""
-    names = scorer.data.names
+    """Return whether a set breaks the rule: by its definition, for one set."""
+    names, data = scorer.data.names, scorer.data
+    if len(parents) <= rule.free:
+        return False
+    subsets = {
+        s: scorer.local(names[child], [names[p] for p in s]) for k in range(len(parents)) for s in combinations(parents, k)
+    }
     score = scorer.local(names[child], [names[p] for p in parents])
-    for size in {0, 1, 2, len(parents) - 1}:
-        for subset in combinations(parents, size):
-            gain = score - scorer.local(names[child], [names[p] for p in subset])
-            if len(parents) > rule.free and gain < rule.gain * (len(parents) - size):
-                return True
-    return False
+    for subset, lower in subsets.items():
+        if len(subset) in {0, 1, 2, len(parents) - 1} and score - lower < rule.gain * (len(parents) - len(subset)):
+            return True
+    if 2 * len(set(zip(*(data.codes[p].tolist() for p in parents), strict=True))) > data.rows:
+        return True
+    rest = max((s for s in subsets if len(s) == len(parents) - 1), key=lambda s: subsets[s])
+    return is_weak(scorer, child, rest, rule)
 
 
-def test_weak_sets_have_a_parent_that_gains_too_little():
-    scorer = Scorer(dn.load("alarm-15").sample(500, 1))
-    rows = np.array([*combinations(range(1, 8), 3)], dtype=np.int32)
-    children = np.zeros(len(rows), dtype=np.int64)
-    scores = scorer.score_parents(children, rows)
-    rule = SizeRule(2, 1.0)
-    weak = find_weak(children, rows, scores, rule, scorer.score_parents)
-    assert weak.tolist() == [is_weak(scorer, 0, row, rule) for row in rows.tolist()]
-    assert weak.sum() > 0
-    assert not find_weak(children, rows, scores, SizeRule(3, 1.0), scorer.score_parents).any()
+@pytest.mark.parametrize(
+    ("rows", "free", "gain"), [(500, 2, 1.0), (500, 1, 0.1), (30, 1, 0.0), (30, 1, -5.0), (15, 2, -9.0)]
+)
+def test_weak_sets_break_a_condition_of_the_rule(rows, free, gain):
+    scorer = Scorer(dn.load("alarm-15").sample(rows, 1))
+    rule = SizeRule(free, gain)
+    sets = [s for size in range(5) for s in combinations(range(1, 9), size)]
+    padded = np.array([[*s, *[-1] * (4 - len(s))] for s in sets], dtype=np.int32)
+    children = np.zeros(len(sets), dtype=np.int64)
+    scores = scorer.score_parents(children, padded)
+    weak = find_weak(children, padded, scores, rule, scorer)
+    assert weak.tolist() == [is_weak(scorer, 0, s, rule) for s in sets]
+    assert 0 < weak.sum() < len(sets)
+    assert not find_weak(children, padded, scores, SizeRule(4, gain), scorer).any()
 
 
 def test_strong_changes_are_never_dropped():
@@ -45,7 +55,7 @@ def test_strong_changes_are_never_dropped():
     changed, rows, origin = propose_changes(children, old, options, rules, swaps=True)
     scores, old_scores = scorer.score_parents(changed, rows), scorer.score_parents(children, old)
     kept = drop_weak_changes(rows, scores, origin, old, old_scores, rule)
-    strong = np.flatnonzero(~find_weak(changed, rows, scores, rule, scorer.score_parents))
+    strong = np.flatnonzero(~find_weak(changed, rows, scores, rule, scorer))
     assert set(strong) <= set(kept)
     assert len(strong) <= len(kept) < len(rows)
 
@@ -53,6 +63,13 @@ def test_strong_changes_are_never_dropped():
 def test_a_reversal_does_not_leave_a_weak_set():
     """Variables 0 and 1 raise the score of variable 7 only together, so its set without 0 is weak."""
     n = 8
+
+    class FakeScorer:
+        data = dn.read(np.random.default_rng(1).integers(0, 2, (200, n)))
+
+        @staticmethod
+        def score_parents(children, rows):
+            return score(children, rows)
 
     def score(children, rows):
         has = np.stack([(rows == variable).any(axis=1) for variable in range(n)])
@@ -64,11 +81,11 @@ def test_a_reversal_does_not_leave_a_weak_set():
     parents[7] = range(6)
     options, rule = Options.of(~np.eye(n, dtype=bool)), SizeRule(4, 1.0)
     strict, any_size = (Rules(np.zeros((n, n), dtype=bool), np.full(n, n - 1), large) for large in (rule, ANY_SIZE))
-    assert not find_weak(np.array([7]), parents[7:], score(np.array([7]), parents[7:]), rule, score).any()
-    change = best_change(parents, np.arange(n), strict, options, score)
+    assert not find_weak(np.array([7]), parents[7:], score(np.array([7]), parents[7:]), rule, FakeScorer).any()
+    change = best_change(parents, np.arange(n), strict, options, FakeScorer)
     if change is not None:
-        assert not find_weak(change.children, change.rows, score(change.children, change.rows), rule, score).any()
-    assert best_change(parents, np.arange(n), any_size, options, score).gain > 0.0
+        assert not find_weak(change.children, change.rows, score(change.children, change.rows), rule, FakeScorer).any()
+    assert best_change(parents, np.arange(n), any_size, options, FakeScorer).gain > 0.0
 
 
 def test_sets_that_only_separate_the_rows_are_weak():
@@ -78,7 +95,7 @@ def test_sets_that_only_separate_the_rows_are_weak():
     child, rows = np.zeros(1, dtype=np.int64), np.arange(1, 9, dtype=np.int32)[None, :]
     score = scorer.score_parents(child, rows)
     assert score[0] > scorer.score_parents(child, rows[:, :1])[0] + 10.0
-    assert find_weak(child, rows, score, SizeRule.of(9, None), scorer.score_parents).all()
+    assert find_weak(child, rows, score, SizeRule.of(9, None), scorer).all()
 
 
 def test_a_given_limit_replaces_the_rule():

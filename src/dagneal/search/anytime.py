@@ -419,7 +419,7 @@ class AnytimeSearch:
         while True:
             self.run.deadline.check()
             network = self.best
-            change = best_change(network.parents, network.order, self._rules, self._every, self.scorer.score_parents)
+            change = best_change(network.parents, network.order, self._rules, self._every, self.scorer)
             if change is None:
                 self.locally_optimal = True
                 return
@@ -615,7 +615,7 @@ class AnytimeSearch:
 
     def _add(self, children: Ints, rows: Members, scores: Floats) -> None:
         """Add parent sets to the lists, without weak sets."""
-        strong = ~find_weak(children, rows, scores, self._rules.large, self.scorer.score_parents)
+        strong = ~find_weak(children, rows, scores, self._rules.large, self.scorer)
         self.sets.add(children[strong], rows[strong], scores[strong])
 
     def _improve(self, visits: int, cuts: int) -> None:

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.kernels import Floats, Ints, Masks, kernel
+from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.sets import Members, word_count
-from dagneal.search.large_sets import ScoreSets, find_weak
+from dagneal.search.large_sets import find_weak
 from dagneal.search.proposals import Options, Rules, propose_changes, sort_rows
 
 _EPSILON = 1e-6  # nats; smaller gains can be rounding errors
@@ -31,7 +32,7 @@ class Change:
     rows: Members
 
 
-def best_change(parents: Members, order: Ints, rules: Rules, allowed: Options, score: ScoreSets) -> Change | None:
+def best_change(parents: Members, order: Ints, rules: Rules, allowed: Options, scorer: Scorer) -> Change | None:
     """Return the single change of a network that raises the score most; None if no change raises the score.
 
     A change adds, removes or reverses an edge, or replaces a parent of a child by another variable. New sets obey the rule
@@ -42,23 +43,23 @@ def best_change(parents: Members, order: Ints, rules: Rules, allowed: Options, s
         order: topological order of the network.
         rules: limits on parent sets.
         allowed: variables that may become parents of each child.
-        score: function that scores parent sets.
+        scorer: scorer of the data.
     """
     everyone = np.arange(len(parents))
-    present = score(everyone, parents)
+    present = scorer.score_parents(everyone, parents)
     descendants = _descendants(parents, order)
-    best = _best_reversal(parents, rules, allowed, descendants, present, score)
+    best = _best_reversal(parents, rules, allowed, descendants, present, scorer)
     step = max(1, _ROWS // max(1, len(parents) * (parents.shape[1] + 1)))
     for begin in range(0, len(parents), step):
         some = everyone[begin : begin + step]
         children, rows, _ = propose_changes(some, parents[some], allowed, rules, swaps=True)
-        scores = score(children, rows)
+        scores = scorer.score_parents(children, rows)
         gains = scores - present[children]
         legal = np.flatnonzero(gains > (_EPSILON if best is None else best.gain))
         acyclic = np.ones(len(legal), dtype=bool)
         _find_cycles(children[legal], rows[legal], descendants, acyclic)
         legal = legal[acyclic]
-        legal = legal[~find_weak(children[legal], rows[legal], scores[legal], rules.large, score)]
+        legal = legal[~find_weak(children[legal], rows[legal], scores[legal], rules.large, scorer)]
         if len(legal):
             top = legal[np.argmax(gains[legal])]
             best = Change(float(gains[top]), children[top : top + 1], rows[top : top + 1])
@@ -66,7 +67,7 @@ def best_change(parents: Members, order: Ints, rules: Rules, allowed: Options, s
 
 
 def _best_reversal(
-    parents: Members, rules: Rules, allowed: Options, descendants: Masks, present: Floats, score: ScoreSets
+    parents: Members, rules: Rules, allowed: Options, descendants: Masks, present: Floats, scorer: Scorer
 ) -> Change | None:
     """Return the reversal of an edge that raises the score most; None if no reversal raises the score."""
     child, place = np.nonzero(parents >= 0)
@@ -77,12 +78,12 @@ def _best_reversal(
     possible = may[parent, child] & ~rules.required[parent, child] & room
     child, parent, place = child[possible], parent[possible], place[possible]
     without, extended = reverse_edges(parents, child, parent, place)
-    scores = score(parent, extended)
+    scores = scorer.score_parents(parent, extended)
     rises = scores - present[parent]
-    rises[find_weak(parent, extended, scores, rules.large, score)] = -np.inf
-    left = score(child, without)
+    rises[find_weak(parent, extended, scores, rules.large, scorer)] = -np.inf
+    left = scorer.score_parents(child, without)
     gains = left - present[child] + rises
-    gains[find_weak(child, without, left, rules.large, score)] = -np.inf
+    gains[find_weak(child, without, left, rules.large, scorer)] = -np.inf
     for edge in np.argsort(-gains, kind="stable"):
         if gains[edge] <= _EPSILON:
             return None

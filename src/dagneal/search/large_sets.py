@@ -1,9 +1,15 @@
 """The rule for large parent sets: beyond four parents, each parent must raise the score by ln(n) nats.
 
-n is the number of variables. A set is compared with the sets that lack one of its parents, and with its subsets of at most
-two parents: it must gain ln(n) nats over them for each further parent. With few rows, or with columns that are nearly
-constant, BDeu rewards almost any further parent: the best of n useless variables often gains a nat or two. If the states of
-the child are about equally frequent, it also rewards sets that give almost every row a state combination of its own.
+n is the number of variables. A set of more than four parents must meet four conditions:
+
+- It gains ln(n) nats over each set that lacks one of its parents.
+- It gains ln(n) nats for each further parent over each of its subsets of at most two parents.
+- Its state combinations that occur have two rows on average.
+- Without its weakest parent, it obeys the rule, too.
+
+With few rows, or with columns that are nearly constant, BDeu rewards almost any further parent: the best of n useless
+variables often gains a nat or two. If the states of the child are about equally frequent, it also rewards sets that give
+almost every row a state combination of its own.
 
 The rule depends only on the data, so the anytime search chooses from the same sets for all seeds. A given `max_parents`
 replaces the rule. Exact search does not know it: there, a proof must hold for all sets.
@@ -11,7 +17,6 @@ replaces the rule. Exact search does not know it: there, a proof must hold for a
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import combinations
 from math import log
 from typing import NamedTuple
@@ -21,10 +26,12 @@ from numpy.typing import NDArray
 
 from dagneal.base.defaults import NETWORK_PARENTS
 from dagneal.base.kernels import Floats, Ints
-from dagneal.scoring.sets import Members
+from dagneal.data.dataset import Dataset
+from dagneal.scoring.scorer import Scorer
+from dagneal.scoring.sets import Members, state_combinations
 
-ScoreSets = Callable[[Ints, Members], Floats]
-"""Function that returns the log scores of parent sets, given the children and the sets."""
+_MEAN_ROWS = 2  # rows for each combination of the states of a large set that occurs
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # a large odd number: different combinations of states have different hashes
 
 
 class SizeRule(NamedTuple):
@@ -32,7 +39,7 @@ class SizeRule(NamedTuple):
 
     Attributes:
         free: maximum number of parents of the sets that need not obey the rule.
-        gain: nats that each parent of a larger set must gain, over the set without it and over small subsets.
+        gain: nats that each parent of a larger set must gain.
     """
 
     free: int
@@ -53,7 +60,7 @@ ANY_SIZE = SizeRule(1 << 30, 0.0)
 """The rule that allows all sets."""
 
 
-def find_weak(children: Ints, rows: Members, scores: Floats, rule: SizeRule, score: ScoreSets) -> NDArray[np.bool_]:
+def find_weak(children: Ints, rows: Members, scores: Floats, rule: SizeRule, scorer: Scorer) -> NDArray[np.bool_]:
     """Return, for each parent set, whether it breaks the rule for large sets.
 
     Args:
@@ -61,27 +68,50 @@ def find_weak(children: Ints, rows: Members, scores: Floats, rule: SizeRule, sco
         rows: parent sets as rows of ascending variables, padded with -1.
         scores: log scores of the sets.
         rule: rule for large sets.
-        score: function that scores parent sets.
+        scorer: scorer of the data.
     """
     sizes = (rows >= 0).sum(axis=1)
     weak = np.zeros(len(rows), dtype=bool)
     large = np.flatnonzero(sizes > rule.free)
-    for place in range(rows.shape[1] if len(large) else 0):
+    if not len(large):
+        return weak
+    rest = np.full((len(rows), rows.shape[1] - 1), -1, dtype=np.int32)  # each set without its weakest parent
+    rest_scores = np.full(len(rows), -np.inf)
+    for place in range(rows.shape[1]):
         large = large[~weak[large]]
         some = large[sizes[large] > place]
         if len(some):
             smaller = np.delete(rows[some], place, axis=1)
-            weak[some] = scores[some] - score(children[some], smaller) < rule.gain
+            smaller_scores = scorer.score_parents(children[some], smaller)
+            weak[some] = scores[some] - smaller_scores < rule.gain
+            better = smaller_scores > rest_scores[some]
+            rest[some[better]], rest_scores[some[better]] = smaller[better], smaller_scores[better]
     large = large[~weak[large]]
     for size in np.unique(sizes[large]).tolist():
         some = large[sizes[large] == size]
         places = [*combinations(range(size), 2), *((place, -1) for place in range(size)), (-1, -1)]
         padded = np.pad(rows[some], ((0, 0), (0, 1)), constant_values=-1)
         smaller = np.ascontiguousarray(padded[:, places].reshape(-1, 2))
-        gains = scores[some, None] - score(np.repeat(children[some], len(places)), smaller).reshape(len(some), -1)
+        small_scores = scorer.score_parents(np.repeat(children[some], len(places)), smaller)
         needed = rule.gain * (size - (np.array(places) >= 0).sum(axis=1))
-        weak[some] = (gains < needed).any(axis=1)
+        weak[some] = (scores[some, None] - small_scores.reshape(len(some), -1) < needed).any(axis=1)
+    large = large[~weak[large]]
+    weak[large] = _separate_rows(rows[large], scorer.data)
+    large = large[~weak[large]]
+    weak[large] = find_weak(children[large], rest[large], rest_scores[large], rule, scorer)
     return weak
+
+
+def _separate_rows(sets: Members, data: Dataset) -> NDArray[np.bool_]:
+    """Return, for each set, whether its state combinations that occur have fewer than `_MEAN_ROWS` rows on average."""
+    most = data.rows / _MEAN_ROWS  # combinations
+    separate = state_combinations(sets, data.arities) > most
+    for index in np.flatnonzero(separate):
+        hashes = np.zeros(data.codes.shape[1], dtype=np.uint64)
+        for variable in sets[index][sets[index] >= 0]:
+            hashes = hashes * _MULTIPLIER + data.codes[variable]
+        separate[index] = len(np.unique(hashes)) > most
+    return separate
 
 
 def drop_weak_changes(rows: Members, scores: Floats, origin: Ints, old: Members, old_scores: Floats, rule: SizeRule) -> Ints:
