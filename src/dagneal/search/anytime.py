@@ -217,15 +217,14 @@ class AnytimeSearch:
             child, parent = np.nonzero(required.T)
             base = np.full((n, int(required.sum(axis=0).max())), -1, dtype=np.int32)
             base[child, np.arange(len(child)) - np.searchsorted(child, child)] = parent
-            self._score(everyone, base)
+            self._add_unchecked(everyone, base)
         single = (gains > 0) & self._allowed & ~required.any(axis=0) & (self._rules.limits > 0)
         child, parent = np.nonzero(single.T)
         self._score(child, parent[:, None].astype(np.int32))
         order = np.argsort(-np.where(np.isfinite(gains), gains, 0.0).sum(axis=0), kind="stable")
         if initial is not None:
             fits = (initial.parents >= 0).sum(axis=1) <= self._rules.limits
-            scores = self.scorer.score_parents(everyone[fits], initial.parents[fits])
-            self.sets.add(everyone[fits], initial.parents[fits], scores)  # large sets stay, too
+            self._add_unchecked(everyone[fits], initial.parents[fits])
             order = initial.order
         self._current = FoundNetwork(enforce_required(order[None, :], required)[0], self._current.parents)
         self._improve(0, 0)
@@ -615,8 +614,11 @@ class AnytimeSearch:
 
     def _add(self, children: Ints, rows: Members, scores: Floats) -> None:
         """Add parent sets to the lists, without weak sets."""
-        strong = ~find_weak(children, rows, scores, self._rules.large, self.scorer)
-        self.sets.add(children[strong], rows[strong], scores[strong])
+        self.sets.add(children, rows, scores, lambda c, r, s: ~find_weak(c, r, s, self._rules.large, self.scorer))
+
+    def _add_unchecked(self, children: Ints, rows: Members) -> None:
+        """Score parent sets and add them to the lists, even if they are weak."""
+        self.sets.add(children, rows, self.scorer.score_parents(children, rows))
 
     def _improve(self, visits: int, cuts: int) -> None:
         """Search for a better order, starting from the present order."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +17,9 @@ LEAST_SETS, MOST_SETS = 1000, 2000  # limits of the longest list
 SMALL_SIZE, SMALL_SHARE = 2, 0.25  # sets of so few parents come first, but in this share of the longest list at most
 SHORT_LIST = 0.5  # length of the list of a child whose parents hardly matter, as a share of the longest list
 SETS_PER_NAT = 20  # sets in a list for each nat that the best set gains over the smallest set
+
+Choice = Callable[[Ints, Members, Floats], NDArray[np.bool_]]
+"""Function of the child, the members and the score of each set. It returns which sets to add."""
 
 
 class ParentSets:
@@ -42,7 +47,7 @@ class ParentSets:
         self._scores: list[Floats] = [np.empty(0)] * variables
         self._masks: list[Masks] = [np.empty(0, dtype=np.uint64)] * variables
         self._bits = np.full((variables, variables), -1, dtype=np.int8)
-        self._pinned: list[Members] = [np.empty((0, 0), dtype=np.int32)] * variables
+        self._pinned: Members = np.full((variables, 1), -2, dtype=np.int32)  # -2: there is no network yet
         self._prices = np.zeros((variables, variables))
         self._position = np.full(variables + 1, -1)  # in the order of the pinned network; the last entry is for padding
 
@@ -85,14 +90,21 @@ class ParentSets:
         fits: NDArray[np.bool_] = np.all(self._position[rows] < self._position[children][:, None], axis=1)
         return fits
 
-    def add(self, children: Ints, parents: Members, scores: Floats) -> None:
+    def add(self, children: Ints, parents: Members, scores: Floats, choose: Choice | None = None) -> None:
         """Add parent sets.
 
         Args:
             children: index of the child of each set.
             parents: sets as rows of ascending variables, padded with -1.
             scores: log scores.
+            choose: function that chooses from the sets that are not useless; None to add all of them.
         """
+        new = np.ones(len(children), dtype=bool)
+        _drop_dominated(children, parents, scores, self._bits, *self._flat(), new)
+        children, parents, scores = children[new], parents[new], scores[new]
+        if choose is not None:
+            chosen = choose(children, parents, scores)
+            children, parents, scores = children[chosen], parents[chosen], scores[chosen]
         if not len(children):
             return
         order = np.argsort(children, kind="stable")
@@ -108,37 +120,40 @@ class ParentSets:
             parents: parent set of each child.
         """
         self._position[order] = np.arange(len(order))
-        self._pinned = [parents[child : child + 1] for child in range(len(parents))]
+        self._pinned = parents
         self._prices = np.zeros_like(self._prices)
         for child, row in enumerate(parents):
             _find_losses(self._rows[child], self._scores[child], row, self._prices[child])
 
     def _merge(self, child: int, rows: Members, scores: Floats) -> None:
-        """Add parent sets of one child."""
+        """Add parent sets of one child. No set of its list is a subset with at least the same score."""
         own = self._rows[child]
-        width = max(own.shape[1], rows.shape[1], 1)
+        width = max(own.shape[1], rows.shape[1])
         rows = np.concatenate([_widen(own, width), _widen(rows, width)])
         scores = np.concatenate([self._scores[child], scores])
-        prices = np.append(self._prices[:, child], 0.0)[rows].sum(axis=1)  # the last entry is for padding
-        sizes = (rows >= 0).sum(axis=1)
-        order = np.lexsort((sizes, prices - scores))
-        order = _alternate(order, self.fit(np.array([child]), rows)[order])
-        order = _put_first(order, sizes[order] <= SMALL_SIZE, int(SMALL_SHARE * self._longest))
-        rows, sizes, scores = rows[order], sizes[order], scores[order]
-        pin = _widen(self._pinned[child][:, :width], width)  # it is in the list, so it has at most `width` members
-        pinned = (rows == pin).all(axis=1) if len(pin) else np.zeros(len(rows), dtype=bool)
+        sizes, fits, costs = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=bool), np.empty(len(rows))
+        _rate(child, rows, scores, self._position, self._prices, sizes, fits, costs)
+        ranking = np.lexsort((sizes, costs))
+        alternating, order, kept = np.empty((3, len(rows)), dtype=np.int64)
+        _arrange(ranking, fits, sizes, int(SMALL_SHARE * self._longest), alternating, order)
         bits = np.full(len(self._rows), -1, dtype=np.int8)
-        masks, kept = np.empty(len(rows), dtype=np.uint64), np.empty(len(rows), dtype=np.int64)
-        count = _select(rows, sizes, scores, pinned, int(self._required[child]), self._longest, bits, masks, kept)
+        masks, new_masks = np.empty((2, len(rows)), dtype=np.uint64)
+        limits = int(self._required[child]), self._longest
+        memory = new_masks, np.empty(len(rows))
+        count = _select(order, rows, sizes, scores, len(own), self._pinned[child], *limits, *memory, bits, masks, kept)
         by_score = np.argsort(-scores[kept[:count]], kind="stable")
         kept = kept[by_score]
         self._rows[child], self._scores[child] = rows[kept], scores[kept]
         self._masks[child], self._bits[child] = masks[by_score], bits
 
+    def _flat(self) -> tuple[Ints, Masks, Floats]:
+        """Return the index of the first set of each child, and the masks and scores of all sets."""
+        return np.cumsum([0, *map(len, self._scores)]), np.concatenate(self._masks), np.concatenate(self._scores)
+
     def space(self) -> SearchSpace:
         """Return the search space of all sets."""
-        start = np.cumsum([0, *map(len, self._scores)])
-        return SearchSpace.build(self._bits, start, np.concatenate(self._masks)[:, None], np.concatenate(self._scores))
+        start, masks, scores = self._flat()
+        return SearchSpace.build(self._bits, start, masks[:, None], scores)
 
     def rows(self, space: SearchSpace, chosen: Ints) -> Members:
         """Return the chosen parent set of each child as a row of variables.
@@ -165,43 +180,108 @@ def _stack(parts: list[Members]) -> Members:
     return np.concatenate([_widen(rows, width) for rows in parts])
 
 
-def _alternate(order: Ints, fits: NDArray[np.bool_]) -> Ints:
-    """Return the entries of `order` sorted so that entries with and without the flag `fits` alternate."""
-    ranks = np.where(fits, np.cumsum(fits), np.cumsum(~fits))
-    return order[np.argsort(ranks, kind="stable")]
+@kernel
+def _drop_dominated(
+    children: Ints,
+    rows: Members,
+    scores: Floats,
+    bits: NDArray[np.int8],
+    start: Ints,
+    masks: Masks,
+    list_scores: Floats,
+    new: NDArray[np.bool_],
+) -> None:
+    """Set `new` to False for sets that have a subset with at least the same score in the list of their child."""
+    for index in range(len(rows)):
+        child, mask = children[index], np.uint64(0)
+        for parent in rows[index]:
+            if parent >= 0 and bits[child, parent] >= 0:
+                mask |= np.uint64(1) << np.uint64(bits[child, parent])
+        for entry in range(start[child], start[child + 1]):
+            if list_scores[entry] < scores[index]:  # scores descend
+                break
+            if masks[entry] & ~mask == np.uint64(0):
+                new[index] = False
+                break
 
 
-def _put_first(order: Ints, flags: NDArray[np.bool_], most: int) -> Ints:
-    """Return `order` with the first `most` entries that have a flag before all others."""
-    first = flags & (np.cumsum(flags) <= most)
-    return np.concatenate([order[first], order[~first]])
+@kernel
+def _rate(
+    child: int,
+    rows: Members,
+    scores: Floats,
+    position: Ints,
+    prices: Floats,
+    sizes: Ints,
+    fits: NDArray[np.bool_],
+    costs: Floats,
+) -> None:
+    """Write the size of each set, whether it fits the order of the pinned network, and the negative of its use."""
+    for index in range(len(rows)):
+        sizes[index], fits[index], costs[index] = 0, True, -scores[index]
+        for parent in rows[index]:
+            if parent >= 0:
+                sizes[index] += 1
+                fits[index] &= position[parent] < position[child]
+                costs[index] += prices[parent, child]
+
+
+@kernel
+def _arrange(ranking: Ints, fits: NDArray[np.bool_], sizes: Ints, most_small: int, alternating: Ints, order: Ints) -> None:
+    """Write the order in which sets are chosen into `order`: up to `most_small` small sets, then the others.
+
+    In both parts, sets that fit the order of the pinned network alternate with others, each kind as in `ranking`.
+    """
+    fitting, other, count = 0, 0, 0
+    while count < len(ranking):
+        while fitting < len(ranking) and not fits[ranking[fitting]]:
+            fitting += 1
+        while other < len(ranking) and fits[ranking[other]]:
+            other += 1
+        for place in (min(fitting, other), max(fitting, other)):
+            if place < len(ranking):
+                alternating[count] = ranking[place]
+                count += 1
+        fitting += 1
+        other += 1
+    count = 0
+    for first in (True, False):
+        small = 0
+        for index in alternating:
+            small += sizes[index] <= SMALL_SIZE
+            if (sizes[index] <= SMALL_SIZE and small <= most_small) == first:
+                order[count] = index
+                count += 1
 
 
 @kernel
 def _select(
+    order: Ints,
     rows: Members,
     sizes: Ints,
     scores: Floats,
-    pinned: NDArray[np.bool_],
+    old: int,
+    pin: Members,
     least_size: int,
     longest: int,
+    new_masks: Masks,
+    new_scores: Floats,
     bits: NDArray[np.int8],
     masks: Masks,
     kept: Ints,
 ) -> int:
     """Choose the parent sets of a child that stay in its list. Return their number.
 
-    `rows`, `sizes` and `scores` have the members, the size and the score of each set, the sets that should stay first. Sets
-    of `least_size` parents always stay. The function writes the bit of each variable to `bits`, the masks of the chosen sets
-    to `masks`, and their indices to `kept`.
+    The first `old` sets are in the list. They dominate neither each other nor new sets: a set dominates its supersets that
+    score no higher. Sets of `least_size` parents and the set `pin` always stay. The function writes the bit of each variable
+    to `bits`, the masks of the chosen sets to `masks`, and their indices to `kept`. The arrays `new_masks` and `new_scores`
+    are working memory for the new sets that were chosen.
     """
-    count, candidates = 0, 0
-    for index in range(len(rows)):
-        if pinned[index]:
-            for place in range(sizes[index]):
-                if bits[rows[index, place]] < 0:
-                    bits[rows[index, place]] = candidates
-                    candidates += 1
+    candidates = 0
+    for parent in pin:
+        if parent >= 0:
+            bits[parent] = candidates
+            candidates += 1
     highest, lowest = 0, 0  # the best set, and the empty set
     for index in range(len(rows)):
         if scores[index] > scores[highest]:
@@ -209,18 +289,21 @@ def _select(
         if sizes[index] == 0:
             lowest = index
     most = min(max(SETS_PER_NAT * (scores[highest] - scores[lowest]), SHORT_LIST * longest), longest)
-    for index in range(len(rows)):
-        new, mask = 0, np.uint64(0)
+    count, new_count = 0, 0
+    for index in order:
+        new, mask, pinned = 0, np.uint64(0), sizes[index] <= len(pin)
         for place in range(sizes[index]):
             bit = bits[rows[index, place]]
             if bit < 0:
                 new += 1
             else:
                 mask |= np.uint64(1) << np.uint64(bit)
-        needed = pinned[index] or sizes[index] == 0 or sizes[index] == least_size
+        for place in range(len(pin)):
+            pinned = pinned and pin[place] == (rows[index, place] if place < rows.shape[1] else -1)
+        needed = pinned or sizes[index] == 0 or sizes[index] == least_size
         if not needed and (candidates + new > MAX_CANDIDATES or count >= most):
             continue
-        if _has_better_subset(masks, scores, kept, count, mask, scores[index]):
+        if _has_better_subset(new_masks, new_scores, new_count, mask, scores[index]):
             continue
         for place in range(sizes[index]):
             variable = rows[index, place]
@@ -228,7 +311,10 @@ def _select(
                 bits[variable] = candidates
                 candidates += 1
                 mask |= np.uint64(1) << np.uint64(bits[variable])
-        count = _remove_supersets(masks, scores, kept, count, mask, scores[index])
+        if index >= old:
+            count = _remove_supersets(masks, scores, kept, count, mask, scores[index])
+            new_masks[new_count], new_scores[new_count] = mask, scores[index]
+            new_count += 1
         masks[count], kept[count] = mask, index
         count += 1
     _forget_unused(bits, masks, count)
@@ -285,9 +371,9 @@ def _find_losses(rows: Members, scores: Floats, present: Members, losses: Floats
 
 
 @kernel
-def _has_better_subset(masks: Masks, scores: Floats, kept: Ints, count: int, mask: np.uint64, score: float) -> bool:
+def _has_better_subset(masks: Masks, scores: Floats, count: int, mask: np.uint64, score: float) -> bool:
     """Return whether one of the first `count` masks is a subset of `mask` with at least the given score."""
     entry = 0
-    while entry < count and (masks[entry] & ~mask != np.uint64(0) or scores[kept[entry]] < score):
+    while entry < count and (masks[entry] & ~mask != np.uint64(0) or scores[entry] < score):
         entry += 1
     return entry < count
