@@ -251,6 +251,25 @@ def test_a_variable_can_have_64_required_parents_but_no_more():
         dn.learn(data, knowledge={"required": required})
 
 
+def test_a_variable_never_gets_more_parents_than_a_mask_has_bits():
+    """The child has 64 required parents, which are nearly constant, and a copy."""
+    generator = np.random.default_rng(2)
+    codes = (generator.random((40, 67)) < 0.03).astype(int)
+    codes[:, 0] = codes[:, 65] = generator.integers(0, 2, 40)
+    data = dn.read(codes)
+    required = [(name, data.names[0]) for name in data.names[1:65]]
+    assert set(dn.learn(data, knowledge={"required": required}).dag.in_edges(data.names[0])) == set(required)
+
+
+def test_a_required_parent_among_many_related_variables():
+    generator = np.random.default_rng(1)
+    coin = generator.integers(0, 2, 60)[:, None]
+    data = dn.read(np.where(generator.random((60, 90)) < 0.05, 1 - coin, coin))
+    edge = (data.names[1], data.names[0])
+    for limit in (1, 2):
+        assert edge in dn.learn(data, dn.Auto(bound=False), knowledge={"required": [edge]}, max_parents=limit).dag.edges
+
+
 def test_result_with_a_trace_survives_saving(tmp_path):
     result = dn.learn(random_data(24, 100, 1, arities=[2] * 24), max_parents=2)
     result.save(tmp_path / "result.json")

@@ -65,27 +65,26 @@ def test_a_reversal_does_not_leave_a_weak_set():
     n = 8
 
     class FakeScorer:
-        data = dn.read(np.random.default_rng(1).integers(0, 2, (200, n)))
+        data, constraints = dn.read(np.random.default_rng(1).integers(0, 2, (200, n))), None
 
-        @staticmethod
-        def score_parents(children, rows):
-            return score(children, rows)
+        def score_parents(self, children, rows):
+            has = np.stack([(rows == variable).any(axis=1) for variable in range(n)])
+            of_seven = 10.0 * (has[0] & has[1]) + 5.0 * has[2:6].sum(axis=0) - 20.0 * has[6] - (rows >= 0).sum(axis=1) / 10
+            of_zero = 50.0 * has[7] - (rows >= 0).sum(axis=1)
+            return np.select([children == 7, children == 0], [of_seven, of_zero], -2.0 * (rows >= 0).sum(axis=1))
 
-    def score(children, rows):
-        has = np.stack([(rows == variable).any(axis=1) for variable in range(n)])
-        of_seven = 10.0 * (has[0] & has[1]) + 5.0 * has[2:6].sum(axis=0) - 20.0 * has[6] - (rows >= 0).sum(axis=1) / 10
-        of_zero = 50.0 * has[7] - (rows >= 0).sum(axis=1)
-        return np.select([children == 7, children == 0], [of_seven, of_zero], -2.0 * (rows >= 0).sum(axis=1))
-
+    scorer = FakeScorer()
     parents = np.full((n, 6), -1, dtype=np.int32)
     parents[7] = range(6)
     options, rule = Options.of(~np.eye(n, dtype=bool)), SizeRule(4, 1.0)
     strict, any_size = (Rules(np.zeros((n, n), dtype=bool), np.full(n, n - 1), large) for large in (rule, ANY_SIZE))
-    assert not find_weak(np.array([7]), parents[7:], score(np.array([7]), parents[7:]), rule, FakeScorer).any()
-    change = best_change(parents, np.arange(n), strict, options, FakeScorer)
-    if change is not None:
-        assert not find_weak(change.children, change.rows, score(change.children, change.rows), rule, FakeScorer).any()
-    assert best_change(parents, np.arange(n), any_size, options, FakeScorer).gain > 0.0
+    seven = np.array([7])
+    assert not find_weak(seven, parents[7:], scorer.score_parents(seven, parents[7:]), rule, scorer).any()
+    change = best_change(parents, np.arange(n), any_size, options, scorer)
+    assert change.children.tolist() == [7, 0]
+    scores = scorer.score_parents(change.children, change.rows)
+    assert find_weak(change.children, change.rows, scores, rule, scorer).tolist() == [True, False]
+    assert best_change(parents, np.arange(n), strict, options, scorer) is None
 
 
 def test_sets_that_only_separate_the_rows_are_weak():
@@ -101,3 +100,19 @@ def test_sets_that_only_separate_the_rows_are_weak():
 def test_a_given_limit_replaces_the_rule():
     assert SizeRule.of(76, None) == (4, pytest.approx(np.log(76)))
     assert SizeRule.of(76, 7).free == 7
+
+
+def test_required_parents_need_not_obey_the_rule():
+    """Eight required parents separate the rows, but a copy of the child is still found."""
+    codes = np.random.default_rng(2).integers(0, 2, (200, 24))
+    codes[:, 9] = codes[:, 0]
+    data = dn.read(codes)
+    first, copy = data.names[0], data.names[9]
+    required = [(name, first) for name in data.names[1:9]]
+    knowledge = dn.Knowledge(required=required, leaves=[first])
+    result = dn.learn(data, knowledge=knowledge)
+    assert {*required, (copy, first)} <= set(result.dag.edges)
+    scorer = Scorer(data, knowledge=knowledge)
+    child, rows = np.zeros(1, dtype=np.int64), np.arange(1, 9, dtype=np.int32)[None, :]
+    assert not find_weak(child, rows, scorer.score_parents(child, rows), SizeRule.of(24, None), scorer).any()
+    assert find_weak(child, rows, Scorer(data).score_parents(child, rows), SizeRule.of(24, None), Scorer(data)).all()

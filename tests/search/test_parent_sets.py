@@ -76,3 +76,37 @@ def test_sets_that_fit_the_order_stay_besides_better_sets():
     assert rows[children == 0].tolist() == [[4, 5], [3, 5], [2, 5]]
     children, rows = sets.best_sets(1, fitting=False)
     assert rows[children == 0].tolist() == [[n - 2, n - 1]]
+
+
+def test_sets_that_lack_a_required_parent_are_left_out():
+    """Otherwise each of the 80 single parents would be kept as the required set, and masks have only 64 bits."""
+    n = 90
+    required = np.zeros((n, n), dtype=bool)
+    required[1, 0] = True
+    sets = ParentSets(n, required)
+    for child in range(n):
+        add(sets, child, ((), -1000.0 if child == 0 else 0.0))
+    add(sets, 0, *(((p,), -900.0 + p) for p in range(2, n)), ((1,), 0.0), ((1, 5), 2.0), ((5, 6), -800.0))
+    assert list_of(sets, 0) == [((1, 5), 2.0), ((1,), 0.0), ((), -1000.0)]
+
+
+def test_a_new_set_removes_supersets_that_score_no_higher():
+    sets = empty_lists(5)
+    add(sets, 0, ((1, 2), 5.0), ((1, 3), 6.0), ((2, 3, 4), 7.0))
+    add(sets, 0, ((1,), 5.5), ((2, 3, 4), 7.0))
+    assert list_of(sets, 0) == [((2, 3, 4), 7.0), ((1, 3), 6.0), ((1,), 5.5), ((), 0.0)]
+    add(sets, 0, ((3,), 7.0))
+    assert list_of(sets, 0) == [((3,), 7.0), ((1,), 5.5), ((), 0.0)]
+
+
+def test_a_function_chooses_from_the_sets_that_no_subset_dominates():
+    sets, asked = empty_lists(4), []
+
+    def choose(children, rows, scores):
+        asked.extend(scores.tolist())
+        return scores > 2.0
+
+    rows = np.array([[1, -1], [2, -1], [3, -1]], dtype=np.int32)
+    sets.add(np.zeros(3, dtype=np.int64), rows, np.array([-1.0, 1.0, 3.0]), choose)
+    assert asked == [1.0, 3.0]
+    assert list_of(sets, 0) == [((3,), 3.0), ((), 0.0)]

@@ -171,3 +171,19 @@ def test_command_saves_the_network_and_exits_with_130_after_an_interrupt(tmp_pat
     assert main(["learn", str(tmp_path / "data.csv"), "-o", str(tmp_path / "result.json")]) == 130
     assert "search stopped by Ctrl-C; this is the best network so far" in capsys.readouterr().out
     assert dn.load_result(tmp_path / "result.json").search.stopped == "interrupt"
+
+
+@pytest.mark.parametrize("columns", [12, 14])
+def test_required_parents_raise_the_default_limit(columns):
+    data = dn.read(np.random.default_rng(1).integers(0, 2, (100, columns)))
+    required = [(name, data.names[0]) for name in data.names[1:8]]
+    assert set(required) <= set(dn.learn(data, knowledge={"required": required}).dag.edges)
+
+
+def test_limits_in_background_knowledge_are_reported():
+    codes = np.random.default_rng(1).integers(0, 2, (100, 14))
+    codes[:, 1] = codes[:, 0]
+    data = dn.read(codes)
+    first, second = data.names[:2]
+    result = dn.learn(data, knowledge={"limits": {first: 1, second: 0}})
+    assert result.search.at_limit == (first,)

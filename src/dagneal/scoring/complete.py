@@ -94,7 +94,7 @@ class CompleteSets(NamedTuple):
 def complete_sets(scorer: Scorer, most: int) -> CompleteSets:
     """Return all parent sets of up to `most` parents that score higher than each of their subsets.
 
-    Forbidden parents are left out. Required parents are ignored.
+    Forbidden parents are left out. Required parents are not enforced, so use the sets of a child only if it has none.
 
     Args:
         scorer: scorer of the data with a finite `complete_cost`.

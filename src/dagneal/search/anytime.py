@@ -44,7 +44,7 @@ from dagneal.search.cuts import search_orders
 from dagneal.search.joint_gains import joint_gains, triple_cost
 from dagneal.search.large_sets import SizeRule, drop_weak_changes, find_weak
 from dagneal.search.neighbours import closest, dependence, nearest
-from dagneal.search.parent_sets import MAX_CANDIDATES, ParentSets
+from dagneal.search.parent_sets import MAX_CANDIDATES, ParentSets, stack_rows
 from dagneal.search.proposals import (
     Options,
     Rules,
@@ -132,7 +132,7 @@ class AnytimeSearch:
         self.complete: CompleteSets | None = None
         self.locally_optimal = False
         limits = np.full(n, n - 1 if max_parents is None else max_parents)
-        limits = np.minimum(limits, max_set_size(n) - 1)
+        limits = np.minimum(limits, min(max_set_size(n) - 1, MAX_CANDIDATES))
         rules = scorer.constraints
         allowed = ~np.eye(n, dtype=bool) if rules is None else rules.allowed & ~np.eye(n, dtype=bool)
         required = np.zeros((n, n), dtype=bool) if rules is None else rules.required
@@ -142,7 +142,7 @@ class AnytimeSearch:
         if (most := int(needed.max())) > MAX_CANDIDATES:
             child = scorer.data.names[int(needed.argmax())]
             raise InputError(f"{child!r} has {most} required parents; the search allows at most {MAX_CANDIDATES}")
-        self.sets = ParentSets(n, needed)
+        self.sets = ParentSets(n, required)
         self._allowed = allowed
         self._every = Options.of(allowed)  # all possible parents
         self._near, self._close, self._wide = self._every, allowed, allowed  # the strongest neighbours
@@ -265,7 +265,10 @@ class AnytimeSearch:
         self._widen()
 
     def _neighbours(self, most: int) -> NDArray[np.bool_]:
-        """Return the `most` strongest neighbours of each variable, and the variables that have it as such a neighbour."""
+        """Return the `most` strongest neighbours of each variable, and the variables that have it as such a neighbour.
+
+        A variable that is close to many others gets at most `HUB` times as many neighbours.
+        """
         return nearest(self._strength, most) & closest(self._strength, HUB * most) & self._allowed
 
     @property
@@ -508,9 +511,9 @@ class AnytimeSearch:
             return search_beam(additions, first, int(limits[child]), self._beam, rule, least)
 
         results = run_threads(work, children.tolist(), self.scorer.counter.workers)
-        for child, (rows, _) in zip(children, results, strict=True):
-            if len(rows):
-                self._score(np.full(len(rows), child), trim_rows(rows))
+        if results:
+            rows = stack_rows([rows for rows, _ in results])
+            self._score(np.repeat(children, [len(rows) for rows, _ in results]), trim_rows(rows))
 
     def _untried(self, name: str, children: Ints, rows: Members) -> Ints:
         """Return the indices of the pairs (child, parent set) that no earlier call with this name had."""
@@ -650,7 +653,7 @@ class AnytimeSearch:
         """Make a network the present network, and the best network if it is better."""
         self._current = network
         self.sets.pin(network.order, network.parents)
-        if network.score > self.best.score + 1e-9:
+        if network.score > self.best.score + _EPSILON:
             self.best, self.locally_optimal = network, False
             self.trace.append(TracePoint(perf_counter() - self._begun, network.score, self._stage))
 

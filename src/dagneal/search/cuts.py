@@ -32,10 +32,8 @@ from dagneal.search.climb import (
 from dagneal.search.space import OrderState, SearchSpace
 
 SLACK = 20.0  # nats by which a cut may cost more than the new parent set gains: capacities are estimates
-_LEAST, _MOST = (
-    0.01,
-    1e12,
-)  # limits of a capacity: a free cut with fewer edges is better; removal of a required edge loses infinity
+_LEAST = 0.01  # lowest capacity: of two free cuts, the one with fewer edges is better
+_MOST = 1e12  # highest capacity: the penalty for a missing required edge is even larger
 _SCALES = 10  # a parent set is one of the best 2^0, 2^1, ... 2^9 sets
 _EPSILON = 1e-9
 

@@ -1,17 +1,19 @@
-"""The rule for large parent sets: beyond four parents, each parent must raise the score by ln(n) nats.
+"""The rule for large parent sets, which rejects sets of more than four parents that fit noise.
 
 n is the number of variables. A set of more than four parents must meet four conditions:
 
 - It gains ln(n) nats over each set that lacks one of its parents.
 - It gains ln(n) nats for each further parent over each of its subsets of at most two parents.
-- Its state combinations that occur have two rows on average.
+- The state combinations that occur have at least two rows on average.
 - Without its weakest parent, it obeys the rule, too.
+
+Required parents always stay: their set need not obey the rule, and they do not count in the third condition.
 
 With few rows, or with columns that are nearly constant, BDeu rewards almost any further parent: the best of n useless
 variables often gains a nat or two. If the states of the child are about equally frequent, it also rewards sets that give
 almost every row a state combination of its own.
 
-The rule depends only on the data, so the anytime search chooses from the same sets for all seeds. A given `max_parents`
+The rule depends only on the data, so the same sets are allowed for all seeds. A given `max_parents`
 replaces the rule. Exact search does not know it: there, a proof must hold for all sets.
 """
 
@@ -31,7 +33,7 @@ from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.sets import Members, state_combinations
 
 _MEAN_ROWS = 2  # rows for each combination of the states of a large set that occurs
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # a large odd number: different combinations of states have different hashes
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # a large odd number: different combinations almost never have equal hashes
 
 
 class SizeRule(NamedTuple):
@@ -39,7 +41,7 @@ class SizeRule(NamedTuple):
 
     Attributes:
         free: maximum number of parents of the sets that need not obey the rule.
-        gain: nats that each parent of a larger set must gain.
+        gain: nats that each parent of a larger set must gain in the first two conditions.
     """
 
     free: int
@@ -72,7 +74,9 @@ def find_weak(children: Ints, rows: Members, scores: Floats, rule: SizeRule, sco
     """
     sizes = (rows >= 0).sum(axis=1)
     weak = np.zeros(len(rows), dtype=bool)
-    large = np.flatnonzero(sizes > rule.free)
+    required = None if scorer.constraints is None else scorer.constraints.required
+    free = rule.free if required is None else np.maximum(rule.free, required.sum(axis=0)[children])
+    large = np.flatnonzero(sizes > free)
     if not len(large):
         return weak
     rest = np.full((len(rows), rows.shape[1] - 1), -1, dtype=np.int32)  # each set without its weakest parent
@@ -96,7 +100,10 @@ def find_weak(children: Ints, rows: Members, scores: Floats, rule: SizeRule, sco
         needed = rule.gain * (size - (np.array(places) >= 0).sum(axis=1))
         weak[some] = (scores[some, None] - small_scores.reshape(len(some), -1) < needed).any(axis=1)
     large = large[~weak[large]]
-    weak[large] = _separate_rows(rows[large], scorer.data)
+    optional = rows[large]
+    if required is not None:
+        optional = -np.sort(-np.where(required[optional, children[large, None]], -1, optional), axis=1)
+    weak[large] = _separate_rows(optional, scorer.data)
     large = large[~weak[large]]
     weak[large] = find_weak(children[large], rest[large], rest_scores[large], rule, scorer)
     return weak

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,13 +36,14 @@ class ParentSets:
 
     Args:
         variables: number of variables.
-        required: number of required parents of each variable; none by default. All sets of a child but the empty set
-            contain its required parents.
+        required: matrix; `required[parent, child]` is True if the edge is required. None if there are no required edges.
+            All sets of a child but the empty set must contain its required parents; other sets are left out.
     """
 
-    def __init__(self, variables: int, required: Ints | None = None) -> None:
+    def __init__(self, variables: int, required: NDArray[np.bool_] | None = None) -> None:
         self._longest = min(max(ALL_SETS // variables, LEAST_SETS), MOST_SETS)
-        self._required = np.zeros(variables, dtype=np.int64) if required is None else required
+        self._required = np.zeros((variables, variables), dtype=bool) if required is None else required
+        self._needed = self._required.sum(axis=0)
         self._rows: list[Members] = [np.empty((0, 0), dtype=np.int32)] * variables
         self._scores: list[Floats] = [np.empty(0)] * variables
         self._masks: list[Masks] = [np.empty(0, dtype=np.uint64)] * variables
@@ -78,7 +79,7 @@ class ParentSets:
         everyone = np.arange(len(self._rows))
         lists = zip(everyone[:, None], self._rows, strict=True)
         chosen = [(rows[self.fit(child, rows)] if fitting else rows)[:most] for child, rows in lists]
-        return np.repeat(everyone, [*map(len, chosen)]), _stack(chosen)
+        return np.repeat(everyone, [*map(len, chosen)]), stack_rows(chosen)
 
     def fit(self, children: Ints, rows: Members) -> NDArray[np.bool_]:
         """Return, for each parent set, whether all its members come before the child in the order of the pinned network.
@@ -99,7 +100,9 @@ class ParentSets:
             scores: log scores.
             choose: function that chooses from the sets that are not useless; None to add all of them.
         """
+        children = np.ascontiguousarray(children)  # another memory layout would compile the kernel again
         new = np.ones(len(children), dtype=bool)
+        _drop_incomplete(children, parents, self._required, self._needed, new)
         _drop_dominated(children, parents, scores, self._bits, *self._flat(), new)
         children, parents, scores = children[new], parents[new], scores[new]
         if choose is not None:
@@ -138,9 +141,21 @@ class ParentSets:
         _arrange(ranking, fits, sizes, int(SMALL_SHARE * self._longest), alternating, order)
         bits = np.full(len(self._rows), -1, dtype=np.int8)
         masks, new_masks = np.empty((2, len(rows)), dtype=np.uint64)
-        limits = int(self._required[child]), self._longest
-        memory = new_masks, np.empty(len(rows))
-        count = _select(order, rows, sizes, scores, len(own), self._pinned[child], *limits, *memory, bits, masks, kept)
+        count = _select(
+            order,
+            rows,
+            sizes,
+            scores,
+            old=len(own),
+            pin=self._pinned[child],
+            needed_parents=int(self._needed[child]),
+            longest=self._longest,
+            new_masks=new_masks,
+            new_scores=np.empty(len(rows)),
+            bits=bits,
+            masks=masks,
+            kept=kept,
+        )
         by_score = np.argsort(-scores[kept[:count]], kind="stable")
         kept = kept[by_score]
         self._rows[child], self._scores[child] = rows[kept], scores[kept]
@@ -162,7 +177,7 @@ class ParentSets:
             space: search space of these sets.
             chosen: index in the search space of the set of each child.
         """
-        return _stack([own[index : index + 1] for own, index in zip(self._rows, chosen - space.start[:-1], strict=True)])
+        return stack_rows([own[index : index + 1] for own, index in zip(self._rows, chosen - space.start[:-1], strict=True)])
 
 
 def _widen(rows: NDArray[np.int32], width: int) -> NDArray[np.int32]:
@@ -174,10 +189,28 @@ def _widen(rows: NDArray[np.int32], width: int) -> NDArray[np.int32]:
     return wide
 
 
-def _stack(parts: list[Members]) -> Members:
-    """Return the rows of all parts in one array, padded with -1."""
+def stack_rows(parts: Sequence[Members]) -> Members:
+    """Return the rows of all parts in one array, padded with -1.
+
+    Args:
+        parts: at least one array of rows.
+    """
     width = max(rows.shape[1] for rows in parts)
     return np.concatenate([_widen(rows, width) for rows in parts])
+
+
+@kernel
+def _drop_incomplete(
+    children: Ints, rows: Members, required: NDArray[np.bool_], needed: Ints, new: NDArray[np.bool_]
+) -> None:
+    """Set `new` to False for sets that lack a required parent, but not for empty sets."""
+    for index in range(len(rows)):
+        missing, empty = needed[children[index]], True
+        for parent in rows[index]:
+            if parent >= 0:
+                empty = False
+                missing -= required[parent, children[index]]
+        new[index] = empty or missing == 0
 
 
 @kernel
@@ -262,7 +295,7 @@ def _select(
     scores: Floats,
     old: int,
     pin: Members,
-    least_size: int,
+    needed_parents: int,
     longest: int,
     new_masks: Masks,
     new_scores: Floats,
@@ -273,9 +306,9 @@ def _select(
     """Choose the parent sets of a child that stay in its list. Return their number.
 
     The first `old` sets are in the list. They dominate neither each other nor new sets: a set dominates its supersets that
-    score no higher. Sets of `least_size` parents and the set `pin` always stay. The function writes the bit of each variable
-    to `bits`, the masks of the chosen sets to `masks`, and their indices to `kept`. The arrays `new_masks` and `new_scores`
-    are working memory for the new sets that were chosen.
+    score no higher. The empty set, the set of all `needed_parents` required parents, and the set `pin` also stay if the list
+    is too long. The function writes the bit of each variable to `bits`, the masks of the chosen sets to `masks`, and their
+    indices to `kept`. The arrays `new_masks` and `new_scores` are working memory for the new sets that were chosen.
     """
     candidates = 0
     for parent in pin:
@@ -291,17 +324,15 @@ def _select(
     most = min(max(SETS_PER_NAT * (scores[highest] - scores[lowest]), SHORT_LIST * longest), longest)
     count, new_count = 0, 0
     for index in order:
-        new, mask, pinned = 0, np.uint64(0), sizes[index] <= len(pin)
+        unknown, mask = 0, np.uint64(0)  # members without a bit, and mask of the other members
         for place in range(sizes[index]):
             bit = bits[rows[index, place]]
             if bit < 0:
-                new += 1
+                unknown += 1
             else:
                 mask |= np.uint64(1) << np.uint64(bit)
-        for place in range(len(pin)):
-            pinned = pinned and pin[place] == (rows[index, place] if place < rows.shape[1] else -1)
-        needed = pinned or sizes[index] == 0 or sizes[index] == least_size
-        if not needed and (candidates + new > MAX_CANDIDATES or count >= most):
+        needed = sizes[index] == 0 or sizes[index] == needed_parents or _is_same(rows[index], pin)
+        if not needed and (candidates + unknown > MAX_CANDIDATES or count >= most):
             continue
         if _has_better_subset(new_masks, new_scores, new_count, mask, scores[index]):
             continue
@@ -349,15 +380,10 @@ def _find_losses(rows: Members, scores: Floats, present: Members, losses: Floats
 
     `rows` are sorted by decreasing score. If the present set is not in the list, the losses are unknown and stay 0.
     """
-    own = -1
-    for entry in range(len(rows)):
-        same = True
-        for place in range(len(present)):
-            same &= present[place] == (rows[entry, place] if place < rows.shape[1] else -1)
-        if same:
-            own = entry
-            break
-    if own < 0:
+    own = 0
+    while own < len(rows) and not _is_same(rows[own], present):
+        own += 1
+    if own == len(rows):
         return
     for parent in present:
         if parent >= 0:
@@ -368,6 +394,15 @@ def _find_losses(rows: Members, scores: Floats, present: Members, losses: Floats
                 if not has:
                     losses[parent] = max(scores[own] - scores[entry], 0.0)
                     break
+
+
+@kernel
+def _is_same(row: Members, other: Members) -> bool:
+    """Return whether two rows of different widths contain the same set."""
+    for place in range(max(len(row), len(other))):
+        if (row[place] if place < len(row) else -1) != (other[place] if place < len(other) else -1):
+            return False
+    return True
 
 
 @kernel

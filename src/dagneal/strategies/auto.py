@@ -58,12 +58,13 @@ class Auto:
         given = None if problem.max_parents is None else check_max_parents(problem.max_parents, n)
         if scorer.knowledge is not None:
             scorer.knowledge.check(problem.names, n - 1 if given is None else given)
-        limit = min(NETWORK_PARENTS, n - 1) if given is None else given
+        required = 0 if scorer.constraints is None else int(scorer.constraints.required.sum(axis=0).max())
+        limit = max(min(NETWORK_PARENTS, n - 1), required) if given is None else given
         provable = exact_is_quick(n) and table_is_quick(scorer, limit)
         begun = perf_counter()
         if provable and n <= _INSTANT:
             solution, stopped = _prove(problem, given, limit, run)
-            return _add_summary(solution, SearchSummary((), stopped, locally_optimal=True), given, begun)
+            return _add_summary(solution, SearchSummary((), stopped, locally_optimal=True), problem, begun)
         search = AnytimeSearch(scorer, given, run)
         search.solve(_found_network(problem), self.effort, restarts=not provable)
         seconds = {"search": perf_counter() - begun}
@@ -73,14 +74,14 @@ class Auto:
             with search.keep_best():
                 proved, search.stopped = _prove(problem, given, limit, run)
                 seconds |= {"score": proved.seconds["score"], "exact": proved.seconds["solve"]}
-        elif not search.stopped and self.bound:
+        elif not search.stopped and self.bound and required <= few:
             with search.keep_best():
                 bound = _bound(search, few)
             if bound is not None or search.stopped:
                 seconds["bound"] = perf_counter() - begun - seconds["search"]
         solution = _better(_solution(search, given, bound), proved)
         summary = SearchSummary(tuple(search.trace), search.stopped, solution.optimal or search.locally_optimal)
-        return _add_summary(replace(solution, seconds=seconds), summary, given, begun)
+        return _add_summary(replace(solution, seconds=seconds), summary, problem, begun)
 
 
 def _prove(problem: Problem, given: int | None, limit: int, run: Run) -> tuple[Solution, str]:
@@ -164,12 +165,15 @@ def _better(found: Solution, proved: Solution | None) -> Solution:
     return proved
 
 
-def _add_summary(solution: Solution, summary: SearchSummary, given: int | None, begun: float) -> Solution:
+def _add_summary(solution: Solution, summary: SearchSummary, problem: Problem, begun: float) -> Solution:
     """Return a solution with a summary of its search. If a bound is proved, it is in the last point of the trace."""
     dag, trace = solution.dag, summary.trace
     if solution.gap is not None:
         stage = "exact search" if solution.solver == "exact" else "bound"
         trace = (*trace, TracePoint(perf_counter() - begun, solution.score, stage, solution.score + solution.gap))
-    limited = given is not None and given < len(dag) - 1
-    at_limit = tuple(name for name in dag if limited and dag.in_degree(name) == given)
+    rules, most = problem.scorer.constraints, len(dag) - 1
+    limits = np.full(len(dag), most) if rules is None else rules.limits
+    limits = np.minimum(limits, most if problem.max_parents is None else problem.max_parents)
+    pairs = zip(problem.names, limits.tolist(), strict=True)
+    at_limit = tuple(name for name, limit in pairs if limit < most and dag.in_degree(name) == limit > 0)
     return replace(solution, search=replace(summary, trace=trace, at_limit=at_limit))
