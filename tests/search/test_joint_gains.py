@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import dagneal as dn
-from dagneal.search.joint_gains import MAX_PAIRS, joint_gains, triple_cost
+from dagneal.search.joint_gains import joint_gains, triple_cost
 from support.reference import random_data
 
 
@@ -22,9 +22,9 @@ def reference_joint_gains(scorer, near):
             if (near[p, child] and near[q, child]) or max(scorer.local(name, [names[v]]) for v in (p, q)) > alone:
                 continue
             gains[p, q] = scorer.local(name, [names[p], names[q]]) - alone
-        for pair in sorted(gains, key=lambda pair: -gains[pair])[:MAX_PAIRS]:
-            if gains[pair] > 0:
-                result[list(pair), child] = True
+        best = max(gains, key=lambda pair: gains[pair], default=None)
+        if best is not None and gains[best] > 0:
+            result[list(best), child] = True
     return result
 
 

@@ -17,7 +17,6 @@ from dagneal.scoring.counting.bitwise import count_sets
 from dagneal.scoring.counting.terms import TermTable, sum_terms
 from dagneal.scoring.scorer import Scorer
 
-MAX_PAIRS = 1  # pairs of parents kept for each child
 _CHUNKS = 64  # tasks for the threads
 _BATCH = 1 << 15  # triples that are counted in one call
 
@@ -72,7 +71,7 @@ def joint_gains(scorer: Scorer, gains: Floats, near: NDArray[np.bool_]) -> NDArr
     j, k = np.triu_indices(len(countable), 1)  # sorted by j, so the pairs with j > first are at the end
 
     def work(firsts: Ints) -> tuple[Floats, NDArray[np.int32]]:
-        kept, pairs = np.zeros((n, MAX_PAIRS)), np.full((n, MAX_PAIRS, 2), -1, dtype=np.int32)
+        kept, pairs = np.zeros(n), np.full((n, 2), -1, dtype=np.int32)
         for first in firsts:
             scorer.counter.run.deadline.check()
             for begin in range(int(np.searchsorted(j, first, side="right")), len(j), _BATCH):
@@ -94,13 +93,11 @@ def joint_gains(scorer: Scorer, gains: Floats, near: NDArray[np.bool_]) -> NDArr
     )
     result = np.zeros((n, n), dtype=bool)
     if results:
-        kept = np.concatenate([gains for gains, _ in results], axis=1)
-        pairs = np.concatenate([members for _, members in results], axis=1)
-        for child in range(n):
+        kept, pairs = (np.stack(parts) for parts in zip(*results, strict=True))
+        for child in np.flatnonzero(kept.max(axis=0) > 0.0):
             # Ties are broken by column order, so that the result does not depend on the number of threads.
-            order = np.lexsort((pairs[child, :, 1], pairs[child, :, 0], -kept[child]))[:MAX_PAIRS]
-            chosen = pairs[child, order[kept[child, order] > 0.0]].ravel()
-            result[chosen, child] = True
+            best = np.lexsort((pairs[:, child, 1], pairs[:, child, 0], -kept[:, child]))[0]
+            result[pairs[best, child], child] = True
     return result
 
 
@@ -171,12 +168,10 @@ def _keep_best(
     kept: Floats,
     pairs: NDArray[np.int32],
 ) -> None:
-    """Score each member of each triple as a child of the other two, and keep the best pairs of each child.
+    """Score each member of each triple as a child of the other two, and keep the best pair of parents of each child.
 
-    `kept` contains the gains of these pairs, and `pairs` contains their parents. Both arrays have one row per child, with
-    the best pair first, and are updated in place.
+    `kept` contains the gain of each child's pair, and `pairs` contains its parents. Both arrays are updated in place.
     """
-    most = kept.shape[1]
     for index in range(len(members)):
         line = lines[index]
         total = sum_terms(counts, offsets[index], offsets[index + 1], line, scores.terms, scores.parameters)
@@ -187,12 +182,6 @@ def _keep_best(
                 continue
             charge = scores.charges[scores.arities[child], scores.arities[p] * scores.arities[q]]
             gain = total - scores.joint[p, q] - charge - max(scores.single[p, child], scores.single[q, child])
-            if gain > kept[child, most - 1]:
-                place = most - 1
-                while place > 0 and gain > kept[child, place - 1]:
-                    kept[child, place] = kept[child, place - 1]
-                    for end in range(2):  # assigning a row compiles five times longer
-                        pairs[child, place, end] = pairs[child, place - 1, end]
-                    place -= 1
-                kept[child, place] = gain
-                pairs[child, place, 0], pairs[child, place, 1] = p, q
+            if gain > kept[child]:
+                kept[child] = gain
+                pairs[child, 0], pairs[child, 1] = p, q
