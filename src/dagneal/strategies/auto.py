@@ -12,7 +12,7 @@ from dagneal.base.errors import InputError, OutOfTimeError, check_flag
 from dagneal.base.kernels import Ints
 from dagneal.graphs.dags import dag_from_parents, topological_order
 from dagneal.runtime.run import Run
-from dagneal.scoring.scorer import check_max_parents
+from dagneal.scoring.scorer import Scorer, check_max_parents
 from dagneal.scoring.sets import Members, expand_masks, pad_sets
 from dagneal.scoring.table import ScoreTable
 from dagneal.search.anytime import EFFORTS, AnytimeSearch, Effort, FoundNetwork
@@ -58,7 +58,7 @@ class Auto:
         given = None if problem.max_parents is None else check_max_parents(problem.max_parents, n)
         if scorer.knowledge is not None:
             scorer.knowledge.check(problem.names, n - 1 if given is None else given)
-        required = 0 if scorer.constraints is None else int(scorer.constraints.required.sum(axis=0).max())
+        required = _most_required(scorer)
         limit = max(min(NETWORK_PARENTS, n - 1), required) if given is None else given
         provable = exact_is_quick(n) and table_is_quick(scorer, limit)
         begun = perf_counter()
@@ -82,6 +82,11 @@ class Auto:
         solution = _better(_solution(search, given, bound), proved)
         summary = SearchSummary(tuple(search.trace), search.stopped, solution.optimal or search.locally_optimal)
         return _add_summary(replace(solution, seconds=seconds), summary, problem, begun)
+
+
+def _most_required(scorer: Scorer) -> int:
+    """Return the largest number of required parents of a variable."""
+    return 0 if scorer.constraints is None else int(scorer.constraints.required.sum(axis=0).max())
 
 
 def _prove(problem: Problem, given: int | None, limit: int, run: Run) -> tuple[Solution, str]:
