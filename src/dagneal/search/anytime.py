@@ -6,7 +6,7 @@ lists. Then the search looks for the best order with these lists, starting from 
 1. Pairs: every child has at most one parent.
 2. Additions of single parents, and pairs of parents, among the strongest neighbours of each variable.
 3. Removals, replacements and additions of parents, first among the strongest neighbours, then among all variables.
-4. Reversals of edges. The two variables of an edge get new parents, which suit the new direction. One round of restarts.
+4. Reversals of edges. The two variables of an edge get new parents, which suit the new direction. Two rounds of restarts.
 5. Complete lists of all sets of few parents, if they can be counted soon; otherwise sets of the strongest neighbours.
 6. Larger sets: single changes of the best sets of each list, and several more parents at once (see `beams`).
 7. Restarts: a region of the network gets a random order in several chains, and the results are combined, until three rounds
@@ -67,6 +67,7 @@ ALL_CHAINS, MIN_CHAINS, MAX_CHAINS = 800, 4, 12
 MOST = 400  # with more variables, a step of the search takes no more visits and cuts
 REGION = 100  # variables that a restart puts into random order
 PATIENCE = 3  # rounds without improvement after which the search stops
+EARLY_ROUNDS = 2  # maximum number of rounds of restarts before complete lists
 MIN_ROUNDS, ROUNDS = 1, 200_000  # maximum number of rounds; the second number is divided by the squared number of variables
 NEIGHBOURS = 40  # strongest neighbours of a variable that are tried as parents before all variables are tried
 PAIR_NEIGHBOURS = 20  # strongest neighbours of a variable that are tried as pairs of parents at first
@@ -83,6 +84,7 @@ BEAM_COST = 1.5e8  # distinct rows times states of the possible parents of all c
 MAX_COUNTED = 2_000_000  # sets whose counts stay in memory during beam search
 MIN_BEAM, MAX_BEAM = 3, 200  # sets of each child in a beam; there is no beam search if the cost allows fewer
 MAX_EXCHANGE = 8  # maximum number of parents if two variables get the parents of both
+MANY_PASSES = 1000  # repetitions of reversals and single changes; they always end earlier
 WORTHWHILE = 0.01  # nats; a step is repeated if it gains more
 _EPSILON = 1e-6  # nats; smaller gains can be rounding errors
 _CUTS, _VISITS = 200, 2000  # cuts, and visits of variables, between two checks of the deadline
@@ -167,15 +169,16 @@ class AnytimeSearch:
         with self.keep_best():
             self._start(initial)
             self._grow(restarts)
+            rounds = max(MIN_ROUNDS, ROUNDS // len(self._allowed) ** 2)
             if restarts:
-                self._restart_rounds()
+                self._restart_rounds(rounds)
             if self._try_all_pairs() and restarts:
-                self._restart_rounds()
+                self._restart_rounds(rounds)
             while restarts and self._widen_again():
-                self._restart_rounds()
+                self._restart_rounds(rounds)
             self._finish()
             while effort == "max" and restarts:
-                if self._restart_rounds():
+                if self._restart_rounds(rounds):
                     self._finish()
 
     @contextmanager
@@ -233,7 +236,7 @@ class AnytimeSearch:
         """Grow the network from pairs: add, replace and reverse edges until no step brings a new parent set.
 
         Args:
-            restarts: True for one round of restarts after the first reversals. It gains most at this point.
+            restarts: True for up to two rounds of restarts after the first reversals. They gain most at this point.
         """
         self._begin("additions")
         self._strength = strength = dependence(self.scorer)
@@ -248,9 +251,9 @@ class AnytimeSearch:
         self._expand(self._every, "every", swaps=True)
         self._improve(20, 1)
         self._begin("reversals")
-        self._refine()
+        self._refine(passes=1)
         if restarts:
-            self._restart()
+            self._restart_rounds(EARLY_ROUNDS)
         self._add_complete()
         if self._complete_size < 3:
             self._begin("sets of parents")
@@ -331,13 +334,13 @@ class AnytimeSearch:
         self._improve(100, 5)
         self._refine()
 
-    def _restart_rounds(self) -> bool:
-        """Restart in rounds, until three rounds bring no improvement or the number of rounds is reached.
+    def _restart_rounds(self, most: int) -> bool:
+        """Restart in at most so many rounds, until three rounds bring no improvement.
 
         Return whether a better network was found.
         """
         idle, first = 0, self.best.score
-        for _ in range(max(MIN_ROUNDS, ROUNDS // len(self._allowed) ** 2)):
+        for _ in range(most):
             score = self.best.score
             self._restart()
             idle = 0 if self.best.score > score + _EPSILON else idle + 1
@@ -523,10 +526,13 @@ class AnytimeSearch:
         seen.update(keys)
         return new
 
-    def _refine(self) -> None:
-        """Propose reversals and single changes of the present network and search again, until this gains little."""
-        gain = np.inf
-        while gain > WORTHWHILE:
+    def _refine(self, passes: int = MANY_PASSES) -> None:
+        """Propose reversals and single changes of the present network and search again, until this gains little.
+
+        Args:
+            passes: maximum number of repetitions.
+        """
+        for _ in range(passes):
             score = self._current.score
             for propose in (self._exchange, partial(self._reverse, ordered=True), partial(self._reverse, ordered=False)):
                 if propose():
@@ -535,7 +541,8 @@ class AnytimeSearch:
             if self._current.score - score <= WORTHWHILE:
                 self._expand(self._every, "every", swaps=True)
                 self._improve(100, 5)
-            gain = self._current.score - score
+            if self._current.score - score <= WORTHWHILE:
+                break
 
     def _reversible(self) -> tuple[Ints, Ints, Ints]:
         """Return child, parent and place of each edge of the present network that may be reversed."""
