@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from dagneal.base.kernels import Floats, Ints
 from dagneal.proofs.certificate import Node, Proof, Step, fingerprint
-from dagneal.proofs.cluster_cuts import Cluster, Support, edge_weights, find_clusters, find_cycles
-from dagneal.proofs.facets import Facet, Point, find_facet
+from dagneal.proofs.cluster_cuts import Cluster, Support, edge_weights, find_clusters, find_cycles, shortest_paths
+from dagneal.proofs.facets import Facet, Point, find_facet, project
 from dagneal.proofs.families import UNITS, Families
 from dagneal.proofs.relaxation import Cut, Relaxation
 from dagneal.runtime.run import Run
@@ -141,7 +141,7 @@ class Prover:
                 relaxation.keep(keep, idle < _IDLE)
                 relaxation.solve()
             gaps.append(self.target - bound)
-            support = self._support(relaxation)
+            support = self._support(relaxation.columns, relaxation.weights)
             cuts: list[Cut] = [c for c in self._clusters(support, relaxation) if c not in pool]
             if not cuts or (len(gaps) > _PATIENCE and gaps[-1] > (1.0 - _STALLED) * gaps[-1 - _PATIENCE]):
                 cuts += [c for c in self._facets(support) if c not in pool]
@@ -185,11 +185,10 @@ class Prover:
                 self._used.append(cut)
         return Step(np.array(numbers, dtype=np.int64), multipliers[positive])
 
-    def _support(self, relaxation: Relaxation) -> Support:
+    def _support(self, columns: Ints, weights: Floats) -> Support:
         """Return the families with a positive weight."""
-        positive = relaxation.weights > _POSITIVE
-        chosen = relaxation.columns[positive]
-        return Support(self.families.children[chosen], self.families.rows[chosen], relaxation.weights[positive])
+        chosen = columns[weights > _POSITIVE]
+        return Support(self.families.children[chosen], self.families.rows[chosen], weights[weights > _POSITIVE])
 
     def _clusters(self, support: Support, relaxation: Relaxation) -> list[Cluster]:
         """Return violated cluster cuts."""
@@ -208,7 +207,7 @@ class Prover:
         rated: list[tuple[float, int, Facet]] = []
         for group in self._groups(support):
             members = np.array(group)
-            point = _project(support, members, self.families.variables)
+            point = _project(support, members)
             facet = find_facet(members, point, _LEAST_FACET)
             if facet is not None:
                 coefficients = facet.coefficients[point.children, point.parents]
@@ -219,8 +218,9 @@ class Prover:
     def _groups(self, support: Support) -> list[tuple[int, ...]]:
         """Return groups of variables that are close to a variable with several families, and to each other."""
         n = self.families.variables
-        weights = edge_weights(support, n)
-        near = _round_trips(weights)
+        lengths, _ = shortest_paths(edge_weights(support, n))
+        np.fill_diagonal(lengths, 0.0)
+        near = lengths + lengths.T  # there and back
         groups = set()
         for child in np.unique(support.children[support.weights < 1.0 - 1e-4]).tolist():
             group = [child]
@@ -240,7 +240,7 @@ class Prover:
     def _round(self, relaxation: Relaxation) -> None:
         """Round the weights to an order, and keep its best network if it is better than all others."""
         families = self.families
-        weights = edge_weights(self._support(relaxation), families.variables)
+        weights = edge_weights(self._support(relaxation.columns, relaxation.weights), families.variables)
         order, left = [], list(range(families.variables))
         while left:
             first = min(left, key=lambda v: (weights[left, v].sum(), v))
@@ -256,11 +256,8 @@ class Prover:
 
     def _branch(self, node: _Node) -> None:
         """Divide a node into two parts: in one, u comes before v, in the other v before u."""
-        families, n = self.families, self.families.variables
-        positive = node.weights > _POSITIVE
-        chosen = node.columns[positive]
-        support = Support(families.children[chosen], families.rows[chosen], node.weights[positive])
-        weights = edge_weights(support, n)
+        n = self.families.variables
+        weights = edge_weights(self._support(node.columns, node.weights), n)
         both = np.minimum(weights, weights.T)
         open_pairs = ~(node.before | node.before.T | np.eye(n, dtype=bool))
         value = np.where(open_pairs, both + 1e-3 * (weights + weights.T) / 2, -1.0)
@@ -318,7 +315,7 @@ class _Pool:
                 bound -= multiplier * cut.limit
         masked = np.where(alive, reduced, np.iinfo(np.int64).max)
         lowest = np.minimum.reduceat(masked, families.start[:-1])
-        return reduced, lowest, bound + int(lowest.sum())
+        return reduced, lowest, bound + sum(lowest.tolist())  # Python integers cannot overflow
 
     def idle(self, cuts: Sequence[Cut], multipliers: Floats) -> Ints:
         """Return the number of rounds for which each cut has had the multiplier 0."""
@@ -351,30 +348,17 @@ def _shorten(cut: Cluster | Facet, families: Families) -> Cluster | Facet:
     """Return a cut without the coefficients that no family has."""
     if isinstance(cut, Cluster):
         return cut
-    point = _project(Support(families.children, families.rows, np.ones(len(families))), cut.members, families.variables)
+    point = _project(Support(families.children, families.rows, np.ones(len(families))), cut.members)
     coefficients = np.zeros_like(cut.coefficients)
     coefficients[point.children, point.parents] = cut.coefficients[point.children, point.parents]
     return cut._replace(coefficients=coefficients)
 
 
-def _project(support: Support, members: Ints, variables: int) -> Point:
+def _project(support: Support, members: Ints) -> Point:
     """Return the point that weights of families give to parent sets among some variables."""
-    index = np.full(variables + 1, -1)
-    index[members] = np.arange(len(members))
-    bits = np.where(index[support.rows] >= 0, 1 << np.maximum(index[support.rows], 0), 0).sum(axis=1)
-    inside = (index[support.children] >= 0) & (bits > 0)
-    keys = (index[support.children[inside]] << len(members)) | bits[inside]
-    distinct, place = np.unique(keys, return_inverse=True)
+    own, bits = project(members, support.children, support.rows)
+    inside = (own >= 0) & (bits > 0)
+    distinct, place = np.unique((own[inside] << len(members)) | bits[inside], return_inverse=True)
     weights = np.zeros(len(distinct))
     np.add.at(weights, place, support.weights[inside])
     return Point(distinct >> len(members), distinct & ((1 << len(members)) - 1), weights)
-
-
-def _round_trips(weights: Floats) -> Floats:
-    """Return the length of the shortest path from each variable to each other and back; see `find_cycles`."""
-    lengths = np.where(weights > 0.0, 1.0 - np.minimum(weights, 1.0), np.inf)
-    np.fill_diagonal(lengths, 0.0)
-    for middle in range(len(lengths)):
-        lengths = np.minimum(lengths, lengths[:, middle, None] + lengths[None, middle])
-    trips: Floats = lengths + lengths.T
-    return trips

@@ -18,10 +18,9 @@ from dagneal.base.errors import InputError
 from dagneal.base.kernels import Ints
 from dagneal.proofs.certificate import Node, Proof, fingerprint
 from dagneal.proofs.cluster_cuts import Cluster
-from dagneal.proofs.facets import Facet
+from dagneal.proofs.facets import MAX_FACET_SIZE, Facet
 from dagneal.proofs.families import Families
 
-_MAX_SIZE = 16  # variables of a facet
 _MAX_DEPTH = 500  # of the search tree
 _LARGEST = 1 << 61  # units; sums of larger numbers could overflow
 
@@ -108,7 +107,7 @@ def _check_cut(cut: Cluster | Facet, families: Families, name: str) -> Ints:
         counted: Ints = ((own >= 0) & ((inside >= 0).sum(axis=1) >= cut.k)).astype(np.int64)
         return counted
     size = len(members)
-    if size > _MAX_SIZE or cut.coefficients.shape != (size, 1 << size):
+    if size > MAX_FACET_SIZE or cut.coefficients.shape != (size, 1 << size):
         raise ProofError(f"{name} has coefficients of the wrong shape")
     if not 0 <= int(cut.limit) < _LARGEST or int(cut.coefficients.min()) < 0 or int(cut.coefficients.max()) > _LARGEST >> 8:
         raise ProofError(f"{name} has negative or too large numbers")

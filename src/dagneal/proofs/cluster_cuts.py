@@ -122,18 +122,27 @@ def find_cycles(support: Support, variables: int) -> list[tuple[int, ...]]:
         variables: number of variables.
     """
     weights = edge_weights(support, variables)
-    edges = weights > 0.0
-    lengths = np.where(edges, 1.0 - np.minimum(weights, 1.0), np.inf)
-    following = np.where(edges, np.arange(variables)[None, :], -1)
-    _shortest_paths(lengths, following)
+    lengths, following = shortest_paths(weights)
     cycles = set()
-    for parent, child in zip(*np.nonzero(edges), strict=True):
+    for parent, child in zip(*np.nonzero(weights > 0.0), strict=True):
         if lengths[child, parent] + 1.0 - weights[parent, child] < _MAX_LENGTH:
             cycle = [int(child)]
             while cycle[-1] != parent:
                 cycle.append(int(following[cycle[-1], parent]))
             cycles.add(tuple(sorted(cycle)))
     return sorted(cycles)
+
+
+def shortest_paths(weights: Floats) -> tuple[Floats, Ints]:
+    """Return the length of the shortest path from each variable to each other, and the next variable on this path.
+
+    Args:
+        weights: weight of each edge; 0 if there is no edge. The length of an edge is 1 minus its weight.
+    """
+    lengths = np.where(weights > 0.0, 1.0 - np.minimum(weights, 1.0), np.inf)
+    following = np.where(weights > 0.0, np.arange(len(weights))[None, :], -1)
+    _shorten_paths(lengths, following)
+    return lengths, following
 
 
 def edge_weights(support: Support, variables: int) -> Floats:
@@ -150,7 +159,7 @@ def edge_weights(support: Support, variables: int) -> Floats:
 
 
 @kernel
-def _shortest_paths(lengths: Floats, following: Ints) -> None:
+def _shorten_paths(lengths: Floats, following: Ints) -> None:
     """Replace edge lengths by the lengths of shortest paths (Floyd and Warshall). Write the next variable on each path."""
     n = len(lengths)
     for middle in range(n):

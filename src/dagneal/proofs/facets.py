@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from dagneal.base.kernels import Floats, Ints, kernel
 from dagneal.scoring.sets import Members
 
-MAX_FACET_SIZE = 12  # variables; the dynamic programme takes time in proportion to the square times two to this power
+MAX_FACET_SIZE = 16  # variables; the dynamic programme takes time in proportion to the square times two to this power
 _MAX_DAGS = 4000  # columns of (2)
 _MAX_STEPS = 5000  # of the simplex method
 _MAX_DENOMINATOR, _DENOMINATOR = 30, 720  # of rounded coefficients: the smallest that fits, or this one
@@ -62,10 +62,8 @@ class Facet(NamedTuple):
             children: child of each family.
             rows: its parents, as rows of variables padded with -1.
         """
-        index = np.full(max(int(children.max(initial=0)), int(rows.max(initial=0)), int(self.members[-1])) + 2, -1)
-        index[self.members] = np.arange(len(self.members))  # the last entry is for padding
-        bits = np.where(index[rows] >= 0, 1 << np.maximum(index[rows], 0), 0).sum(axis=1)
-        return np.where(index[children] >= 0, self.coefficients[index[children], bits], 0)
+        own, bits = project(self.members, children, rows)
+        return np.where(own >= 0, self.coefficients[own, bits], 0)
 
 
 class Point(NamedTuple):
@@ -92,7 +90,7 @@ def find_facet(members: Ints, point: Point, least: float) -> Facet | None:
     """
     if not len(point.weights):
         return None
-    programme = _Programme.create(len(members), len(point.weights))
+    programme = _Programme.create(len(members))
     simplex = _Simplex.create(len(members), point.weights)
     value = _solve(simplex, programme, point, 1.0 + least)
     if value < 1.0 + least:
@@ -104,6 +102,22 @@ def find_facet(members: Ints, point: Point, least: float) -> Facet | None:
         return None
     divisor = max(1, int(np.gcd.reduce(coefficients, axis=None)))  # divides the limit: a sum of coefficients
     return Facet(members, coefficients // divisor, limit // divisor)
+
+
+def project(members: Ints, children: Ints, rows: Members) -> tuple[Ints, Ints]:
+    """Return families as some variables see them: the child as an index of `members`, and its parents as a bit mask.
+
+    The index is -1 if the child is not a member. Parents that are not members are left out.
+
+    Args:
+        members: indices of the variables, ascending.
+        children: child of each family.
+        rows: its parents, as rows of variables padded with -1.
+    """
+    index = np.full(max(int(children.max(initial=0)), int(rows.max(initial=0)), int(members[-1])) + 2, -1)
+    index[members] = np.arange(len(members))  # the last entry is for padding
+    bits: Ints = np.where(index[rows] >= 0, 1 << np.maximum(index[rows], 0), 0).sum(axis=1)
+    return index[children], bits
 
 
 def largest_sum(coefficients: Ints) -> int:
@@ -172,7 +186,7 @@ class _Programme(NamedTuple):
     chosen: Ints
 
     @classmethod
-    def create(cls, size: int, coordinates: int) -> _Programme:
+    def create(cls, size: int) -> _Programme:
         """Return working memory."""
         shape = (size, 1 << size)
         return cls(np.zeros(shape), np.empty(shape), np.empty(shape[1]), np.full(shape, -1), np.empty(size, dtype=np.int64))

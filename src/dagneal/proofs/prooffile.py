@@ -15,11 +15,10 @@ from dagneal.base.files import atomic_write
 from dagneal.base.kernels import Ints
 from dagneal.proofs.certificate import Node, Proof, Step
 from dagneal.proofs.cluster_cuts import Cluster
-from dagneal.proofs.facets import Facet
+from dagneal.proofs.facets import MAX_FACET_SIZE, Facet
 
 FORMAT = 1  # number of the file format
 _LARGEST = 1 << 62
-_MAX_FACET = 16  # variables of a facet; more would take too much memory
 
 
 def write_proof(proof: Proof, path: str | os.PathLike[str]) -> None:
@@ -122,8 +121,8 @@ def _cut(entry: Any) -> Cluster | Facet:
     members = _array(entry["members"])
     if "k" in entry:
         return Cluster(tuple(members.tolist()), _whole(entry["k"]))
-    if len(members) > _MAX_FACET:
-        raise ValueError(f"a facet has {len(members)} variables; the most are {_MAX_FACET}")
+    if len(members) > MAX_FACET_SIZE:
+        raise ValueError(f"a facet has {len(members)} variables; the most are {MAX_FACET_SIZE}")
     coefficients = np.zeros((len(members), 1 << len(members)), dtype=np.int64)
     child, parents, values = (_array(part) for part in entry["coefficients"])
     coefficients[child, parents] = values

@@ -84,7 +84,6 @@ BEAM_COST = 1.5e8  # distinct rows times states of the possible parents of all c
 MAX_COUNTED = 2_000_000  # sets whose counts stay in memory during beam search
 MIN_BEAM, MAX_BEAM = 3, 200  # sets of each child in a beam; there is no beam search if the cost allows fewer
 MAX_EXCHANGE = 8  # maximum number of parents if two variables get the parents of both
-MANY_PASSES = 1000  # repetitions of reversals and single changes; they always end earlier
 WORTHWHILE = 0.01  # nats; a step is repeated if it gains more
 _EPSILON = 1e-6  # nats; smaller gains can be rounding errors
 _CUTS, _VISITS = 200, 2000  # cuts, and visits of variables, between two checks of the deadline
@@ -251,7 +250,7 @@ class AnytimeSearch:
         self._expand(self._every, "every", swaps=True)
         self._improve(20, 1)
         self._begin("reversals")
-        self._refine(passes=1)
+        self._refine_once()
         if restarts:
             self._restart_rounds(EARLY_ROUNDS)
         self._add_complete()
@@ -526,23 +525,22 @@ class AnytimeSearch:
         seen.update(keys)
         return new
 
-    def _refine(self, passes: int = MANY_PASSES) -> None:
-        """Propose reversals and single changes of the present network and search again, until this gains little.
+    def _refine(self) -> None:
+        """Propose reversals and single changes of the present network and search again, until this gains little."""
+        while self._refine_once():
+            pass
 
-        Args:
-            passes: maximum number of repetitions.
-        """
-        for _ in range(passes):
-            score = self._current.score
-            for propose in (self._exchange, partial(self._reverse, ordered=True), partial(self._reverse, ordered=False)):
-                if propose():
-                    self._improve(20, 1)
-            self._change(self._near, "near", swaps=True, visits=20)
-            if self._current.score - score <= WORTHWHILE:
-                self._expand(self._every, "every", swaps=True)
-                self._improve(100, 5)
-            if self._current.score - score <= WORTHWHILE:
-                break
+    def _refine_once(self) -> bool:
+        """Propose reversals and single changes of the present network and search again. Return whether this gains much."""
+        score = self._current.score
+        for propose in (self._exchange, partial(self._reverse, ordered=True), partial(self._reverse, ordered=False)):
+            if propose():
+                self._improve(20, 1)
+        self._change(self._near, "near", swaps=True, visits=20)
+        if self._current.score - score <= WORTHWHILE:
+            self._expand(self._every, "every", swaps=True)
+            self._improve(100, 5)
+        return self._current.score - score > WORTHWHILE
 
     def _reversible(self) -> tuple[Ints, Ints, Ints]:
         """Return child, parent and place of each edge of the present network that may be reversed."""
