@@ -27,13 +27,17 @@ from dagneal.graphs.knowledge import as_knowledge, equivalence_class
 from dagneal.networks.comparison import Comparison, compare
 from dagneal.networks.formats import FORMATS, PAGE, network_dict, read_structure, write_network
 from dagneal.networks.network import BayesianNetwork, fit
+from dagneal.proofs.attempt import prove
 from dagneal.runtime.run import DEFAULT_RUN, Run
+from dagneal.scoring.complete import complete_table
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.scores import BDeu, Dirichlet, Score, as_score, score_spec
 from dagneal.search.trace import TracePoint
-from dagneal.solvers.solution import BestRead, Bound, Division, Hardware, ReadSummary, SearchSummary, Solution
+from dagneal.solvers.solution import BestRead, Bound, Certificate, Division, Hardware, ReadSummary, SearchSummary, Solution
+from dagneal.strategies.proving import describe_proof
 from dagneal.strategies.solve import as_dataset
 
+PROOF = ".proof"  # ending of files with proofs
 FORMAT_VERSION = 2  # version of the JSON format of results; increases if keys change
 Value = TypeVar("Value")
 
@@ -58,6 +62,7 @@ class Learned(AnnotatedSolution):
         division: the subproblems, and how they were combined; None without subproblems.
         search: summary of an anytime search: trace, local optimality, variables at the parent limit; None for other solvers.
         hardware: usage of a quantum annealer; None without a quantum annealer.
+        proof: proof that the result is optimal, or of its upper bound; None if there is none. `save` writes it to a file.
         knowledge: background knowledge, if any.
         confidence: measures of confidence, if any.
         data: training data; None in a result that was loaded from a file.
@@ -207,6 +212,18 @@ class Learned(AnnotatedSolution):
         """
         return replace(self, confidence=(self.confidence or Confidence()).merge(confidence))
 
+    def _prove(self) -> Certificate:
+        """Return the proof. If exact search proved the result, prove it again, in a way that can be checked."""
+        if self.proof is not None:
+            return self.proof
+        self._check_network("proof")
+        if not self.optimal:
+            raise InputError(
+                "this result has no proof; learn with prove=300 to allow 300 s for a proof, or use a lower max_parents"
+            )
+        scorer = Scorer(self._need_data("save", "dn.learn(data)"), self._need_score("save"), self.knowledge)
+        return describe_proof(prove(complete_table(scorer, self.max_parents), self.dag).proof, scorer)
+
     def to_networkx(self) -> nx.DiGraph:
         """Return the graph as a networkx DiGraph. Nodes and edges are sorted by the order of the columns."""
         return graph_from_edges(self.dag, self.edges)
@@ -225,6 +242,7 @@ class Learned(AnnotatedSolution):
             "seed": self.seed,
             "seconds": {stage: round(value, 6) for stage, value in self.seconds.items()},
             "optimal": self.optimal,
+            "gap": self.gap,
         }
         if self.criterion is not None and (name := score_spec(self.criterion)) is not None:
             plain["criterion"] = name
@@ -261,7 +279,7 @@ class Learned(AnnotatedSolution):
 
         Args:
             path: file with extension .html (interactive page), .json (complete result), .bif (network with probabilities),
-                .graphml or .dot.
+                .graphml, .dot, or .proof (proof of the score; see `dagneal check`).
             safe: True to replace special characters in names and states by underscores in .bif, .graphml and .dot files.
             truth: network, graph or other result that the page compares with the learned graph.
             title: name of the data, shown on the page.
@@ -269,9 +287,11 @@ class Learned(AnnotatedSolution):
         """
         if not isinstance(path, str | os.PathLike):
             raise InputError(f"path is {path!r}; give a file name")
-        check_format(path, (*FORMATS, PAGE))
+        check_format(path, (*FORMATS, PAGE, PROOF))
         suffix = Path(path).suffix.lower()
-        if suffix == ".json":
+        if suffix == PROOF:
+            self._prove().save(path)
+        elif suffix == ".json":
             fitted: dict[str, Any] = {}
             if self.fitted is not None or (self.data is not None and self.is_dag):
                 with warn_on_failure("fitting probabilities"):
@@ -372,9 +392,7 @@ def _restore(plain: Mapping[str, Any], structure: nx.DiGraph | BayesianNetwork) 
         seed=_optional(take_count, plain, "seed"),
         reads=_restore_reads(plain["annealed"]) if "annealed" in plain else None,
         division=_restore_division(plain, names),
-        bound=Bound(take_number(plain["bound"], "score"), take_count(plain["bound"], "max_parents"))
-        if "bound" in plain
-        else None,
+        bound=_restore_bound(plain["bound"]) if "bound" in plain else None,
         hardware=_restore_hardware(plain["hardware"]) if "hardware" in plain else None,
         search=_restore_search(plain["search"], names) if "search" in plain else None,
         score_name=take_text(plain, "score_name"),
@@ -389,6 +407,11 @@ def _restore(plain: Mapping[str, Any], structure: nx.DiGraph | BayesianNetwork) 
 def _optional(take: Callable[[Mapping[str, Any], str], Value], plain: Mapping[str, Any], key: str) -> Value | None:
     """Return `plain[key]`, checked by the function `take`. Return None if the value is None."""
     return None if plain[key] is None else take(plain, key)
+
+
+def _restore_bound(plain: Mapping[str, Any]) -> Bound:
+    stopped = take_text(plain, "stopped") if "stopped" in plain else ""  # earlier files lack it
+    return Bound(take_number(plain, "score"), take_count(plain, "max_parents"), stopped)
 
 
 def _restore_reads(plain: Mapping[str, Any]) -> ReadSummary:

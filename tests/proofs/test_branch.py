@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 import dagneal as dn
-from dagneal.proofs import branch
+from dagneal.proofs import separation
 from dagneal.proofs.branch import TOLERANCE, Prover
-from dagneal.proofs.certificate import Node, Step, fingerprint
+from dagneal.proofs.certificate import Node, Step, fingerprint, read_proof
 from dagneal.proofs.checker import ProofError, check_proof
 from dagneal.proofs.cluster_cuts import Cluster
 from dagneal.proofs.facets import Facet
 from dagneal.proofs.families import UNITS, Families
-from dagneal.proofs.prooffile import read_proof, write_proof
 from dagneal.runtime.run import Deadline, Run
 from dagneal.solvers.exact import exact
 from support.reference import candidate_table, random_table
@@ -62,7 +61,7 @@ def test_a_time_limit_leaves_a_valid_bound():
 @pytest.fixture(scope="module")
 def proved():
     """Return a prover whose proof has clusters, facets and several nodes."""
-    with patch.object(branch, "_FACET_SIZES", (4,)):  # with larger facets, one node is enough
+    with patch.object(separation, "_FACET_SIZES", (4,)):  # with larger facets, one node is enough
         prover = prove(random_table(14, 4, 9))
     proof = prover.certificate()
     assert {type(cut) for cut in proof.cuts} == {Cluster, Facet}
@@ -94,7 +93,7 @@ def test_networks_that_are_not_in_the_table_or_have_a_cycle_are_rejected(proved)
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda proof: replace(proof, tolerance=-1), "tolerance"),
+        (lambda proof: replace(proof, gap=-1), "gap"),
         (lambda proof: with_root(proof, pair=None, parts=()), "neither proved nor divided"),
         (lambda proof: replace(proof, cuts=(Cluster((0, 1, 2), 3), *proof.cuts[1:])), "k = 3"),
         (lambda proof: replace(proof, cuts=(Cluster((2, 1), 1), *proof.cuts[1:])), "invalid variables"),
@@ -179,10 +178,10 @@ def test_fingerprints_depend_on_scores(proved):
 
 def test_proofs_survive_writing_and_reading(proved, tmp_path):
     proof = proved.certificate()
-    write_proof(proof, tmp_path / "x.proof")
+    proof.save(tmp_path / "x.proof")
     loaded = read_proof(tmp_path / "x.proof")
     assert check_proof(loaded, proved.families) == proved.target
-    write_proof(loaded, tmp_path / "y.proof")
+    loaded.save(tmp_path / "y.proof")
     assert (tmp_path / "x.proof").read_bytes() == (tmp_path / "y.proof").read_bytes()
 
 
@@ -193,7 +192,7 @@ def test_proofs_survive_writing_and_reading(proved, tmp_path):
         (lambda plain: {key: value for key, value in plain.items() if key != "cuts"}, "not a valid proof: 'cuts'"),
         (lambda plain: plain | {"nodes": []}, "not a valid proof"),
         (lambda plain: plain | {"nodes": [plain["nodes"][0] | {"parts": [0, 1]}]}, "do not come after it"),
-        (lambda plain: plain | {"tolerance": -1}, "-1 is not a whole number"),
+        (lambda plain: plain | {"gap": -1}, "-1 is not a whole number"),
         (lambda plain: plain | {"names": [1]}, "1 is not text"),
         (
             lambda plain: plain | {"cuts": [{"members": [*range(40)], "limit": 1, "coefficients": [[], [], []]}]},
@@ -208,7 +207,7 @@ def test_proofs_survive_writing_and_reading(proved, tmp_path):
 )
 def test_invalid_files_get_a_clear_message(proved, tmp_path, change, message):
     path = tmp_path / "x.proof"
-    write_proof(proved.certificate(), path)
+    proved.certificate().save(path)
     plain = json.loads(gzip.decompress(path.read_bytes()))
     path.write_bytes(gzip.compress(json.dumps(change(plain)).encode()))
     with pytest.raises(dn.InputError, match=message):
@@ -217,7 +216,7 @@ def test_invalid_files_get_a_clear_message(proved, tmp_path, change, message):
 
 def test_damaged_files_are_rejected(proved, tmp_path):
     path = tmp_path / "x.proof"
-    write_proof(proved.certificate(), path)
+    proved.certificate().save(path)
     whole = path.read_bytes()
     for content in (whole[:100], whole[:-8], b"{}", b"", gzip.compress(b"not JSON")):
         path.write_bytes(content)

@@ -96,9 +96,10 @@ def check_outputs(options: argparse.Namespace, *others: str | None) -> None:
         others: paths of other files that the command writes; None for a file that is not requested.
     """
     from dagneal.networks.formats import FORMATS, PAGE
+    from dagneal.result import PROOF
 
     for path in options.output:
-        check_format(path, (*FORMATS, PAGE))
+        check_format(path, (*FORMATS, PAGE, PROOF))
     check_distinct_paths([*options.output, *(path for path in others if path)])
 
 

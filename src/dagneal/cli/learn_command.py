@@ -34,7 +34,7 @@ examples:
   dagneal learn alarm.csv --solver sa --set encoding=paper --set repair=false --divide 4 --rule penalty
 """
 # Options of this command that do not affect the content of a journal.
-_IGNORED = ("data", "dask", "output", "samples", "truth", "safe_labels", "bootstrap", "time_limit")
+_IGNORED = ("data", "dask", "output", "samples", "truth", "safe_labels", "bootstrap", "time_limit", "prove", "no_prove")
 
 
 def add_options(command: Parser) -> None:
@@ -57,7 +57,7 @@ def add_options(command: Parser) -> None:
     group.add_argument(
         "--bootstrap", type=int, metavar="N", help="learn from N bootstrap samples and report edge frequencies"
     )
-    output = "save the result: .html, .json, .bif, .graphml or .dot (may be repeated)"
+    output = "save the result: .html, .json, .bif, .graphml, .dot or .proof (may be repeated)"
     group.add_argument("-o", "--output", action="append", default=[], metavar="FILE", help=output)
     add_safe_labels(group)
     group.add_argument("--samples", metavar="FILE", help="save the sampler's reads of the global problem as JSON")

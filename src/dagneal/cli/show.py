@@ -66,10 +66,11 @@ def progress(quiet: bool) -> Iterator[Progress | None]:
         tasks: dict[str, TaskID] = {}
 
         def report(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bar.add_task(stage, total=None)
-            if done:
-                bar.update(tasks[stage], total=total, completed=done)
+            name = stage.partition(":")[0]  # the text after a colon changes, such as the gap of a proof
+            if name not in tasks:
+                tasks[name] = bar.add_task(stage, total=None)
+            if done or name != stage:
+                bar.update(tasks[name], description=stage, total=total, completed=done)
 
         yield report
 

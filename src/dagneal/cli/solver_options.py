@@ -18,7 +18,7 @@ from dagneal.cli.parsing import Parser, parse_setting
 from dagneal.strategies.names import STRATEGIES, check_name, load_sampler, make_sampler
 
 SOLVERS_HELP = """\
-solvers: auto (anytime search; exact up to 22 variables), exact (up to 28), order (about 130), exhaustive (up to 5)
+solvers: auto (anytime search, then a proof), exact (about 80 variables), order (about 130), exhaustive (up to 5)
   samplers: sa, sqa, tabu, tree, greedy, random; if dagneal[qpu] is installed: qpu, qpu-emulated, leap-hybrid
 settings: effort=max (auto: use all the time), direct=true (no subproblems), encoding=paper, repair=false (raw reads),
   subproblems=cover:2, acyclic=true, and parameters of the sampler, such as num_sweeps=5000
@@ -63,6 +63,11 @@ def add_solver_options(command: Parser) -> None:
     group.add_argument("--rule", metavar="RULE", dest="combine", help=rule)
     group.add_argument("--seed", type=int, metavar="S", help=f"random seed (default {SEED})")
     group.add_argument("--initial", metavar="NETWORK", help="network where the search starts (file or bundled name)")
+    proof = group.add_mutually_exclusive_group()
+    proof.add_argument(
+        "--prove", type=float, metavar="S", help="try to prove optimality for up to S seconds (default: a fixed effort)"
+    )
+    proof.add_argument("--no-prove", action="store_true", help="do not try to prove optimality")
     group.add_argument(
         "--time-limit", type=float, metavar="S", help="stop after S seconds and return the best network so far"
     )
@@ -89,6 +94,8 @@ def open_solver(options: argparse.Namespace) -> Iterator[Any]:
         if options.seed is not None:
             raise InputError("--seed and --set seed are the same setting; give only one of them")
         options.seed = settings.pop("seed")
+    if options.prove is not None or options.no_prove:
+        settings["prove"] = False if options.no_prove else options.prove
     if options.sampler is None and options.solver in STRATEGIES:
         yield _divide(options, settings, _strategy(options, settings))
         return
@@ -133,6 +140,8 @@ def _strategy(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
             raise InputError(f"--set {name} needs subproblems; give their size with --divide K")
         if name not in divided:
             _check_connection(name, options.solver)
+            if name == "prove":
+                raise InputError(f"the solver {options.solver} has no proof attempt; remove --prove or --no-prove")
             settings_text = f"its settings are {', '.join(names)}" if names else "it has no settings"
             raise InputError(
                 f"the solver {options.solver} has no setting {name!r}; {settings_text}; "

@@ -21,7 +21,7 @@ _OTHER_NAMES = {
 }
 # Solver settings, which are written as --set NAME=VALUE.
 _SETTINGS = (
-    *("direct", "repair", "encoding", "acyclic", "subproblems", "bound", "restarts", "parameters", "subproblem_parameters"),
+    *("direct", "repair", "encoding", "acyclic", "subproblems", "restarts", "parameters", "subproblem_parameters"),
     *("chain_strength", "noise", "sweeps", "cold", "spin_reversal", "annealing_time", "system", "profile", "embedding"),
 )
 # A value in a message: a quoted text, a list, a dictionary, a constant or a number, but not a file name.

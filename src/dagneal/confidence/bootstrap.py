@@ -22,7 +22,7 @@ from dagneal.runtime.run import DEFAULT_RUN, Run, check_run
 from dagneal.scoring.scores import Score, as_score
 from dagneal.solvers.problem import Solver
 from dagneal.strategies.names import as_solver
-from dagneal.strategies.solve import as_dataset, refuse_unknown, solve_data, without_bound
+from dagneal.strategies.solve import as_dataset, refuse_unknown, solve_data, without_proof
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +180,7 @@ def bootstrap(
     refuse_unknown(bootstrap, unknown)
     check_run(run)
     samples = whole_number("samples", samples, least=1)
-    data, solver = as_dataset(data), without_bound(as_solver(solver))
+    data, solver = as_dataset(data), without_proof(as_solver(solver))
     task = BootstrapTask(run.seed, solver, as_score(score), max_parents, as_knowledge(knowledge), len(data.names))
     prefix = task.key(data) if run.journal is not None else ""
     results = run.map(task, range(samples), data, lambda number: f"{prefix}:{number}", "bootstrap")

@@ -22,7 +22,7 @@ from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.scores import BDeu, Dirichlet, Score, as_score
 from dagneal.solvers.solution import Solution
 from dagneal.strategies.names import as_solver
-from dagneal.strategies.solve import as_dataset, refuse_unknown, solve_data, without_bound
+from dagneal.strategies.solve import as_dataset, refuse_unknown, solve_data, without_proof
 
 _HYPERGEOMETRIC_LIMIT = 10**9  # NumPy's hypergeometric sampling requires fewer rows
 
@@ -131,7 +131,7 @@ def holdout(
     refuse_unknown(holdout, unknown)
     check_run(run)
     data, score, knowledge = as_dataset(data), as_score(score), as_knowledge(knowledge)
-    solver = without_bound(as_solver(solver))
+    solver = without_proof(as_solver(solver))
     if isinstance(share, bool) or not isinstance(share, Real) or not 0 < share < 1:
         raise InputError(f"share of held-out rows is {share!r}; give a number between 0 and 1, such as 0.2")
     rows = round(share * data.rows)
@@ -226,7 +226,7 @@ def sensitivity(
     sizes = list(sizes) if isinstance(sizes, Iterable) else [sizes]
     if invalid := [size for size in sizes if isinstance(size, bool) or not isinstance(size, Real)]:
         raise InputError(f"an equivalent sample size is {invalid[0]!r}; give a list of numbers, such as [0.1, 1, 10]")
-    data, knowledge, solver = as_dataset(data), as_knowledge(knowledge), without_bound(as_solver(solver))
+    data, knowledge, solver = as_dataset(data), as_knowledge(knowledge), without_proof(as_solver(solver))
     return {float(size): solve_data(data, solver, BDeu(float(size)), max_parents, knowledge, run) for size in sizes}
 
 

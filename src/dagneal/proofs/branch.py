@@ -15,32 +15,41 @@ before u.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from math import inf
+from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.kernels import Floats, Ints
 from dagneal.proofs.certificate import Node, Proof, Step, fingerprint
-from dagneal.proofs.cluster_cuts import Cluster, Support, edge_weights, find_clusters, find_cycles, shortest_paths
-from dagneal.proofs.facets import Facet, Point, find_facet, project
+from dagneal.proofs.cluster_cuts import Cluster, Support, edge_weights
+from dagneal.proofs.facets import Facet
 from dagneal.proofs.families import UNITS, Families
 from dagneal.proofs.relaxation import Cut, Relaxation
+from dagneal.proofs.separation import facet_groups, project_support, separate_clusters, separate_facets
 from dagneal.runtime.run import Run
 
-_MOST_CLUSTERS, _MOST_FACETS = 60, 60  # cuts that a round adds
 _IDLE = 8  # rounds after which a cut with multiplier 0 is removed
 _STALLED, _PATIENCE = 0.02, 3  # the gap must fall by this share in so many rounds; otherwise facets are tried
 _BRANCH, _ROUNDS = 0.05, 12  # the same for branching
-_FACET_SIZES = (4, 6, 8, 10)  # variables of a facet
-_LEAST_FACET = 1e-3  # smallest violation of a facet
 _FIRST_COLUMNS = 10  # families of each child that the relaxation starts with
 _MOST_COLUMNS = 300  # families that are added to the relaxation at a time
 _FIX = 0.02  # families are removed if at least this share can be removed
 _POSITIVE = 1e-7  # smallest weight that counts
+_CLUSTER_WORK, _FACET_WORK = 10_000, 20  # work of a search from a seed, and of a facet for each child and parent set
 TOLERANCE = UNITS // 10**6  # units; scores have rounding errors, so smaller differences have no meaning
+
+
+class _Multipliers(NamedTuple):
+    """Cuts and their positive multipliers, in units of 2^-40 nats."""
+
+    cuts: list[Cut]
+    values: list[int]
 
 
 @dataclass
@@ -54,7 +63,8 @@ class _Node:
         cuts: cuts to start with.
         columns: families to start with.
         weights: weights of these families in the last solution of the relaxation.
-        steps: steps of the proof.
+        steps: multipliers that removed families.
+        best: multipliers that proved the bound; None if the node above proves it.
         pair: variables whose order divides the node into two parts, if any.
         parts: these parts.
     """
@@ -65,9 +75,24 @@ class _Node:
     cuts: list[Cut] = field(default_factory=list)
     columns: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     weights: Floats = field(default_factory=lambda: np.empty(0))
-    steps: list[Step] = field(default_factory=list)
+    steps: list[_Multipliers] = field(default_factory=list)
+    best: _Multipliers | None = None
     pair: tuple[int, int] | None = None
     parts: tuple[_Node, ...] = ()
+
+
+class Progress(NamedTuple):
+    """The state of a proof attempt at one moment.
+
+    Attributes:
+        seconds: seconds since the start of the attempt.
+        cost: cost of the best network so far, in units of 2^-40 nats.
+        bound: lower bound on the cost of all networks, in the same units.
+    """
+
+    seconds: float
+    cost: int
+    bound: int
 
 
 class Prover:
@@ -77,6 +102,9 @@ class Prover:
         families: families of the table.
         chosen: family of each child in the best known network.
         run: `Run` object with a deadline and progress.
+        work: amount of work after which the attempt stops; no limit by default. Work is counted, not measured in seconds, so
+            the same attempt stops at the same place on all machines.
+        improve: function that gets an order of the variables and returns a better order, or the same.
 
     Attributes:
         best: family of each child in the best network so far.
@@ -84,16 +112,28 @@ class Prover:
         bound: lower bound on the cost of all networks, in the same units. The proof is complete if it is at most
             `TOLERANCE` below the cost.
         nodes: number of nodes of the search tree so far.
+        trace: progress so far.
+        stopped: reason for an early end: `"time"` or `"effort"`; empty if the proof is complete.
     """
 
-    def __init__(self, families: Families, chosen: Ints, run: Run) -> None:
+    def __init__(
+        self,
+        families: Families,
+        chosen: Ints,
+        run: Run,
+        work: float = inf,
+        improve: Callable[[Ints], Ints] | None = None,
+    ) -> None:
         self.families, self.run = families, run
         self.best, self.cost = chosen, int(families.costs[chosen].sum())
         self.bound, self.nodes = 0, 0
+        self.trace: list[Progress] = []
+        self.stopped = ""
+        self._work, self._improve = work, improve
+        self._begun = perf_counter()
         self._numbers = count()
+        self._heap: list[tuple[int, int, _Node]] = []
         self._root = _Node(np.zeros((families.variables,) * 2, dtype=bool), np.ones(len(families), dtype=bool), 0)
-        self._cuts: dict[object, int] = {}  # index of each cut that the proof uses
-        self._used: list[Cut] = []  # these cuts
 
     @property
     def target(self) -> int:
@@ -101,22 +141,43 @@ class Prover:
         return self.cost - TOLERANCE
 
     def prove(self) -> bool:
-        """Search until the best network is proved optimal. Return whether it is; False if the time ends before."""
-        heap = [(0, next(self._numbers), self._root)]
-        while heap and not self.run.deadline.passed:
-            _, _, node = heapq.heappop(heap)
-            if node.bound < self.target:
-                self.nodes += 1
-                self._cut(node)
-                if node.bound < self.target and not self.run.deadline.passed:
-                    self._branch(node)
-                    for part in node.parts:
-                        if part.bound < self.target:
-                            heapq.heappush(heap, (part.bound, next(self._numbers), part))
-                elif node.bound < self.target:
-                    heapq.heappush(heap, (node.bound, next(self._numbers), node))
-            self.bound = min([self.target, *(node.bound for _, _, node in heap)])
+        """Search until the best network is proved optimal, or until the time or the work ends. Return whether it is."""
+        self._push(self._root)
+        while self._heap and not self._must_stop():
+            node = heapq.heappop(self._heap)[2]
+            if node.bound >= self.target:
+                continue
+            self.nodes += 1
+            self._cut(node)
+            if node.bound < self.target and self._must_stop():
+                self._push(node)
+            elif node.bound < self.target:
+                self._branch(node)
+                for part in node.parts:
+                    self._push(part)
+        self._raise_bound(self.target)
         return self.bound >= self.target
+
+    def _push(self, node: _Node) -> None:
+        """Add a node to the nodes that are not finished."""
+        if node.bound < self.target:
+            heapq.heappush(self._heap, (node.bound, next(self._numbers), node))
+
+    def _must_stop(self) -> bool:
+        """Return whether the time or the work is used up, and record which."""
+        if not self.stopped:
+            self.stopped = "time" if self.run.deadline.passed else "effort" if self._work <= 0 else ""
+        return bool(self.stopped)
+
+    def _raise_bound(self, present: int) -> None:
+        """Set the bound to the lowest of all nodes. `present` is the bound of the node that is not among them now."""
+        lowest = min(present, self.target, *(bound for bound, _, _ in self._heap[:1]))
+        self.bound = max(self.bound, lowest)
+        if not self.trace or self.trace[-1][1:] != (self.cost, self.bound):
+            self.trace.append(Progress(perf_counter() - self._begun, self.cost, self.bound))
+            gap = max(self.cost - self.bound, 0)
+            closed = round(100 * (1.0 - gap / max(self.trace[0].cost - self.trace[0].bound, gap, 1)))
+            self.run.progress(f"proof: gap {gap / UNITS:.3f}", closed, 100)
 
     def _cut(self, node: _Node) -> None:
         """Add cuts to the relaxation of a node until its bound is proved, or until the bound hardly rises."""
@@ -125,15 +186,21 @@ class Prover:
             relaxation.add_cuts(node.cuts)
         pool = _Pool(self.families)
         gaps: list[float] = []
-        while not self.run.deadline.passed:
+        spent = 0
+        while True:
             reduced, lowest, bound = self._solve(relaxation, node, pool)
-            node.bound = max(node.bound, bound)
+            self._work -= relaxation.work - spent
+            spent = relaxation.work
             self._round(relaxation)
+            multipliers = _positive(relaxation)
+            if bound > node.bound:
+                node.bound, node.best = bound, multipliers
+            self._raise_bound(node.bound)
             useless = node.alive & (reduced - lowest[self.families.children] >= self.target - bound)
-            if bound >= self.target or useless.sum() > _FIX * node.alive.sum():
-                node.steps.append(self._step(relaxation))
+            if useless.sum() > _FIX * node.alive.sum():
+                node.steps.append(multipliers)
                 node.alive &= ~useless
-            if node.bound >= self.target:
+            if node.bound >= self.target or self._must_stop():
                 return
             keep = node.alive[relaxation.columns]
             idle = pool.idle(relaxation.cuts, relaxation.multipliers)
@@ -141,10 +208,7 @@ class Prover:
                 relaxation.keep(keep, idle < _IDLE)
                 relaxation.solve()
             gaps.append(self.target - bound)
-            support = self._support(relaxation.columns, relaxation.weights)
-            cuts: list[Cut] = [c for c in self._clusters(support, relaxation) if c not in pool]
-            if not cuts or (len(gaps) > _PATIENCE and gaps[-1] > (1.0 - _STALLED) * gaps[-1 - _PATIENCE]):
-                cuts += [c for c in self._facets(support) if c not in pool]
+            cuts = self._separate(relaxation, pool, gaps)
             stalled = len(gaps) > _ROUNDS and gaps[-1] > (1.0 - _BRANCH) * gaps[-1 - _ROUNDS]
             if not cuts or stalled:
                 node.cuts, node.columns, node.weights = relaxation.cuts, relaxation.columns, relaxation.weights
@@ -168,91 +232,54 @@ class Prover:
             missing = np.flatnonzero(outside)
             slack = relaxation.prices[self.families.children[missing]] - reduced[missing] / UNITS
             wanted = missing[slack > 1e-7]
-            if not len(wanted):
+            if not len(wanted) or self.run.deadline.passed:  # (1) holds for any multipliers
                 return reduced, lowest, bound
             wanted = wanted[np.argsort(-slack[slack > 1e-7], kind="stable")[:_MOST_COLUMNS]]
             relaxation.add_columns(np.sort(wanted))
 
-    def _step(self, relaxation: Relaxation) -> Step:
-        """Return the present multipliers as a step of the proof."""
-        multipliers = to_units(relaxation.multipliers)
-        positive = np.flatnonzero(multipliers)
-        numbers = []
-        for index in positive.tolist():
-            cut = relaxation.cuts[index]
-            numbers.append(self._cuts.setdefault(cut.key, len(self._cuts)))
-            if len(self._cuts) > len(self._used):
-                self._used.append(cut)
-        return Step(np.array(numbers, dtype=np.int64), multipliers[positive])
+    def _separate(self, relaxation: Relaxation, pool: _Pool, gaps: list[float]) -> list[Cut]:
+        """Return new cuts that the solution of the relaxation violates. Facets are tried if cluster cuts gain little."""
+        n, support = self.families.variables, self._support(relaxation.columns, relaxation.weights)
+        pairs = zip(relaxation.cuts, relaxation.multipliers, strict=True)
+        tight = [cut for cut, multiplier in pairs if isinstance(cut, Cluster) and multiplier > 0.0]
+        cuts: list[Cut] = [cut for cut in separate_clusters(support, n, tight) if cut not in pool]
+        self._work -= _CLUSTER_WORK * (len(tight) + len(support.weights))
+        if not cuts or (len(gaps) > _PATIENCE and gaps[-1] > (1.0 - _STALLED) * gaps[-1 - _PATIENCE]):
+            groups = facet_groups(support, n)
+            self._work -= _FACET_WORK * sum(len(group) << len(group) for group in groups)
+            cuts += [cut for cut in separate_facets(support, groups) if cut not in pool]
+        return cuts
 
     def _support(self, columns: Ints, weights: Floats) -> Support:
         """Return the families with a positive weight."""
         chosen = columns[weights > _POSITIVE]
         return Support(self.families.children[chosen], self.families.rows[chosen], weights[weights > _POSITIVE])
 
-    def _clusters(self, support: Support, relaxation: Relaxation) -> list[Cluster]:
-        """Return violated cluster cuts."""
-        n = self.families.variables
-        seeds = {*find_cycles(support, n)}
-        fractional = (support.weights < 1.0 - 1e-6) & (support.rows >= 0).any(axis=1)
-        for child, row in zip(support.children[fractional], support.rows[fractional], strict=True):
-            seeds.add(tuple(sorted([int(child), *row[row >= 0].tolist()])))
-        for cut, multiplier in zip(relaxation.cuts, relaxation.multipliers, strict=True):
-            if isinstance(cut, Cluster) and multiplier > 0.0:
-                seeds.add(cut.members)
-        return find_clusters(support, sorted(seeds), n, _MOST_CLUSTERS)
-
-    def _facets(self, support: Support) -> list[Facet]:
-        """Return violated facets of groups of variables, the most violated first."""
-        rated: list[tuple[float, int, Facet]] = []
-        for group in self._groups(support):
-            members = np.array(group)
-            point = _project(support, members)
-            facet = find_facet(members, point, _LEAST_FACET)
-            if facet is not None:
-                coefficients = facet.coefficients[point.children, point.parents]
-                violation = (coefficients * point.weights).sum() - facet.limit
-                rated.append((-violation / np.sqrt((coefficients**2).sum()), len(rated), facet))
-        return [facet for _, _, facet in sorted(rated)[:_MOST_FACETS]]
-
-    def _groups(self, support: Support) -> list[tuple[int, ...]]:
-        """Return groups of variables that are close to a variable with several families, and to each other."""
-        n = self.families.variables
-        lengths, _ = shortest_paths(edge_weights(support, n))
-        np.fill_diagonal(lengths, 0.0)
-        near = lengths + lengths.T  # there and back
-        groups = set()
-        for child in np.unique(support.children[support.weights < 1.0 - 1e-4]).tolist():
-            group = [child]
-            while len(group) < _FACET_SIZES[-1]:
-                distance = near[group].min(axis=0) + 0.3 * np.minimum(near[group], 5.0).mean(axis=0)
-                distance[group] = np.inf
-                nearest = int(distance.argmin())
-                if distance[nearest] > 4.0:
-                    break
-                group.append(nearest)
-                if len(group) in _FACET_SIZES:
-                    groups.add(tuple(sorted(group)))
-            if len(group) > 2:
-                groups.add(tuple(sorted(group)))
-        return sorted(groups, key=lambda group: (len(group), group))
-
     def _round(self, relaxation: Relaxation) -> None:
-        """Round the weights to an order, and keep its best network if it is better than all others."""
+        """Round the weights to an order and improve it. Keep its best network if it is better than all others."""
+        n = self.families.variables
+        weights = edge_weights(self._support(relaxation.columns, relaxation.weights), n)
+        order = np.empty(n, dtype=np.int64)
+        before = weights.sum(axis=0)  # weight of the edges from variables that are not in the order yet
+        for place in range(n):
+            order[place] = first = int(before.argmin())
+            before -= weights[first]
+            before[first] = np.inf
+        chosen, cost = self._best_families(order)
+        if self._improve is not None and cost < self.cost + UNITS:
+            chosen, cost = min(self._best_families(self._improve(order)), (chosen, cost), key=lambda pair: pair[1])
+        if cost < self.cost:
+            self.best, self.cost = chosen, cost
+
+    def _best_families(self, order: Ints) -> tuple[Ints, int]:
+        """Return the cheapest families whose parents come before the child in an order, and their cost."""
         families = self.families
-        weights = edge_weights(self._support(relaxation.columns, relaxation.weights), families.variables)
-        order, left = [], list(range(families.variables))
-        while left:
-            first = min(left, key=lambda v: (weights[left, v].sum(), v))
-            order.append(first)
-            left.remove(first)
         position = np.empty(families.variables + 1, dtype=np.int64)
         position[order], position[-1] = np.arange(families.variables), -1
         fits: NDArray[np.bool_] = np.all(position[families.rows] < position[families.children][:, None], axis=1)
         chosen = np.array([lo + np.argmax(fits[lo:hi]) for lo, hi in zip(families.start, families.start[1:], strict=False)])
-        cost = int(families.costs[chosen].sum())
-        if cost < self.cost:
-            self.best, self.cost = chosen, cost
+        # A child with required parents can have no family that fits.
+        return chosen, int(families.costs[chosen].sum()) if fits[chosen].all() else self.cost
 
     def _branch(self, node: _Node) -> None:
         """Divide a node into two parts: in one, u comes before v, in the other v before u."""
@@ -277,19 +304,35 @@ class Prover:
         return _Node(before, alive, node.bound if possible else self.cost, list(node.cuts), node.columns)
 
     def certificate(self) -> Proof:
-        """Return the proof. Call this method after `prove` has returned True."""
+        """Return the proof that no network costs less than `bound`."""
         families = self.families
-        parents = tuple(tuple(row[row >= 0].tolist()) for row in families.rows[self.best])
-        cuts = tuple(_shorten(cut, families) for cut in self._used)
+        rows = families.rows[self.best]
+        numbers: dict[object, int] = {}  # index of each cut that the proof uses
+        cuts: list[Cut] = []
+
+        def freeze_step(step: _Multipliers) -> Step:
+            for cut in step.cuts:
+                if cut.key not in numbers:
+                    numbers[cut.key] = len(cuts)
+                    cuts.append(_shorten(cut, families))
+            indices = [numbers[cut.key] for cut in step.cuts]
+            return Step(np.array(indices, dtype=np.int64), np.array(step.values, dtype=np.int64))
+
+        def freeze(node: _Node) -> Node:
+            last = [] if node.best is None or any(step is node.best for step in node.steps) else [node.best]
+            steps = tuple(map(freeze_step, [*node.steps, *last]))
+            return Node(steps, node.pair, tuple(map(freeze, node.parts)))
+
+        root = freeze(self._root)
         return Proof(
             names=families.names,
             score_name=families.score_name,
             max_parents=families.max_parents,
             fingerprint=fingerprint(families),
-            parents=parents,
-            tolerance=TOLERANCE,
-            cuts=cuts,
-            root=_freeze(self._root),
+            parents=tuple(tuple(row[row >= 0].tolist()) for row in rows),
+            gap=max(self.cost - self.bound, 0),
+            cuts=tuple(cuts),
+            root=root,
         )
 
 
@@ -298,7 +341,7 @@ class _Pool:
 
     def __init__(self, families: Families) -> None:
         self._families = families
-        self._entries: dict[object, tuple[Ints, Ints]] = {}
+        self._entries: dict[object, tuple[NDArray[np.int32], NDArray[np.int32]]] = {}
         self._idle: dict[object, int] = {}
 
     def __contains__(self, cut: Cut) -> bool:
@@ -311,7 +354,7 @@ class _Pool:
         for cut, multiplier in zip(cuts, to_units(multipliers).tolist(), strict=True):
             index, coefficients = self._entry(cut)
             if multiplier:
-                reduced[index] += multiplier * coefficients
+                reduced[index] += np.int64(multiplier) * coefficients
                 bound -= multiplier * cut.limit
         masked = np.where(alive, reduced, np.iinfo(np.int64).max)
         lowest = np.minimum.reduceat(masked, families.start[:-1])
@@ -324,12 +367,12 @@ class _Pool:
             self._idle[key] = 0 if multiplier > 1e-9 else self._idle.get(key, 0) + 1
         return np.array([self._idle[key] for key in keys], dtype=np.int64)
 
-    def _entry(self, cut: Cut) -> tuple[Ints, Ints]:
+    def _entry(self, cut: Cut) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         key = cut.key
         if key not in self._entries:
             coefficients = cut.coefficients_of(self._families.children, self._families.rows)
             index = np.flatnonzero(coefficients)
-            self._entries[key] = index, coefficients[index]
+            self._entries[key] = index.astype(np.int32), coefficients[index].astype(np.int32)
         return self._entries[key]
 
 
@@ -339,26 +382,18 @@ def to_units(multipliers: Floats) -> Ints:
     return units
 
 
-def _freeze(node: _Node) -> Node:
-    """Return a node of the search as a node of a proof."""
-    return Node(tuple(node.steps), node.pair, tuple(_freeze(part) for part in node.parts))
+def _positive(relaxation: Relaxation) -> _Multipliers:
+    """Return the positive multipliers of a relaxation."""
+    multipliers = to_units(relaxation.multipliers)
+    positive = np.flatnonzero(multipliers)
+    return _Multipliers([relaxation.cuts[index] for index in positive], multipliers[positive].tolist())
 
 
 def _shorten(cut: Cluster | Facet, families: Families) -> Cluster | Facet:
     """Return a cut without the coefficients that no family has."""
     if isinstance(cut, Cluster):
         return cut
-    point = _project(Support(families.children, families.rows, np.ones(len(families))), cut.members)
+    point = project_support(Support(families.children, families.rows, np.ones(len(families))), cut.members)
     coefficients = np.zeros_like(cut.coefficients)
     coefficients[point.children, point.parents] = cut.coefficients[point.children, point.parents]
     return cut._replace(coefficients=coefficients)
-
-
-def _project(support: Support, members: Ints) -> Point:
-    """Return the point that weights of families give to parent sets among some variables."""
-    own, bits = project(members, support.children, support.rows)
-    inside = (own >= 0) & (bits > 0)
-    distinct, place = np.unique((own[inside] << len(members)) | bits[inside], return_inverse=True)
-    weights = np.zeros(len(distinct))
-    np.add.at(weights, place, support.weights[inside])
-    return Point(distinct >> len(members), distinct & ((1 << len(members)) - 1), weights)

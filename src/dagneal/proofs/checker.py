@@ -19,7 +19,7 @@ from dagneal.base.kernels import Ints
 from dagneal.proofs.certificate import Node, Proof, fingerprint
 from dagneal.proofs.cluster_cuts import Cluster
 from dagneal.proofs.facets import MAX_FACET_SIZE, Facet
-from dagneal.proofs.families import Families
+from dagneal.proofs.families import MAX_COST, UNITS, Families
 
 _MAX_DEPTH = 500  # of the search tree
 _LARGEST = 1 << 61  # units; sums of larger numbers could overflow
@@ -46,9 +46,11 @@ def check_proof(proof: Proof, families: Families) -> int:
             )
     if proof.fingerprint != fingerprint(families):
         raise ProofError("the proof belongs to other data: the local scores differ")
-    if proof.tolerance < 0:
-        raise ProofError(f"the tolerance is {proof.tolerance}; it must not be negative")
-    target = _cost(proof, families) - proof.tolerance
+    if proof.gap < 0:
+        raise ProofError(f"the gap is {proof.gap}; it must not be negative")
+    target = _cost(proof, families) - proof.gap
+    if target > MAX_COST * UNITS:  # then a better network could contain a family that is left out
+        raise ProofError(f"the network is more than {MAX_COST:,} nats below the sum of the best local scores")
     coefficients = [_check_cut(cut, families, f"cut {number}") for number, cut in enumerate(proof.cuts)]
     limits = [int(cut.limit) for cut in proof.cuts]
     n = families.variables

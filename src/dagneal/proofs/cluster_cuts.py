@@ -14,12 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.base.kernels import Floats, Ints, kernel
+from dagneal.base.kernels import Floats, Ints, kernel, run_threads
 from dagneal.scoring.sets import Members
 
 _STEPS = 30  # of each tabu search
 _TENURE = 5  # steps for which a variable stays where it is after a move
 _MAX_LENGTH = 1.5  # of a cycle; a cycle shorter than 1 is a violated cut, and tabu search can improve longer ones
+_CHUNK = 64  # tabu searches of a task
 _LEAST = 1e-4  # smallest violation of a cut
 _MOST_SIMILAR, _OVERLAP = 3, 0.8  # number of cuts that may share this share of their variables
 
@@ -87,10 +88,16 @@ def find_clusters(support: Support, seeds: Sequence[tuple[int, ...]], variables:
     for line, seed in zip(begin, seeds, strict=True):
         line[list(seed)] = True
     rated: dict[Cluster, float] = {}
-    memory = _Memory.create(variables, len(support.weights))
-    for k in (1, 2):
-        sets, violations = begin.copy(), np.zeros(len(seeds))
-        _search_clusters(support, k, sets, violations, memory)
+
+    def work(task: tuple[int, int]) -> tuple[NDArray[np.bool_], Floats]:
+        k, first = task
+        sets = begin[first : first + _CHUNK].copy()
+        violations = np.zeros(len(sets))
+        _search_clusters(support, k, sets, violations, _Memory.create(variables, len(support.weights)))
+        return sets, violations
+
+    tasks = [(k, first) for k in (1, 2) for first in range(0, len(seeds), _CHUNK)]
+    for (k, _), (sets, violations) in zip(tasks, run_threads(work, tasks), strict=True):
         for chosen, violation in zip(sets, violations, strict=True):
             if violation > _LEAST:
                 rated[Cluster(tuple(np.flatnonzero(chosen).tolist()), k)] = violation / np.sqrt(chosen.sum())
@@ -141,7 +148,12 @@ def shortest_paths(weights: Floats) -> tuple[Floats, Ints]:
     """
     lengths = np.where(weights > 0.0, 1.0 - np.minimum(weights, 1.0), np.inf)
     following = np.where(weights > 0.0, np.arange(len(weights))[None, :], -1)
-    _shorten_paths(lengths, following)
+    for middle in range(len(weights)):  # Floyd and Warshall
+        begins = np.flatnonzero(lengths[:, middle] < np.inf)
+        through = lengths[begins, middle][:, None] + lengths[middle]
+        shorter = through < lengths[begins] - 1e-12
+        lengths[begins] = np.where(shorter, through, lengths[begins])
+        following[begins] = np.where(shorter, following[begins, middle][:, None], following[begins])
     return lengths, following
 
 
@@ -156,20 +168,6 @@ def edge_weights(support: Support, variables: int) -> Floats:
     family, place = np.nonzero(support.rows >= 0)
     np.add.at(weights, (support.rows[family, place], support.children[family]), support.weights[family])
     return weights
-
-
-@kernel
-def _shorten_paths(lengths: Floats, following: Ints) -> None:
-    """Replace edge lengths by the lengths of shortest paths (Floyd and Warshall). Write the next variable on each path."""
-    n = len(lengths)
-    for middle in range(n):
-        for begin in range(n):
-            if lengths[begin, middle] < np.inf:
-                for end in range(n):
-                    length = lengths[begin, middle] + lengths[middle, end]
-                    if length < lengths[begin, end] - 1e-12:
-                        lengths[begin, end] = length
-                        following[begin, end] = following[begin, middle]
 
 
 class _Memory(NamedTuple):

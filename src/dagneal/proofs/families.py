@@ -16,6 +16,7 @@ from dagneal.scoring.sets import Members, expand_masks
 from dagneal.scoring.table import ScoreTable
 
 UNITS = 1 << 40  # units in one nat
+ROUNDING = 0.5 / UNITS  # nats by which rounding changes a local score at most
 MAX_COST = 1 << 19  # nats; families of a higher cost are left out, so that costs and multipliers fit into 64 bits
 
 
@@ -70,6 +71,14 @@ class Families:
             costs=(highest[children] - units[kept]).astype(np.int64),
             highest=highest.astype(np.int64),
         )
+
+    def score(self, cost: int) -> float:
+        """Return the log score of networks of a cost.
+
+        Args:
+            cost: cost in units of 2^-40 nats.
+        """
+        return (int(self.highest.sum()) - cost) / UNITS
 
     @property
     def variables(self) -> int:

@@ -39,25 +39,41 @@ class Relaxation:
         weights: weight of each family in `columns`.
         prices: dual value of each child, in nats.
         multipliers: dual value of each cut, in nats; not negative.
+        work: work so far: for each step of the simplex method, the number of rows and columns; and all entries of the
+            programme for each time that it is built or solved. It is the same on all machines.
     """
 
     def __init__(self, families: Families, columns: Ints, ceiling: float) -> None:
         self.families, self.columns, self._ceiling = families, columns, ceiling
         self.cuts: list[Cut] = []
         self.weights = self.prices = self.multipliers = np.empty(0)
+        self.work = 0
         self._build(None)
 
     def solve(self) -> None:
         """Solve the programme and set `weights`, `prices` and `multipliers`."""
-        self._highs.run()
+        self._run()
         if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             self._build(None)  # without the last solution
-            self._highs.run()
+            self._run()
         solution = self._highs.getSolution()
         n = self.families.variables
         duals = np.array(solution.row_dual)
         self.weights = np.array(solution.col_value)[n:]
         self.prices, self.multipliers = duals[:n], np.maximum(-duals[n:], 0.0)
+
+    def _run(self) -> None:
+        """Run HiGHS and count the work."""
+        self._highs.run()
+        rows, columns = self._size
+        steps = max(int(self._highs.getInfo().simplex_iteration_count), 0)
+        self.work += steps * (rows + columns) + rows * columns
+
+    @property
+    def _size(self) -> tuple[int, int]:
+        """The number of rows and columns of the programme."""
+        n = self.families.variables
+        return n + len(self.cuts), n + len(self.columns)
 
     def add_cuts(self, cuts: Sequence[Cut]) -> None:
         """Add cuts."""
@@ -101,11 +117,13 @@ class Relaxation:
 
     def _build(self, basis: Any) -> None:
         """Pass the programme to HiGHS, with a basis to start from."""
-        n, total = self.families.variables, self.families.variables + len(self.columns)
+        n = self.families.variables
+        rows, total = self._size
+        self.work += rows * total
         children = np.concatenate([np.arange(n), self.families.children[self.columns]])
         matrix = [*(children == np.arange(n)[:, None]).astype(np.int64), *map(self._line, self.cuts)]
         model = highspy.HighsLp()
-        model.num_col_, model.num_row_ = total, len(matrix)
+        model.num_col_, model.num_row_ = total, rows
         model.col_cost_ = np.concatenate([np.full(n, self._ceiling), self._costs(self.columns)])
         model.col_lower_, model.col_upper_ = np.zeros(total), np.full(total, highspy.kHighsInf)
         model.row_lower_ = np.array([1.0] * n + [-highspy.kHighsInf] * len(self.cuts))

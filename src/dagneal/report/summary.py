@@ -16,7 +16,7 @@ from dagneal.graphs.dags import graph_from_edges, ordered_parents
 from dagneal.graphs.knowledge import Knowledge
 from dagneal.networks.comparison import Comparison
 from dagneal.report.terminal import draw_text
-from dagneal.solvers.solution import Division, Hardware, ReadSummary, SearchSummary
+from dagneal.solvers.solution import Bound, Division, Hardware, ReadSummary, SearchSummary
 
 _LONGEST = 60  # longest printed name, in columns
 _NAMES = 8  # most names in a list
@@ -25,7 +25,7 @@ _STAGES = {  # printed names of the stages in `Solution.seconds`
     "pairs": "scoring pairs",
     "solve": "search",
     "exact": "exact search",
-    "bound": "upper bound",
+    "proof": "proof",
     "encode": "encoding",
     "sample": "sampling",
     "decode": "decoding",
@@ -60,6 +60,8 @@ def summary_lines(
         lines += ["", *division_lines(solution.division)]
     score_line = _score_line(solution)
     lines += ["", score_line if solution.is_dag else translate(score_line)]
+    if solution.bound is not None and solution.bound.stopped:
+        lines.append(translate(proof_line(solution.bound)))
     if solution.search is not None:
         lines += search_lines(solution.search, solution.optimal, translate)
     if solution.reads is not None:
@@ -95,7 +97,7 @@ def optimality_text(solution: AnnotatedSolution, limit: str) -> str:
         limit: parent limit as text, such as `at most 2 parents`.
     """
     if solution.optimal:
-        return f"proved optimal for {limit}"
+        return "proved optimal" if solution.max_parents >= len(solution.dag) - 1 else f"proved optimal for {limit}"
     bound = solution.bound
     if bound is None:
         return f"not proved optimal ({limit})"
@@ -103,6 +105,17 @@ def optimality_text(solution: AnnotatedSolution, limit: str) -> str:
         few = plural(bound.max_parents, "parent")
         return f"not proved optimal ({limit}); upper bound for at most {few} only: {bound.score:.3f}"
     return f"not proved optimal ({limit}); upper bound {bound.score:.3f} (gap {solution.gap:.3f})"
+
+
+def proof_line(bound: Bound) -> str:
+    """Return a line that states why a proof attempt ended early, and how to continue it.
+
+    Args:
+        bound: upper bound that was proved so far.
+    """
+    if bound.stopped == "effort":
+        return "the proof attempt stopped after a fixed effort; set prove=300 to allow 300 s"
+    return f"the proof attempt was stopped by {'Ctrl-C' if bound.stopped == 'interrupt' else 'the time limit'}"
 
 
 def search_lines(search: SearchSummary, optimal: bool, translate: Callable[[str], str] = str) -> list[str]:

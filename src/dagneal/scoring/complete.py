@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.kernels import Floats, Ints, kernel, run_threads
-from dagneal.base.machine import has_memory
+from dagneal.base.machine import check_memory, has_memory
 from dagneal.scoring.additions import Additions, Indicators, can_score_additions
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.sets import Members, pack_flags, state_combinations, word_count
 from dagneal.scoring.table import ScoreTable, table_layout
 
+_BYTES = 40  # memory for each set of the largest size
 _CHUNK = 1 << 17  # sets that are counted at a time
 _FEW_ROWS, _FEW_STATES = 1000, 20  # up to these numbers of distinct rows and states, `_sums_of_few_rows` is faster
 _FEW_SIZE, _FEW = 3, 1 << 12  # the smallest sets that it counts, and the number of sets that a task counts
@@ -47,7 +48,7 @@ def complete_cost(scorer: Scorer, most: int) -> float:
         most: maximum number of parents.
     """
     n = len(scorer.data.names)
-    if scorer.criterion.depends_on_child or not has_memory(40 * comb(n, most + 1)):
+    if scorer.criterion.depends_on_child or not has_memory(_BYTES * comb(n, most + 1)):
         return float("inf")
     return scorer.counter.total_cost(most + 1)
 
@@ -71,7 +72,7 @@ class CompleteSets(NamedTuple):
         """Return the sets as a score table.
 
         Args:
-            scorer: scorer that the sets come from, without background knowledge.
+            scorer: scorer that the sets come from.
         """
         n = len(scorer.data.names)
         everyone = np.arange(n)
@@ -88,13 +89,14 @@ class CompleteSets(NamedTuple):
             score_name=scorer.criterion.name,
             **layout,
             scores=self.scores[order],
+            required=None if scorer.constraints is None else scorer.constraints.required,
         )
 
 
 def complete_sets(scorer: Scorer, most: int) -> CompleteSets:
     """Return all parent sets of up to `most` parents that score higher than each of their subsets.
 
-    Forbidden parents are left out. Required parents are not enforced, so use the sets of a child only if it has none.
+    All sets obey the background knowledge of the scorer. A child whose required parents are more than `most` has no set.
 
     Args:
         scorer: scorer of the data with a finite `complete_cost`.
@@ -113,13 +115,17 @@ def complete_sets(scorer: Scorer, most: int) -> CompleteSets:
 
     def work(child: int) -> tuple[Members, Floats]:
         scorer.counter.run.deadline.check()
-        allowed = np.ones(n, dtype=bool) if rules is None else rules.allowed[:, child]
+        allowed, required, limit = np.ones(n, dtype=bool), np.zeros(n, dtype=bool), n
+        if rules is not None:
+            required, limit = np.ascontiguousarray(rules.required[:, child]), int(rules.limits[child])
+            allowed = rules.allowed[:, child] | required
         highest = np.empty(0)  # for each set of the size before, the best score of the set and its subsets
         kept_rows, kept_scores = [], []
         for size in range(most + 1):
             rows = sets[size] + (sets[size] >= child).astype(np.int32)  # all sets without the child
             scores, better = np.empty(len(rows)), np.empty(len(rows), dtype=np.int64)
-            _score(child, rows, allowed, binomials, sums[size + 1][:, 0], sums[size][:, -1], scores)
+            sides = sums[size + 1][:, 0], sums[size][:, -1]
+            _score(child, rows, allowed & (size <= limit), required, binomials, *sides, scores)
             if scorer.criterion.penalised:
                 cells = state_combinations(rows, scorer.data.arities)
                 scores -= scorer.criterion.penalties(int(scorer.data.arities[child]), cells, scorer.data.rows)
@@ -141,19 +147,37 @@ def complete_sets(scorer: Scorer, most: int) -> CompleteSets:
     return CompleteSets(most, children, rows, scores)
 
 
+def complete_table(scorer: Scorer, most: int) -> ScoreTable:
+    """Return a score table with all parent sets of up to `most` parents that can be in an optimal network.
+
+    Args:
+        scorer: scorer of the data.
+        most: maximum number of parents.
+    """
+    if scorer.criterion.depends_on_child:
+        return scorer.table(most)
+    n = len(scorer.data.names)
+    check_memory(_BYTES * comb(n, most + 1), f"all sets of {most} parents", "use a lower parent limit")
+    return complete_sets(scorer, most).table(scorer)
+
+
 @kernel
 def _score(
     child: int,
     rows: Members,
     allowed: NDArray[np.bool_],
+    required: NDArray[np.bool_],
     binomials: Ints,
     families: Floats,
     parents: Floats,
     scores: Floats,
 ) -> None:
-    """Write the scores of all parent sets of one size into `scores`; minus infinity for sets with a forbidden parent."""
+    """Write the scores of all parent sets of one size into `scores`; minus infinity for sets that are not allowed."""
+    needed = 0
+    for parent in range(len(required)):
+        needed += required[parent]
     for index in range(len(rows)):
-        own, family, before, legal = 0, 0, 0, True
+        own, family, before, lacking, legal = 0, 0, 0, needed, True
         for place in range(rows.shape[1]):
             parent = rows[index, place]
             own += binomials[parent, place + 1]
@@ -163,8 +187,9 @@ def _score(
             else:
                 family += binomials[parent, place + 2]
             legal &= allowed[parent]
+            lacking -= required[parent]
         family += binomials[child, before + 1]
-        scores[index] = families[family] - parents[own] if legal else -np.inf
+        scores[index] = families[family] - parents[own] if legal and lacking == 0 else -np.inf
 
 
 @kernel

@@ -15,7 +15,7 @@ from dagneal.graphs.dags import check_acyclic, check_variables, graph_from_edges
 from dagneal.runtime.run import DEFAULT_RUN
 from dagneal.scoring.scorer import Scorer
 from dagneal.solvers.problem import Problem
-from dagneal.solvers.solution import Bound, Division, Hardware, ReadSummary, SearchSummary, Solution
+from dagneal.solvers.solution import Bound, Certificate, Division, Hardware, ReadSummary, SearchSummary, Solution
 
 _TOLERANCE = 1e-9  # allowed relative difference between the score of a solution and the score of its graph
 
@@ -76,6 +76,7 @@ def _check_types(solution: Solution, who: str) -> Solution:
         ("bound", Bound),
         ("hardware", Hardware),
         ("search", SearchSummary),
+        ("proof", Certificate),
     ):
         if getattr(solution, name) is not None and not isinstance(getattr(solution, name), kind):
             raise InputError(f"{who} returned {name}={short_repr(getattr(solution, name))}; give a {kind.__name__} or None")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import networkx as nx
 
@@ -168,10 +169,25 @@ class Bound:
     Attributes:
         score: upper bound on the log score of all networks within the parent limit.
         max_parents: parent limit of these networks.
+        stopped: reason why the attempt to prove a lower bound ended: `"effort"`, `"time"` or `"interrupt"`; empty if the
+            bound is the score of a network.
     """
 
     score: float
     max_parents: int
+    stopped: str = ""
+
+
+@runtime_checkable
+class Certificate(Protocol):
+    """A proof that can be saved, such as `dagneal.proofs.Proof`."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the proof to a file.
+
+        Args:
+            path: name of the file.
+        """
 
 
 @dataclass(frozen=True)
@@ -231,6 +247,7 @@ class Solution:
         bound: proved upper bound on the score; None if unknown or if the optimum is known.
         hardware: use of a quantum annealer; None without a quantum annealer.
         search: summary of an anytime search; None for other solvers.
+        proof: proof that the solution is optimal, or of its upper bound; None if there is none.
     """
 
     dag: nx.DiGraph
@@ -245,6 +262,7 @@ class Solution:
     bound: Bound | None = None
     hardware: Hardware | None = None
     search: SearchSummary | None = None
+    proof: Certificate | None = None
 
     @property
     def edges(self) -> list[tuple[str, str]]:

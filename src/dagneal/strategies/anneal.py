@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from dagneal.base.defaults import NETWORK_PARENTS, PAPER_PARENTS
-from dagneal.base.errors import InputError, check_flag, check_keywords, whole_number
+from dagneal.base.errors import InputError, OutOfTimeError, check_flag, check_keywords, whole_number
 from dagneal.divide.division import Combine, DivisionSettings, divide
 from dagneal.divide.global_solve import AnnealedSolver, ClassicalSolver
 from dagneal.divide.subproblem_solvers import Annealing, ExactSubproblems, SequentialSubproblems, SubproblemSolver
+from dagneal.proofs.attempt import EFFORT
 from dagneal.qubo.encode import TIGHT, Encoding, as_encoding
 from dagneal.runtime.run import NEVER, Run
+from dagneal.scoring.complete import complete_table
 from dagneal.solvers.annealing import anneal, check_parameters, is_sampler
-from dagneal.solvers.policy import parent_limit
+from dagneal.solvers.policy import EXACT_FOR_COMPARISON, parent_limit
 from dagneal.solvers.problem import Problem, Solver
 from dagneal.solvers.samplers import (
     Closing,
@@ -29,9 +31,14 @@ from dagneal.solvers.samplers import (
 from dagneal.solvers.solution import Division, Solution
 from dagneal.strategies.classical import Exact, refuse_initial, solve_table
 from dagneal.strategies.names import DIRECT, QUANTUM, SEEDLESS, check_sampler_name, make_sampler
+from dagneal.strategies.proving import Prove, add_proof, attempt_proof, check_prove, lists_are_quick
 
 if TYPE_CHECKING:
     import dimod
+
+
+_MAX_COMPARED = 80  # variables up to which the network of a sampler is compared with a proved optimum or bound
+_COMPARISON = EFFORT / 5  # work of this comparison
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,7 +59,8 @@ class Anneal:
         encoding: QUBO encoding, or its name such as `"paper"`.
         repair: True to return the best repaired read, False to return a raw read as in the paper.
         parameters: additional parameters of the sampler, such as `{"num_sweeps": 5000}`.
-        bound: True to prove an upper bound on the score; used only with `direct=True`.
+        prove: True for a proof attempt of a fixed effort, which shows how far the result can be from the optimum; False for
+            none, or the number of seconds that it may take.
     """
 
     sampler: dimod.Sampler | str
@@ -61,7 +69,7 @@ class Anneal:
     encoding: Encoding | str = TIGHT
     repair: bool = True
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    bound: bool = True
+    prove: Prove = True
 
     def __post_init__(self) -> None:
         if isinstance(self.sampler, type):
@@ -72,7 +80,8 @@ class Anneal:
         elif not is_sampler(self.sampler):
             raise InputError(f"sampler is {type(self.sampler).__name__}; give a dimod sampler, or a name such as 'sa'")
         object.__setattr__(self, "encoding", as_encoding(self.encoding))
-        for name in ("repair", "bound") if self.direct is None else ("direct", "repair", "bound"):
+        check_prove(self.prove)
+        for name in ("repair",) if self.direct is None else ("direct", "repair"):
             check_flag(name, getattr(self, name))
         check_keywords("parameters", self.parameters)
         if self.num_reads is not None:
@@ -102,7 +111,8 @@ class Anneal:
         with open_sampler(self, run) as ready:
             if ready.is_direct:
                 return with_usage(ready, lambda: ready.solve_directly(problem, run))
-            return with_usage(ready, lambda: _divide(problem, DivisionSettings(), ready, {}, run))
+            solution = with_usage(ready, lambda: _divide(problem, DivisionSettings(), ready, {}, run))
+        return _compare(solution, problem, self.prove, run)
 
     @property
     def is_direct(self) -> bool:
@@ -147,7 +157,8 @@ class Anneal:
         return solve_table(
             problem.with_limit(limit),
             lambda table: anneal(table, self.sampler, self.repair, self.encoding, run, **parameters),
-            self.bound,
+            run,
+            self.prove,
         )
 
 
@@ -204,7 +215,8 @@ class Divide:
         settings = self.settings
         if isinstance(self.solver, Anneal):
             with open_sampler(self.solver, run) as ready:
-                return with_usage(ready, lambda: _divide(problem, settings, ready, self.subproblem_parameters, run))
+                solution = with_usage(ready, lambda: _divide(problem, settings, ready, self.subproblem_parameters, run))
+            return _compare(solution, problem, self.solver.prove, run)
         n = len(problem.names)
         if n < 3:
             return _solve_undivided(self.solver if isinstance(self.solver, Solver) else Exact(), problem, settings, run)
@@ -251,6 +263,24 @@ def _divide(problem: Problem, settings: DivisionSettings, ready: Anneal, changes
     if isinstance(sampler, Metered):
         global_solver = replace(global_solver, whole_edges=CHIP_WHOLE_EDGES, window_edges=CHIP_WINDOW_EDGES)
     return divide(problem, settings, solver, global_solver, run)
+
+
+def _compare(solution: Solution, problem: Problem, setting: Prove, run: Run) -> Solution:
+    """Compare the network of a sampler with a proved optimum or bound, if there are more than 20 and at most 80 variables.
+
+    The comparison is optional: Ctrl-C and the deadline end it, but do not lose the network.
+    """
+    n, division = len(problem.names), solution.division
+    by_votes = division is None or division.combine != "conquer" or division.interrupted
+    if by_votes or solution.reads is None or not EXACT_FOR_COMPARISON < n <= _MAX_COMPARED or not solution.is_dag:
+        return solution
+    if not setting or not lists_are_quick(problem.scorer, solution.max_parents, setting):
+        return solution
+    attempt = None
+    with suppress(KeyboardInterrupt, OutOfTimeError):
+        table = complete_table(problem.scorer, solution.max_parents)
+        attempt = attempt_proof(table, solution.dag, setting, run, problem.scorer, _COMPARISON)
+    return add_proof(solution, attempt)
 
 
 def _solve_undivided(solver: Solver, problem: Problem, settings: DivisionSettings, run: Run) -> Solution:

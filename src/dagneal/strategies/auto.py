@@ -1,51 +1,54 @@
-"""The default solver `Auto`: an anytime search, followed by exact search or an upper bound if they take only seconds."""
+"""The default solver `Auto`: an anytime search, followed by a proof of optimality or of an upper bound."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from time import perf_counter
 
+import networkx as nx
 import numpy as np
 
 from dagneal.base.defaults import NETWORK_PARENTS
-from dagneal.base.errors import InputError, OutOfTimeError, check_flag
-from dagneal.base.kernels import Ints
+from dagneal.base.errors import InputError, OutOfTimeError
 from dagneal.graphs.dags import dag_from_parents, topological_order
+from dagneal.proofs.attempt import Attempt
 from dagneal.runtime.run import Run
+from dagneal.scoring.complete import complete_table
 from dagneal.scoring.scorer import Scorer, check_max_parents
-from dagneal.scoring.sets import Members, expand_masks, pad_sets
+from dagneal.scoring.sets import pad_sets
 from dagneal.scoring.table import ScoreTable
 from dagneal.search.anytime import EFFORTS, AnytimeSearch, Effort, FoundNetwork
 from dagneal.search.trace import TracePoint, stop_reason
 from dagneal.solvers.annealing import equal_scores
 from dagneal.solvers.exact import exact
-from dagneal.solvers.policy import COMPLETE_PARENTS, COMPLETE_VARIABLES, exact_is_quick, table_is_quick
+from dagneal.solvers.policy import exact_is_quick, table_is_quick
 from dagneal.solvers.problem import Problem
 from dagneal.solvers.solution import Bound, SearchSummary, Solution
-from dagneal.strategies.classical import Exact, OrderSearch, prove_bound, solve_table
+from dagneal.strategies.classical import Exact, OrderSearch, solve_table
+from dagneal.strategies.proving import Prove, attempt_proof, check_prove, lists_are_quick
 
-_MAX_BOUND = 100  # with more variables, the bound is too high to be useful, and it takes much memory
 _LEAST_GAIN = 1.0  # nats; the parent limit of exact search is raised while this gains more
 _INSTANT = 12  # up to this number of variables, exact search needs no time, so there is no anytime search before it
 
 
 @dataclass(frozen=True)
 class Auto:
-    """The default solver: an anytime search, and exact search if it takes only seconds.
+    """The default solver: an anytime search, followed by a proof of optimality or of an upper bound.
 
     The anytime search has a first network within fractions of a second, and improves it until three rounds of restarts bring
     no improvement. Up to 22 variables, exact search then proves the optimum. Up to 12 variables, exact search comes first.
+    With more variables, branch and cut proves the optimum or a gap, if the parent sets are few enough to be listed.
 
     Args:
-        bound: True to prove an upper bound on the score, if this takes only seconds.
+        prove: True for a proof attempt of a fixed effort, False for none, or the number of seconds that it may take.
         effort: `"normal"`, or `"max"` to search until the time limit.
     """
 
-    bound: bool = True
+    prove: Prove = True
     effort: Effort = "normal"
 
     def __post_init__(self) -> None:
-        check_flag("bound", self.bound)
+        check_prove(self.prove)
         if self.effort not in EFFORTS:
             raise InputError(f"effort is {self.effort!r}; give one of {', '.join(map(repr, EFFORTS))}")
 
@@ -53,13 +56,12 @@ class Auto:
         """Solve a problem; see `dagneal.Solver`."""
         n = len(problem.names)
         if isinstance(problem.source, ScoreTable):
-            return (Exact() if exact_is_quick(n) else OrderSearch(bound=self.bound)).solve(problem, run)
+            return (Exact() if exact_is_quick(n) else OrderSearch(prove=self.prove)).solve(problem, run)
         scorer = problem.scorer
         given = None if problem.max_parents is None else check_max_parents(problem.max_parents, n)
         if scorer.knowledge is not None:
             scorer.knowledge.check(problem.names, n - 1 if given is None else given)
-        required = _most_required(scorer)
-        limit = max(min(NETWORK_PARENTS, n - 1), required) if given is None else given
+        limit = max(min(NETWORK_PARENTS, n - 1), _most_required(scorer)) if given is None else given
         provable = exact_is_quick(n) and table_is_quick(scorer, limit)
         begun = perf_counter()
         if provable and n <= _INSTANT:
@@ -68,18 +70,17 @@ class Auto:
         search = AnytimeSearch(scorer, given, run)
         search.solve(_found_network(problem), self.effort, restarts=not provable)
         seconds = {"search": perf_counter() - begun}
-        proved = bound = None
-        few = min(COMPLETE_PARENTS, limit)
+        exact_solution = attempt = None
         if not search.stopped and provable:
             with search.keep_best():
-                proved, search.stopped = _prove(problem, given, limit, run)
-                seconds |= {"score": proved.seconds["score"], "exact": proved.seconds["solve"]}
-        elif not search.stopped and self.bound and required <= few:
+                exact_solution, search.stopped = _prove(problem, given, limit, run)
+                seconds |= {"score": exact_solution.seconds["score"], "exact": exact_solution.seconds["solve"]}
+        elif not search.stopped and self.prove:
             with search.keep_best():
-                bound = _bound(search, few)
-            if bound is not None or search.stopped:
-                seconds["bound"] = perf_counter() - begun - seconds["search"]
-        solution = _better(_solution(search, given, bound), proved)
+                attempt = _attempt(search, given, self.prove, begun)
+            if attempt is not None or search.stopped:
+                seconds["proof"] = perf_counter() - begun - seconds["search"]
+        solution = _better(_solution(search, given, attempt), exact_solution)
         summary = SearchSummary(tuple(search.trace), search.stopped, solution.optimal or search.locally_optimal)
         return _add_summary(replace(solution, seconds=seconds), summary, problem, begun)
 
@@ -120,44 +121,74 @@ def _found_network(problem: Problem) -> FoundNetwork | None:
     return FoundNetwork(order, parents)
 
 
-def _bound(search: AnytimeSearch, few: int) -> Bound | None:
-    """Return an upper bound, from complete lists of the search or from a complete table. Return None if neither is quick.
+def _attempt(search: AnytimeSearch, given: int | None, setting: Prove, begun: float) -> Attempt | None:
+    """Try to prove that the network of a search is optimal, and continue the search if the attempt finds a better one.
 
-    The search has no complete lists if the pseudo-counts of the score depend on the child. Complete lists ignore required
-    parents. In these cases, all sets of at most `few` parents are counted here, and added to the search.
+    Return None if the parent sets are too many to be listed. The progress of the bound becomes part of the trace.
     """
-    scorer = search.scorer
-    if search.complete is not None and scorer.knowledge is None and len(scorer.data.names) <= _MAX_BOUND:
-        return prove_bound(search.complete.table(scorer))
-    if len(scorer.data.names) > COMPLETE_VARIABLES or not table_is_quick(scorer, few):
+    size = _proof_size(search, given, setting)
+    if size is None:
         return None
-    table = scorer.table(few)
-    search.add_sets(*_undominated(table), "complete table")
-    return prove_bound(table)
+    scorer, start = search.scorer, perf_counter() - begun
+    known = search.complete if search.complete is not None and search.complete.max_parents >= size else None
+    table = complete_table(scorer, size) if known is None else known.table(scorer)
+    attempt = attempt_proof(table, _dag(search), setting, search.run, scorer)
+    if attempt is None:
+        return None
+    covered = given is None or size >= given
+    moments = [(start + seconds, score, bound) for seconds, score, bound in attempt.trace]
+    for seconds, score, bound in moments if covered else ():
+        search.trace.append(TracePoint(seconds, max(score, search.best.score), "proof", bound))
+    if attempt.score > search.best.score and not equal_scores(attempt.score, search.best.score):
+        index = {name: child for child, name in enumerate(scorer.data.names)}
+        rows = [sorted(index[parent] for parent in attempt.dag.predecessors(name)) for name in index]
+        search.add_sets(np.arange(len(rows)), pad_sets(rows), "proof")
+    return attempt
 
 
-def _undominated(table: ScoreTable) -> tuple[Ints, Members]:
-    """Return the children and the parent sets of a table, without sets that score no better than one of their subsets."""
-    start, masks, _ = table.pruned
-    children, parents = np.empty(len(masks), dtype=np.int64), np.empty((len(masks), table.max_parents), dtype=np.int32)
-    expand_masks(table.first, table.candidates, start, masks, 0, children, parents)
-    return children, parents
+def _proof_size(search: AnytimeSearch, given: int | None, setting: Prove) -> int | None:
+    """Return the parent limit of a proof: the given limit, or at least the number of parents in the network.
+
+    If the lists of parent sets would take too long, return the limit of the complete lists of the search, or None if the
+    network has more parents.
+    """
+    complete = 0 if search.complete is None else search.complete.max_parents
+    most = max(int((search.best.parents >= 0).sum(axis=1).max()), _most_required(search.scorer), 1)
+    size = max(most, complete) if given is None else given
+    if size <= complete:
+        return size
+    if lists_are_quick(search.scorer, size, setting):
+        return size
+    return complete if most <= complete else None
 
 
-def _solution(search: AnytimeSearch, given: int | None, bound: Bound | None) -> Solution:
-    """Return the best network of a search as a `Solution`."""
+def _dag(search: AnytimeSearch) -> nx.DiGraph:
+    """Return the best network of a search."""
     names, parents = search.scorer.data.names, search.best.parents
-    dag = dag_from_parents({name: [names[p] for p in row if p >= 0] for name, row in zip(names, parents, strict=True)})
-    most = int((parents >= 0).sum(axis=1).max())
-    limit = max(min(NETWORK_PARENTS, len(names) - 1), most) if given is None else given
+    return dag_from_parents({name: [names[p] for p in row if p >= 0] for name, row in zip(names, parents, strict=True)})
+
+
+def _solution(search: AnytimeSearch, given: int | None, attempt: Attempt | None) -> Solution:
+    """Return the best network of a search as a `Solution`, with the bound and the proof of an attempt."""
+    most = int((search.best.parents >= 0).sum(axis=1).max())
+    limit = max(min(NETWORK_PARENTS, len(search.best.parents) - 1), most) if given is None else given
+    bound = proof = None
+    optimal = False
+    if attempt is not None:
+        bound = attempt.bound
+        if given is None and most <= bound.max_parents:
+            limit = bound.max_parents  # the networks that the bound covers
+        if equal_scores(search.best.score, attempt.score) and most <= bound.max_parents:
+            proof, optimal = attempt.proof, attempt.optimal and bound.max_parents >= limit
     return Solution(
-        dag=dag,
+        dag=_dag(search),
         score=search.best.score,
         max_parents=limit,
         solver="search",
-        optimal=bound is not None and bound.max_parents >= limit and bool(equal_scores(search.best.score, bound.score)),
+        optimal=optimal,
         seed=search.run.seed,
-        bound=bound,
+        bound=None if optimal else bound,
+        proof=proof,
     )
 
 
@@ -173,8 +204,10 @@ def _better(found: Solution, proved: Solution | None) -> Solution:
 def _add_summary(solution: Solution, summary: SearchSummary, problem: Problem, begun: float) -> Solution:
     """Return a solution with a summary of its search. If a bound is proved, it is in the last point of the trace."""
     dag, trace = solution.dag, summary.trace
-    if solution.gap is not None:
-        stage = "exact search" if solution.solver == "exact" else "bound"
+    if solution.gap is None:  # a bound for fewer parents
+        trace = tuple(replace(point, bound=None) for point in trace)
+    else:
+        stage = "exact search" if solution.solver == "exact" else "proof"
         trace = (*trace, TracePoint(perf_counter() - begun, solution.score, stage, solution.score + solution.gap))
     rules, most = problem.scorer.constraints, len(dag) - 1
     limits = np.full(len(dag), most) if rules is None else rules.limits

@@ -4,12 +4,12 @@ Use these classes as templates for new solvers. A solver is a frozen dataclass w
 `dagneal.Solver` for a complete example. Conventions:
 
 - The fields are the settings. `__post_init__` checks them. The `repr` identifies the solver in a journal. If a field is
-  named `bound`, it switches the proof of an upper bound on or off; a bootstrap switches it off.
+  named `prove`, it switches the proof attempt on or off; a bootstrap switches it off.
 - `check_size` raises an error if there are too many variables, before anything is counted. The property `max_variables`
   is the maximum number of variables.
 - `refuse_initial` raises an error if an initial DAG is given. Call it in a solver that cannot start from an initial DAG.
 - `parent_limit` (in `solvers/policy.py`) returns the parent limit that the user gave, or the default of the solver.
-- `solve_table` creates the table of all parent sets, calls the algorithm, and adds times and the upper bound.
+- `solve_table` creates the table of all parent sets, calls the algorithm, and adds times and the proof.
 - The same `run.seed` gives the same solution. A part with a separate seed, such as a restart, uses
   `run.child("restart", str(number))`.
 - After `run.deadline` a solver returns the best network so far. Only scoring may raise `OutOfTimeError`, if there is no
@@ -24,40 +24,67 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import inf
 from time import perf_counter
 
 import numpy as np
 
 from dagneal.base.defaults import PAPER_PARENTS
-from dagneal.base.errors import InputError, check_flag, warn_on_failure, whole_number
+from dagneal.base.errors import InputError, whole_number
 from dagneal.graphs.dags import topological_order
-from dagneal.proofs.bound import upper_bound
-from dagneal.runtime.run import Run
+from dagneal.proofs.attempt import prove
+from dagneal.runtime.run import DEFAULT_RUN, Run
+from dagneal.scoring.complete import complete_table
+from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.table import ScoreTable
-from dagneal.solvers.annealing import equal_scores
-from dagneal.solvers.exact import MAX_VARIABLES as MOST_EXACT, exact
+from dagneal.solvers.exact import MAX_VARIABLES as MOST_EXACT, exact, fits
 from dagneal.solvers.exhaustive import MAX_VARIABLES as MOST_EXHAUSTIVE, exhaustive
 from dagneal.solvers.order_search import order_search
 from dagneal.solvers.policy import COMPLETE_PARENTS, EXACT_FOR_COMPARISON, parent_limit
 from dagneal.solvers.problem import Problem
-from dagneal.solvers.solution import Bound, Solution
+from dagneal.solvers.solution import Solution
+from dagneal.strategies.proving import Prove, add_proof, attempt_proof, check_prove, describe_proof
+
+_SUBSET_WORK = 1.0  # work of dynamic programming for each variable and subset, in the units of a proof
 
 
 @dataclass(frozen=True)
 class Exact:
-    """Exact search for up to 28 variables, by dynamic programming over subsets. The result is proved optimal."""
+    """Exact search: the result is proved optimal, unless a time limit ends the search before.
 
-    @property
-    def max_variables(self) -> int:
-        """The maximum number of variables that the solver accepts."""
-        return MOST_EXACT
+    Up to 20 variables, dynamic programming over subsets finds the optimum. With more variables, branch and cut is usually
+    faster (see `dagneal.proofs`). Up to 28 variables, dynamic programming takes over if branch and cut takes longer than
+    expected. Many variables need a low parent limit, because all parent sets are scored.
+    """
 
     def solve(self, problem: Problem, run: Run) -> Solution:
         """Solve a problem; see `dagneal.Solver`."""
-        check_size("exact search", MOST_EXACT, problem)
         refuse_initial(problem)
-        limit = parent_limit(problem.max_parents, len(problem.names))
-        return solve_table(problem.with_limit(limit), lambda table: exact(table, run))
+        n = len(problem.names)
+        limit = parent_limit(problem.max_parents, n)
+        if n <= EXACT_FOR_COMPARISON:
+            return solve_table(problem.with_limit(limit), lambda table: exact(table, run))
+        begun = perf_counter()
+        source = problem.source
+        if isinstance(source, Scorer) and source.knowledge is not None:
+            source.knowledge.check(problem.names, limit)
+        table = complete_table(source, limit) if isinstance(source, Scorer) else source
+        seconds = {"score": perf_counter() - begun}
+        subsets = n <= MOST_EXACT and fits(n)
+        attempt = prove(table, None, run, _SUBSET_WORK * n * 2.0**n if subsets else inf)
+        if subsets and attempt.bound.stopped == "effort":
+            solution = exact(table, run)
+            return replace(solution, seconds=seconds | {"proof": attempt.seconds} | dict(solution.seconds))
+        return Solution(
+            dag=attempt.dag,
+            score=attempt.score,
+            max_parents=table.max_parents,
+            solver="exact",
+            optimal=attempt.optimal,
+            seconds=seconds | {"proof": attempt.seconds},
+            bound=None if attempt.optimal else attempt.bound,
+            proof=describe_proof(attempt.proof, source),
+        )
 
 
 @dataclass(frozen=True)
@@ -85,14 +112,15 @@ class OrderSearch:
 
     Args:
         restarts: number of restarts; 1,000 by default.
-        bound: True to prove an upper bound on the score, if there are more than 20 variables.
+        prove: True for a proof attempt of a fixed effort if there are more than 20 variables, False for none, or the number
+            of seconds that it may take.
     """
 
     restarts: int | None = None
-    bound: bool = True
+    prove: Prove = True
 
     def __post_init__(self) -> None:
-        check_flag("bound", self.bound)
+        check_prove(self.prove)
         if self.restarts is not None:
             object.__setattr__(self, "restarts", whole_number("restarts", self.restarts))
 
@@ -105,39 +133,35 @@ class OrderSearch:
             initial = np.array([place[name] for name in topological_order(problem.initial, names)])
         limit = parent_limit(problem.max_parents, len(names), COMPLETE_PARENTS)
         return solve_table(
-            problem.with_limit(limit), lambda table: order_search(table, self.restarts, initial, run), bound=self.bound
+            problem.with_limit(limit), lambda table: order_search(table, self.restarts, initial, run), run, self.prove
         )
 
 
 def solve_table(
-    problem: Problem, solver: Callable[[ScoreTable], Solution], bound: bool = False, complete: bool = False
+    problem: Problem,
+    solver: Callable[[ScoreTable], Solution],
+    run: Run = DEFAULT_RUN,
+    proof: Prove = False,
+    complete: bool = False,
 ) -> Solution:
     """Score all parent sets of a problem, and solve the problem.
 
     Args:
         problem: problem with a parent limit.
         solver: function that gets the score table and returns a solution.
-        bound: True to prove an upper bound, if there are more than 20 variables and the solution is not proved optimal.
+        run: `Run` object with deadline and progress, for the proof.
+        proof: setting `prove` of the solver, for more than 20 variables.
         complete: True to keep forbidden parents in the table, with a penalty that excludes them from the best network.
     """
     begun = perf_counter()
     table = problem.table(complete=complete)
     scored = perf_counter()
     solution = solver(table)
-    upper = prove_bound(table) if bound and len(table.names) > EXACT_FOR_COMPARISON and not solution.optimal else None
-    optimal = solution.optimal or (upper is not None and bool(equal_scores(solution.score, upper.score)))
-    return replace(solution, seconds={"score": scored - begun, **solution.seconds}, bound=upper, optimal=optimal)
-
-
-def prove_bound(table: ScoreTable) -> Bound | None:
-    """Return an upper bound on the score. If the computation fails, warn and return None.
-
-    Args:
-        table: score table of all parent sets.
-    """
-    with warn_on_failure("the upper bound"):
-        return upper_bound(table)
-    return None
+    solution = replace(solution, seconds={"score": scored - begun, **solution.seconds})
+    if len(table.names) <= EXACT_FOR_COMPARISON or solution.optimal or not solution.is_dag:
+        return solution
+    scorer = problem.source if isinstance(problem.source, Scorer) else None
+    return add_proof(solution, attempt_proof(table, solution.dag, proof, run, scorer))
 
 
 def check_size(solver: str, limit: int, problem: Problem) -> None:

@@ -41,7 +41,7 @@ def as_solver(value: Any) -> Any:
         value: a solver, a dimod sampler, a name such as `"sa"` or `"exact"`, or None for `Auto`.
 
     >>> as_solver("tabu"), as_solver(None)
-    (Anneal('tabu'), Auto(bound=True, effort='normal'))
+    (Anneal('tabu'), Auto(prove=True, effort='normal'))
     """
     from dagneal.divide.subproblem_solvers import SubproblemSolver
     from dagneal.solvers.annealing import is_sampler

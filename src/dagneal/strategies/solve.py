@@ -59,14 +59,14 @@ def solve_data(
     return check_solution(solution, problem, solver)
 
 
-def without_bound(solver: Solver) -> Solver:
-    """Return the solver with `bound=False`, if it has this setting. Measures of confidence do not need an upper bound.
+def without_proof(solver: Solver) -> Solver:
+    """Return the solver with `prove=False`, if it has this setting. Measures of confidence do not need proofs.
 
     Args:
         solver: any solver.
     """
-    if is_dataclass(solver) and not isinstance(solver, type) and any(each.name == "bound" for each in fields(solver)):
-        faster: Solver = replace(solver, bound=False)
+    if is_dataclass(solver) and not isinstance(solver, type) and any(each.name == "prove" for each in fields(solver)):
+        faster: Solver = replace(solver, prove=False)
         return faster
     return solver
 
