@@ -12,7 +12,6 @@ import dagneal as dn
 from dagneal.base.errors import InputError
 from dagneal.base.files import SCORE_FILES
 from dagneal.scoring import read_scores, write_scores
-from dagneal.scoring.scorefiles import check_empty_sets
 from support.reference import candidate_table, join_table, random_data, random_table
 
 # The format as GOBNILP documents it, with comments, blank lines and irregular white space.
@@ -251,13 +250,6 @@ def test_messages_for_writing(tmp_path):
 def test_file_name_with_control_characters(write):
     table = read_scores(write("2\na 1\n-1 0\nb 1\n-1 0\n", "x\x1b[31m.jkl"))
     assert "\x1b" not in table.score_name
-
-
-def test_empty_sets_are_found(write):
-    complete = read_scores(write("2\na 2\n-1 1 b\n-1 0\nb 1\n-1 0\n"))
-    check_empty_sets(complete)
-    with pytest.raises(InputError, match=r"score of x\.jkl: 'a' has no score without parents"):
-        check_empty_sets(read_scores(write("2\na 1\n-1 1 b\nb 1\n-1 0\n")))
 
 
 @given(st.integers(0, 10**6))

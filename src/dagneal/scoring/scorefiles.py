@@ -14,7 +14,7 @@ The extensions .jkl, .scores and .jaa stand for the same format, which GOBNILP c
 GOBNILP writes .scores and .jkl files, pygobnilp .jaa files, and BLIP .jkl files. In the files of BLIP and of many other
 tools, the names are the indices 0, 1, 2 and so on. Any white space separates the words of a line. Blank lines and lines
 that start with `#` are ignored. A parent set that is absent from a file is not allowed. Most tools write only the sets
-that score higher than all their subsets.
+that score higher than all their subsets. A QUBO needs the score of each variable without parents.
 
 A .res file of BLIP is not a score file. It contains one learned network, with one line for each variable, such as
 `4: -2797.39 (10,17,18)`. `dagneal.networks.formats.read_structure` reads its graph.
@@ -112,20 +112,6 @@ def write_scores(table: ScoreTable, path: str | os.PathLike[str]) -> None:
         file.write(f"{len(table.names)}\n".encode())
         for child in range(len(table.names)):
             file.write(_format_list(table, child).encode())
-
-
-def check_empty_sets(table: ScoreTable) -> None:
-    """Raise an error if a child of a table has no score without parents, which an encoding as a QUBO needs.
-
-    Args:
-        table: table to check.
-    """
-    for child, name in enumerate(table.names):
-        if table.masks[table.entries_of(child)][:1].any():  # the masks ascend, so the empty set comes first
-            raise InputError(
-                f"{table.score_name}: {name!r} has no score without parents, which a QUBO needs; add this score to the "
-                "table, or use solver='exact' or solver='order'"
-            )
 
 
 def _endings() -> str:
