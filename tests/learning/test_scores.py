@@ -41,7 +41,7 @@ def test_every_solver_of_tables_finds_the_best_network(tmp_path, solver):
     write_scores(table, tmp_path / "x.scores")
     again = dn.learn(str(tmp_path / "x.scores"), solver)
     assert again.edges == result.edges
-    assert again.score_name == "score of x.scores"
+    assert again.score_name == "x.scores"
     assert repr(again).startswith("Learned(4 variables, ")
 
 

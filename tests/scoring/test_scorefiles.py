@@ -67,7 +67,7 @@ def test_published_format(write, ending):
     table = read_scores(write(PUBLISHED, f"three{ending}"))
     assert table.names == ("smoke", "asia", "bronc")
     assert table.max_parents == 2
-    assert table.score_name == f"score of three{ending}"
+    assert table.score_name == f"three{ending}"
     assert table.required is None
     assert entries(table) == {
         ("smoke", frozenset()): -6935.86098563,

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagneal.base.errors import InputError
+from dagneal.base.files import SCORE_FILES
 from dagneal.data.dataset import MAX_STATES, SPACES
 from dagneal.data.roles import may_be_row_numbers
 
@@ -272,6 +273,8 @@ def _scan(path: Path, temporary: ExitStack) -> Source:
             return from_frame(pl.scan_parquet(_utf8_name(path, temporary), glob=False), str(path))
         except (pl.exceptions.PolarsError, OSError) as error:
             raise InputError(f"{path} is not a readable Parquet file: {_first_line(error)}") from error
+    if path.suffix.lower() in SCORE_FILES:
+        raise InputError(f"{path} contains scores, not data; only learn and encode accept score files, so give the data")
     if path.suffix.lower() in _FOREIGN:
         raise InputError(f"{path}: {path.suffix} files are not supported; save the table as CSV or Parquet")
     for magic, method in _OTHER_COMPRESSION.items():

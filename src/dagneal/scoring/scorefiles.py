@@ -62,7 +62,7 @@ def read_scores(path: str | os.PathLike[str]) -> ScoreTable:
     """Read a score table from a file.
 
     The candidate parents of a child are the variables that occur in its parent sets. The parent limit of the table is the
-    size of the largest parent set in the file.
+    size of the largest parent set in the file. The name of the score is the name of the file.
 
     Args:
         path: path of a .jkl, .scores or .jaa file.
@@ -87,7 +87,7 @@ def read_scores(path: str | os.PathLike[str]) -> ScoreTable:
         raise InputError(f"{path} is not a text file in UTF-8; give a {_endings()} file") from error
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
-    return lists.table(f"score of {printable(Path(path).name)}")
+    return lists.table(printable(Path(path).name))
 
 
 def write_scores(table: ScoreTable, path: str | os.PathLike[str]) -> None:
