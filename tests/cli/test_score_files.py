@@ -88,6 +88,7 @@ def test_journal_of_scores(folder, capsys):
         "--states=lung-cancer",
         "--missing=drop",
         "--merge=no",
+        "--codes",
         "--max-parents=2",
         "--require=Smoker:Cancer",
         "--forbid=Smoker:Cancer",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NETWORK_HELP = ".bif, .json or .graphml file, or name from `dagneal networks`"
 # Options that change the data, the score or the parent sets, so they cannot be used with a score file.
 _DATA_OPTIONS = (
-    *("columns", "drop", "bins", "rare", "weights", "states", "missing", "merge", "score", "max_parents"),
+    *("columns", "drop", "bins", "rare", "weights", "states", "missing", "merge", "codes", "score", "max_parents"),
     *("required", "forbidden", "roots", "leaves", "tiers", "knowledge", "bootstrap"),
 )
 
@@ -96,6 +96,9 @@ def add_reading_options(command: Parser, score: bool = True) -> None:
         metavar="HOW",
         help="store identical rows once, with a count: auto (default), yes or no",
     )
+    group.add_argument(
+        "--codes", action="store_true", help="the file has integers without column names; the columns are named 0, 1, 2, ..."
+    )
     if score:
         names = f"bic, k2, perks, bdeu-rows or bdeu:ESS (prior sample size; default {SCORE})"
         group.add_argument("--score", default=SCORE, metavar="NAME", help=names)
@@ -162,6 +165,7 @@ def read_data(options: argparse.Namespace) -> Dataset:
         rare=options.rare,
         drop=options.drop,
         merge=options.merge,
+        names="index" if options.codes else None,
     )
     for text in () if options.quiet else data.prepared:
         show.note(translate(text, options.command))
