@@ -34,10 +34,8 @@ def add_data(command: Parser, limit: str, **more: Any) -> None:
         limit: help text of `--max-parents`.
         **more: additional keyword arguments of `add_argument` for the argument DATA.
     """
-    command.description = (
-        f"{command.description} DATA: CSV, TSV or Parquet file with column names; - for standard input; or a file of scores "
-        f"({', '.join(SCORE_FILES)})."
-    )
+    files = "CSV, TSV or Parquet file with column names, or scores (.jkl, .scores, .jaa); - for standard input"
+    command.description = f"{command.description} DATA: {files}."
     command.add_argument("data", metavar="DATA", help=argparse.SUPPRESS, **more)
     command.add_argument("--max-parents", type=int, metavar="M", help=limit)
 
@@ -96,9 +94,7 @@ def add_reading_options(command: Parser, score: bool = True) -> None:
         metavar="HOW",
         help="store identical rows once, with a count: auto (default), yes or no",
     )
-    group.add_argument(
-        "--codes", action="store_true", help="the file has integers without column names; the columns are named 0, 1, 2, ..."
-    )
+    group.add_argument("--codes", action="store_true", help="the file has integers and no column names")
     if score:
         names = f"bic, k2, perks, bdeu-rows or bdeu:ESS (prior sample size; default {SCORE})"
         group.add_argument("--score", default=SCORE, metavar="NAME", help=names)

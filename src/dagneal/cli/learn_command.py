@@ -31,8 +31,6 @@ EXAMPLES = f"""\
 {SOLVERS_HELP}
 examples:
   dagneal learn patients.csv -o patients.html
-  dagneal learn lc.csv --solver sa --set direct=true --set num_sweeps=5000 --truth lung-cancer
-  dagneal learn alarm.jkl -o alarm.graphml      # local scores of another tool
   dagneal learn alarm.csv --solver sa --set encoding=paper --set repair=false --divide 4 --rule penalty
 """
 # Options of this command that do not affect the content of a journal.
