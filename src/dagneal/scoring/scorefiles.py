@@ -99,6 +99,14 @@ def write_scores(table: ScoreTable, path: str | os.PathLike[str]) -> None:
     Args:
         table: table to write. No name of a variable may contain white space.
         path: path of a .jkl, .scores or .jaa file.
+
+    >>> import tempfile, pathlib
+    >>> from dagneal.networks.bundled import load
+    >>> from dagneal.scoring.scorer import score_table
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "lc.jkl"
+    >>> write_scores(score_table(load("lung-cancer").expected_data(100), max_parents=1), path)
+    >>> read_scores(path)
+    ScoreTable(5 variables, at most 1 parents, 25 scores)
     """
     check_table(table)
     if not isinstance(path, str | os.PathLike):
