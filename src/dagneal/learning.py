@@ -1,4 +1,4 @@
-"""The function `learn`, which learns a network from data."""
+"""The function `learn`, which learns a network from data or from scores."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dagneal.scoring.scores import Score, as_score
 from dagneal.solvers.problem import Solver, UsesJournal
 from dagneal.strategies.anneal import Anneal, Divide
 from dagneal.strategies.names import as_solver
-from dagneal.strategies.solve import as_dataset, refuse_unknown, solve_data
+from dagneal.strategies.solve import as_dataset, as_table, refuse_unknown, solve_data, solve_scores
 
 
 def learn(
@@ -34,11 +34,13 @@ def learn(
     run: Run | None = None,
     **unknown: Any,
 ) -> Learned:
-    """Learn the structure of a Bayesian network from data.
+    """Learn the structure of a Bayesian network from data or from scores.
 
     Args:
         data: a `Dataset`, or any input that `read` accepts, such as a path, a pandas or polars frame, or an array. Pass
-            options for reading to `read`, as in `learn(read(data, bins="quantile:4"))`.
+            options for reading to `read`, as in `learn(read(data, bins="quantile:4"))`. Also a `ScoreTable`, or the path of
+            a score file (.jkl, .scores or .jaa); then `score`, `max_parents` and `knowledge` cannot be given, and the
+            result has no data.
         solver: solver that learns the structure. The default `Auto()` finishes within seconds on most data. Other solvers
             are `Exact()`, `OrderSearch()`, `Exhaustive()`, `Anneal(sampler)`, `Divide(...)`, and any object with a method
             `solve(problem, run)`. A dimod sampler means `Anneal(sampler)`. A name means a solver with default settings:
@@ -80,18 +82,19 @@ def learn(
     run = Run(SEED if seed is None else seed, deadline) if run is None else run
     if run.journal is not None:
         check_journal(solver)
-    score, knowledge, data = as_score(score), as_knowledge(knowledge), as_dataset(data)
-    solution = solve_data(data, solver, score, max_parents, knowledge, run, initial)
+    more: dict[str, Any]
+    if (table := as_table(data)) is not None:
+        for name, value in (("score", score), ("max_parents", max_parents), ("knowledge", knowledge)):
+            if value is not None:
+                raise InputError(f"{name} is given, but the scores of a score table are fixed; remove {name}, or give data")
+        solution, more = solve_scores(table, solver, run, initial), {"score_name": table.score_name}
+    else:
+        score, knowledge, data = as_score(score), as_knowledge(knowledge), as_dataset(data)
+        solution = solve_data(data, solver, score, max_parents, knowledge, run, initial)
+        more = {"score_name": score.name, "data": data, "criterion": score, "knowledge": knowledge}
     if requested_seed is not None and _takes_seed(solver):  # record the seed even if the solver did not need it
         solution = replace(solution, seed=int(requested_seed))
-    return Learned.of(
-        solution,
-        score_name=score.name,
-        data=data,
-        criterion=score,
-        knowledge=knowledge,
-        requested_parents=None if max_parents is None else int(max_parents),
-    )
+    return Learned.of(solution, requested_parents=None if max_parents is None else int(max_parents), **more)
 
 
 def check_seed(solver: Solver) -> None:

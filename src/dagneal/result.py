@@ -65,8 +65,9 @@ class Learned(AnnotatedSolution):
         proof: proof that the result is optimal, or of its upper bound; None if there is none. `save` writes it to a file.
         knowledge: background knowledge, if any.
         confidence: measures of confidence, if any.
-        data: training data; None in a result that was loaded from a file.
-        criterion: maximised score; None for a user-defined score in a result that was loaded from a file.
+        data: training data; None in a result that was loaded from a file or learned from scores.
+        criterion: maximised score; None for a user-defined score in a result that was loaded from a file, and in a result
+            that was learned from scores.
         stored_data: summary of the training data, only in a result that was loaded from a file.
         requested_parents: parent limit that the user requested; None for the default of the solver.
         fitted: network with probabilities, only in a result that was loaded from a file.
@@ -130,7 +131,7 @@ class Learned(AnnotatedSolution):
         """Return the data. If there are none, raise an error that suggests `with_data` or the call `function`."""
         if self.data is None:
             raise InputError(
-                f"{what} needs the data, and a result loaded from a file has none; call "
+                f"{what} needs the data, and a result that was loaded or learned from scores has none; call "
                 f"result.with_data(data).{what}(), or {function}"
             )
         return self.data
@@ -140,7 +141,7 @@ class Learned(AnnotatedSolution):
         if self.criterion is None:
             name = f" {self.score_name!r}" if self.score_name else ""
             raise InputError(
-                f"{what} needs the score{name}, and a result file does not store user-defined scores; call "
+                f"{what} needs the score{name}, which is unknown in a result that was loaded or learned from scores; call "
                 "result.with_data(data, score=...)"
             )
         return self.criterion

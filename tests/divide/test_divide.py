@@ -349,7 +349,7 @@ def test_invalid_journal_is_rejected(tmp_path):
         (lambda s: solve(s, dn.Divide(size=6)), "size is 6; give a number from 3 to 5"),
         (lambda s: dn.Divide(size=3, combine="vote"), "combine is 'vote'; give one of 'conquer', 'penalty', 'count'"),
         (lambda s: solve(s, dn.Divide(size=3, subproblems="half")), "subproblems is 'half'; give 'all', 'cover:2'"),
-        (lambda s: solve(s.table(2), dn.Divide(size=3)), "give a Scorer"),
+        (lambda s: solve(s.table(2), dn.Divide(size=3)), "give data or a Scorer"),
         (lambda s: dn.Divide("say", size=3), "there is no solver 'say'"),
         (lambda s: dn.Divide(7, size=3), "solver is int"),
         (lambda s: dn.Divide(dn.Divide(), size=3), "cannot contain another Divide"),

@@ -190,3 +190,20 @@ def test_malformed_network_files_are_rejected(tmp_path, change):
     path.write_text(json.dumps(network))
     with pytest.raises(dn.InputError, match="is not a network"):
         read_structure(path)
+
+
+def test_network_of_blip(tmp_path):
+    path = tmp_path / "x.res"
+    path.write_text("0: -1636.48 \n1: -1257.54  (3,2)\n2: -3612.07  (3)\n3: -7e2\n\nScore: -63394.247 \n")
+    graph = read_structure(path)
+    assert list(graph) == ["0", "1", "2", "3"]
+    assert set(graph.edges) == {("3", "1"), ("2", "1"), ("3", "2")}
+    for text, message in [
+        ("0: -1\nx: -1\n", "x.res, line 2: not a variable of a BLIP network"),
+        ("0: -1\n0: -1\n", "x.res, line 2: not a variable"),
+        ("0: -1 (1)\n", "the parent 1 of 0 has no line"),
+        ("0: -1 (1)\n1: -1 (0)\n", "cycle"),
+    ]:
+        path.write_text(text)
+        with pytest.raises(dn.InputError, match=message):
+            read_structure(path)

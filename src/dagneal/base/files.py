@@ -9,6 +9,8 @@ from typing import BinaryIO
 
 from dagneal.base.errors import InputError
 
+SCORE_FILES = (".jkl", ".scores", ".jaa")  # endings of files with scores of parent sets, instead of data
+
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Check that a file can be written at a path. Call this before a long computation, so that its result is not lost."""

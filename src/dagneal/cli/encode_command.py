@@ -1,4 +1,4 @@
-"""`dagneal encode`: encode structure learning as a QUBO."""
+"""`dagneal encode`: encode structure learning as a QUBO, or write the scores of parent sets."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from dagneal.base.defaults import PAPER_PARENTS
 from dagneal.base.errors import InputError
-from dagneal.base.files import check_format
+from dagneal.base.files import SCORE_FILES, check_format
+from dagneal.base.text import plural
 from dagneal.cli import show
-from dagneal.cli.inputs import add_data, add_reading_options, read_data
+from dagneal.cli.inputs import add_data, add_reading_options, read_data, read_table
 from dagneal.cli.knowledge_options import add_knowledge_options, read_knowledge_options
 from dagneal.cli.parsing import Once, Parser
 
@@ -30,6 +31,8 @@ examples:
   dagneal encode lc.csv -o lc.bqm --encoding paper
   dagneal encode lc.csv -o lc.coo --ising   # spins; text lines with row, column and value
   dagneal encode lc.csv -o lc.npz           # NumPy arrays row, column, value, offset, labels
+  dagneal encode lc.csv -o lc.jkl           # scores of all parent sets, for GOBNILP, BLIP and other tools
+  dagneal encode lc.jkl -o lc.bqm           # encode scores instead of data
 """
 
 
@@ -49,11 +52,12 @@ def add_options(command: Parser) -> None:
     command.add_argument("--encoding", default="tight", metavar="WORDS", help=words)
     command.add_argument("--compare", action="store_true", help="print the sizes of all encodings; write no file")
     command.add_argument("--ising", action="store_true", help="use spins (-1, +1) instead of binary variables")
-    command.add_argument("-o", "--output", action=Once, metavar="FILE", help="output file: .bqm, .coo or .npz")
+    output = "output file: .bqm, .coo or .npz for the QUBO; .jkl, .scores or .jaa for the scores within the parent limit"
+    command.add_argument("-o", "--output", action=Once, metavar="FILE", help=output)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Encode structure learning, then write the QUBO to a file or compare encodings.
+    """Encode structure learning, then write the QUBO or the scores to a file, or compare encodings.
 
     Args:
         options: parsed options of the command.
@@ -62,21 +66,32 @@ def run(options: argparse.Namespace) -> None:
     from dagneal.qubo.export import FORMATS, write_model
     from dagneal.qubo.statistics import compare_encodings
     from dagneal.runtime.run import Run, ignore_progress
+    from dagneal.scoring.scorefiles import is_score_file, write_scores
     from dagneal.scoring.scorer import Scorer
     from dagneal.scoring.scores import parse_score
 
     if options.output:
         if options.compare:
             raise InputError("--compare writes no file; omit -o, or give --encoding instead of --compare")
-        check_format(options.output, FORMATS)
+        check_format(options.output, (*FORMATS, *SCORE_FILES))
+    writes_scores = options.output is not None and is_score_file(options.output)
+    if writes_scores and (options.ising or options.encoding != "tight"):
+        option = "--ising" if options.ising else "--encoding"
+        raise InputError(f"{option} changes a QUBO, but {options.output} contains only scores; omit {option}")
     if options.compare and options.encoding != "tight":
         raise InputError("--compare shows all encodings; omit --encoding")
     encoding = parse_encoding(options.encoding)
     score = parse_score(options.score)
-    data = read_data(options)
-    with show.progress(options.quiet) as progress:
-        knowledge = read_knowledge_options(options, data.names)
-        table = Scorer(data, score, knowledge, Run(progress=progress or ignore_progress)).table(options.max_parents)
+    table = read_table(options)
+    if table is None:
+        data = read_data(options)
+        with show.progress(options.quiet) as progress:
+            knowledge = read_knowledge_options(options, data.names)
+            table = Scorer(data, score, knowledge, Run(progress=progress or ignore_progress)).table(options.max_parents)
+    if writes_scores:
+        write_scores(table, options.output)
+        _show_scores(table, options)
+        return
     if options.compare:
         _show_encodings(compare_encodings(table, options.ising), table, options)
         return
@@ -87,6 +102,13 @@ def run(options: argparse.Namespace) -> None:
     if options.output:
         write_model(bqm, options.output)
     _show_model(bqm, table, encoding, models.penalties, options)
+
+
+def _show_scores(table: ScoreTable, options: argparse.Namespace) -> None:
+    """Print the size of a score table that was written to a file."""
+    size = {"variables": len(table.names), "scores": len(table.scores), "max_parents": table.max_parents}
+    text = f"{size['variables']} variables, at most {plural(table.max_parents, 'parent')}, {size['scores']:,} scores"
+    show.result(size | {"file": options.output}, f"{text}\nwritten to {options.output}", options)
 
 
 def _show_model(

@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dagneal.base.defaults import MERGE, MISSING, RARE, SCORE
 from dagneal.base.errors import InputError
+from dagneal.base.files import SCORE_FILES
 from dagneal.cli import show
+from dagneal.cli.configuration import option_names
 from dagneal.cli.parsing import Parser, split_names
 from dagneal.cli.translation import translate
 
 if TYPE_CHECKING:
     from dagneal.data.dataset import Dataset
+    from dagneal.scoring.table import ScoreTable
 
 NETWORK_HELP = ".bif, .json or .graphml file, or name from `dagneal networks`"
+# Options that change the data, the score or the parent sets, so they cannot be used with a score file.
+_DATA_OPTIONS = (
+    *("columns", "drop", "bins", "rare", "weights", "states", "missing", "merge", "codes", "score", "max_parents"),
+    *("required", "forbidden", "roots", "leaves", "tiers", "knowledge", "bootstrap"),
+)
 
 
 def add_data(command: Parser, limit: str, **more: Any) -> None:
-    """Add the arguments of a command that learns from data: the data file and the parent limit.
+    """Add the arguments of a command that learns from data or scores: the file and the parent limit.
 
     Args:
         command: parser of the command.
         limit: help text of `--max-parents`.
         **more: additional keyword arguments of `add_argument` for the argument DATA.
     """
-    description = f"{command.description} DATA: CSV, TSV or Parquet file with column names; - for standard input."
-    command.description = description
+    files = "CSV, TSV or Parquet file with column names, or scores (.jkl, .scores, .jaa); - for standard input"
+    command.description = f"{command.description} DATA: {files}."
     command.add_argument("data", metavar="DATA", help=argparse.SUPPRESS, **more)
     command.add_argument("--max-parents", type=int, metavar="M", help=limit)
 
@@ -85,9 +94,51 @@ def add_reading_options(command: Parser, score: bool = True) -> None:
         metavar="HOW",
         help="store identical rows once, with a count: auto (default), yes or no",
     )
+    group.add_argument("--codes", action="store_true", help="the file has integers and no column names")
     if score:
         names = f"bic, k2, perks, bdeu-rows or bdeu:ESS (prior sample size; default {SCORE})"
         group.add_argument("--score", default=SCORE, metavar="NAME", help=names)
+
+
+def read_table(options: argparse.Namespace) -> ScoreTable | None:
+    """Read the scores if the argument DATA is a score file; return None if it is a data file.
+
+    Args:
+        options: parsed options of the command.
+    """
+    from dagneal.scoring.scorefiles import read_scores
+
+    if not has_scores(options):
+        return None
+    announce_compilation(options)
+    return read_scores(options.data)
+
+
+def has_scores(options: argparse.Namespace) -> bool:
+    """Return whether the argument DATA is a score file. Raise an error if an option does not fit a score file.
+
+    Args:
+        options: parsed options of the command.
+    """
+    if Path(options.data).suffix.lower() not in SCORE_FILES:
+        return False
+    for name in _DATA_OPTIONS:
+        if name in options.configuration:
+            option = option_names(options.command)[name]
+            raise InputError(f"{option} cannot be used with {options.data}, a file of scores; omit it, or give the data")
+    return True
+
+
+def announce_compilation(options: argparse.Namespace) -> None:
+    """Print a note when code is compiled for the first time, unless the command is quiet.
+
+    Args:
+        options: parsed options of the command.
+    """
+    from dagneal.base import kernels
+
+    if not options.quiet:
+        kernels.on_first_compilation(lambda: show.note("compiling code for its first use (some seconds)"))
 
 
 def read_data(options: argparse.Namespace) -> Dataset:
@@ -96,12 +147,10 @@ def read_data(options: argparse.Namespace) -> Dataset:
     Args:
         options: parsed options of the command.
     """
-    from dagneal.base import kernels
     from dagneal.data.reading import read
     from dagneal.networks.formats import read_network
 
-    if not options.quiet:
-        kernels.on_first_compilation(lambda: show.note("compiling code for its first use (some seconds)"))
+    announce_compilation(options)
     data = read(
         options.data,
         weights=options.weights,
@@ -112,6 +161,7 @@ def read_data(options: argparse.Namespace) -> Dataset:
         rare=options.rare,
         drop=options.drop,
         merge=options.merge,
+        names="index" if options.codes else None,
     )
     for text in () if options.quiet else data.prepared:
         show.note(translate(text, options.command))

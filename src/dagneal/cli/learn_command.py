@@ -1,4 +1,4 @@
-"""`dagneal learn`: learn the structure of a Bayesian network from data."""
+"""`dagneal learn`: learn the structure of a Bayesian network from data or from scores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dagneal.base.errors import InputError, warn_on_failure
 from dagneal.base.files import check_writable
 from dagneal.cli import show
 from dagneal.cli.confidence_options import Measures, check_outputs, measure, save_outputs
-from dagneal.cli.inputs import add_data, add_reading_options, add_safe_labels, read_data, read_graph
+from dagneal.cli.inputs import add_data, add_reading_options, add_safe_labels, has_scores, read_data, read_graph, read_table
 from dagneal.cli.journal_options import add_cluster_option, add_journal_option, claim, open_run, show_progress
 from dagneal.cli.knowledge_options import add_knowledge_options, read_knowledge_options
 from dagneal.cli.parsing import Parser
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dagneal.data.dataset import Dataset
     from dagneal.result import Learned
     from dagneal.runtime.run import Run
+    from dagneal.scoring.table import ScoreTable
 
 SUMMARY = "learn the structure of a Bayesian network from data"
 USAGE = "DATA [options]"
@@ -30,7 +31,6 @@ EXAMPLES = f"""\
 {SOLVERS_HELP}
 examples:
   dagneal learn patients.csv -o patients.html
-  dagneal learn lc.csv --solver sa --set direct=true --set num_sweeps=5000 --truth lung-cancer
   dagneal learn alarm.csv --solver sa --set encoding=paper --set repair=false --divide 4 --rule penalty
 """
 # Options of this command that do not affect the content of a journal.
@@ -121,6 +121,10 @@ def _check(options: argparse.Namespace) -> None:
     Measures(options.bootstrap).check()
     Deadline.after(options.time_limit)
     parse_score(options.score)
+    if has_scores(options) and any(path.lower().endswith(".bif") for path in options.output):
+        raise InputError(
+            f"a .bif file has probabilities, but {options.data} has only scores; give the data, or use -o x.json"
+        )
 
 
 def _check_samples(options: argparse.Namespace, solver: Any) -> None:
@@ -134,21 +138,24 @@ def _check_samples(options: argparse.Namespace, solver: Any) -> None:
         raise InputError("--samples needs a sampler for the global problem, such as --solver sa")
 
 
-def _read(options: argparse.Namespace) -> tuple[Dataset, Any, dict[str, Any]]:
-    """Return three values: the data, the true graph, and a dictionary of other keyword arguments of `dagneal.learn`."""
+def _read(options: argparse.Namespace) -> tuple[Dataset | ScoreTable, Any, dict[str, Any]]:
+    """Return three values: data or scores, the true graph, and a dictionary of other arguments of `dagneal.learn`."""
     from dagneal.graphs.dags import check_variables
     from dagneal.networks.bif import check_names
     from dagneal.networks.formats import check_characters
+    from dagneal.scoring.table import ScoreTable
 
-    data = read_data(options)
+    data = read_table(options) or read_data(options)
     for path in [] if options.safe_labels else options.output:
-        if path.lower().endswith(".bif"):
+        if path.lower().endswith(".bif") and not isinstance(data, ScoreTable):
             check_names([*data.names, *(state for states in data.states for state in states)])
         check_characters(data.names, path)
     truth, initial = (read_graph(source) if source else None for source in (options.truth, options.initial))
     for graph, source in ((truth, options.truth), (initial, options.initial)):
         if graph is not None:
             check_variables(graph, data.names, source)
+    if isinstance(data, ScoreTable):
+        return data, truth, {"initial": initial}
     knowledge = read_knowledge_options(options, data.names)
     more = {"score": options.score, "max_parents": options.max_parents, "knowledge": knowledge, "initial": initial}
     return data, truth, more
@@ -194,9 +201,10 @@ def _save(learned: Learned, options: argparse.Namespace, truth: Any) -> list[str
     return written + save_outputs(learned, options, truth)
 
 
-def _show(learned: Learned, data: Dataset, truth: Any, solver: Any, options: argparse.Namespace) -> None:
+def _show(learned: Learned, data: Dataset | ScoreTable, truth: Any, solver: Any, options: argparse.Namespace) -> None:
     """Print the network, the confidence and the comparison with the truth."""
     from dagneal.report.summary import summary_lines
+    from dagneal.scoring.table import ScoreTable
     from dagneal.strategies.anneal import Anneal, Divide
 
     comparison = None
@@ -206,7 +214,8 @@ def _show(learned: Learned, data: Dataset, truth: Any, solver: Any, options: arg
     report = learned.to_dict()
     if comparison is not None:
         report["comparison"] = comparison.to_dict()
-    lines = [f"{options.data}: {len(data.names)} variables, {data.describe_rows()}", ""]
+    content = f"{len(data.scores):,} scores" if isinstance(data, ScoreTable) else data.describe_rows()
+    lines = [f"{options.data}: {len(data.names)} variables, {content}", ""]
     lines += summary_lines(learned, comparison, options.truth or "", translate)
     if options.bootstrap is not None and isinstance(solver, Anneal | Divide):
         lines.append("the bootstrap used the default solver, not the solver of the network above")

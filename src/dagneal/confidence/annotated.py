@@ -146,9 +146,10 @@ class AnnotatedSolution(Solution):
 
     Attributes:
         score_name: name of the maximised score.
-        data: training data; None in a result that was loaded from a file.
+        data: training data; None in a result that was loaded from a file or learned from scores.
         stored_data: summary of the training data, only in a result that was loaded from a file.
-        criterion: maximised score; None for a user-defined score in a result that was loaded from a file.
+        criterion: maximised score; None for a user-defined score in a result that was loaded from a file, and in a result
+            that was learned from scores.
         knowledge: background knowledge, if any.
         confidence: measures of confidence, if any.
     """

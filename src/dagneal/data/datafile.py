@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagneal.base.errors import InputError
+from dagneal.base.files import SCORE_FILES
 from dagneal.data.dataset import MAX_STATES, SPACES
 from dagneal.data.roles import may_be_row_numbers
 
@@ -104,9 +105,18 @@ def scan(paths: Sequence[Path], where: str, keep: Collection[str], temporary: Ex
         keep: names of columns to keep, even if they hold row numbers.
         temporary: exit stack that deletes temporary copies of files when it is closed.
     """
+    return join_sources(drop_row_numbers([_scan(path, temporary) for path in paths], keep), where)
+
+
+def join_sources(sources: Sequence[Source], where: str) -> Source:
+    """Return the sources of several files as one table. All sources need the same columns, in any order.
+
+    Args:
+        sources: sources, one per file.
+        where: name of the table, for errors.
+    """
     import polars as pl
 
-    sources = drop_row_numbers([_scan(path, temporary) for path in paths], keep)
     first = sources[0]
     parts, kinds = list(first.parts), first.kinds if len(sources) > 1 else {}
     for source in sources[1:]:
@@ -131,7 +141,7 @@ def scan(paths: Sequence[Path], where: str, keep: Collection[str], temporary: Ex
         parts.append(source.parts[0].select(*selected, *_flags(source)))
     texts = tuple(path for source in sources for path in source.texts)
     notes = tuple(dict.fromkeys(note for source in sources for note in source.notes))
-    where = where if len(paths) > 1 else first.where
+    where = where if len(sources) > 1 else first.where
     return Source(where, first.names, tuple(parts), texts, tuple(source.where for source in sources), notes)
 
 
@@ -266,12 +276,14 @@ def _scan(path: Path, temporary: ExitStack) -> Source:
     """
     import polars as pl
 
-    start = _check_file(path)
+    start = check_readable(path)
     if path.suffix.lower() in _PARQUET:
         try:
             return from_frame(pl.scan_parquet(_utf8_name(path, temporary), glob=False), str(path))
         except (pl.exceptions.PolarsError, OSError) as error:
             raise InputError(f"{path} is not a readable Parquet file: {_first_line(error)}") from error
+    if path.suffix.lower() in SCORE_FILES:
+        raise InputError(f"{path} contains scores, not data; only learn and encode accept score files, so give the data")
     if path.suffix.lower() in _FOREIGN:
         raise InputError(f"{path}: {path.suffix} files are not supported; save the table as CSV or Parquet")
     for magic, method in _OTHER_COMPRESSION.items():
@@ -398,7 +410,7 @@ def check_rectangular(path: Path) -> None:
     header = _header(path)
     width = len(header.names)
     expected = f"the first row has {width} values" if header.row_names else f"the header has {width} columns"
-    reader = csv.reader(_lines(path), delimiter=header.separator, strict=True)
+    reader = csv.reader(read_lines(path), delimiter=header.separator, strict=True)
     try:
         for row in reader:
             if row and len(row) != width and not (header.row_names and reader.line_num <= header.lines):
@@ -410,7 +422,7 @@ def check_rectangular(path: Path) -> None:
 
 def _check_quotes(path: Path) -> None:
     """Raise an error if a line of a text file has an odd number of double quotes."""
-    for number, line in enumerate(_lines(path), start=1):
+    for number, line in enumerate(read_lines(path), start=1):
         if line.count('"') % 2:
             raise InputError(f"{path}, line {number}: a quote is not closed; double each quote that is part of a value")
 
@@ -418,7 +430,7 @@ def _check_quotes(path: Path) -> None:
 def count_blank_lines(path: Path) -> int:
     """Return the number of blank lines after the header of a text file. Lines inside a quoted value do not count."""
     blank, after_header, quoted = 0, False, False
-    for line in _lines(path):
+    for line in read_lines(path):
         if not line.strip() and after_header and not quoted:
             blank += 1
         after_header = after_header or bool(line.strip())
@@ -426,8 +438,12 @@ def count_blank_lines(path: Path) -> int:
     return blank
 
 
-def _check_file(path: Path) -> bytes:
-    """Return the first bytes of a file. Raise an error if the file does not exist, cannot be opened or is empty."""
+def check_readable(path: Path) -> bytes:
+    """Return the first bytes of a file. Raise an error if the file does not exist, cannot be opened or is empty.
+
+    Args:
+        path: path of the file.
+    """
     if not path.exists():
         raise InputError(f"there is no file {path}")
     try:
@@ -476,7 +492,7 @@ def _header(path: Path) -> Header:
     The separator is a tab in .tsv and .tab files. Otherwise, it is the comma, semicolon, tab or vertical bar that is most
     frequent in the header. If none of them occurs and all names are quoted, as in files that R writes, it is a space.
     """
-    lines = _lines(path)
+    lines = read_lines(path)
     blank, first = 0, ""
     for first in lines:
         if first.strip():
@@ -501,8 +517,12 @@ def _header(path: Path) -> Header:
     return Header(["", *names] if row_names else names, separator, header_lines, row_names)
 
 
-def _lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a text file. Raise an error at the first line that is not UTF-8 text."""
+def read_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a text file. Raise an error at the first line that is not UTF-8 text.
+
+    Args:
+        path: path of the file, which may be compressed with gzip.
+    """
     import gzip
 
     try:

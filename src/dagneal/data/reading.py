@@ -15,6 +15,7 @@ from dagneal.base.defaults import MERGE, MISSING, RARE
 from dagneal.base.errors import InputError, first_few, hint, short_repr
 from dagneal.data import datafile
 from dagneal.data.arrays import array_source, pandas_source
+from dagneal.data.codefile import read_codes
 from dagneal.data.columns import merge_rare, to_dataset
 from dagneal.data.dataset import Dataset
 from dagneal.data.discretize import Bins, parse_bins
@@ -35,7 +36,7 @@ class HasStates(Protocol):
 def read(
     source: Any,
     *,
-    names: Sequence[str] | None = None,
+    names: Sequence[str] | Literal["index"] | None = None,
     weights: str | None = None,
     columns: Sequence[str] | None = None,
     states: Mapping[str, Sequence[Any]] | HasStates | None = None,
@@ -50,7 +51,10 @@ def read(
     Args:
         source: path of a CSV, TSV or Parquet file or of a folder of such files, pattern such as `rows/*.parquet`, pandas or
             polars data frame, or integer array of shape (rows, columns).
-        names: column names of an array; `X1`, `X2` and so on by default.
+        names: column names of an array; `X1`, `X2` and so on by default. Also the column names of a text file of integers
+            without a header, or `"index"` to name its columns `0`, `1`, `2` and so on. Commas, spaces or tabs separate the
+            values. A .dat file of GOBNILP or BLIP may start with a line of names and a line of numbers of states; with
+            `"index"`, its columns keep their names.
         weights: name of a column with the number of times each row counts; rows of weight 0 are ignored.
         columns: columns to read, in this order; all by default.
         states: mapping from column names to ordered lists of states, or a network that has states for the columns. The
@@ -83,6 +87,8 @@ def read(
             datafile.regular_files(source) as paths,
             datafile.diagnose(paths, str(source)),
         ):
+            if names is not None:
+                return options.to_dataset(datafile.join_sources([read_codes(path, names) for path in paths], str(source)))
             return options.to_dataset(datafile.scan(paths, str(source), options.mentioned, temporary))
     with datafile.diagnose((), "the array" if isinstance(source, np.ndarray) else "the frame"):
         table = _source_in_memory(source, names, options)
@@ -153,11 +159,13 @@ def _source_in_memory(source: Any, names: Sequence[str] | None, options: _Option
 
 
 def _check_choices(source: Any, names: Any, missing: Any, merge: Any) -> None:
-    """Raise an error for unknown values of `missing` and `merge`, for `names` without an array, and for masked arrays."""
+    """Raise an error for unknown values of `missing` and `merge`, for unsuitable `names`, and for masked arrays."""
     if missing not in ("refuse", "drop", "state"):
         raise InputError(f"missing is {missing!r}; give 'refuse', 'drop' or 'state'")
-    if names is not None and not isinstance(source, np.ndarray):
-        raise InputError("names can only be given for an array; files and data frames have column names")
+    if names is not None and not isinstance(source, np.ndarray | str | os.PathLike):
+        raise InputError("names can only be given for an array or a file of integers; data frames have column names")
+    if isinstance(names, str) and (names != "index" or isinstance(source, np.ndarray)):
+        raise InputError(f"names is {names!r}; give a list of column names, or 'index' for a file of integers")
     if merge not in ("auto", "yes", "no"):
         raise InputError(f"merge is {merge!r}; give 'auto', 'yes' or 'no'")
     if isinstance(source, np.ma.MaskedArray):

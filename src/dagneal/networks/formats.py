@@ -21,6 +21,7 @@ from dagneal.networks.network import BayesianNetwork
 FORMATS = (".json", ".bif", ".graphml", ".dot")
 PAGE = ".html"  # ending of result pages, which are written but not read
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML 1.0 cannot contain
+_RES_LINE = re.compile(r"\s*(?P<child>\d+):\s*\S+\s*(\((?P<parents>\s*\d+\s*(,\s*\d+\s*)*)\)\s*)?")  # a line of a .res file
 _LONGEST = 60  # columns for a name in an error message
 
 
@@ -158,15 +159,16 @@ def _safe_labels(labels: Iterable[str]) -> dict[str, str]:
 
 
 def read_structure(source: str | os.PathLike[str]) -> nx.DiGraph | BayesianNetwork:
-    """Read a network or a graph. A .graphml file, or a .json file without probabilities, gives a graph.
+    """Read a network or a graph. A .graphml or .res file, or a .json file without probabilities, gives a graph.
 
     Args:
-        source: path of a .bif, .json or .graphml file, or the name of a bundled network.
+        source: path of a .bif, .json or .graphml file, path of a .res file of BLIP, whose variables are indices, or the name
+            of a bundled network.
     """
     suffix = Path(source).suffix.lower()
     if suffix in (".dot", PAGE):
         raise InputError(f"{source}: dagneal cannot read {suffix} files; give a .bif, .json or .graphml file")
-    if suffix not in (".json", ".graphml"):
+    if suffix not in (".json", ".graphml", ".res"):
         from dagneal.networks.bundled import load
 
         return load(str(source))
@@ -174,6 +176,8 @@ def read_structure(source: str | os.PathLike[str]) -> nx.DiGraph | BayesianNetwo
         text = Path(source).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{source} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    if suffix == ".res":
+        return _from_res(text, source)
     return _from_json(text, source) if suffix == ".json" else _from_graphml(text, source)
 
 
@@ -237,6 +241,30 @@ def _from_graphml(text: str, source: str | os.PathLike[str]) -> nx.DiGraph:
         graph = nx.DiGraph(nx.parse_graphml(text))
     except (ParseError, nx.NetworkXError, KeyError, ValueError, TypeError) as error:
         raise InputError(f"{source} is not a GraphML graph") from error
+    check_acyclic(graph, str(source))
+    return graph
+
+
+def _from_res(text: str, source: str | os.PathLike[str]) -> nx.DiGraph:
+    """Return the graph of a .res file of BLIP, with lines such as `4: -2797.39 (10,17,18)` and a last line `Score: -5.3`."""
+    parents: dict[str, list[str]] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.startswith("Score:"):
+            continue
+        match = _RES_LINE.fullmatch(line)
+        if match is None or match["child"] in parents:
+            raise InputError(
+                f"{source}, line {number}: not a variable of a BLIP network, or a second line of one; write one line "
+                "such as '4: -2797.39 (10,17,18)' for each variable"
+            )
+        parents[match["child"]] = match["parents"].replace(",", " ").split() if match["parents"] else []
+    for child, names in parents.items():
+        for parent in names:
+            if parent not in parents:
+                raise InputError(f"{source}: the parent {parent} of {child} has no line; add a line for it")
+    graph = nx.DiGraph()
+    graph.add_nodes_from(parents)
+    graph.add_edges_from((parent, child) for child, names in parents.items() for parent in names)
     check_acyclic(graph, str(source))
     return graph
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -131,6 +132,16 @@ class ScoreTable:
         _find_undominated(self.start, masks, memory, keep)
         kept = np.concatenate([[0], np.cumsum(keep)])
         return kept[self.start], masks[keep], scores[keep]
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the names, candidates, parent sets and scores. It identifies the table."""
+        from hashlib import blake2b
+
+        state = blake2b(json.dumps(self.names).encode(), digest_size=16)
+        for values in (self.first, self.candidates, self.start, self.masks, self.scores):
+            state.update(np.ascontiguousarray(values).tobytes())
+        return state.hexdigest()
 
     @property
     def unrestricted(self) -> bool:

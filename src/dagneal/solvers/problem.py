@@ -52,7 +52,10 @@ class Problem:
     def scorer(self) -> Scorer:
         """The scorer of the data, for solvers that need scores of arbitrary parent sets."""
         if not isinstance(self.source, Scorer):
-            raise InputError("this solver needs more scores than a ScoreTable contains; give a Scorer instead")
+            raise InputError(
+                "this solver needs more scores than a ScoreTable contains; give data or a Scorer, or use solver='exact', "
+                "solver='order' or a sampler with direct=True"
+            )
         return self.source
 
     def table(self, max_parents: int | None = None, complete: bool = False) -> ScoreTable:

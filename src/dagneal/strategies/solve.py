@@ -15,8 +15,10 @@ from dagneal.data.reading import read
 from dagneal.divide.pairs import count_pairs, learn_from_pairs
 from dagneal.graphs.knowledge import Knowledge
 from dagneal.runtime.run import NEVER, Run
+from dagneal.scoring.scorefiles import is_score_file, read_scores
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.scores import Score
+from dagneal.scoring.table import ScoreTable
 from dagneal.solvers.checks import check_solution
 from dagneal.solvers.problem import Problem, SizeLimited, Solver
 from dagneal.solvers.solution import Solution
@@ -59,6 +61,19 @@ def solve_data(
     return check_solution(solution, problem, solver)
 
 
+def solve_scores(table: ScoreTable, solver: Solver, run: Run, initial: nx.DiGraph | None = None) -> Solution:
+    """Learn a structure from a score table with a solver.
+
+    Args:
+        table: scores of the parent sets.
+        solver: solver that learns the structure.
+        run: a `Run` with seed, deadline, progress, executor and journal.
+        initial: initial DAG of the search.
+    """
+    problem = Problem(table, initial=initial)
+    return check_solution(solver.solve(problem, run), problem, solver)
+
+
 def without_proof(solver: Solver) -> Solver:
     """Return the solver with `prove=False`, if it has this setting. Measures of confidence do not need proofs.
 
@@ -78,6 +93,17 @@ def as_dataset(data: Any) -> Dataset:
         data: a dataset, or any input that `read` accepts.
     """
     return data if isinstance(data, Dataset) else read(data)
+
+
+def as_table(data: Any) -> ScoreTable | None:
+    """Return the scores if `data` is a `ScoreTable` or the path of a score file. Return None for any other value.
+
+    Args:
+        data: score table, path of a .jkl, .scores or .jaa file, or any other value.
+    """
+    if isinstance(data, ScoreTable):
+        return data
+    return read_scores(data) if is_score_file(data) else None
 
 
 def refuse_unknown(function: Callable[..., Any], unknown: Mapping[str, Any]) -> None:
