@@ -39,7 +39,7 @@ def measure(truth: dn.BayesianNetwork, rows: int, seed: int, rule: type[SizeRule
     """Return the mean log-likelihood of other rows, and the log score."""
     data = truth.sample(rows, seed)
     with patch.object(anytime, "SizeRule", rule):
-        result = dn.learn(data, dn.Auto(bound=False), score=dn.BDeu(1.0))
+        result = dn.learn(data, dn.Auto(prove=False), score=dn.BDeu(1.0))
     fitted = fit(result.dag, data, dn.BDeu(1.0))
     return log_likelihood(fitted, truth.sample(OTHER_ROWS, OTHER_SEED)) / OTHER_ROWS, result.score
 

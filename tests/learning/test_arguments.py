@@ -190,7 +190,7 @@ SA = SimulatedAnnealingSampler()
         ),
         ({"restarts": 3}, r"restarts is a setting of a solver; call dn.learn\(data, dn.OrderSearch\(..., restarts=...\)\)"),
         ({"restarts": 3, "solver": "order"}, r"dn.OrderSearch\(..., restarts=...\)"),
-        ({"bound": False}, "bound is a setting of a solver"),
+        ({"prove": False}, "prove is a setting of a solver"),
         ({"journal": "run.db"}, r"journal is a setting of a run; call dn.learn\(data, run=dn.Run\(journal=...\)\)"),
         ({"solver": "simulated"}, "there is no solver 'simulated'; give one of auto, exact"),
         ({"solver": "exat"}, "did you mean 'exact'"),

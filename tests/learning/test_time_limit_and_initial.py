@@ -85,11 +85,11 @@ def test_invalid_initial_dags_are_rejected(wide):
 
 
 def test_upper_bound_is_valid_and_stored(wide):
-    result = dn.learn(wide, max_parents=3)
+    result = dn.learn(wide, dn.Auto(prove=1e-6), max_parents=3)
     assert result.bound.max_parents == 3
     assert result.score <= result.bound.score + 1e-6
-    assert dn.learn(wide, dn.Auto(bound=False), max_parents=3).bound is None
-    assert result.to_dict()["bound"] == {"score": result.bound.score, "max_parents": 3}
+    assert dn.learn(wide, dn.Auto(prove=False), max_parents=3).bound is None
+    assert result.to_dict()["bound"] == {"score": result.bound.score, "max_parents": 3, "stopped": "time"}
     solver = dn.Anneal(SimulatedAnnealingSampler(), num_reads=2, direct=True, parameters={"num_sweeps": 5})
     annealed = dn.learn(wide, solver, max_parents=2, seed=1)
     assert annealed.score <= annealed.bound.score

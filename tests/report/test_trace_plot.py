@@ -18,7 +18,7 @@ SHORT = (
     TracePoint(0.5, -1100.0, "pairs"),
     TracePoint(1.0, -1010.0, "additions"),
     TracePoint(1.5, -1000.0, "additions"),
-    TracePoint(2.0, -1000.0, "bound", -990.0),
+    TracePoint(2.0, -1000.0, "proof", -990.0),
 )
 LONG = (TracePoint(0.01, -2000.0, "pairs"), TracePoint(0.1, -1001.0, "additions"), TracePoint(1.0, -1000.0, "restarts"))
 
@@ -132,7 +132,7 @@ def test_page_shows_the_plot_and_a_table_with_the_same_figures():
     assert rows == [
         ("pairs", "0.50", "-1,100.00", "0.00"),
         ("additions", "1.50", "-1,000.00", "100.00"),
-        ("bound", "2.00", "-1,000.00", "0.00"),
+        ("proof", "2.00", "-1,000.00", "0.00"),
     ]
 
 

@@ -5,7 +5,6 @@ import pytest
 
 import dagneal as dn
 from dagneal.base.errors import OutOfTimeError
-from dagneal.proofs.bound import upper_bound
 from dagneal.scoring.complete import _combinations, complete_cost, complete_sets
 from support.reference import random_data
 
@@ -46,7 +45,6 @@ def test_complete_sets_of_many_variables_equal_the_pruned_table():
     scorer = dn.scoring.Scorer(data)
     sets = complete_sets(scorer, 2)
     assert as_dict(sets, data.names) == pytest.approx(pruned_dict(scorer.table(2)), abs=1e-9)
-    assert upper_bound(sets.table(scorer)).score == pytest.approx(upper_bound(scorer.table(2)).score)
 
 
 def test_complete_sets_have_no_forbidden_parents():

@@ -267,7 +267,7 @@ def test_a_required_parent_among_many_related_variables():
     data = dn.read(np.where(generator.random((60, 90)) < 0.05, 1 - coin, coin))
     edge = (data.names[1], data.names[0])
     for limit in (1, 2):
-        assert edge in dn.learn(data, dn.Auto(bound=False), knowledge={"required": [edge]}, max_parents=limit).dag.edges
+        assert edge in dn.learn(data, dn.Auto(prove=False), knowledge={"required": [edge]}, max_parents=limit).dag.edges
 
 
 def test_result_with_a_trace_survives_saving(tmp_path):

@@ -5,11 +5,13 @@ import pytest
 
 import dagneal as dn
 from dagneal.base.errors import OutOfTimeError
+from dagneal.proofs import branch
 from dagneal.report.summary import summary_lines
 from dagneal.runtime.run import Run
+from dagneal.scoring.complete import CompleteSets, complete_sets
 from dagneal.scoring.scorer import Scorer
 from dagneal.search.anytime import AnytimeSearch
-from dagneal.strategies import auto
+from dagneal.strategies import auto, proving
 from support.reference import random_data
 
 
@@ -40,12 +42,50 @@ def test_proved_optimum_is_the_last_point_of_the_trace(n):
 def test_bound_is_in_the_last_point_if_it_holds_for_the_parent_limit():
     result = dn.learn(binary_data(24), max_parents=2)
     last = result.search.trace[-1]
-    assert (last.stage, last.score) == ("bound", result.score)
-    assert last.bound == pytest.approx(result.bound.score)
-    assert last.bound >= last.score
-    more = dn.learn(binary_data(24), max_parents=5)
-    assert more.bound.max_parents < more.max_parents
-    assert all(point.bound is None for point in more.search.trace)
+    assert (result.optimal, result.bound, result.gap) == (True, None, 0.0)
+    assert (last.stage, last.score, last.bound) == ("proof", result.score, result.score)
+    bounds = [point.bound for point in result.search.trace if point.bound is not None]
+    assert bounds == sorted(bounds, reverse=True)
+
+
+def test_bound_for_fewer_parents_is_not_in_the_trace(monkeypatch):
+    monkeypatch.setattr(auto, "lists_are_quick", lambda *_: False)
+    result = dn.learn(binary_data(24, seed=2), max_parents=9)
+    assert result.bound.max_parents < result.max_parents
+    assert (result.gap, result.optimal) == (None, False)
+    assert all(point.bound is None for point in result.search.trace)
+
+
+def test_effort_time_and_interrupts_end_a_proof_with_a_valid_bound(monkeypatch):
+    data = binary_data(26, seed=3)
+    best = dn.learn(data, max_parents=2)
+    assert best.optimal
+    interrupt = learn_with(monkeypatch, data, KeyboardInterrupt)
+    monkeypatch.setattr(proving.attempt_proof, "__defaults__", (None, 1.0))  # the effort
+    effort = dn.learn(data, max_parents=2)
+    for result, reason, text in ((effort, "effort", "set prove=300"), (interrupt, "interrupt", "Ctrl-C")):
+        assert (result.optimal, result.bound.stopped, result.search.stopped) == (False, reason, "")
+        assert result.bound.score >= best.score
+        assert result.gap == pytest.approx(result.bound.score - result.score)
+        assert text in "\n".join(summary_lines(result))
+
+
+def learn_with(monkeypatch, data, error):
+    """Return the result of a search whose proof is ended by an exception in the second round."""
+    with monkeypatch.context() as patch:
+        patch.setattr(branch, "separate_clusters", raiser(error))
+        return dn.learn(data, max_parents=2)
+
+
+def test_proof_without_a_limit_finds_a_better_network_than_the_search(monkeypatch):
+    data = binary_data(24)
+    best = dn.learn(data, max_parents=2).score
+    monkeypatch.setattr(AnytimeSearch, "_grow", lambda self, restarts: None)
+    monkeypatch.setattr(AnytimeSearch, "_restart_rounds", lambda self, rounds: False)
+    result = dn.learn(data, max_parents=2)
+    assert result.optimal
+    assert result.score == pytest.approx(best)
+    assert result.search.trace[-1].stage == "proof"
 
 
 @pytest.mark.parametrize("n", [6, 14, 24])
@@ -83,8 +123,8 @@ def test_seconds_of_search_and_exact_search_are_separate():
     assert list(result.seconds) == ["search", "score", "exact"]
     assert "time: search " in summary_lines(result)[-1]
     assert ", exact search " in summary_lines(result)[-1]
-    assert list(dn.learn(binary_data(24)).seconds) == ["search", "bound"]
-    assert list(dn.learn(binary_data(24), dn.Auto(bound=False)).seconds) == ["search"]
+    assert list(dn.learn(binary_data(24)).seconds) == ["search", "proof"]
+    assert list(dn.learn(binary_data(24), dn.Auto(prove=False)).seconds) == ["search"]
 
 
 def test_search_wins_if_exact_search_is_too_expensive_for_its_parents(monkeypatch):
@@ -103,12 +143,13 @@ def test_search_wins_if_exact_search_is_too_expensive_for_its_parents(monkeypatc
 
 
 @pytest.mark.parametrize(("error", "reason"), [(KeyboardInterrupt(), "interrupt"), (OutOfTimeError("late"), "time")])
-@pytest.mark.parametrize(("n", "step"), [(24, "prove_bound"), (14, "exact")])
+@pytest.mark.parametrize(("n", "step"), [(24, "complete_table"), (14, "exact")])
 def test_early_end_after_the_search_keeps_its_network(monkeypatch, n, step, error, reason):
     data = binary_data(n)
     search = AnytimeSearch(Scorer(data), None, Run(0))
     search.solve(restarts=n != 14)
     monkeypatch.setattr(auto, step, raiser(error))
+    monkeypatch.setattr(CompleteSets, "table", raiser(error))
     result = dn.learn(data)
     assert (result.solver, result.optimal, result.bound, result.search.stopped) == ("search", False, None, reason)
     assert result.score >= search.best.score
@@ -128,7 +169,8 @@ def test_network_that_improves_before_an_interrupt_is_not_called_locally_optimal
     score = search.best.score
     monkeypatch.setattr(AnytimeSearch, "_refine", raiser(KeyboardInterrupt))
     with search.keep_best():
-        search.add_sets(*auto._undominated(search.scorer.table(3)), "complete table")
+        sets = complete_sets(search.scorer, 3)
+        search.add_sets(sets.children, sets.rows, "complete lists")
     assert search.best.score > score
     assert (search.stopped, search.locally_optimal) == ("interrupt", False)
 

@@ -20,11 +20,11 @@ VOTES = [  # the parent limit applies to subproblems, not to the network
 ]
 SOLVERS = [
     dn.Auto(),
-    dn.Auto(bound=False),
+    dn.Auto(prove=False),
     dn.Exact(),
     dn.Exhaustive(),
     dn.OrderSearch(),
-    dn.OrderSearch(restarts=3, bound=False),
+    dn.OrderSearch(restarts=3, prove=False),
     dn.Anneal("sa", num_reads=20),
     dn.Anneal(SimulatedAnnealingSampler(), direct=True, parameters={"num_sweeps": 50, "num_reads": 10}),
     dn.Anneal(SimulatedAnnealingSampler(), num_reads=20, direct=True, encoding=dn.PAPER),

@@ -5,6 +5,8 @@ import pytest
 from dwave.samplers import SimulatedAnnealingSampler
 
 import dagneal as dn
+from dagneal.search import anytime
+from dagneal.strategies import classical, proving
 from support.reference import random_data
 
 
@@ -19,16 +21,14 @@ def test_auto_uses_exact_search_for_few_variables():
 
 def test_auto_uses_the_anytime_search_for_more_variables():
     result = dn.learn(binary_data(24), seed=1)
-    assert (result.solver, result.optimal, result.division) == ("search", False, None)
+    assert (result.solver, result.optimal, result.division) == ("search", True, None)
     assert result.search.locally_optimal
-    assert result.bound.max_parents == 4
+    assert result.max_parents == 4
 
 
 def test_auto_computes_no_bound_if_all_parent_sets_cost_too_much(monkeypatch):
-    import importlib
-
-    monkeypatch.setattr(importlib.import_module("dagneal.solvers.policy"), "COMPLETE_WORK", 1e4)
-    monkeypatch.setattr(importlib.import_module("dagneal.search.anytime"), "MAX_COMPLETE_COST", 1e4)
+    monkeypatch.setattr(anytime, "MAX_COMPLETE_COST", 1e3)
+    monkeypatch.setattr(proving, "MAX_COMPLETE_COST", 1e3)
     result = dn.learn(binary_data(24), seed=1)
     assert (result.solver, result.bound) == ("search", None)
 
@@ -44,10 +44,67 @@ def test_exact_search_raises_the_parent_limit_if_it_binds():
     assert dn.learn(data, max_parents=4).max_parents == 4
 
 
-def test_exact_search_and_its_limit():
-    assert dn.learn(binary_data(8), dn.Exact()).optimal
-    with pytest.raises(dn.InputError, match="at most 28 variables"):
-        dn.learn(binary_data(29), dn.Exact(), max_parents=1)
+@pytest.mark.parametrize(("n", "limit"), [(8, 4), (21, 2), (30, 3)])
+def test_exact_search_by_dynamic_programming_and_by_branch_and_cut(n, limit):
+    data = binary_data(n)
+    result = dn.learn(data, dn.Exact(), max_parents=limit)
+    assert (result.solver, result.optimal, result.max_parents) == ("exact", True, limit)
+    assert list(result.seconds) == ["score", "solve" if n <= 20 else "proof"]
+    if n <= 21:
+        assert result.score == pytest.approx(dn.solvers.exact(dn.scoring.score_table(data, max_parents=limit)).score)
+    else:
+        assert result.score >= dn.learn(data, max_parents=limit).score - 1e-6
+
+
+def test_exact_search_returns_to_dynamic_programming(monkeypatch):
+    """If branch and cut takes longer than expected, dynamic programming finds the optimum."""
+    monkeypatch.setattr(classical, "_SUBSET_WORK", 0.0)
+    result = dn.learn(binary_data(21), dn.Exact(), max_parents=2)
+    assert result.optimal
+    assert list(result.seconds) == ["score", "proof", "solve"]
+
+
+def test_a_time_limit_ends_exact_search_with_a_gap():
+    result = dn.learn(binary_data(30), dn.Exact(), max_parents=2, time_limit=1e-6)
+    assert not result.optimal
+
+
+def test_exact_search_of_a_table_with_many_variables():
+    data = binary_data(30)
+    table = dn.scoring.score_table(data, max_parents=2)
+    result = dn.learn(table, dn.Exact())
+    assert result.optimal
+    assert result.score == pytest.approx(dn.learn(data, dn.Exact(), max_parents=2).score)
+
+
+@pytest.mark.parametrize("value", [0, -1.0, float("nan"), float("inf"), "yes", None])
+def test_invalid_budgets_of_proofs_are_rejected(value):
+    for solver in (dn.Auto, dn.OrderSearch):
+        with pytest.raises(dn.InputError, match="prove is .*; give True, False, or a number of seconds above 0"):
+            solver(prove=value)
+
+
+def test_proofs_obey_background_knowledge():
+    data = binary_data(24)
+    free = dn.learn(data, max_parents=2)
+    parent, child = free.edges[0]
+    knowledge = {"forbidden": [[parent, child]], "required": [[data.names[5], data.names[9]]]}
+    result = dn.learn(data, max_parents=2, knowledge=knowledge)
+    assert result.optimal
+    assert (data.names[5], data.names[9]) in result.edges
+    assert (parent, child) not in result.edges
+    order = dn.learn(data, dn.OrderSearch(prove=False), max_parents=2, knowledge=knowledge)
+    assert result.score >= order.score - 1e-6
+    assert result.score < free.score
+
+
+def test_samplers_are_compared_with_a_proved_optimum_beyond_exact_search():
+    data = binary_data(24)
+    result = dn.learn(data, dn.Anneal(dn.SimulatedAnnealing(), num_reads=20), max_parents=2, seed=1)
+    best = dn.learn(data, max_parents=2)
+    assert result.reads.optimum == pytest.approx(best.score)
+    assert result.optimal == (abs(result.score - best.score) < 1e-6)
+    assert dn.learn(data, dn.Anneal(dn.SimulatedAnnealing(), 20, prove=False), max_parents=2).reads.optimum is None
 
 
 def test_direct_sampler_solves_the_complete_qubo():

@@ -103,9 +103,10 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _stopped_by_user(learned: Learned) -> bool:
-    """Return whether Ctrl-C stopped the search or the work on subproblems."""
-    division, search = learned.division, learned.search
-    return (division is not None and division.interrupted) or (search is not None and search.stopped == "interrupt")
+    """Return whether Ctrl-C stopped the search, the proof or the work on subproblems."""
+    division, stages = learned.division, (learned.search, learned.bound)
+    stopped = any(stage is not None and stage.stopped == "interrupt" for stage in stages)
+    return stopped or (division is not None and division.interrupted)
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -17,10 +17,11 @@ from dagneal.scoring.complete import complete_cost
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.scores import score_spec
 from dagneal.scoring.table import ScoreTable
-from dagneal.search.anytime import MAX_COMPLETE_COST, MAX_FAMILIES
+from dagneal.search.anytime import MAX_COMPLETE_COST
 from dagneal.solvers.annealing import equal_scores
 from dagneal.solvers.solution import BestRead, ReadSummary, Solution
 
+_MAX_FAMILIES = 1e7  # children with parent sets that are listed for a proof of a fixed effort
 _ROWS_PER_SECOND = 2e9  # rows to read for complete lists of parent sets, for each second that a proof may take
 
 Prove = bool | float
@@ -77,13 +78,13 @@ def lists_are_quick(scorer: Scorer, size: int, setting: Prove) -> bool:
         size: maximum number of parents.
         setting: setting `prove` of the solver. The number of seconds, if given, determines how long it may take.
     """
-    n = len(scorer.data.names)
-    families, by_child = comb(n, size + 1), scorer.criterion.depends_on_child
-    if by_child and not has_memory(scorer.table_bytes(n * families, n - 1)):
+    n, by_child = len(scorer.data.names), scorer.criterion.depends_on_child
+    families = n * sum(comb(n - 1, parents) for parents in range(size + 1))
+    if by_child and not has_memory(scorer.table_bytes(families, n - 1)):
         return False
     rows = scorer.counter.total_cost(size + 1) if by_child else complete_cost(scorer, size)
     if setting is True:
-        return rows <= MAX_COMPLETE_COST and families <= MAX_FAMILIES
+        return rows <= MAX_COMPLETE_COST and families <= _MAX_FAMILIES
     return rows <= _ROWS_PER_SECOND * setting
 
 
