@@ -18,6 +18,7 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +71,24 @@ class _Node:
     parts: tuple[_Node, ...] = ()
 
 
+class RootBound(NamedTuple):
+    """The bound (1), divided among families: a network costs `bound`, plus the excesses of its families, or more.
+
+    Attributes:
+        alive: families that the bound holds for.
+        excess: r of each family minus the lowest r of its child, in units.
+        bound: lower bound on the cost of all networks of these families, in units.
+        cuts: cuts.
+        multipliers: multipliers of the cuts, in units.
+    """
+
+    alive: NDArray[np.bool_]
+    excess: Ints
+    bound: int
+    cuts: list[Cut]
+    multipliers: Ints
+
+
 class Prover:
     """A proof attempt for the best network of a score table.
 
@@ -77,6 +96,8 @@ class Prover:
         families: families of the table.
         chosen: family of each child in the best known network.
         run: `Run` object with a deadline and progress.
+        margin: families are removed only if all networks that contain them cost at least this much more than the best
+            network, in units of 2^-40 nats.
 
     Attributes:
         best: family of each child in the best network so far.
@@ -86,14 +107,15 @@ class Prover:
         nodes: number of nodes of the search tree so far.
     """
 
-    def __init__(self, families: Families, chosen: Ints, run: Run) -> None:
-        self.families, self.run = families, run
+    def __init__(self, families: Families, chosen: Ints, run: Run, margin: int = 0) -> None:
+        self.families, self.run, self.margin = families, run, margin
         self.best, self.cost = chosen, int(families.costs[chosen].sum())
         self.bound, self.nodes = 0, 0
         self._numbers = count()
         self._root = _Node(np.zeros((families.variables,) * 2, dtype=bool), np.ones(len(families), dtype=bool), 0)
         self._cuts: dict[object, int] = {}  # index of each cut that the proof uses
         self._used: list[Cut] = []  # these cuts
+        self._multipliers: list[tuple[Cut, float]] = []  # cuts of the root and their multipliers, with the highest bound
 
     @property
     def target(self) -> int:
@@ -127,9 +149,11 @@ class Prover:
         gaps: list[float] = []
         while not self.run.deadline.passed:
             reduced, lowest, bound = self._solve(relaxation, node, pool)
+            if node is self._root and bound >= node.bound:
+                self._multipliers = list(zip(relaxation.cuts, relaxation.multipliers.tolist(), strict=True))
             node.bound = max(node.bound, bound)
             self._round(relaxation)
-            useless = node.alive & (reduced - lowest[self.families.children] >= self.target - bound)
+            useless = node.alive & (reduced - lowest[self.families.children] >= self.target + self.margin - bound)
             if bound >= self.target or useless.sum() > _FIX * node.alive.sum():
                 node.steps.append(self._step(relaxation))
                 node.alive &= ~useless
@@ -246,12 +270,8 @@ class Prover:
             first = min(left, key=lambda v: (weights[left, v].sum(), v))
             order.append(first)
             left.remove(first)
-        position = np.empty(families.variables + 1, dtype=np.int64)
-        position[order], position[-1] = np.arange(families.variables), -1
-        fits: NDArray[np.bool_] = np.all(position[families.rows] < position[families.children][:, None], axis=1)
-        chosen = np.array([lo + np.argmax(fits[lo:hi]) for lo, hi in zip(families.start, families.start[1:], strict=False)])
-        cost = int(families.costs[chosen].sum())
-        if cost < self.cost:
+        chosen = families.choose(order)
+        if chosen is not None and (cost := int(families.costs[chosen].sum())) < self.cost:
             self.best, self.cost = chosen, cost
 
     def _branch(self, node: _Node) -> None:
@@ -275,6 +295,13 @@ class Prover:
         alive = node.alive & ~late.any(axis=1)
         possible = len(np.unique(families.children[alive])) == families.variables  # each child has a family left
         return _Node(before, alive, node.bound if possible else self.cost, list(node.cuts), node.columns)
+
+    def root_bound(self) -> RootBound:
+        """Return the bound (1) of the root for networks that cost less than `target + margin`."""
+        cuts, multipliers = [cut for cut, _ in self._multipliers], np.array([value for _, value in self._multipliers])
+        alive = self._root.alive
+        reduced, lowest, bound = _Pool(self.families).reduce(cuts, multipliers, alive)
+        return RootBound(alive, reduced - lowest[self.families.children], bound, cuts, to_units(multipliers))
 
     def certificate(self) -> Proof:
         """Return the proof. Call this method after `prove` has returned True."""
