@@ -11,12 +11,13 @@ import pytest
 import dagneal as dn
 from dagneal.graphs.dags import dag_from_parents
 from dagneal.graphs.knowledge import equivalence_class
-from dagneal.proofs import near_optimal as module
+from dagneal.proofs import alternatives
+from dagneal.proofs.alternatives import near_optimal
 from dagneal.proofs.branch import Prover
 from dagneal.proofs.families import Families
-from dagneal.proofs.near_optimal import near_optimal
 from dagneal.runtime.run import Deadline, Run
 from dagneal.scoring.complete import complete_sets
+from dagneal.scoring.scores import is_score_equivalent
 from support.reference import all_dags, as_graph, candidate_table, dag_scores, random_data, random_table
 
 FACTORS = (1, 3, 20, 1000)
@@ -203,7 +204,7 @@ def test_without_time_for_a_proof_only_the_best_known_network_is_listed():
 @pytest.mark.parametrize("steps", [-1, 2000])
 def test_a_long_search_ends_with_at_least_the_classes_so_far(steps):
     table = random_table(8, 3, 3, spread=1.0)
-    with patch.object(module, "MOST_STEPS", steps):
+    with patch.object(alternatives, "MOST_STEPS", steps):
         result = near_optimal(table, 1000, 10**6)
     assert result.stopped == "steps"
     assert not result.complete
@@ -296,3 +297,88 @@ def test_differences_name_added_removed_and_redirected_edges():
         for a, b in change["redirected"]:
             assert first.cpdag.has_edge(a, b) or first.cpdag.has_edge(b, a)
             assert {(a, b), (b, a)} & set(first.cpdag.edges) != {(a, b), (b, a)} & set(each.cpdag.edges)
+
+
+def random_network(n, edges, seed):
+    """Return a random network in which edges connect variables that are close to each other."""
+    generator = np.random.default_rng(seed)
+    pairs = [(a, b) for b in range(n) for a in range(max(0, b - 6), b)]
+    parents = {f"x{i}": [] for i in range(n)}
+    for pair in generator.permutation(len(pairs)):
+        a, b = pairs[pair]
+        if len(parents[f"x{b}"]) < 3 and sum(map(len, parents.values())) < edges:
+            parents[f"x{b}"].append(f"x{a}")
+    arities = generator.integers(2, 4, n).tolist()
+    states = {f"x{i}": [f"s{k}" for k in range(arities[i])] for i in range(n)}
+    tables = {
+        name: generator.dirichlet([0.5] * len(states[name]), [len(states[p]) for p in own]) for name, own in parents.items()
+    }
+    return dn.BayesianNetwork(states, parents, tables, "random")
+
+
+@pytest.mark.parametrize(
+    ("n", "edges", "rows", "factor"),
+    [(20, 25, 1000, 20), (27, 50, 1000, 20), pytest.param(66, 80, 5000, 1.5, marks=pytest.mark.slow)],
+)
+def test_large_networks(n, edges, rows, factor):
+    """With 66 variables, a mask has two words."""
+    data = random_network(n, edges, n).sample(rows, 1)
+    learned = dn.learn(data, max_parents=2)
+    near = learned.near_optimal(factor)
+    assert near.complete
+    assert near.best == pytest.approx(learned.score, abs=1e-6)
+    assert nx.utils.graphs_equal(near.classes[0].cpdag, learned.cpdag)
+    scorer = dn.scoring.Scorer(data)
+    keys = {frozenset(each.cpdag.edges) for each in near.classes}
+    assert len(keys) == len(near.classes)
+    for each in near.classes[:100]:
+        assert scorer.score(each.dag) == pytest.approx(each.score, abs=1e-7)
+        assert each.score >= near.best - log(factor) - 1e-5
+    # Each single change of a near-optimal network that is itself near-optimal is listed.
+    dag, count = learned.dag, 0
+    for a, b in [(a, b) for a in dag for b in dag if a != b]:
+        changed = dag.copy()
+        if dag.has_edge(a, b):
+            changed.remove_edge(a, b)
+        else:
+            changed.add_edge(a, b)
+        small = max(degree for _, degree in changed.in_degree) <= 2
+        if small and nx.is_directed_acyclic_graph(changed) and scorer.score(changed) > near.best - log(factor) + 1e-5:
+            count += 1
+            assert frozenset(equivalence_class(changed, None).edges) in keys
+    assert count
+
+
+def test_near_optimal_of_a_result():
+    data = dn.load("lung-cancer").sample(500, 3)
+    for score, knowledge in (("bdeu:1", None), ("k2", None), ("bic", {"leaves": ["Xray"]}), ("k2", {"roots": ["Smoker"]})):
+        learned = dn.learn(data, score=score, knowledge=knowledge)
+        reference = dn.scoring.score_table(data, score, learned.max_parents)
+        check(learned.near_optimal(20, 10_000), reference, 20, learned.knowledge)
+
+
+def test_near_optimal_of_a_result_needs_data_time_and_a_network(tmp_path):
+    learned = dn.learn(dn.load("lung-cancer").sample(500, 3))
+    late = learned.near_optimal(run=Run(deadline=Deadline(0.0)))
+    assert not late.proved
+    assert late.best == pytest.approx(learned.score)
+    learned.save(tmp_path / "a.json")
+    with pytest.raises(dn.InputError, match="near_optimal needs the data"):
+        dn.load_result(tmp_path / "a.json").near_optimal()
+    with pytest.raises(dn.InputError, match="factor is 0; give"):
+        learned.near_optimal(0)
+
+
+def test_a_better_network_than_the_learned_one_is_found():
+    data = dn.load("alarm-15").sample(1000, 1)
+    learned = dn.learn(data, max_parents=3)
+    worse = dn.Learned.of(learned, dag=nx.empty_graph(list(learned.dag), create_using=nx.DiGraph), score=-99999.0)
+    assert worse.near_optimal().best == pytest.approx(learned.score, abs=1e-6)
+
+
+def test_user_defined_scores_are_not_taken_for_equivalent():
+    class Almost(dn.BDeu):
+        """A score that differs from its base class only in its type."""
+
+    assert is_score_equivalent(dn.BDeu(3))
+    assert not is_score_equivalent(Almost())

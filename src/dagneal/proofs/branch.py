@@ -98,6 +98,7 @@ class Prover:
         run: `Run` object with a deadline and progress.
         margin: families are removed only if all networks that contain them cost at least this much more than the best
             network, in units of 2^-40 nats.
+        cuts: cuts to start with.
 
     Attributes:
         best: family of each child in the best network so far.
@@ -107,12 +108,13 @@ class Prover:
         nodes: number of nodes of the search tree so far.
     """
 
-    def __init__(self, families: Families, chosen: Ints, run: Run, margin: int = 0) -> None:
+    def __init__(self, families: Families, chosen: Ints, run: Run, margin: int = 0, cuts: Sequence[Cut] = ()) -> None:
         self.families, self.run, self.margin = families, run, margin
         self.best, self.cost = chosen, int(families.costs[chosen].sum())
         self.bound, self.nodes = 0, 0
         self._numbers = count()
-        self._root = _Node(np.zeros((families.variables,) * 2, dtype=bool), np.ones(len(families), dtype=bool), 0)
+        before, alive = np.zeros((families.variables,) * 2, dtype=bool), np.ones(len(families), dtype=bool)
+        self._root = _Node(before, alive, 0, list(cuts))
         self._cuts: dict[object, int] = {}  # index of each cut that the proof uses
         self._used: list[Cut] = []  # these cuts
         self._multipliers: list[tuple[Cut, float]] = []  # cuts of the root and their multipliers, with the highest bound

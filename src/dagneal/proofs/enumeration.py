@@ -111,7 +111,8 @@ class Choices(NamedTuple):
             rows.append(np.repeat(highest, np.diff(start)) - coefficients)
             room[place] = highest.sum() - cut.limit
             bound += int(weights[place]) * max(0, -int(room[place]))
-        owner, cuts = np.nonzero(np.array(rows, dtype=np.int64).reshape(len(used), len(kept)).T)
+        matrix = np.array(rows, dtype=np.int64).reshape(len(used), len(kept))
+        owner, cuts = np.nonzero(matrix.T)
         return cls(
             families=kept,
             start=start,
@@ -126,7 +127,7 @@ class Choices(NamedTuple):
             room=np.maximum(room, 0),
             begin=np.searchsorted(owner, np.arange(len(kept) + 1)),
             cuts=cuts,
-            deficits=np.array([rows[cut][family] for family, cut in zip(owner, cuts, strict=True)], dtype=np.int64),
+            deficits=matrix[cuts, owner],
         )
 
 
@@ -205,7 +206,7 @@ class Enumeration:
         self.steps = 0
         self.finished = not _next_child(choices, limit - choices.bound, 0, self._state)
 
-    def advance(self, limit: int) -> tuple[Ints, Ints, list[bytes]]:
+    def advance(self, limit: int, steps: int = _STEPS) -> tuple[Ints, Ints, list[bytes]]:
         """Continue for a moment. Return the networks that were found, as (networks, costs, keys).
 
         A network is a row with the index of the family of each variable, in the order of the variables. Two networks are
@@ -213,11 +214,12 @@ class Enumeration:
 
         Args:
             limit: highest cost of a network, in units. It may become lower from call to call.
+            steps: number of steps after which this call ends.
         """
         if self.finished:
             return self._found.networks[:0], self._found.costs[:0], []
-        count, steps = _search(self._choices, limit, _STEPS, self._state, self._found)
-        self.steps += steps
+        count, used = _search(self._choices, limit, steps, self._state, self._found)
+        self.steps += used
         self.finished = bool(self._state.depth[0] < 0)
         keys = [key.tobytes() for key in self._found.keys[:count]]
         return self._choices.families[self._found.networks[:count]], self._found.costs[:count].copy(), keys

@@ -8,7 +8,7 @@ family, so it is never negative, and the best network has the lowest total cost.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,15 @@ class Families:
             costs=(highest[children] - units[kept]).astype(np.int64),
             highest=highest.astype(np.int64),
         )
+
+    def select(self, kept: NDArray[np.bool_]) -> Families:
+        """Return some of the families.
+
+        Args:
+            kept: whether to keep each family.
+        """
+        start = np.concatenate([[0], np.cumsum(kept)])[self.start]
+        return replace(self, start=start, children=self.children[kept], rows=self.rows[kept], costs=self.costs[kept])
 
     def choose(self, order: Sequence[int]) -> Ints | None:
         """Return the cheapest family of each child in an order of the variables; None if a child has no family.

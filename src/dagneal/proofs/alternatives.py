@@ -23,7 +23,7 @@ import networkx as nx
 import numpy as np
 
 from dagneal.base.defaults import BAYES_FACTOR, MOST_CLASSES
-from dagneal.base.errors import InputError, short_repr, whole_number
+from dagneal.base.errors import InputError, OutOfTimeError, short_repr, whole_number
 from dagneal.base.kernels import Ints
 from dagneal.graphs.dags import check_dag, graph_from_edges, topological_order
 from dagneal.graphs.knowledge import Constraints, Edge, Knowledge, equivalence_class
@@ -31,11 +31,15 @@ from dagneal.proofs.branch import TOLERANCE, Prover
 from dagneal.proofs.enumeration import Choices, Enumeration
 from dagneal.proofs.families import UNITS, Families
 from dagneal.runtime.run import DEFAULT_RUN, Run, check_run
+from dagneal.scoring.complete import complete_cost, complete_sets
+from dagneal.scoring.scorer import Scorer
+from dagneal.scoring.scores import is_score_equivalent
 from dagneal.scoring.table import ScoreTable, check_table
 from dagneal.solvers.order_search import search as search_order
 
 MOST_STEPS = 100_000_000  # after so many steps the search ends; each takes a few microseconds
 _SHARES = (0.125, 0.25, 0.5, 1.0)  # parts of ln(factor) that the search takes one after the other
+_SHORT = 1 << 12  # steps of a search for a network without an edge, before branch and cut
 _RESTARTS = 100  # of the order search that finds the first network
 
 
@@ -184,7 +188,7 @@ def near_optimal(
     >>> from dagneal.scoring.scorer import score_table
     >>> table = score_table(load("lung-cancer").sample(1000, 1))
     >>> near_optimal(table, 20, equivalent=True)
-    NearOptimal(3 classes within a factor of 20, 3 shared adjacencies)
+    NearOptimal(8 classes within a factor of 20, 2 shared adjacencies)
     """
     check_table(table)
     slack, most, run = slack_of(factor), whole_number("most", most, least=1), check_run(run)
@@ -205,6 +209,45 @@ def near_optimal(
     search.prepare(rules if equivalent else None)
     stopped = search.find_classes(round(log(factor) * UNITS))
     return search.result(factor, initial, stopped)
+
+
+def near_optimal_of_data(
+    scorer: Scorer,
+    max_parents: int,
+    initial: nx.DiGraph,
+    factor: float = BAYES_FACTOR,
+    most: int = MOST_CLASSES,
+    run: Run = DEFAULT_RUN,
+) -> NearOptimal:
+    """Score all parent sets of data, and list the near-optimal classes; see `near_optimal`.
+
+    Args:
+        scorer: scorer of the data, with the background knowledge.
+        max_parents: parent limit.
+        initial: a good network to start with. If there is no time to score the parent sets, only its class is listed.
+        factor: Bayes factor, at least 1.
+        most: largest number of classes.
+        run: `Run` object with the deadline.
+    """
+    slack, most, run = slack_of(factor), whole_number("most", most, least=1), check_run(run)
+    scorer = scorer.with_run(run)
+    try:
+        if scorer.knowledge is None and complete_cost(scorer, max_parents) < inf:
+            table = complete_sets(scorer, max_parents, slack).table(scorer)
+        else:
+            table = scorer.table(max_parents)
+    except OutOfTimeError:
+        return _only(initial, scorer, float(factor))
+    equivalent = is_score_equivalent(scorer.criterion)
+    return near_optimal(table, factor, most, run, equivalent=equivalent, knowledge=scorer.knowledge, initial=initial)
+
+
+def _only(dag: nx.DiGraph, scorer: Scorer, factor: float) -> NearOptimal:
+    """Return the result if there is no time for a search: the class of a network that is not proved optimal."""
+    score = scorer.score(dag)
+    classes = (NearOptimalClass(dag, score, equivalence_class(dag, scorer.knowledge)),)
+    adjacencies, compelled = _shared(classes)
+    return NearOptimal(factor, score, classes, "time", False, 1.0, tuple(adjacencies), tuple(compelled), False)
 
 
 class _Search:
@@ -265,9 +308,9 @@ class _Search:
     def result(self, factor: float, initial: nx.DiGraph | None, stopped: str | None) -> NearOptimal:
         """Return the classes, best first."""
         proved = self.prover.bound >= self.prover.target
-        self.best = min(cost for cost, _ in self.classes.values()) if self.classes else self.prover.cost
         if not self.classes:  # the time was too short
             self.classes[b""] = self.prover.cost, self.prover.best
+        self.best = min(cost for cost, _ in self.classes.values())
         ceiling = self.best + round(log(factor) * UNITS) + TOLERANCE
         start = None if initial is None else set(equivalence_class(initial, self.knowledge).edges)
         rated: list[tuple[tuple[int, bool, list[Edge]], NearOptimalClass]] = []
@@ -300,40 +343,42 @@ class _Search:
         For each edge, search for a network without it. Return the edges, and whether all searches finished.
         """
         index = {name: i for i, name in enumerate(self.families.names)}
-        kept: tuple[list[Edge], list[Edge]] = ([], [])
         witnesses: list[nx.DiGraph] = []
-        for which, edges in enumerate((adjacencies, compelled)):
-            for a, b in edges:
-                ends = [(index[a], index[b]), (index[b], index[a])][: 2 - which]  # for a direction, only a -> b
-                names = [(self.families.names[u], self.families.names[v]) for u, v in ends]
-                if any(not any(dag.has_edge(*end) for end in names) for dag in witnesses):
-                    continue
-                found, finished = self._without(ends, limit)
-                if not finished:
-                    return adjacencies, compelled, False
-                if found is None:
-                    kept[which].append((a, b))
-                else:
-                    witnesses.append(found)
-        return *kept, True
+
+        def is_shared(*edges: Edge) -> bool | None:
+            if any(not any(dag.has_edge(*edge) for edge in edges) for dag in witnesses):
+                return False
+            found, certain = self._without([(index[parent], index[child]) for parent, child in edges], limit)
+            witnesses.extend([] if found is None else [found])
+            return found is None if certain else None
+
+        # A direction that all networks share implies an adjacency.
+        directions = {edge: is_shared(edge) for edge in compelled}
+        pairs = {edge: directions.get(edge) or is_shared(edge, edge[::-1]) for edge in adjacencies}
+        if None in (*directions.values(), *pairs.values()):
+            return adjacencies, compelled, False
+        return [edge for edge in adjacencies if pairs[edge]], [edge for edge in compelled if directions[edge]], True
 
     def _without(self, edges: Iterable[tuple[int, int]], limit: int) -> tuple[nx.DiGraph | None, bool]:
-        """Search for a near-optimal network without given edges. Return the network, if any, and whether this is certain."""
+        """Search for a near-optimal network without given edges. Return the network, if any, and whether this is certain.
+
+        A short search often finds one. Otherwise branch and cut either finds one, or proves that there is none.
+        """
         families = self.families
-        forbidden = np.zeros(len(self._kept), dtype=bool)
+        kept = np.zeros(len(families), dtype=bool)
+        kept[self._kept] = True
         for parent, child in edges:
-            has_parent = (families.rows[self._kept] == parent).any(axis=1)
-            forbidden |= has_parent & (families.children[self._kept] == child)
-        search = Enumeration(self._choose_from(self._kept[~forbidden], None), limit)
-        while not search.finished:
-            if self._reason(search.steps) is not None:
-                return None, False
-            networks, _, _ = search.advance(limit)
-            if len(networks):
-                self.steps += search.steps
-                return self._graph(networks[0]), True
-        self.steps += search.steps
-        return None, True
+            kept &= ~((families.rows == parent).any(axis=1) & (families.children == child))
+        search = Enumeration(self._choose_from(np.flatnonzero(kept), None), limit)
+        networks, _, _ = search.advance(limit, _SHORT)
+        if len(networks) or search.finished:
+            return self._graph(networks[0]) if len(networks) else None, True
+        some = families.select(kept)
+        prover = Prover(some, some.start[:-1], self.run, cuts=self._root.cuts)
+        prover.cost = limit + TOLERANCE + 1  # so that only near-optimal networks are of interest
+        if not prover.prove():
+            return None, False
+        return self._graph(np.flatnonzero(kept)[prover.best]) if prover.cost <= limit else None, True
 
     def _graph(self, network: Ints) -> nx.DiGraph:
         """Return the network with given families, in any order."""
@@ -362,16 +407,7 @@ def _rules(table: ScoreTable, knowledge: Knowledge | None) -> Constraints:
 
 def _keep_legal(families: Families, rules: Constraints) -> Families:
     """Return the families that violate no rule. The table has the others with a penalty, which can be small."""
-    legal = rules.violations(families.children, families.rows) == 0
-    if legal.all():
-        return families
-    return replace(
-        families,
-        start=np.concatenate([[0], np.cumsum(legal)])[families.start],
-        children=families.children[legal],
-        rows=families.rows[legal],
-        costs=families.costs[legal],
-    )
+    return families.select(rules.violations(families.children, families.rows) == 0)
 
 
 def _first_order(table: ScoreTable, initial: nx.DiGraph | None, run: Run) -> list[int]:
