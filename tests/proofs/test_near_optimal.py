@@ -133,6 +133,17 @@ def test_networks_that_violate_knowledge_are_left_out_even_if_the_penalty_is_sma
     check(near_optimal(scorer.table(2), 1000, knowledge=knowledge), dn.scoring.score_table(data, None, 2), 1000, knowledge)
 
 
+def test_a_parent_limit_can_prevent_the_reversal_of_an_edge():
+    """No parents are allowed for v2, so the edge v2 -> v0 has no reverse, although v2 comes last in the best network."""
+    codes = np.random.default_rng(1).integers(0, 2, (3, 50))
+    data = dn.Dataset.from_codes(["v0", "v1", "v2"], [["a", "b"]] * 3, codes)
+    knowledge = dn.Knowledge(limits={"v2": 0})
+    table = dn.scoring.Scorer(data, "bic", knowledge).table(2)
+    result = near_optimal(table, 1000, equivalent=True, knowledge=knowledge)
+    check(result, dn.scoring.score_table(data, "bic", 2), 1000, knowledge)
+    assert any(each.dag.has_edge("v2", "v0") for each in result.classes)
+
+
 @pytest.mark.parametrize("equivalent", [True, False])
 def test_ties_are_all_listed_in_a_fixed_order(equivalent):
     """Two copies of a column can replace each other, so several classes have the highest score."""

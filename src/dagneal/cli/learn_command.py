@@ -30,9 +30,8 @@ USAGE = "DATA [options]"
 EXAMPLES = f"""\
 {SOLVERS_HELP}
 examples:
-  dagneal learn patients.csv -o patients.html
-  dagneal learn lc.csv --solver sa --set direct=true --set num_sweeps=5000 --truth lung-cancer
-  dagneal learn alarm.csv --solver sa --set encoding=paper --set repair=false --divide 4 --rule penalty
+  dagneal learn patients.csv --within 20 -o patients.html
+  dagneal learn alarm.csv --solver sa --set repair=false --divide 4 --rule penalty --truth alarm-15
 """
 # Options of this command that do not affect the content of a journal.
 _IGNORED = ("data", "dask", "output", "samples", "truth", "safe_labels", "bootstrap", "within", "time_limit")

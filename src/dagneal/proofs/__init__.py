@@ -14,3 +14,4 @@ if TYPE_CHECKING:
 
 # HiGHS is imported only if it is used.
 __getattr__ = lazy_exports(__name__, {"alternatives": ["NearOptimal", "NearOptimalClass", "near_optimal"]})
+del TYPE_CHECKING, lazy_exports  # not public names of this package
