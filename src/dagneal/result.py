@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from math import isclose, isnan
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import networkx as nx
 import numpy as np
 
-from dagneal.base.defaults import BOOTSTRAP_SAMPLES
+from dagneal.base.defaults import BAYES_FACTOR, BOOTSTRAP_SAMPLES, MOST_CLASSES
 from dagneal.base.errors import InputError, short_repr, warn_on_failure
 from dagneal.base.files import atomic_write, check_format
 from dagneal.base.plain import take_bool, take_count, take_mapping, take_names, take_number, take_text
@@ -36,6 +36,9 @@ from dagneal.search.trace import TracePoint
 from dagneal.solvers.solution import BestRead, Bound, Certificate, Division, Hardware, ReadSummary, SearchSummary, Solution
 from dagneal.strategies.proving import describe_proof
 from dagneal.strategies.solve import as_dataset
+
+if TYPE_CHECKING:
+    from dagneal.proofs.alternatives import NearOptimal
 
 PROOF = ".proof"  # ending of files with proofs
 FORMAT_VERSION = 2  # version of the JSON format of results; increases if keys change
@@ -186,6 +189,24 @@ class Learned(AnnotatedSolution):
         """
         data = self._need_data("bootstrap", "dn.bootstrap(data)")
         return bootstrap(data, samples, solver, self._need_score("bootstrap"), self.search_limit, self.knowledge, run)
+
+    def near_optimal(self, factor: float = BAYES_FACTOR, most: int = MOST_CLASSES, run: Run = DEFAULT_RUN) -> NearOptimal:
+        """List all equivalence classes whose log score is within ln(factor) of the best; see `dagneal.proofs.near_optimal`.
+
+        Networks have the parent limit `max_parents` and obey the background knowledge of this result. If this result is not
+        optimal, the best network can be another one.
+
+        Args:
+            factor: Bayes factor, at least 1.
+            most: largest number of classes. If there are more, the best are listed.
+            run: a `Run` with the deadline.
+        """
+        from dagneal.proofs.alternatives import near_optimal_of_data
+
+        self._check_network("near-optimal network")
+        data = self._need_data("near_optimal", "dn.proofs.near_optimal(table)")
+        scorer = Scorer(data, self._need_score("near_optimal"), self.knowledge)
+        return near_optimal_of_data(scorer, self.max_parents, self.dag, factor, most, run)
 
     @property
     def search_limit(self) -> int | None:

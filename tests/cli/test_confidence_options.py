@@ -174,3 +174,48 @@ def test_a_bootstrap_of_a_saved_result_resumes(tmp_path, monkeypatch, capsys):
     assert main(["resume", journal]) == 0
     again = dn.load_result(out).confidence.bootstrap
     assert (again.samples, again.edges.tolist()) == (first.samples, first.edges.tolist())
+
+
+def test_near_optimal_networks_on_the_command_line(tmp_path, capsys):
+    file = learn_network(tmp_path, "alarm-15", 1000)[1]
+    expected = dn.learn(dn.read(file)).near_optimal(20)
+    capsys.readouterr()
+    assert main(["learn", file, "--within", "20", "--json", "--quiet"]) == 0
+    assert json.loads(capsys.readouterr().out)["near_optimal"] == expected.to_dict()
+    assert main(["learn", file, "--within", "20", "--quiet"]) == 0
+    text = capsys.readouterr().out
+    assert f"within a Bayes factor of 20 (3.00 nats): {len(expected.classes)} equivalence classes" in text
+    assert f"... and {len(expected.classes) - 10} more" in text
+    lines = [line for line in text.splitlines() if " lower  " in line]
+    assert lines[0].endswith("the best network")
+    for line, each in zip(lines, expected.classes, strict=False):
+        assert float(line.split()[0]) == pytest.approx(expected.best - each.score, abs=6e-4)
+    shared = text.partition("edges in all near-optimal networks (a - b: the direction is open): ")[2]
+    assert len(shared.splitlines()[0].split(", ")) == len(expected.adjacencies)
+    assert shared.count(" -> ") == len(expected.compelled)
+    for word in ("0.5", "nan", "inf", "-3"):
+        assert main(["learn", file, "--within", word]) == 2
+        assert "give a finite Bayes factor of at least 1" in capsys.readouterr().err
+    assert main(["learn", file, "--within", "20", "--time-limit", "0.001", "--quiet"]) == 0
+    assert "the time was too short" in capsys.readouterr().out
+
+
+def test_many_near_optimal_networks_on_the_command_line(tmp_path, capsys):
+    file = learn_network(tmp_path, "waste", 500)[1]
+    capsys.readouterr()
+    assert main(["learn", file, "--within", "1000", "--max-parents", "2", "--quiet"]) == 0
+    text = capsys.readouterr().out
+    assert "at least 1,000 equivalence classes" in text
+    assert "all classes within less than a factor of" in text
+
+
+def test_ctrl_c_during_the_search_for_near_optimal_networks_keeps_the_result(tmp_path, monkeypatch, capsys):
+    file = learn_network(tmp_path)[1]
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(dn.Learned, "near_optimal", interrupt)
+    capsys.readouterr()
+    assert main(["learn", file, "--within", "20", "--quiet"]) == 130
+    assert "log score" in capsys.readouterr().out

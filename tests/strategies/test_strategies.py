@@ -80,7 +80,7 @@ def test_exact_search_of_a_table_with_many_variables():
 @pytest.mark.parametrize("value", [0, -1.0, float("nan"), float("inf"), "yes", None])
 def test_invalid_budgets_of_proofs_are_rejected(value):
     for solver in (dn.Auto, dn.OrderSearch):
-        with pytest.raises(dn.InputError, match="prove is .*; give True, False, or a number of seconds above 0"):
+        with pytest.raises(dn.InputError, match=r"prove is .*; give True, False, or a number of seconds above 0"):
             solver(prove=value)
 
 

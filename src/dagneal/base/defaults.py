@@ -18,3 +18,5 @@ ANNEALING_TIME = 20.0  # microseconds per read of a quantum annealer
 MISSING: Final = "refuse"  # treatment of missing values by `read`
 RARE = 0.0  # `read` merges states that occur in a smaller fraction of the rows
 MERGE: Final = "auto"  # whether `read` merges identical rows
+BAYES_FACTOR = 20.0  # near-optimal networks: the highest score divided by the score of the network, without logarithms
+MOST_CLASSES = 1000  # equivalence classes of near-optimal networks to list

@@ -115,10 +115,11 @@ def compile_anneal() -> None:
 
 
 def compile_solve() -> None:
-    """Call the kernels of the other solvers, and of data that are read in chunks."""
+    """Call the kernels of the other solvers, of near-optimal networks, and of data that are read in chunks."""
     data = _random_data(5, 2, 100)
     for solver in (dn.OrderSearch(), dn.Exhaustive(), dn.Divide(), dn.Divide(size=4, combine="penalty")):
         dn.learn(data, solver)
+    dn.learn(data).near_optimal()
     dn.read(np.eye(2, dtype=np.int64))
     bit_planes.empty(np.array([2]), 2).fill(0, 1, np.ones(1, dtype=np.uint8))
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from dagneal.base.defaults import NETWORK_PARENTS, PAPER_PARENTS
+from dagneal.base.defaults import BAYES_FACTOR, NETWORK_PARENTS, PAPER_PARENTS
 from dagneal.base.errors import InputError, warn_on_failure
 from dagneal.base.files import check_writable
 from dagneal.cli import show
@@ -21,6 +21,7 @@ from dagneal.cli.translation import translate
 
 if TYPE_CHECKING:
     from dagneal.data.dataset import Dataset
+    from dagneal.proofs.alternatives import NearOptimal
     from dagneal.result import Learned
     from dagneal.runtime.run import Run
     from dagneal.scoring.table import ScoreTable
@@ -30,11 +31,14 @@ USAGE = "DATA [options]"
 EXAMPLES = f"""\
 {SOLVERS_HELP}
 examples:
-  dagneal learn patients.csv -o patients.html
-  dagneal learn alarm.csv --solver sa --set encoding=paper --set repair=false --divide 4 --rule penalty
+  dagneal learn patients.csv --within 20 -o patients.html
+  dagneal learn alarm.csv --solver sa --set repair=false --divide 4 --rule penalty --truth alarm-15
 """
 # Options of this command that do not affect the content of a journal.
-_IGNORED = ("data", "dask", "output", "samples", "truth", "safe_labels", "bootstrap", "time_limit", "prove", "no_prove")
+_IGNORED = (
+    *("data", "dask", "output", "samples", "truth", "safe_labels", "bootstrap", "within", "time_limit"),
+    *("prove", "no_prove"),
+)
 
 
 def add_options(command: Parser) -> None:
@@ -57,6 +61,8 @@ def add_options(command: Parser) -> None:
     group.add_argument(
         "--bootstrap", type=int, metavar="N", help="learn from N bootstrap samples and report edge frequencies"
     )
+    within = f"list all networks within a Bayes factor of the best, such as {BAYES_FACTOR:g}"
+    group.add_argument("--within", type=float, metavar="FACTOR", help=within)
     output = "save the result: .html, .json, .bif, .graphml, .dot or .proof (may be repeated)"
     group.add_argument("-o", "--output", action="append", default=[], metavar="FILE", help=output)
     add_safe_labels(group)
@@ -93,9 +99,10 @@ def run(options: argparse.Namespace) -> None:
                     _save(learned, options, truth)
                     connection.close()  # bootstrap samples do not use the sampler
                 learned, interrupted = _measure(learned, options, solver, search)
+                near, interrupted = _near_optimal(learned, options, search, interrupted)
             # Save before the cluster, the journal and the connection are closed: closing may fail.
             paths = _save(learned, options, truth)
-            _show(learned, data, truth, solver, options)
+            _show(learned, data, truth, solver, near, options)
             for path in paths:
                 show.saved_file(path, options)
     if interrupted or _stopped_by_user(learned):
@@ -120,6 +127,10 @@ def _check(options: argparse.Namespace) -> None:
         check_writable(options.samples)
     check_outputs(options, options.samples, options.journal)
     Measures(options.bootstrap).check()
+    if options.within is not None:
+        from dagneal.proofs.alternatives import check_factor
+
+        check_factor(options.within)
     Deadline.after(options.time_limit)
     parse_score(options.score)
     if has_scores(options) and any(path.lower().endswith(".bif") for path in options.output):
@@ -190,6 +201,24 @@ def _measure(learned: Learned, options: argparse.Namespace, solver: Any, run: Ru
     return measure(learned, Measures(options.bootstrap), solver if same else None, run)
 
 
+def _near_optimal(
+    learned: Learned, options: argparse.Namespace, run: Run, interrupted: bool
+) -> tuple[NearOptimal | None, bool]:
+    """List the near-optimal networks if `--within` is given.
+
+    Returns:
+        A pair: the networks, if any, and True if Ctrl-C interrupted this work or the work before it (otherwise False).
+    """
+    if options.within is None or interrupted or _stopped_by_user(learned):
+        return None, interrupted
+    try:
+        with warn_on_failure("the search for near-optimal networks"):
+            return learned.near_optimal(options.within, run=run), False
+    except KeyboardInterrupt:
+        return None, True
+    return None, False
+
+
 def _save(learned: Learned, options: argparse.Namespace, truth: Any) -> list[str]:
     """Save the requested files and return the paths of the written files. Warn if a file cannot be written."""
     from dagneal.qubo.decode import write_samples
@@ -202,9 +231,16 @@ def _save(learned: Learned, options: argparse.Namespace, truth: Any) -> list[str
     return written + save_outputs(learned, options, truth)
 
 
-def _show(learned: Learned, data: Dataset | ScoreTable, truth: Any, solver: Any, options: argparse.Namespace) -> None:
-    """Print the network, the confidence and the comparison with the truth."""
-    from dagneal.report.summary import summary_lines
+def _show(
+    learned: Learned,
+    data: Dataset | ScoreTable,
+    truth: Any,
+    solver: Any,
+    near: NearOptimal | None,
+    options: argparse.Namespace,
+) -> None:
+    """Print the network, the confidence, the comparison with the truth and the near-optimal networks."""
+    from dagneal.report.summary import near_optimal_lines, summary_lines
     from dagneal.scoring.table import ScoreTable
     from dagneal.strategies.anneal import Anneal, Divide
 
@@ -220,4 +256,7 @@ def _show(learned: Learned, data: Dataset | ScoreTable, truth: Any, solver: Any,
     lines += summary_lines(learned, comparison, options.truth or "", translate)
     if options.bootstrap is not None and isinstance(solver, Anneal | Divide):
         lines.append("the bootstrap used the default solver, not the solver of the network above")
+    if near is not None:
+        report["near_optimal"] = near.to_dict()
+        lines += ["", *near_optimal_lines(near, learned.score)]
     show.result(report, "\n".join(lines), options)

@@ -15,6 +15,7 @@ from dagneal.cli.parsing import join_names
 _OTHER_NAMES = {
     "samples": ("bootstrap",),
     "safe": ("safe_labels",),
+    "factor": ("within",),
     "size": ("size", "divide"),
     "combine": ("combine", "rule"),
     "num_reads": ("num_reads", "reads"),

@@ -81,6 +81,24 @@ class _Node:
     parts: tuple[_Node, ...] = ()
 
 
+class RootBound(NamedTuple):
+    """The bound (1), divided among families: a network costs `bound`, plus the excesses of its families, or more.
+
+    Attributes:
+        alive: families that the bound holds for.
+        excess: r of each family minus the lowest r of its child, in units.
+        bound: lower bound on the cost of all networks of these families, in units.
+        cuts: cuts.
+        multipliers: multipliers of the cuts, in units.
+    """
+
+    alive: NDArray[np.bool_]
+    excess: Ints
+    bound: int
+    cuts: list[Cut]
+    multipliers: Ints
+
+
 class Progress(NamedTuple):
     """The state of a proof attempt at one moment.
 
@@ -105,6 +123,9 @@ class Prover:
         work: amount of work after which the attempt stops; no limit by default. Work is counted, not measured in seconds, so
             the same attempt stops at the same place on all machines.
         improve: function that gets an order of the variables and returns a better order, or the same.
+        margin: families are removed only if all networks that contain them cost at least this much more than the best
+            network, in units of 2^-40 nats.
+        cuts: cuts to start with.
 
     Attributes:
         best: family of each child in the best network so far.
@@ -123,17 +144,21 @@ class Prover:
         run: Run,
         work: float = inf,
         improve: Callable[[Ints], Ints] | None = None,
+        margin: int = 0,
+        cuts: Sequence[Cut] = (),
     ) -> None:
-        self.families, self.run = families, run
+        self.families, self.run, self.margin = families, run, margin
         self.best, self.cost = chosen, int(families.costs[chosen].sum())
         self.bound, self.nodes = 0, 0
         self.trace: list[Progress] = []
         self.stopped = ""
         self._work, self._improve = work, improve
         self._begun = perf_counter()
+        self._rounded = b""  # the last order
         self._numbers = count()
         self._heap: list[tuple[int, int, _Node]] = []
-        self._root = _Node(np.zeros((families.variables,) * 2, dtype=bool), np.ones(len(families), dtype=bool), 0)
+        before, alive = np.zeros((families.variables,) * 2, dtype=bool), np.ones(len(families), dtype=bool)
+        self._root = _Node(before, alive, 0, list(cuts))
 
     @property
     def target(self) -> int:
@@ -196,7 +221,7 @@ class Prover:
             if bound > node.bound:
                 node.bound, node.best = bound, multipliers
             self._raise_bound(node.bound)
-            useless = node.alive & (reduced - lowest[self.families.children] >= self.target - bound)
+            useless = node.alive & (reduced - lowest[self.families.children] >= self.target + self.margin - bound)
             if useless.sum() > _FIX * node.alive.sum():
                 node.steps.append(multipliers)
                 node.alive &= ~useless
@@ -226,7 +251,7 @@ class Prover:
         """Solve the relaxation with all families. Return r of all families, its lowest value for each child, and (1)."""
         while True:
             relaxation.solve()
-            reduced, lowest, bound = pool.reduce(relaxation.cuts, relaxation.multipliers, node.alive)
+            reduced, lowest, bound = pool.reduce(relaxation.cuts, to_units(relaxation.multipliers), node.alive)
             outside = node.alive.copy()
             outside[relaxation.columns] = False
             missing = np.flatnonzero(outside)
@@ -265,21 +290,13 @@ class Prover:
             order[place] = first = int(before.argmin())
             before -= weights[first]
             before[first] = np.inf
-        chosen, cost = self._best_families(order)
-        if self._improve is not None and cost < self.cost + UNITS:
-            chosen, cost = min(self._best_families(self._improve(order)), (chosen, cost), key=lambda pair: pair[1])
-        if cost < self.cost:
-            self.best, self.cost = chosen, cost
-
-    def _best_families(self, order: Ints) -> tuple[Ints, int]:
-        """Return the cheapest families whose parents come before the child in an order, and their cost."""
-        families = self.families
-        position = np.empty(families.variables + 1, dtype=np.int64)
-        position[order], position[-1] = np.arange(families.variables), -1
-        fits: NDArray[np.bool_] = np.all(position[families.rows] < position[families.children][:, None], axis=1)
-        chosen = np.array([lo + np.argmax(fits[lo:hi]) for lo, hi in zip(families.start, families.start[1:], strict=False)])
-        # A child with required parents can have no family that fits.
-        return chosen, int(families.costs[chosen].sum()) if fits[chosen].all() else self.cost
+        if order.tobytes() == self._rounded:
+            return
+        self._rounded = order.tobytes()
+        for each in [order] if self._improve is None else [order, self._improve(order)]:
+            chosen = self.families.choose(each.tolist())
+            if chosen is not None and (cost := int(self.families.costs[chosen].sum())) < self.cost:
+                self.best, self.cost = chosen, cost
 
     def _branch(self, node: _Node) -> None:
         """Divide a node into two parts: in one, u comes before v, in the other v before u."""
@@ -302,6 +319,13 @@ class Prover:
         alive = node.alive & ~late.any(axis=1)
         possible = len(np.unique(families.children[alive])) == families.variables  # each child has a family left
         return _Node(before, alive, node.bound if possible else self.cost, list(node.cuts), node.columns)
+
+    def root_bound(self) -> RootBound:
+        """Return the bound (1) of the root for networks that cost less than `target + margin`."""
+        best = self._root.best or _Multipliers([], [])
+        alive, multipliers = self._root.alive, np.array(best.values, dtype=np.int64)
+        reduced, lowest, bound = _Pool(self.families).reduce(best.cuts, multipliers, alive)
+        return RootBound(alive, reduced - lowest[self.families.children], bound, best.cuts, multipliers)
 
     def certificate(self) -> Proof:
         """Return the proof that no network costs less than `bound`."""
@@ -347,11 +371,11 @@ class _Pool:
     def __contains__(self, cut: Cut) -> bool:
         return cut.key in self._entries
 
-    def reduce(self, cuts: Sequence[Cut], multipliers: Floats, alive: NDArray[np.bool_]) -> tuple[Ints, Ints, int]:
+    def reduce(self, cuts: Sequence[Cut], multipliers: Ints, alive: NDArray[np.bool_]) -> tuple[Ints, Ints, int]:
         """Return r of all families, its lowest value for each child, and the bound (1)."""
         families = self._families
         reduced, bound = families.costs.copy(), 0
-        for cut, multiplier in zip(cuts, to_units(multipliers).tolist(), strict=True):
+        for cut, multiplier in zip(cuts, multipliers.tolist(), strict=True):
             index, coefficients = self._entry(cut)
             if multiplier:
                 reduced[index] += np.int64(multiplier) * coefficients

@@ -7,9 +7,11 @@ family, so it is never negative, and the best network has the lowest total cost.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagneal.base.kernels import Ints
 from dagneal.scoring.sets import Members, expand_masks
@@ -22,7 +24,7 @@ MAX_COST = 1 << 19  # nats; families of a higher cost are left out, so that cost
 
 @dataclass(frozen=True, eq=False)
 class Families:
-    """The families of a score table without those that score no better than a family with fewer parents.
+    """The families of a score table, without those that no optimal or nearly optimal network needs.
 
     Attributes:
         names: names of the variables.
@@ -45,14 +47,16 @@ class Families:
     highest: Ints
 
     @classmethod
-    def of(cls, table: ScoreTable, most: float = MAX_COST) -> Families:
-        """Return the families of a table.
+    def of(cls, table: ScoreTable, most: float = MAX_COST, slack: float = 0.0) -> Families:
+        """Return the families of a table, without those that score at least `slack` lower than a family with fewer parents.
 
         Args:
             table: score table.
             most: families of a higher cost are left out, in nats. No network that costs less contains them.
+            slack: difference in nats. With 0, the families are enough for an optimal network. Otherwise they are enough for
+                all networks that score less than `slack` lower.
         """
-        start, masks, scores = table.pruned
+        start, masks, scores = table.prune(slack)
         n = len(table.names)
         children, rows = np.empty(len(masks), dtype=np.int64), np.empty((len(masks), table.max_parents), dtype=np.int32)
         expand_masks(table.first, table.candidates, start, masks, 0, children, rows)
@@ -79,6 +83,27 @@ class Families:
             cost: cost in units of 2^-40 nats.
         """
         return (int(self.highest.sum()) - cost) / UNITS
+
+    def select(self, kept: NDArray[np.bool_]) -> Families:
+        """Return some of the families.
+
+        Args:
+            kept: whether to keep each family.
+        """
+        start = np.concatenate([[0], np.cumsum(kept)])[self.start]
+        return replace(self, start=start, children=self.children[kept], rows=self.rows[kept], costs=self.costs[kept])
+
+    def choose(self, order: Sequence[int]) -> Ints | None:
+        """Return the cheapest family of each child in an order of the variables; None if a child has no family.
+
+        Args:
+            order: variables from first to last. The parents of a family must come before the child.
+        """
+        position = np.empty(self.variables + 1, dtype=np.int64)
+        position[list(order)], position[-1] = np.arange(self.variables), -1  # the last entry is for padding
+        fits: NDArray[np.bool_] = np.all(position[self.rows] < position[self.children][:, None], axis=1)
+        chosen = np.array([lo + np.argmax(fits[lo:hi]) for lo, hi in zip(self.start, self.start[1:], strict=False)])
+        return chosen if fits[chosen].all() else None
 
     @property
     def variables(self) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from math import log
+from typing import TYPE_CHECKING
 
 import networkx as nx
 
@@ -18,8 +20,13 @@ from dagneal.networks.comparison import Comparison
 from dagneal.report.terminal import draw_text
 from dagneal.solvers.solution import Bound, Division, Hardware, ReadSummary, SearchSummary
 
+if TYPE_CHECKING:
+    from dagneal.proofs.alternatives import NearOptimal
+
 _LONGEST = 60  # longest printed name, in columns
 _NAMES = 8  # most names in a list
+_CLASSES = 10  # near-optimal classes that are printed
+_SAME_SCORE = 1e-5  # smaller differences of scores are not reported
 _STAGES = {  # printed names of the stages in `Solution.seconds`
     "score": "scoring",
     "pairs": "scoring pairs",
@@ -76,6 +83,42 @@ def summary_lines(
     if comparison is not None:
         lines.append(f"compared with {truth}: {comparison_line(comparison)}")
     return lines
+
+
+def near_optimal_lines(near: NearOptimal, score: float) -> list[str]:
+    """Return lines that describe the near-optimal networks: their number, the first of them, and the edges that all share.
+
+    Args:
+        near: near-optimal networks.
+        score: log score of the learned network.
+    """
+    if not near.proved:
+        return ["near-optimal networks: the time was too short to prove which network is the best"]
+    lines = []
+    if near.best > score + _SAME_SCORE:
+        lines.append(f"a network with the score {near.best:.3f} is better than the network above")
+    count = f"{len(near.classes):,} equivalence class{'es' * (len(near.classes) != 1)}"
+    factor = f"within a Bayes factor of {near.factor:g} ({log(near.factor):.2f} nats)"
+    lines.append(f"near-optimal networks {factor}: {'' if near.complete else 'at least '}{count}")
+    if not near.complete:
+        lines.append(f"all classes within less than a factor of {near.complete_factor:.3g} are among them")
+    best = near.classes[0]
+    for each in near.classes[:_CLASSES]:
+        changes = each.differences(best)
+        parts = [
+            f"{verb} {', '.join(f'{fit_text(a, _LONGEST)} -> {fit_text(b, _LONGEST)}' for a, b in edges)}"
+            for verb, edges in zip(("adds", "removes", "redirects"), changes.values(), strict=True)
+            if edges
+        ]
+        lines.append(f"{near.best - each.score:8.3f} lower  {'; '.join(parts) or 'the best network'}")
+    if len(near.classes) > _CLASSES:
+        lines.append(f"     ... and {len(near.classes) - _CLASSES:,} more")
+    shared = [
+        f"{fit_text(a, _LONGEST)} {'->' if (a, b) in near.compelled else '-'} {fit_text(b, _LONGEST)}"
+        for a, b in near.adjacencies
+    ]
+    whose = "all near-optimal networks" if near.shared_by_all else "the listed classes, but maybe not in others"
+    return [*lines, f"edges in {whose} (a - b: the direction is open): {', '.join(shared) or 'none'}"]
 
 
 def _score_line(solution: AnnotatedSolution) -> str:

@@ -93,7 +93,7 @@ class CompleteSets(NamedTuple):
         )
 
 
-def complete_sets(scorer: Scorer, most: int) -> CompleteSets:
+def complete_sets(scorer: Scorer, most: int, slack: float = 0.0) -> CompleteSets:
     """Return all parent sets of up to `most` parents that score higher than each of their subsets.
 
     All sets obey the background knowledge of the scorer. A child whose required parents are more than `most` has no set.
@@ -101,6 +101,7 @@ def complete_sets(scorer: Scorer, most: int) -> CompleteSets:
     Args:
         scorer: scorer of the data with a finite `complete_cost`.
         most: maximum number of parents.
+        slack: return also sets that score up to this much lower than their best subset, in nats.
     """
     n = len(scorer.data.names)
     binomials = np.array([[comb(v, size) for size in range(most + 2)] for v in range(n)], dtype=np.int64)
@@ -129,11 +130,12 @@ def complete_sets(scorer: Scorer, most: int) -> CompleteSets:
             if scorer.criterion.penalised:
                 cells = state_combinations(rows, scorer.data.arities)
                 scores -= scorer.criterion.penalties(int(scorer.data.arities[child]), cells, scorer.data.rows)
-            better = better[: _raise_to_subsets(sets[size], binomials, highest, margin, scores, better)]
+            own = scores.copy() if slack else scores  # the next line raises scores
+            better = better[: _raise_to_subsets(sets[size], binomials, highest, margin, slack, scores, better)]
             padded = np.full((len(better), most), -1, dtype=np.int32)
             padded[:, :size] = rows[better]
             kept_rows.append(padded)
-            kept_scores.append(scores[better])
+            kept_scores.append(own[better])
             highest = scores
         return np.concatenate(kept_rows), np.concatenate(kept_scores)
 
@@ -147,18 +149,19 @@ def complete_sets(scorer: Scorer, most: int) -> CompleteSets:
     return CompleteSets(most, children, rows, scores)
 
 
-def complete_table(scorer: Scorer, most: int) -> ScoreTable:
+def complete_table(scorer: Scorer, most: int, slack: float = 0.0) -> ScoreTable:
     """Return a score table with all parent sets of up to `most` parents that can be in an optimal network.
 
     Args:
         scorer: scorer of the data.
         most: maximum number of parents.
+        slack: keep also the sets that can be in networks that score up to this much lower, in nats.
     """
     if scorer.criterion.depends_on_child:
         return scorer.table(most)
     n = len(scorer.data.names)
     check_memory(_BYTES * comb(n, most + 1), f"all sets of {most} parents", "use a lower parent limit")
-    return complete_sets(scorer, most).table(scorer)
+    return complete_sets(scorer, most, slack).table(scorer)
 
 
 @kernel
@@ -193,11 +196,13 @@ def _score(
 
 
 @kernel
-def _raise_to_subsets(rows: Members, binomials: Ints, highest: Floats, margin: float, scores: Floats, better: Ints) -> int:
+def _raise_to_subsets(
+    rows: Members, binomials: Ints, highest: Floats, margin: float, slack: float, scores: Floats, better: Ints
+) -> int:
     """Write the indices of sets that score higher than all their subsets into `better`. Return the number of these sets.
 
     Raise other scores to that of the best subset. `highest` has the raised scores of the sets with one member less. A
-    difference up to `margin` can be a rounding error.
+    difference up to `margin` can be a rounding error. Sets that score up to `slack` lower than a subset are also written.
     """
     size = rows.shape[1]
     count = 0
@@ -209,10 +214,10 @@ def _raise_to_subsets(rows: Members, binomials: Ints, highest: Floats, margin: f
                 if place != skip:
                     rank += binomials[rows[index, place], place + 1 - np.int64(place > skip)]
             best = max(best, highest[rank])
-        if scores[index] > best + margin:
+        if scores[index] > best + margin - slack:
             better[count] = index
             count += 1
-        else:
+        if scores[index] <= best + margin:
             scores[index] = best
     return count
 

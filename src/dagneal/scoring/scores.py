@@ -208,6 +208,18 @@ SCORES: dict[str, Callable[..., Score]] = {"bdeu": BDeu, "bdeu-rows": BDeuRows, 
 """The score classes by name. In a text, a colon separates the name from a parameter: `bdeu:10`."""
 
 
+def is_score_equivalent(score: Score) -> bool:
+    """Return whether equivalent networks are known to have equal scores. User-defined scores are not known to.
+
+    Args:
+        score: score to ask about.
+
+    >>> is_score_equivalent(BIC()), is_score_equivalent(K2())
+    (True, False)
+    """
+    return type(score) in (BDeu, BDeuRows, BIC)
+
+
 def as_score(value: Any) -> Score:
     """Return the score with a given name. If `value` is already a score object, return it unchanged.
 

@@ -133,6 +133,23 @@ class ScoreTable:
         kept = np.concatenate([[0], np.cumsum(keep)])
         return kept[self.start], masks[keep], scores[keep]
 
+    def prune(self, slack: float = 0.0) -> tuple[Ints, Masks, Floats]:
+        """Return (start, masks, scores) without the parent sets that score at least `slack` lower than one of their subsets.
+
+        If a network contains such a set, the network with the subset instead scores at least `slack` more.
+
+        Args:
+            slack: difference in nats. With 0, the result is `pruned`.
+        """
+        if slack <= 0.0:
+            return self.pruned
+        masks, scores = self.best_first
+        keep = np.zeros(len(masks), dtype=bool)
+        start, best_masks, best_scores = self.pruned  # a set's best subset is always among these
+        _find_close(self.start, squeeze_words(masks), scores, start, squeeze_words(best_masks), best_scores, slack, keep)
+        kept = np.concatenate([[0], np.cumsum(keep)])
+        return kept[self.start], masks[keep], scores[keep]
+
     @property
     def fingerprint(self) -> str:
         """A hash of the names, candidates, parent sets and scores. It identifies the table."""
@@ -365,6 +382,27 @@ def _find_undominated(start: Ints, masks: Masks, kept: Masks, keep: NDArray[np.b
                     kept[count, word] = masks[entry, word]
                 count += 1
                 keep[entry] = True
+
+
+@kernel
+def _find_close(
+    start: Ints,
+    masks: Masks,
+    scores: Floats,
+    best_start: Ints,
+    best_masks: Masks,
+    best_scores: Floats,
+    slack: float,
+    keep: NDArray[np.bool_],
+) -> None:
+    """Set `keep` to True for each set that scores less than `slack` lower than its best subset.
+
+    The arrays `best_start`, `best_masks` and `best_scores` are the pruned table. The first subset there is the best one.
+    """
+    for child in range(len(start) - 1):
+        for entry in range(start[child], start[child + 1]):
+            subset = first_subset(best_masks, best_start[child], best_start[child + 1], masks, entry)
+            keep[entry] = best_scores[subset] - scores[entry] < slack
 
 
 def check_table(table: Any) -> None:
