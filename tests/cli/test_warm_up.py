@@ -111,10 +111,29 @@ def test_warm_up_reports_failures_and_a_missing_folder(parts, monkeypatch, tmp_p
     from dagneal.base import kernels
     from dagneal.cli import main
 
-    parts |= {"search": "raise SystemExit('no space')", "count": "", "anneal": "", "solve": ""}
+    parts |= {"search": "raise SystemExit('no space')", "count": "", "prove": "", "anneal": "", "solve": ""}
     monkeypatch.setattr(kernels, "cache_folder", lambda: tmp_path)
     assert main(["warm-up"]) == 2
     assert "compilation failed (search: no space)" in capsys.readouterr().err
     monkeypatch.setattr(kernels, "cache_folder", lambda: None)
     assert main(["warm-up"]) == 2
     assert "no folder for compiled code is writable" in capsys.readouterr().err
+
+
+def test_background_compilation_is_recorded_and_other_commands_wait_for_it(parts, monkeypatch, tmp_path):
+    record = str(compilation._record(tmp_path, "prove"))
+    parts |= {"record": f"import time; time.sleep(0.5); open({record!r}, 'w').close()"}
+    compilation.compile_later(tmp_path, "prove")
+    assert not compilation.is_compiled(tmp_path, ["prove"])
+    compilation.wait_for_part(tmp_path, "prove")
+    assert compilation.is_compiled(tmp_path, ["prove"])
+    parts.clear()
+    compilation.compile_later(tmp_path, "prove")  # starts nothing, as it is compiled
+
+
+def test_nobody_waits_long_for_background_compilation(parts, monkeypatch, tmp_path):
+    monkeypatch.setattr(compilation, "_PATIENCE", 0.1)
+    parts |= {"record": ""}
+    compilation.compile_later(tmp_path, "prove")
+    compilation.wait_for_part(tmp_path, "prove")
+    assert not compilation.is_compiled(tmp_path, ["prove"])

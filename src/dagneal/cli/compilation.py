@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
-from time import sleep
+from time import sleep, time
 from typing import IO
 
 import numba
@@ -26,8 +26,10 @@ from dagneal.base import machine
 from dagneal.base.kernels import Progress
 
 LEARNING = ("search", "count")  # parts that `dagneal learn` needs with the default solver; the slowest part first
+PROVING = ("prove",)  # parts that proofs need; they use kernels of the first parts
 OTHERS = ("anneal", "solve")  # parts that use kernels of the first parts, and are therefore compiled after them
 _WAIT = 0.02  # seconds between two looks at the running processes
+_PATIENCE = 20.0  # seconds to wait for a part that another command compiles in the background
 
 
 def is_compiled(folder: Path, parts: Sequence[str]) -> bool:
@@ -67,8 +69,7 @@ def compile_parts(folder: Path, parts: Sequence[str], progress: Progress | None 
                 running.remove(finished)
                 part, process, errors = finished
                 if process.returncode == 0:
-                    with suppress(OSError):  # another version of the code may have deleted the folder
-                        _record(folder, part).touch()
+                    record_part(folder, part)
                 else:
                     failures.append(f"{part}: {_last_line(errors) or f'exit status {process.returncode}'}")
                 errors.close()
@@ -82,14 +83,62 @@ def compile_parts(folder: Path, parts: Sequence[str], progress: Progress | None 
     return failures
 
 
-def _start(part: str) -> tuple[str, subprocess.Popen[bytes], IO[bytes]]:
-    """Start the process of a part. Return the part, the process and the file with its error messages."""
-    errors = tempfile.TemporaryFile()  # noqa: SIM115
+def compile_later(folder: Path, part: str) -> None:
+    """Compile a part in the background. The process goes on when this command ends, for some seconds.
+
+    Args:
+        folder: result of `cache_folder`.
+        part: name of a part.
+    """
+    if is_compiled(folder, [part]):
+        return
+    with suppress(OSError):  # the part is compiled later, when it is needed
+        _record(folder, part).with_suffix(".started").touch()
+        quiet = subprocess.DEVNULL
+        command, environment = _command(part)
+        process = subprocess.Popen(
+            [*command, "record"], stdin=quiet, stdout=quiet, stderr=quiet, env=environment, start_new_session=True
+        )
+        process.returncode = 0  # otherwise Python warns that nobody waits for the process
+
+
+def wait_for_part(folder: Path, part: str) -> None:
+    """Wait for a part that another command compiles in the background, if any.
+
+    Args:
+        folder: result of `cache_folder`.
+        part: name of a part.
+    """
+    started = _record(folder, part).with_suffix(".started")
+    with suppress(OSError):
+        while not is_compiled(folder, [part]) and time() - started.stat().st_mtime < _PATIENCE:
+            sleep(_WAIT)
+
+
+def record_part(folder: Path, part: str) -> None:
+    """Record that a part is compiled.
+
+    Args:
+        folder: result of `cache_folder`.
+        part: name of a part.
+    """
+    with suppress(OSError):  # another version of the code may have deleted the folder
+        _record(folder, part).touch()
+
+
+def _command(part: str) -> tuple[list[str], dict[str, str]]:
+    """Return the command that compiles a part, and its environment."""
     source = str(Path(dagneal.__file__).parent.parent)
     path = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))
     # -P: a module in the current folder must not replace a module that the process imports.
     command = [sys.executable, "-P", "-m", "dagneal.cli.compiled_parts", part]
-    environment = os.environ | {"PYTHONPATH": path, "NUMBA_CACHE_DIR": numba.config.CACHE_DIR}
+    return command, os.environ | {"PYTHONPATH": path, "NUMBA_CACHE_DIR": numba.config.CACHE_DIR}
+
+
+def _start(part: str) -> tuple[str, subprocess.Popen[bytes], IO[bytes]]:
+    """Start the process of a part. Return the part, the process and the file with its error messages."""
+    errors = tempfile.TemporaryFile()  # noqa: SIM115
+    command, environment = _command(part)
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, env=environment)
     return part, process, errors
 

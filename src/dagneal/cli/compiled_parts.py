@@ -11,16 +11,20 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import networkx as nx
 import numpy as np
 
 import dagneal as dn
-from dagneal.base.kernels import Floats, Ints
+from dagneal.base.kernels import Floats, Ints, cache_folder
+from dagneal.cli.compilation import record_part
 from dagneal.data import planes as bit_planes
+from dagneal.proofs.facets import Point, find_facet
 from dagneal.runtime.run import Run
 from dagneal.scoring.additions import Additions, Indicators
 from dagneal.scoring.counting.counter import Counter
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.sets import Members
+from dagneal.scoring.table import ScoreTable
 from dagneal.search.anytime import AnytimeSearch
 from dagneal.search.cuts import search_orders
 from dagneal.search.joint_gains import joint_gains
@@ -106,6 +110,22 @@ def compile_count() -> None:
     _ = Scorer(_random_data(66, 2, 20)).table(1).pruned  # masks of two words
 
 
+def compile_prove() -> None:
+    """Call the kernels of proofs."""
+    table = ScoreTable(
+        names=("a", "b", "c"),
+        max_parents=2,
+        score_name="",
+        first=np.arange(4) * 2,
+        candidates=np.array([1, 2, 0, 2, 0, 1]),
+        start=np.arange(4) * 3,
+        masks=np.array([[0], [1], [3]] * 3, dtype=np.uint64),
+        scores=np.array([0.0, 1.0, 9.0] * 3),
+    )
+    dn.proofs.prove(table, nx.empty_graph(table.names, create_using=nx.DiGraph))
+    find_facet(np.arange(3), Point(np.arange(3), np.array([6, 5, 3]), np.full(3, 0.6)), 1e-3)
+
+
 def compile_anneal() -> None:
     """Call the kernels of the annealer."""
     data = _random_data(4, 2, 100)
@@ -129,3 +149,5 @@ if __name__ == "__main__":
     sys.modules["scipy.linalg"] = None  # type: ignore[assignment]
     gc.disable()  # the process is short, and garbage collections would take a tenth of its time
     globals()[f"compile_{sys.argv[1]}"]()
+    if sys.argv[2:] == ["record"] and (place := cache_folder()) is not None:  # nobody waits for this process
+        record_part(place, sys.argv[1])

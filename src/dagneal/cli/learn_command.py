@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> None:
         _check_samples(options, solver)
         with open_run(options) as context:
             data, truth, more = _read(options)
-            _compile(options)
+            _compile(len(data.names), options)
             claim(context.journal, options, _IGNORED, {"the fingerprint of the data": data.fingerprint})
             with show_progress(context, options) as search:
                 stores = options.bootstrap is None or uses_journal(solver)
@@ -173,20 +173,31 @@ def _read(options: argparse.Namespace) -> tuple[Dataset | ScoreTable, Any, dict[
     return data, truth, more
 
 
-def _compile(options: argparse.Namespace) -> None:
+def _compile(variables: int, options: argparse.Namespace) -> None:
     """Compile the kernels of the default solver in parallel processes, if this is the first run and there are two cores.
 
-    Kernels that are still missing afterwards are compiled when they are needed.
+    Up to 22 variables, the kernels for proofs are not needed. They are then compiled in the background. Kernels that are
+    still missing afterwards are compiled when they are needed.
     """
     from dagneal.base.kernels import cache_folder
     from dagneal.base.machine import cores
-    from dagneal.cli.compilation import LEARNING, compile_parts, is_compiled
+    from dagneal.cli.compilation import LEARNING, PROVING, compile_later, compile_parts, is_compiled, wait_for_part
+    from dagneal.solvers.policy import EXACT_VARIABLES
 
     folder = cache_folder()
-    if folder is not None and cores() > 1 and not is_compiled(folder, LEARNING):
-        if not options.quiet:
-            show.note("compiling code for the first run (about 7 s)")
-        compile_parts(folder, LEARNING)
+    if folder is None or cores() == 1:
+        return
+    first = not is_compiled(folder, LEARNING)
+    if first and not options.quiet:
+        show.note("compiling code for the first run (about 7 s)")
+    compile_parts(folder, LEARNING)
+    if variables > EXACT_VARIABLES and not options.no_prove:
+        for part in PROVING:
+            wait_for_part(folder, part)
+        compile_parts(folder, PROVING)
+    elif first:
+        for part in PROVING:
+            compile_later(folder, part)
 
 
 def _measure(learned: Learned, options: argparse.Namespace, solver: Any, run: Run) -> tuple[Learned, bool]:

@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> None:
         options: parsed options of the command.
     """
     from dagneal.base.kernels import cache_folder
-    from dagneal.cli.compilation import LEARNING, OTHERS, compile_parts
+    from dagneal.cli.compilation import LEARNING, OTHERS, PROVING, compile_parts
 
     folder = cache_folder()
     if folder is None:
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> None:
     begun = perf_counter()
     failures = []
     with show.progress(options.quiet) as progress:
-        for parts in (LEARNING, OTHERS):
+        for parts in (LEARNING, (*PROVING, *OTHERS)):
             failures += compile_parts(folder, parts, progress)
     if failures:
         raise InputError(f"compilation failed ({'; '.join(failures)})")

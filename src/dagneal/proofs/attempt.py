@@ -6,8 +6,10 @@ attempt is also a search.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from itertools import pairwise
 from math import inf
 from time import perf_counter
 
@@ -19,12 +21,13 @@ from dagneal.base.kernels import Ints
 from dagneal.base.machine import check_memory
 from dagneal.graphs.dags import dag_from_parents
 from dagneal.proofs.certificate import Proof
-from dagneal.proofs.families import MAX_COST, Families
+from dagneal.proofs.families import MAX_COST, UNITS, Families
 from dagneal.runtime.run import DEFAULT_RUN, Run
 from dagneal.scoring.table import ScoreTable, check_table
 from dagneal.search.cuts import search_orders
-from dagneal.search.space import OrderState
-from dagneal.solvers.order_search import search, search_space
+from dagneal.search.parent_sets import MAX_CANDIDATES
+from dagneal.search.space import OrderState, SearchSpace
+from dagneal.solvers.order_search import search
 from dagneal.solvers.solution import Bound
 
 EFFORT = 2.0e8  # work of an attempt if no other limit is given; about three seconds
@@ -84,14 +87,8 @@ def prove(table: ScoreTable, initial: nx.DiGraph | None = None, run: Run = DEFAU
     begun = perf_counter()
     families = Families.of(table)
     check_memory(_BYTES * len(families), f"a proof with {len(families):,} parent sets", "use a lower parent limit")
-    space, _ = search_space(table)
-
-    def improve(order: Ints) -> Ints:
-        state = OrderState.start(space, order, 1)
-        search_orders(space, state, np.arange(len(order)), True, 0, 0, 0)
-        return state.order
-
-    prover = Prover(families, _first_families(table, families, initial, run), run, work, improve)
+    chosen = _first_families(table, families, initial, run)
+    prover = Prover(families, chosen, run, work, _order_search(families))
     stopped = ""
     try:
         prover.prove()
@@ -124,6 +121,37 @@ def check_highspy() -> None:
         raise InputError(f"proofs need the package highspy; run pip install 'highspy>={wanted}'") from error
     if tuple(int(part) for part in found.split(".")[:2]) < _OLDEST:
         raise InputError(f"highspy {found} is too old for proofs; run pip install 'highspy>={wanted}'")
+
+
+def _order_search(families: Families) -> Callable[[Ints], Ints] | None:
+    """Return a function that improves an order by local search; None if a child cannot have an empty parent set.
+
+    Each child keeps the families of the 64 candidate parents that occur first, so that masks have one word.
+    """
+    ends = families.start[1:] - 1
+    if (families.rows[ends] >= 0).any():
+        return None
+    n = families.variables
+    bits = np.full((n, n + 1), -1, dtype=np.int8)
+    kept, masks = np.zeros(len(families), dtype=bool), np.zeros(len(families), dtype=np.uint64)
+    for child, (begin, end) in enumerate(pairwise(families.start.tolist())):
+        rows = families.rows[begin:end]
+        parents, place = np.unique(rows[rows >= 0], return_index=True)
+        parents = parents[np.argsort(place)][:MAX_CANDIDATES]
+        bits[child, parents] = np.arange(len(parents))
+        own = np.where(rows >= 0, bits[child][rows], 64)  # bit 64 is for padding
+        kept[begin:end] = (own >= 0).all(axis=1)
+        shifted = np.where(own < 64, np.uint64(1) << (own & 63).astype(np.uint64), np.uint64(0))
+        masks[begin:end] = np.bitwise_or.reduce(shifted, axis=1)
+    start = np.concatenate([[0], np.cumsum(kept)])[families.start]
+    space = SearchSpace.build(bits[:, :n], start, masks[kept][:, None], -families.costs[kept] / UNITS)
+
+    def improve(order: Ints) -> Ints:
+        state = OrderState.start(space, order, 1)
+        search_orders(space, state, np.arange(n), True, 0, 0, 0)
+        return state.order
+
+    return improve
 
 
 def _first_families(table: ScoreTable, families: Families, initial: nx.DiGraph | None, run: Run) -> Ints:

@@ -139,14 +139,7 @@ def raise_coefficients(coefficients: Ints) -> int:
     Args:
         coefficients: see `Facet`. They are changed in place.
     """
-    size = len(coefficients)
-    table = _Table.create(size)
-    limit = int(_fill(coefficients, table))
-    for child in range(size):
-        _raise_child(coefficients, table, child, limit)
-        limit -= _subtract_empty(coefficients, child)
-        _fill(coefficients, table)
-    return limit
+    return int(_raise_all(coefficients, _Table.create(len(coefficients))))
 
 
 class _Table(NamedTuple):
@@ -414,6 +407,17 @@ def _fill(coefficients: Ints, table: _Table) -> int:
                     table.after[members] = total
                     found = True
     return int(table.before[subsets - 1])
+
+
+@kernel
+def _raise_all(coefficients: Ints, table: _Table) -> int:
+    """Raise the coefficients of one child after the other. Return the largest sum of a DAG afterwards."""
+    limit = _fill(coefficients, table)
+    for child in range(len(coefficients)):
+        _raise_child(coefficients, table, child, limit)
+        limit -= _subtract_empty(coefficients, child)
+        _fill(coefficients, table)
+    return limit
 
 
 @kernel
