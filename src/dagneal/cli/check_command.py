@@ -7,7 +7,7 @@ from typing import Any
 
 from dagneal.base.errors import InputError
 from dagneal.cli import show
-from dagneal.cli.inputs import add_reading_options, read_data
+from dagneal.cli.inputs import add_reading_options, has_scores, read_data, read_table
 from dagneal.cli.parsing import Parser
 
 SUMMARY = "check the proof of a result against the data"
@@ -29,7 +29,7 @@ def add_options(command: Parser) -> None:
         command: parser of the command.
     """
     command.add_argument("proof", metavar="PROOF", help=".proof file of `dagneal learn -o`")
-    command.add_argument("data", metavar="DATA", help="data file of the result; - for standard input")
+    command.add_argument("data", metavar="DATA", help="data file or score file of the result; - for standard input")
     add_reading_options(command, score=False)
 
 
@@ -68,8 +68,11 @@ def run(options: argparse.Namespace) -> None:
         f"{options.proof} is valid",
         f"{proof.score_name} log score of its network: {score:.6f}",
         f"no network{limit}{rules} scores more than {bound:.6f} (gap {bound - score:.6f})",
-        f"{len(families):,} parent sets counted again; rounding changes a score by at most {error:.0e}",
+        f"{len(families):,} parent sets {'read' if has_scores(options) else 'counted'} again; rounding changes a score by at most "
+        f"{error:.0e}",
     ]
+    if has_scores(options):
+        lines.append(f"the proof covers the parent sets in {options.data}; other sets are not allowed")
     show.result(report, "\n".join(lines), options)
 
 
@@ -80,6 +83,8 @@ def _table(proof: Any, options: argparse.Namespace) -> Any:
     from dagneal.scoring.scorer import Scorer, check_max_parents
     from dagneal.scoring.scores import parse_score
 
+    if has_scores(options):
+        return read_table(options)
     if not proof.criterion:
         raise InputError(f"{options.proof} has no score that can be counted from data; its score is {proof.score_name}")
     score = parse_score(proof.criterion)

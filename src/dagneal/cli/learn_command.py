@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from contextlib import ExitStack
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from dagneal.base.defaults import BAYES_FACTOR, NETWORK_PARENTS, PAPER_PARENTS
@@ -131,6 +132,8 @@ def _check(options: argparse.Namespace) -> None:
         from dagneal.proofs.alternatives import check_factor
 
         check_factor(options.within)
+    if options.prove is not None and not 0 < options.prove < inf:
+        raise InputError(f"--prove is {options.prove:g}; give a number of seconds above 0, or --no-prove")
     Deadline.after(options.time_limit)
     parse_score(options.score)
     if has_scores(options) and any(path.lower().endswith(".bif") for path in options.output):

@@ -127,6 +127,8 @@ def _score_line(solution: AnnotatedSolution) -> str:
     if solution.score != solution.score:
         limit = plural(solution.max_parents, "parent")
         return f"not a network: every read has a cycle or more than {limit}; increase num_reads=..."
+    if solution.data_summary is None and solution.criterion is None:  # learned from a table of scores
+        return f"log score {solution.score:.3f}, {optimality_text(solution, f'the parent sets of {solution.score_name}')}"
     by_votes = solution.division is not None and solution.division.combine != "conquer"
     limit = f"{'no variable has more than' if by_votes else 'at most'} {plural(solution.max_parents, 'parent')}"
     return f"{solution.score_name} log score {solution.score:.3f}, {optimality_text(solution, limit)}"

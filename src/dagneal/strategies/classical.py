@@ -62,10 +62,13 @@ class Exact:
         refuse_initial(problem)
         n = len(problem.names)
         limit = parent_limit(problem.max_parents, n)
-        if n <= EXACT_FOR_COMPARISON:
-            return solve_table(problem.with_limit(limit), lambda table: exact(table, run))
-        begun = perf_counter()
         source = problem.source
+        if n <= EXACT_FOR_COMPARISON:
+            solution = solve_table(problem.with_limit(limit), lambda table: exact(table, run))
+            # Without data, the proof cannot be made later, when the result is saved.
+            attempt = attempt_proof(source, solution.dag, True, run) if isinstance(source, ScoreTable) else None
+            return solution if attempt is None or not attempt.optimal else replace(solution, proof=attempt.proof)
+        begun = perf_counter()
         if isinstance(source, Scorer) and source.knowledge is not None:
             source.knowledge.check(problem.names, limit)
         table = complete_table(source, limit) if isinstance(source, Scorer) else source
