@@ -68,8 +68,8 @@ def run(options: argparse.Namespace) -> None:
         f"{options.proof} is valid",
         f"{proof.score_name} log score of its network: {score:.6f}",
         f"no network{limit}{rules} scores more than {bound:.6f} (gap {bound - score:.6f})",
-        f"{len(families):,} parent sets {'read' if has_scores(options) else 'counted'} again; rounding changes a score by at most "
-        f"{error:.0e}",
+        f"{len(families):,} parent sets {'read' if has_scores(options) else 'counted'} again; "
+        f"rounding changes a score by at most {error:.0e}",
     ]
     if has_scores(options):
         lines.append(f"the proof covers the parent sets in {options.data}; other sets are not allowed")
