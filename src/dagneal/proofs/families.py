@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dagneal.base.kernels import Ints
+from dagneal.base.kernels import Floats, Ints
 from dagneal.scoring.sets import Members, expand_masks
 from dagneal.scoring.table import ScoreTable
 
@@ -32,7 +32,7 @@ class Families:
         children: child of each family.
         rows: parents of each family, as ascending variables padded with -1.
         costs: cost of each family, in units of 2^-40 nats. The costs of a child ascend.
-        highest: best score of each child, in the same units.
+        highest: best score of each child, in the same units: whole numbers that can be too large for 64-bit integers.
     """
 
     names: tuple[str, ...]
@@ -42,7 +42,7 @@ class Families:
     children: Ints
     rows: Members
     costs: Ints
-    highest: Ints
+    highest: Floats
 
     @classmethod
     def of(cls, table: ScoreTable, most: float = MAX_COST) -> Families:
@@ -60,7 +60,7 @@ class Families:
         kept = np.flatnonzero(costs <= min(most, MAX_COST))
         children, rows = children[kept], rows[kept]
         units = np.rint(scores * UNITS)  # exact: a float times a power of two
-        highest = units[start[:-1]]
+        highest = units[start[:-1]] + 0.0  # not -0.0, which has another fingerprint
         return cls(
             names=table.names,
             score_name=table.score_name,
@@ -69,7 +69,7 @@ class Families:
             children=children,
             rows=rows,
             costs=(highest[children] - units[kept]).astype(np.int64),
-            highest=highest.astype(np.int64),
+            highest=highest,
         )
 
     def score(self, cost: int) -> float:
@@ -78,7 +78,7 @@ class Families:
         Args:
             cost: cost in units of 2^-40 nats.
         """
-        return (int(self.highest.sum()) - cost) / UNITS
+        return (sum(map(int, self.highest.tolist())) - cost) / UNITS  # Python integers cannot overflow
 
     @property
     def variables(self) -> int:
