@@ -2,11 +2,14 @@
 
 from dataclasses import replace
 
+import networkx as nx
+import numpy as np
 import pytest
 
 from dagneal.proofs import Families, check_proof, prove
+from dagneal.proofs.families import MAX_COST, UNITS
 from dagneal.solvers.exact import exact
-from support.reference import candidate_table
+from support.reference import candidate_table, join_table
 
 
 @pytest.mark.parametrize("shift", [1e6, 1e7, 1e9])
@@ -21,3 +24,16 @@ def test_bounds_of_very_low_scores_are_correct(shift):
         families = Families.of(low)
         assert families.score(check_proof(attempt.proof, families)) == pytest.approx(attempt.bound.score, abs=1e-4)
     assert attempt.score == pytest.approx(exact(low).score, abs=1e-4)
+
+
+def test_a_network_that_is_better_because_of_a_family_that_is_left_out_is_not_excluded():
+    """The best network has the most expensive family of v0, which is left out. All other networks cost 900,000."""
+    names = ("v0", "v1", "v2", "v3")
+    masks = [np.array([[0], [7]], dtype=np.uint64), *[np.array([[0], [1]], dtype=np.uint64)] * 3]
+    scores = [np.array([-600_000.0, 0.0]), *[np.array([-300_000.0, 0.0])] * 3]
+    table = join_table(names, 3, [np.delete(np.arange(4), child) for child in range(4)], masks, scores)
+    attempt = prove(table, nx.DiGraph([(name, "v0") for name in names[1:]]))
+    assert exact(table).score == -600_000.0
+    assert (attempt.score, attempt.optimal, attempt.bound.stopped) == (-900_000.0, False, "effort")
+    assert attempt.bound.score == -MAX_COST
+    assert check_proof(attempt.proof, Families.of(table)) == MAX_COST * UNITS

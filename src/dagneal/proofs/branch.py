@@ -29,7 +29,7 @@ from dagneal.base.kernels import Floats, Ints
 from dagneal.proofs.certificate import Node, Proof, Step, fingerprint
 from dagneal.proofs.cluster_cuts import Cluster, Support, edge_weights
 from dagneal.proofs.facets import Facet
-from dagneal.proofs.families import UNITS, Families
+from dagneal.proofs.families import MAX_COST, UNITS, Families
 from dagneal.proofs.relaxation import Cut, Relaxation
 from dagneal.proofs.separation import facet_groups, project_support, separate_clusters, separate_facets
 from dagneal.runtime.run import Run
@@ -42,6 +42,7 @@ _MOST_COLUMNS = 300  # families that are added to the relaxation at a time
 _FIX = 0.02  # families are removed if at least this share can be removed
 _POSITIVE = 1e-7  # smallest weight that counts
 _CLUSTER_WORK, _FACET_WORK = 10_000, 20  # work of a search from a seed, and of a facet for each child and parent set
+_MOST = MAX_COST * UNITS  # highest bound: networks that cost more can contain families that are left out
 TOLERANCE = UNITS // 10**6  # units; scores have rounding errors, so smaller differences have no meaning
 
 
@@ -156,6 +157,8 @@ class Prover:
                 for part in node.parts:
                     self._push(part)
         self._raise_bound(self.target)
+        if self.bound < self.target:
+            self._must_stop()  # records the reason
         return self.bound >= self.target
 
     def _push(self, node: _Node) -> None:
@@ -164,14 +167,15 @@ class Prover:
             heapq.heappush(self._heap, (node.bound, next(self._numbers), node))
 
     def _must_stop(self) -> bool:
-        """Return whether the time or the work is used up, and record which."""
+        """Return whether the time or the work is used up, or the bound cannot rise any more, and record the reason."""
         if not self.stopped:
-            self.stopped = "time" if self.run.deadline.passed else "effort" if self._work <= 0 else ""
+            hopeless = self._work <= 0 or _MOST <= self.bound < self.target
+            self.stopped = "time" if self.run.deadline.passed else "effort" if hopeless else ""
         return bool(self.stopped)
 
     def _raise_bound(self, present: int) -> None:
         """Set the bound to the lowest of all nodes. `present` is the bound of the node that is not among them now."""
-        lowest = min(present, self.target, *(bound for bound, _, _ in self._heap[:1]))
+        lowest = min(present, self.target, _MOST, *(bound for bound, _, _ in self._heap[:1]))
         self.bound = max(self.bound, lowest)
         if not self.trace or self.trace[-1][1:] != (self.cost, self.bound):
             self.trace.append(Progress(perf_counter() - self._begun, self.cost, self.bound))
