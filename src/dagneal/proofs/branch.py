@@ -134,7 +134,8 @@ class Prover:
         self._begun = perf_counter()
         self._numbers = count()
         self._heap: list[tuple[int, int, _Node]] = []
-        self._root = _Node(np.zeros((families.variables,) * 2, dtype=bool), np.ones(len(families), dtype=bool), 0)
+        shape, nothing = (families.variables,) * 2, _Multipliers([], [])  # no cost is negative, so no cuts prove the bound 0
+        self._root = _Node(np.zeros(shape, dtype=bool), np.ones(len(families), dtype=bool), 0, best=nothing)
 
     @property
     def target(self) -> int:
