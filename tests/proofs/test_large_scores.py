@@ -37,3 +37,14 @@ def test_a_network_that_is_better_because_of_a_family_that_is_left_out_is_not_ex
     assert (attempt.score, attempt.optimal, attempt.bound.stopped) == (-900_000.0, False, "effort")
     assert attempt.bound.score == -MAX_COST
     assert check_proof(attempt.proof, Families.of(table)) == MAX_COST * UNITS
+
+
+@pytest.mark.parametrize("seed", [0, 10, 33])
+def test_proofs_with_very_large_multipliers_are_accepted(seed):
+    """The multipliers of the relaxation are so large that 64-bit integers could overflow."""
+    table = candidate_table(8, 2, seed, "additive")
+    table = replace(table, scores=1000.0 * table.scores)
+    attempt, families = prove(table), Families.of(table)
+    assert attempt.optimal
+    assert attempt.score == pytest.approx(exact(table).score)
+    assert families.score(check_proof(attempt.proof, families)) == pytest.approx(attempt.score)

@@ -43,6 +43,7 @@ _FIX = 0.02  # families are removed if at least this share can be removed
 _POSITIVE = 1e-7  # smallest weight that counts
 _CLUSTER_WORK, _FACET_WORK = 10_000, 20  # work of a search from a seed, and of a facet for each child and parent set
 _MOST = MAX_COST * UNITS  # highest bound: networks that cost more can contain families that are left out
+_LARGEST = 1.99 * 2.0**60  # units of r; the checker accepts less than 2^61
 TOLERANCE = UNITS // 10**6  # units; scores have rounding errors, so smaller differences have no meaning
 
 
@@ -193,11 +194,11 @@ class Prover:
         gaps: list[float] = []
         spent = 0
         while True:
-            reduced, lowest, bound = self._solve(relaxation, node, pool)
+            units, reduced, lowest, bound = self._solve(relaxation, node, pool)
             self._work -= relaxation.work - spent
             spent = relaxation.work
             self._round(relaxation)
-            multipliers = _positive(relaxation)
+            multipliers = _positive(relaxation.cuts, units)
             if bound > node.bound:
                 node.bound, node.best = bound, multipliers
             self._raise_bound(node.bound)
@@ -227,18 +228,22 @@ class Prover:
         rank = np.arange(len(self.families)) - self.families.start[self.families.children]
         return np.flatnonzero(node.alive & (rank < _FIRST_COLUMNS))
 
-    def _solve(self, relaxation: Relaxation, node: _Node, pool: _Pool) -> tuple[Ints, Ints, int]:
-        """Solve the relaxation with all families. Return r of all families, its lowest value for each child, and (1)."""
+    def _solve(self, relaxation: Relaxation, node: _Node, pool: _Pool) -> tuple[Ints, Ints, Ints, int]:
+        """Solve the relaxation with all families.
+
+        Return the multipliers in units, r of all families, its lowest value for each child, and (1).
+        """
         while True:
             relaxation.solve()
-            reduced, lowest, bound = pool.reduce(relaxation.cuts, relaxation.multipliers, node.alive)
+            units = pool.to_units(relaxation.cuts, relaxation.multipliers)
+            reduced, lowest, bound = pool.reduce(relaxation.cuts, units, node.alive)
             outside = node.alive.copy()
             outside[relaxation.columns] = False
             missing = np.flatnonzero(outside)
             slack = relaxation.prices[self.families.children[missing]] - reduced[missing] / UNITS
             wanted = missing[slack > 1e-7]
             if not len(wanted) or self.run.deadline.passed:  # (1) holds for any multipliers
-                return reduced, lowest, bound
+                return units, reduced, lowest, bound
             wanted = wanted[np.argsort(-slack[slack > 1e-7], kind="stable")[:_MOST_COLUMNS]]
             relaxation.add_columns(np.sort(wanted))
 
@@ -352,11 +357,18 @@ class _Pool:
     def __contains__(self, cut: Cut) -> bool:
         return cut.key in self._entries
 
-    def reduce(self, cuts: Sequence[Cut], multipliers: Floats, alive: NDArray[np.bool_]) -> tuple[Ints, Ints, int]:
+    def to_units(self, cuts: Sequence[Cut], multipliers: Floats) -> Ints:
+        """Return multipliers as integers, in units of 2^-40 nats. If r could overflow, make all of them smaller."""
+        largest = sum(m * self._entry(cut)[1].max(initial=0) for cut, m in zip(cuts, multipliers.tolist(), strict=True))
+        room = (_LARGEST - float(self._families.costs.max())) / UNITS
+        units: Ints = (multipliers * (UNITS * min(1.0, room / max(largest, 1.0)))).astype(np.int64)  # (1) holds for all
+        return units
+
+    def reduce(self, cuts: Sequence[Cut], multipliers: Ints, alive: NDArray[np.bool_]) -> tuple[Ints, Ints, int]:
         """Return r of all families, its lowest value for each child, and the bound (1)."""
         families = self._families
         reduced, bound = families.costs.copy(), 0
-        for cut, multiplier in zip(cuts, to_units(multipliers).tolist(), strict=True):
+        for cut, multiplier in zip(cuts, multipliers.tolist(), strict=True):
             index, coefficients = self._entry(cut)
             if multiplier:
                 reduced[index] += np.int64(multiplier) * coefficients
@@ -381,17 +393,10 @@ class _Pool:
         return self._entries[key]
 
 
-def to_units(multipliers: Floats) -> Ints:
-    """Return multipliers as integers, in units of 2^-40 nats."""
-    units: Ints = (multipliers * UNITS).astype(np.int64)
-    return units
-
-
-def _positive(relaxation: Relaxation) -> _Multipliers:
-    """Return the positive multipliers of a relaxation."""
-    multipliers = to_units(relaxation.multipliers)
+def _positive(cuts: Sequence[Cut], multipliers: Ints) -> _Multipliers:
+    """Return the cuts with positive multipliers."""
     positive = np.flatnonzero(multipliers)
-    return _Multipliers([relaxation.cuts[index] for index in positive], multipliers[positive].tolist())
+    return _Multipliers([cuts[index] for index in positive.tolist()], multipliers[positive].tolist())
 
 
 def _shorten(cut: Cluster | Facet, families: Families) -> Cluster | Facet:
