@@ -48,3 +48,13 @@ def test_proofs_with_very_large_multipliers_are_accepted(seed):
     assert attempt.optimal
     assert attempt.score == pytest.approx(exact(table).score)
     assert families.score(check_proof(attempt.proof, families)) == pytest.approx(attempt.score)
+
+
+def test_costs_above_the_limit_of_a_family_are_proved_if_no_family_is_left_out():
+    table = candidate_table(12, 2, 1, "additive")
+    table = replace(table, scores=700.0 * table.scores)
+    attempt, families = prove(table), Families.of(table)
+    assert families.score(0) - attempt.score > MAX_COST
+    assert attempt.optimal
+    assert attempt.score == pytest.approx(exact(table).score)
+    assert families.score(check_proof(attempt.proof, families)) == pytest.approx(attempt.score)

@@ -29,7 +29,7 @@ from dagneal.base.kernels import Floats, Ints
 from dagneal.proofs.certificate import Node, Proof, Step, fingerprint
 from dagneal.proofs.cluster_cuts import Cluster, Support, edge_weights
 from dagneal.proofs.facets import Facet
-from dagneal.proofs.families import MAX_COST, UNITS, Families
+from dagneal.proofs.families import UNITS, Families
 from dagneal.proofs.relaxation import Cut, Relaxation
 from dagneal.proofs.separation import facet_groups, project_support, separate_clusters, separate_facets
 from dagneal.runtime.run import Run
@@ -42,7 +42,6 @@ _MOST_COLUMNS = 300  # families that are added to the relaxation at a time
 _FIX = 0.02  # families are removed if at least this share can be removed
 _POSITIVE = 1e-7  # smallest weight that counts
 _CLUSTER_WORK, _FACET_WORK = 10_000, 20  # work of a search from a seed, and of a facet for each child and parent set
-_MOST = MAX_COST * UNITS  # highest bound: networks that cost more can contain families that are left out
 _LARGEST = 1.99 * 2.0**60  # units of r; the checker accepts less than 2^61
 TOLERANCE = UNITS // 10**6  # units; scores have rounding errors, so smaller differences have no meaning
 
@@ -127,7 +126,8 @@ class Prover:
         improve: Callable[[Ints], Ints] | None = None,
     ) -> None:
         self.families, self.run = families, run
-        self.best, self.cost = chosen, int(families.costs[chosen].sum())
+        self.best = chosen
+        self.cost: int = sum(families.costs[chosen].tolist())  # Python integers cannot overflow
         self.bound, self.nodes = 0, 0
         self.trace: list[Progress] = []
         self.stopped = ""
@@ -171,13 +171,13 @@ class Prover:
     def _must_stop(self) -> bool:
         """Return whether the time or the work is used up, or the bound cannot rise any more, and record the reason."""
         if not self.stopped:
-            hopeless = self._work <= 0 or _MOST <= self.bound < self.target
+            hopeless = self._work <= 0 or self.families.complete_below <= self.bound < self.target
             self.stopped = "time" if self.run.deadline.passed else "effort" if hopeless else ""
         return bool(self.stopped)
 
     def _raise_bound(self, present: int) -> None:
         """Set the bound to the lowest of all nodes. `present` is the bound of the node that is not among them now."""
-        lowest = min(present, self.target, _MOST, *(bound for bound, _, _ in self._heap[:1]))
+        lowest = min(present, self.target, self.families.complete_below, *(bound for bound, _, _ in self._heap[:1]))
         self.bound = max(self.bound, lowest)
         if not self.trace or self.trace[-1][1:] != (self.cost, self.bound):
             self.trace.append(Progress(perf_counter() - self._begun, self.cost, self.bound))
@@ -289,7 +289,7 @@ class Prover:
         fits: NDArray[np.bool_] = np.all(position[families.rows] < position[families.children][:, None], axis=1)
         chosen = np.array([lo + np.argmax(fits[lo:hi]) for lo, hi in zip(families.start, families.start[1:], strict=False)])
         # A child with required parents can have no family that fits.
-        return chosen, int(families.costs[chosen].sum()) if fits[chosen].all() else self.cost
+        return chosen, sum(families.costs[chosen].tolist()) if fits[chosen].all() else self.cost
 
     def _branch(self, node: _Node) -> None:
         """Divide a node into two parts: in one, u comes before v, in the other v before u."""

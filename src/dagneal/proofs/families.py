@@ -19,6 +19,8 @@ UNITS = 1 << 40  # units in one nat
 ROUNDING = 0.5 / UNITS  # nats by which rounding changes a local score at most
 MAX_COST = 1 << 19  # nats; families of a higher cost are left out, so that costs and multipliers fit into 64 bits
 
+UNLIMITED = 1 << 100  # units; more than all networks cost
+
 
 @dataclass(frozen=True, eq=False)
 class Families:
@@ -33,6 +35,8 @@ class Families:
         rows: parents of each family, as ascending variables padded with -1.
         costs: cost of each family, in units of 2^-40 nats. The costs of a child ascend.
         highest: best score of each child, in the same units: whole numbers that can be too large for 64-bit integers.
+        complete_below: cost in the same units. All networks that cost less consist of these families. Families that cost
+            more can be left out.
     """
 
     names: tuple[str, ...]
@@ -43,6 +47,7 @@ class Families:
     rows: Members
     costs: Ints
     highest: Floats
+    complete_below: int = UNLIMITED
 
     @classmethod
     def of(cls, table: ScoreTable, most: float = MAX_COST) -> Families:
@@ -70,6 +75,7 @@ class Families:
             rows=rows,
             costs=(highest[children] - units[kept]).astype(np.int64),
             highest=highest,
+            complete_below=UNLIMITED if len(kept) == len(masks) else int(min(most, MAX_COST) * UNITS),
         )
 
     def score(self, cost: int) -> float:
