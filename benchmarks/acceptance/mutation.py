@@ -54,6 +54,7 @@ _OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
     ast.Mult: ast.Add,
+    ast.FloorDiv: ast.Mult,
     ast.BitAnd: ast.BitOr,
     ast.BitOr: ast.BitAnd,
     ast.BitXor: ast.BitOr,
@@ -228,7 +229,10 @@ def run_tests() -> bool:
     signal.alarm(LIMIT)
     try:
         with redirect_stdout(output), redirect_stderr(output):
-            return pytest.main([str(TESTS), *OPTIONS]) == pytest.ExitCode.OK
+            status = pytest.main([str(TESTS), *OPTIONS])
+        if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED):
+            raise SystemExit(f"pytest cannot run {TESTS}:\n{output.getvalue()}")
+        return status == pytest.ExitCode.OK
     except KeyboardInterrupt:
         return False
     finally:
