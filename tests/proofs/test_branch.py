@@ -58,6 +58,16 @@ def test_a_time_limit_leaves_a_valid_bound():
     assert (int(prover.families.highest.sum()) - prover.bound) / UNITS >= exact(table).score
 
 
+def test_proofs_without_cuts_are_accepted():
+    """An attempt without time proves the trivial bound. If the best families have no cycle, this bound is the optimum."""
+    table = random_table(8, 2, 1)
+    stopped = prove(table, Deadline(0.0))
+    assert check_proof(stopped.certificate(), stopped.families) == 0
+    equal = prove(replace(table, scores=np.full_like(table.scores, -1.0)))
+    assert equal.cost == 0
+    assert check_proof(equal.certificate(), equal.families) == equal.cost
+
+
 @pytest.fixture(scope="module")
 def proved():
     """Return a prover whose proof has clusters, facets and several nodes."""

@@ -42,6 +42,7 @@ _MOST_COLUMNS = 300  # families that are added to the relaxation at a time
 _FIX = 0.02  # families are removed if at least this share can be removed
 _POSITIVE = 1e-7  # smallest weight that counts
 _CLUSTER_WORK, _FACET_WORK = 10_000, 20  # work of a search from a seed, and of a facet for each child and parent set
+_LARGEST = 1.99 * 2.0**60  # units of r; the checker accepts less than 2^61
 TOLERANCE = UNITS // 10**6  # units; scores have rounding errors, so smaller differences have no meaning
 
 
@@ -148,7 +149,8 @@ class Prover:
         cuts: Sequence[Cut] = (),
     ) -> None:
         self.families, self.run, self.margin = families, run, margin
-        self.best, self.cost = chosen, int(families.costs[chosen].sum())
+        self.best = chosen
+        self.cost: int = sum(families.costs[chosen].tolist())  # Python integers cannot overflow
         self.bound, self.nodes = 0, 0
         self.trace: list[Progress] = []
         self.stopped = ""
@@ -157,8 +159,9 @@ class Prover:
         self._rounded = b""  # the last order
         self._numbers = count()
         self._heap: list[tuple[int, int, _Node]] = []
-        before, alive = np.zeros((families.variables,) * 2, dtype=bool), np.ones(len(families), dtype=bool)
-        self._root = _Node(before, alive, 0, list(cuts))
+        shape, nothing = (families.variables,) * 2, _Multipliers([], [])  # no cost is negative, so no cuts prove the bound 0
+        alive = np.ones(len(families), dtype=bool)
+        self._root = _Node(np.zeros(shape, dtype=bool), alive, 0, list(cuts), best=nothing)
 
     @property
     def target(self) -> int:
@@ -181,6 +184,8 @@ class Prover:
                 for part in node.parts:
                     self._push(part)
         self._raise_bound(self.target)
+        if self.bound < self.target:
+            self._must_stop()  # records the reason
         return self.bound >= self.target
 
     def _push(self, node: _Node) -> None:
@@ -189,14 +194,15 @@ class Prover:
             heapq.heappush(self._heap, (node.bound, next(self._numbers), node))
 
     def _must_stop(self) -> bool:
-        """Return whether the time or the work is used up, and record which."""
+        """Return whether the time or the work is used up, or the bound cannot rise any more, and record the reason."""
         if not self.stopped:
-            self.stopped = "time" if self.run.deadline.passed else "effort" if self._work <= 0 else ""
+            hopeless = self._work <= 0 or self.families.complete_below <= self.bound < self.target
+            self.stopped = "time" if self.run.deadline.passed else "effort" if hopeless else ""
         return bool(self.stopped)
 
     def _raise_bound(self, present: int) -> None:
         """Set the bound to the lowest of all nodes. `present` is the bound of the node that is not among them now."""
-        lowest = min(present, self.target, *(bound for bound, _, _ in self._heap[:1]))
+        lowest = min(present, self.target, self.families.complete_below, *(bound for bound, _, _ in self._heap[:1]))
         self.bound = max(self.bound, lowest)
         if not self.trace or self.trace[-1][1:] != (self.cost, self.bound):
             self.trace.append(Progress(perf_counter() - self._begun, self.cost, self.bound))
@@ -213,11 +219,11 @@ class Prover:
         gaps: list[float] = []
         spent = 0
         while True:
-            reduced, lowest, bound = self._solve(relaxation, node, pool)
+            units, reduced, lowest, bound = self._solve(relaxation, node, pool)
             self._work -= relaxation.work - spent
             spent = relaxation.work
             self._round(relaxation)
-            multipliers = _positive(relaxation)
+            multipliers = _positive(relaxation.cuts, units)
             if bound > node.bound:
                 node.bound, node.best = bound, multipliers
             self._raise_bound(node.bound)
@@ -247,18 +253,22 @@ class Prover:
         rank = np.arange(len(self.families)) - self.families.start[self.families.children]
         return np.flatnonzero(node.alive & (rank < _FIRST_COLUMNS))
 
-    def _solve(self, relaxation: Relaxation, node: _Node, pool: _Pool) -> tuple[Ints, Ints, int]:
-        """Solve the relaxation with all families. Return r of all families, its lowest value for each child, and (1)."""
+    def _solve(self, relaxation: Relaxation, node: _Node, pool: _Pool) -> tuple[Ints, Ints, Ints, int]:
+        """Solve the relaxation with all families.
+
+        Return the multipliers in units, r of all families, its lowest value for each child, and (1).
+        """
         while True:
             relaxation.solve()
-            reduced, lowest, bound = pool.reduce(relaxation.cuts, to_units(relaxation.multipliers), node.alive)
+            units = pool.to_units(relaxation.cuts, relaxation.multipliers)
+            reduced, lowest, bound = pool.reduce(relaxation.cuts, units, node.alive)
             outside = node.alive.copy()
             outside[relaxation.columns] = False
             missing = np.flatnonzero(outside)
             slack = relaxation.prices[self.families.children[missing]] - reduced[missing] / UNITS
             wanted = missing[slack > 1e-7]
             if not len(wanted) or self.run.deadline.passed:  # (1) holds for any multipliers
-                return reduced, lowest, bound
+                return units, reduced, lowest, bound
             wanted = wanted[np.argsort(-slack[slack > 1e-7], kind="stable")[:_MOST_COLUMNS]]
             relaxation.add_columns(np.sort(wanted))
 
@@ -295,7 +305,7 @@ class Prover:
         self._rounded = order.tobytes()
         for each in [order] if self._improve is None else [order, self._improve(order)]:
             chosen = self.families.choose(each.tolist())
-            if chosen is not None and (cost := int(self.families.costs[chosen].sum())) < self.cost:
+            if chosen is not None and (cost := sum(self.families.costs[chosen].tolist())) < self.cost:
                 self.best, self.cost = chosen, cost
 
     def _branch(self, node: _Node) -> None:
@@ -322,7 +332,8 @@ class Prover:
 
     def root_bound(self) -> RootBound:
         """Return the bound (1) of the root for networks that cost less than `target + margin`."""
-        best = self._root.best or _Multipliers([], [])
+        best = self._root.best
+        assert best is not None  # the root has no node above
         alive, multipliers = self._root.alive, np.array(best.values, dtype=np.int64)
         reduced, lowest, bound = _Pool(self.families).reduce(best.cuts, multipliers, alive)
         return RootBound(alive, reduced - lowest[self.families.children], bound, best.cuts, multipliers)
@@ -371,6 +382,13 @@ class _Pool:
     def __contains__(self, cut: Cut) -> bool:
         return cut.key in self._entries
 
+    def to_units(self, cuts: Sequence[Cut], multipliers: Floats) -> Ints:
+        """Return multipliers as integers, in units of 2^-40 nats. If r could overflow, make all of them smaller."""
+        largest = sum(m * self._entry(cut)[1].max(initial=0) for cut, m in zip(cuts, multipliers.tolist(), strict=True))
+        room = (_LARGEST - float(self._families.costs.max())) / UNITS
+        units: Ints = (multipliers * (UNITS * min(1.0, room / max(largest, 1.0)))).astype(np.int64)  # (1) holds for all
+        return units
+
     def reduce(self, cuts: Sequence[Cut], multipliers: Ints, alive: NDArray[np.bool_]) -> tuple[Ints, Ints, int]:
         """Return r of all families, its lowest value for each child, and the bound (1)."""
         families = self._families
@@ -400,17 +418,10 @@ class _Pool:
         return self._entries[key]
 
 
-def to_units(multipliers: Floats) -> Ints:
-    """Return multipliers as integers, in units of 2^-40 nats."""
-    units: Ints = (multipliers * UNITS).astype(np.int64)
-    return units
-
-
-def _positive(relaxation: Relaxation) -> _Multipliers:
-    """Return the positive multipliers of a relaxation."""
-    multipliers = to_units(relaxation.multipliers)
+def _positive(cuts: Sequence[Cut], multipliers: Ints) -> _Multipliers:
+    """Return the cuts with positive multipliers."""
     positive = np.flatnonzero(multipliers)
-    return _Multipliers([relaxation.cuts[index] for index in positive], multipliers[positive].tolist())
+    return _Multipliers([cuts[index] for index in positive.tolist()], multipliers[positive].tolist())
 
 
 def _shorten(cut: Cluster | Facet, families: Families) -> Cluster | Facet:

@@ -117,8 +117,9 @@ def fingerprint(families: Families) -> str:
         families: families of a score table.
     """
     digest = blake2b(digest_size=16)
-    for array in (families.highest, families.children, families.rows, families.costs):
-        digest.update(np.ascontiguousarray(array.astype("<i8")).tobytes())
+    digest.update(families.highest.astype("<f8").tobytes())
+    for array in (families.children, families.rows, families.costs):
+        digest.update(array.astype("<i8").tobytes())
     return digest.hexdigest()
 
 

@@ -19,7 +19,7 @@ from dagneal.base.kernels import Ints
 from dagneal.proofs.certificate import Node, Proof, fingerprint
 from dagneal.proofs.cluster_cuts import Cluster
 from dagneal.proofs.facets import MAX_FACET_SIZE, Facet
-from dagneal.proofs.families import MAX_COST, UNITS, Families
+from dagneal.proofs.families import UNITS, Families
 
 _MAX_DEPTH = 500  # of the search tree
 _LARGEST = 1 << 61  # units; sums of larger numbers could overflow
@@ -49,8 +49,9 @@ def check_proof(proof: Proof, families: Families) -> int:
     if proof.gap < 0:
         raise ProofError(f"the gap is {proof.gap}; it must not be negative")
     target = _cost(proof, families) - proof.gap
-    if target > MAX_COST * UNITS:  # then a better network could contain a family that is left out
-        raise ProofError(f"the network is more than {MAX_COST:,} nats below the sum of the best local scores")
+    if target > families.complete_below:  # then a better network could contain a family that is left out
+        most = families.complete_below // UNITS
+        raise ProofError(f"the network is more than {most:,} nats below the sum of the best local scores")
     coefficients = [_check_cut(cut, families, f"cut {number}") for number, cut in enumerate(proof.cuts)]
     limits = [int(cut.limit) for cut in proof.cuts]
     n = families.variables

@@ -13,13 +13,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.base.kernels import Ints
+from dagneal.base.kernels import Floats, Ints
 from dagneal.scoring.sets import Members, expand_masks
 from dagneal.scoring.table import ScoreTable
 
 UNITS = 1 << 40  # units in one nat
 ROUNDING = 0.5 / UNITS  # nats by which rounding changes a local score at most
 MAX_COST = 1 << 19  # nats; families of a higher cost are left out, so that costs and multipliers fit into 64 bits
+
+UNLIMITED = 1 << 100  # units; more than all networks cost
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +36,9 @@ class Families:
         children: child of each family.
         rows: parents of each family, as ascending variables padded with -1.
         costs: cost of each family, in units of 2^-40 nats. The costs of a child ascend.
-        highest: best score of each child, in the same units.
+        highest: best score of each child, in the same units: whole numbers that can be too large for 64-bit integers.
+        complete_below: cost in the same units. All networks that cost less consist of these families. Families that cost
+            more can be left out.
     """
 
     names: tuple[str, ...]
@@ -44,7 +48,8 @@ class Families:
     children: Ints
     rows: Members
     costs: Ints
-    highest: Ints
+    highest: Floats
+    complete_below: int = UNLIMITED
 
     @classmethod
     def of(cls, table: ScoreTable, most: float = MAX_COST, slack: float = 0.0) -> Families:
@@ -64,7 +69,7 @@ class Families:
         kept = np.flatnonzero(costs <= min(most, MAX_COST))
         children, rows = children[kept], rows[kept]
         units = np.rint(scores * UNITS)  # exact: a float times a power of two
-        highest = units[start[:-1]]
+        highest = units[start[:-1]] + 0.0  # not -0.0, which has another fingerprint
         return cls(
             names=table.names,
             score_name=table.score_name,
@@ -73,7 +78,8 @@ class Families:
             children=children,
             rows=rows,
             costs=(highest[children] - units[kept]).astype(np.int64),
-            highest=highest.astype(np.int64),
+            highest=highest,
+            complete_below=UNLIMITED if len(kept) == len(masks) else int(min(most, MAX_COST) * UNITS),
         )
 
     def score(self, cost: int) -> float:
@@ -82,7 +88,7 @@ class Families:
         Args:
             cost: cost in units of 2^-40 nats.
         """
-        return (int(self.highest.sum()) - cost) / UNITS
+        return (sum(map(int, self.highest.tolist())) - cost) / UNITS  # Python integers cannot overflow
 
     def select(self, kept: NDArray[np.bool_]) -> Families:
         """Return some of the families.
