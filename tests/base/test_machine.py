@@ -45,7 +45,7 @@ def test_with_too_little_memory_learn_uses_another_solver_or_raises_an_error(mon
         with pytest.raises(dn.InputError, match=r"a table of [\d,]+ scores needs about .* allow more"):
             dn.scoring.Scorer(data).table(6)
     assert result.score == pytest.approx(dn.learn(data, max_parents=2).score)
-    assert result.score <= result.bound.score
+    assert result.optimal  # proved by branch and cut, which needs less memory
 
 
 def test_memory_and_cores_work_without_proc_and_resource(monkeypatch):

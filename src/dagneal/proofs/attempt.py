@@ -32,7 +32,7 @@ from dagneal.solvers.solution import Bound
 
 EFFORT = 2.0e8  # work of an attempt if no other limit is given; about three seconds
 _RESTARTS = 20  # of the order search that finds a first network
-_BYTES = 3000  # memory for each family: its costs, its columns and its coefficients in a few hundred cuts
+_BYTES = 1000  # memory for each family: its costs, its columns and its coefficients in a few hundred cuts
 _OLDEST = (1, 15)  # version of highspy
 
 
