@@ -6,13 +6,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import assume, given, strategies as st
 
 import dagneal as dn
 from dagneal.base.errors import InputError
 from dagneal.base.files import SCORE_FILES
 from dagneal.scoring import read_scores, write_scores
 from support.reference import candidate_table, join_table, random_data, random_table
+
+JAAKKOLA = [ending for ending in SCORE_FILES if ending != ".res"]  # endings of the format that GOBNILP uses
 
 # The format as GOBNILP documents it, with comments, blank lines and irregular white space.
 PUBLISHED = """\
@@ -62,7 +64,7 @@ def write(tmp_path):
     return write_file
 
 
-@pytest.mark.parametrize("ending", [*SCORE_FILES, ".JKL"])
+@pytest.mark.parametrize("ending", [*JAAKKOLA, ".JKL"])
 def test_published_format(write, ending):
     table = read_scores(write(PUBLISHED, f"three{ending}"))
     assert table.names == ("smoke", "asia", "bronc")
@@ -103,12 +105,15 @@ def test_names_that_are_indices(write):
 def test_round_trip_is_exact(tmp_path_factory, n, limit, seed, ending, words):
     path = tmp_path_factory.mktemp("scores") / f"table{ending}"
     table = random_table(n, min(limit, n - 1), seed, spread=10.0 ** (seed % 7))
-    table = replace(table, names=tuple(sorted(words))[:n])
+    names = tuple(sorted(words))[:n]
+    assume(ending != ".res" or not set("".join(names)) & set(":,()"))
+    table = replace(table, names=names)
     write_scores(table, path)
     again = read_scores(path)
     assert_equal_tables(table, again)
-    write_scores(again, path.with_suffix(".copy.jkl"))
-    assert path.read_bytes() == path.with_suffix(".copy.jkl").read_bytes()
+    copy = path.with_name(f"copy{ending}")
+    write_scores(again, copy)
+    assert path.read_bytes() == copy.read_bytes()
 
 
 @given(st.integers(3, 9), st.integers(1, 3), st.integers(0, 10**6))
@@ -193,7 +198,7 @@ def test_write_sorts_by_score_and_keeps_all_digits(tmp_path):
             "line 5: 'a' already has this parent set, in line 3; remove one of the two lines",
         ),
         (b"\x00\x01\x02", "line 1: '\\x00\\x01\\x02' is not a number of variables"),
-        (b"\x93NUMPY\xff\xfe", "x.jkl is not a text file in UTF-8; give a .jkl, .scores or .jaa file"),
+        (b"\x93NUMPY\xff\xfe", "x.jkl is not a text file in UTF-8; give a .jkl, .scores, .jaa or .res file"),
     ],
 )
 def test_messages_for_invalid_files(write, text, message):
@@ -207,9 +212,8 @@ def test_messages_for_invalid_files(write, text, message):
 def test_messages_for_paths(tmp_path):
     for path, message in [
         (tmp_path / "absent.jkl", "absent.jkl cannot be read: No such file"),
-        (tmp_path / "x.csv", "x.csv has an unknown format for scores; give a .jkl, .scores or .jaa file"),
-        (tmp_path / "x.res", "x.res contains a network that BLIP learned, not scores"),
-        (5, "path is 5; give the name of a .jkl, .scores or .jaa file"),
+        (tmp_path / "x.csv", "x.csv has an unknown format for scores; give a .jkl, .scores, .jaa or .res file"),
+        (5, "path is 5; give the name of a .jkl, .scores, .jaa or .res file"),
     ]:
         with pytest.raises(InputError, match=message):
             read_scores(path)
@@ -237,7 +241,7 @@ def test_names_that_cannot_be_written(tmp_path, name, message):
 
 def test_messages_for_writing(tmp_path):
     table = random_table(3, 1, seed=0)
-    with pytest.raises(InputError, match=r"unknown format; end the name in \.jkl, \.scores or \.jaa"):
+    with pytest.raises(InputError, match=r"unknown format; end the name in \.jkl, \.scores, \.jaa or \.res"):
         write_scores(table, tmp_path / "x.csv")
     with pytest.raises(InputError, match="a ScoreTable is needed, not int"):
         write_scores(5, tmp_path / "x.jkl")
@@ -279,3 +283,36 @@ def test_damaged_files_never_raise_another_error(tmp_path_factory, seed):
         assert "\n" not in message
     else:
         assert_equal_tables(read_scores(path.with_name("y.jkl")), read_scores(path))
+
+
+def test_files_of_blip_with_one_line_for_each_set(tmp_path):
+    path = tmp_path / "x.res"
+    path.write_text("# a comment\n0: -5.5 (1)\n1: -3.25\n0: -6.0\n2: -1e-3 (0, 1)\n2: -2.0 ()\n\nScore: -8.8\n")
+    table = read_scores(path)
+    assert (table.names, table.max_parents) == (("0", "1", "2"), 2)
+    assert [table.local("0", ["1"]), table.local("0"), table.local("1")] == [-5.5, -6.0, -3.25]
+    assert [table.local("2", ["0", "1"]), table.local("2")] == [-1e-3, -2.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0: -5 (1)\nnonsense\n", "line 2: 'nonsense' is not a parent set; give a line such as 4: -2797.39"),
+        ("0: -5 (1)\n1: x\n", "line 2: 'x' is not a finite score"),
+        ("0: -5 (1)\n", "parent sets of 1 variables; give at least 2"),
+        ("0: -5 (7)\n1: -5\n", "the parent '7' is not a variable"),
+        ("0: -5\n0: -4\n1: -5\n", "'0' already has this parent set, in line 1"),
+        ("", "parent sets of 0 variables"),
+    ],
+)
+def test_invalid_files_with_one_line_for_each_set(tmp_path, text, message):
+    (tmp_path / "x.res").write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_scores(tmp_path / "x.res")
+
+
+@pytest.mark.parametrize("name", ["a:b", "a,b", "a(b", "Score"])
+def test_names_that_a_file_with_one_line_for_each_set_cannot_contain(tmp_path, name):
+    table = dn.scoring.score_table(random_data(3, 20, 1))
+    with pytest.raises(InputError, match=r"in a \.res file; rename the variable"):
+        write_scores(replace(table, names=(name, *table.names[1:])), tmp_path / "x.res")

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from dagneal.base.errors import InputError
 
-SCORE_FILES = (".jkl", ".scores", ".jaa")  # endings of files with scores of parent sets, instead of data
+SCORE_FILES = (".jkl", ".scores", ".jaa", ".res")  # endings of files with scores of parent sets, instead of data
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:

@@ -6,6 +6,7 @@ The module `compilation` runs each part in a process of its own, with `python -m
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -148,6 +149,9 @@ if __name__ == "__main__":
     # Numba would import this module to look for functions of linear algebra, which no kernel uses.
     sys.modules["scipy.linalg"] = None  # type: ignore[assignment]
     gc.disable()  # the process is short, and garbage collections would take a tenth of its time
+    background = sys.argv[2:] == ["record"]  # then no other process waits for this one, and records that it is finished
+    if background and hasattr(os, "nice"):
+        os.nice(19)
     globals()[f"compile_{sys.argv[1]}"]()
-    if sys.argv[2:] == ["record"] and (place := cache_folder()) is not None:  # nobody waits for this process
+    if background and (place := cache_folder()) is not None:
         record_part(place, sys.argv[1])

@@ -1,4 +1,4 @@
-"""Read and write score tables in the text format of GOBNILP, BLIP and other tools.
+"""Read and write score tables in the text formats of GOBNILP, BLIP and other tools.
 
 The extensions .jkl, .scores and .jaa stand for the same format, which GOBNILP calls the Jaakkola format:
 
@@ -16,16 +16,18 @@ tools, the names are the indices 0, 1, 2 and so on. Any white space separates th
 that start with `#` are ignored. A parent set that is absent from a file is not allowed. Most tools write only the sets
 that score higher than all their subsets. A QUBO needs the score of each variable without parents.
 
-A .res file of BLIP is not a score file. It contains one learned network, with one line for each variable, such as
-`4: -2797.39 (10,17,18)`. `dagneal.networks.formats.read_structure` reads its graph.
+A .res file has one line for each parent set, such as `4: -2797.39 (10,17,18)`. BLIP writes such files for learned networks,
+with one set for each variable and a last line with the total score. `dagneal.networks.formats.read_structure` reads them as
+graphs.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import reprlib
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import isfinite
@@ -42,7 +44,9 @@ from dagneal.data.arrays import MAX_COLUMNS
 from dagneal.scoring.sets import mask_bits, word_count
 from dagneal.scoring.table import ScoreTable, check_table, table_layout
 
-_NETWORK = ".res"  # extension of networks that BLIP learned
+_RESULT = ".res"  # extension of files with a line for each set
+_RESULT_LINE = re.compile(r"(?P<child>[^\s:,()]+):\s*(?P<score>\S+)(?:\s*\((?P<parents>[^()]*)\))?")
+_TOTAL = "Score"  # name of the total score in a .res file
 _LEAST = 2  # variables of a network
 
 
@@ -65,7 +69,7 @@ def read_scores(path: str | os.PathLike[str]) -> ScoreTable:
     size of the largest parent set in the file. The name of the score is the name of the file.
 
     Args:
-        path: path of a .jkl, .scores or .jaa file.
+        path: path of a .jkl, .scores, .jaa or .res file.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "rain.jkl"
@@ -77,12 +81,10 @@ def read_scores(path: str | os.PathLike[str]) -> ScoreTable:
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"path is {path!r}; give the name of a {_endings()} file")
     if not is_score_file(path):
-        known = Path(path).suffix.lower() == _NETWORK
-        reason = "contains a network that BLIP learned, not scores" if known else "has an unknown format for scores"
-        raise InputError(f"{path} {reason}; give a {_endings()} file")
+        raise InputError(f"{path} has an unknown format for scores; give a {_endings()} file")
     try:
         with Path(path).open(encoding="utf-8-sig") as file:
-            lists = _parse(path, _lines(file))
+            lists = _parse_result(path, file) if _is_result(path) else _parse(path, _lines(file))
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not a text file in UTF-8; give a {_endings()} file") from error
     except OSError as error:
@@ -97,8 +99,9 @@ def write_scores(table: ScoreTable, path: str | os.PathLike[str]) -> None:
     the penalties of the background knowledge.
 
     Args:
-        table: table to write. No name of a variable may contain white space.
-        path: path of a .jkl, .scores or .jaa file.
+        table: table to write. No name of a variable may contain white space; in a .res file also no colon, comma or
+            parenthesis.
+        path: path of a .jkl, .scores, .jaa or .res file.
 
     >>> import tempfile, pathlib
     >>> from dagneal.networks.bundled import load
@@ -117,9 +120,10 @@ def write_scores(table: ScoreTable, path: str | os.PathLike[str]) -> None:
     if not np.isfinite(table.scores).all():
         raise InputError(f"cannot write {path}: a score of the table is not a finite number; remove its parent set")
     with atomic_write(path) as file:
-        file.write(f"{len(table.names)}\n".encode())
+        if not _is_result(path):
+            file.write(f"{len(table.names)}\n".encode())
         for child in range(len(table.names)):
-            file.write(_format_list(table, child).encode())
+            file.write(_format_list(table, child, _is_result(path)).encode())
 
 
 def _endings() -> str:
@@ -133,20 +137,62 @@ def _check_name(name: str, path: str | os.PathLike[str]) -> None:
         problem = "contains white space, which separates the names in a score file" if name else "is empty"
     elif name.startswith("#"):
         problem = "starts with #, which marks a comment in a score file"
+    elif _is_result(path) and not _RESULT_LINE.fullmatch(f"{name}: 0"):
+        problem = "contains a colon, a comma or a parenthesis, which separate the names in a .res file"
+    elif _is_result(path) and name == _TOTAL:
+        problem = "marks the total score in a .res file"
     else:
         return
     raise InputError(f"cannot write {path}: the name of the variable {reprlib.repr(name)} {problem}; rename the variable")
 
 
-def _format_list(table: ScoreTable, child: int) -> str:
-    """Return the lines of a child: its name and the number of its parent sets, and one line for each set."""
+def _format_list(table: ScoreTable, child: int, result: bool) -> str:
+    """Return the lines of a child: its name and the number of its parent sets, and one line for each set.
+
+    Args:
+        table: score table.
+        child: index of the child.
+        result: True for the format of .res files, in which each line begins with the name of the child.
+    """
     entries, names = table.entries_of(child), [table.names[parent] for parent in table.candidates_of(child)]
     masks, scores = table.best_first
-    lines = [f"{table.names[child]} {entries.stop - entries.start}"]
+    lines = [] if result else [f"{table.names[child]} {entries.stop - entries.start}"]
     for score, row in zip(scores[entries].tolist(), mask_bits(masks[entries]).tolist(), strict=True):
         parents = [names[bit] for bit in row if bit >= 0]
-        lines.append(" ".join([repr(score), str(len(parents)), *parents]))
+        if result:
+            lines.append(f"{table.names[child]}: {score!r}" + f" ({','.join(parents)})" * bool(parents))
+        else:
+            lines.append(" ".join([repr(score), str(len(parents)), *parents]))
     return "\n".join(lines) + "\n"
+
+
+def _is_result(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file has the format of .res files."""
+    return Path(path).suffix.lower() == _RESULT
+
+
+def _parse_result(path: str | os.PathLike[str], file: Iterable[str]) -> _Lists:
+    """Parse the lines of a .res file. The sets of a variable need not follow each other."""
+    lists = _Lists(path)
+    found: dict[str, list[tuple[int, list[str]]]] = {}
+    for number, line in enumerate(file, start=1):
+        text = line.strip()
+        if not text or text.startswith(("#", f"{_TOTAL}:")):
+            continue
+        match = _RESULT_LINE.fullmatch(text)
+        if match is None:
+            raise lists.error(
+                number, f"{reprlib.repr(text)} is not a parent set; give a line such as 4: -2797.39 (10,17,18)"
+            )
+        parents = [word.strip() for word in (match["parents"] or "").split(",") if word.strip()]
+        found.setdefault(match["child"], []).append((number, [match["score"], str(len(parents)), *parents]))
+    if len(found) < _LEAST:
+        raise InputError(f"{path} has parent sets of {len(found)} variables; give at least {_LEAST}")
+    for name, sets in found.items():
+        lists.add_variable(sets[0][0], [name, str(len(sets))])
+        for number, words in sets:
+            lists.add_set(number, words, f"a parent set of {reprlib.repr(name)}")
+    return lists
 
 
 def _lines(file: Any) -> Iterator[tuple[int, list[str]]]:
