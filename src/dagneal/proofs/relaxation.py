@@ -60,7 +60,7 @@ class Relaxation:
         n = self.families.variables
         duals = np.array(solution.row_dual)
         self.weights = np.array(solution.col_value)[n:]
-        self.prices, self.multipliers = duals[:n], np.maximum(-duals[n:], 0.0)
+        self.prices, self.multipliers = duals[:n], np.nan_to_num(np.maximum(-duals[n:], 0.0), posinf=0.0)
 
     def _run(self) -> None:
         """Run HiGHS and count the work."""
