@@ -79,6 +79,17 @@ def test_bound_that_equals_the_score_is_a_proof():
     assert "exact search" in texts(svg)
 
 
+def test_a_falling_bound_is_a_second_curve():
+    middle = (TracePoint(1.8, -1000.0, "proof", -900.0), TracePoint(1.9, -1000.0, "proof", -950.0))
+    svg = parse((*SHORT[:-1], *middle, SHORT[-1]))
+    curve = svg.findall("path")[1].get("d")
+    heights = [float(y) for y in re.findall(r"V([\d.]+)", curve)]
+    assert len(heights) == 2
+    assert float(curve.split("H")[0].split()[1]) < heights[0] < heights[1]
+    assert len(dots(svg)) == len(SHORT)
+    assert len(parse(SHORT).findall("path")) == 1
+
+
 def test_no_dashed_line_without_a_bound():
     svg = parse(LONG)
     assert not [line for line in svg.iter("line") if line.get("stroke-dasharray")]

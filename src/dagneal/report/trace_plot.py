@@ -43,6 +43,7 @@ def trace_svg(trace: Sequence[TracePoint], end: float) -> str:
         f'<circle cx="{times.x(point.seconds):.1f}" cy="{scores.y(point.score):.1f}" r="3" fill="var(--accent)">'
         f"<title>{point.seconds:.3g} s: log score {point.score:,.3f}, stage {escape(point.stage)}</title></circle>"
         for point in trace
+        if point.bound is None or point is trace[-1]  # while a bound falls, the score seldom changes
     ]
     parts = [
         f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-labelledby="trace-title trace-summary">',
@@ -51,6 +52,7 @@ def trace_svg(trace: Sequence[TracePoint], end: float) -> str:
         *_stage_band(trace, times),
         *marks,
         f'<path d="{curve}" fill="none" stroke="var(--accent)" stroke-width="2"/>',
+        _bound_curve(trace, times, scores),
         *dots,
         '<text x="4" y="14">log score minus final log score, in nats</text>',
         f'<text x="{_RIGHT}" y="{_HEIGHT - 6}" text-anchor="end">seconds</text></svg>',
@@ -132,6 +134,15 @@ class _ScoreAxis:
 def _compress(difference: float) -> float:
     """Return a difference on a scale that is linear near 0 and logarithmic beyond 1."""
     return copysign(log1p(abs(difference)), difference)
+
+
+def _bound_curve(trace: Sequence[TracePoint], times: _TimeAxis, scores: _ScoreAxis) -> str:
+    """Return the curve of a falling upper bound; an empty text if there are not two bounds."""
+    places = [(times.x(point.seconds), scores.y(point.bound)) for point in trace if point.bound is not None]
+    if len(places) < 2:
+        return ""
+    corners = "".join(f"H{x:.1f}V{y:.1f}" for x, y in places[1:])
+    return f'<path d="M{places[0][0]:.1f} {places[0][1]:.1f}{corners}" fill="none" stroke="var(--red)" stroke-width="1.5"/>'
 
 
 def _bound_line(y: float, text: str) -> str:
