@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 _MAX_COMPARED = 80  # variables up to which the network of a sampler is compared with a proved optimum or bound
-_COMPARISON = EFFORT / 5  # work of this comparison
+_COMPARISON = EFFORT / 20  # work of this comparison, so that it takes little time beside the sampler
 
 
 @dataclass(frozen=True, repr=False)
