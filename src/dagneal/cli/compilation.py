@@ -99,7 +99,7 @@ def compile_later(folder: Path, part: str) -> None:
         process = subprocess.Popen(
             [*command, "record"], stdin=quiet, stdout=quiet, stderr=quiet, env=environment, start_new_session=True
         )
-        process.returncode = 0  # otherwise Python warns that nobody waits for the process
+        process.returncode = 0  # otherwise Python warns that the process still runs
 
 
 def wait_for_part(folder: Path, part: str) -> None:
