@@ -24,7 +24,7 @@ import dagneal as dn
 from dagneal.proofs import branch, cluster_cuts, prove, separation
 from dagneal.proofs.branch import Prover
 from dagneal.runtime.run import Deadline
-from dagneal.scoring.complete import complete_table
+from dagneal.scoring.bounded import complete_table
 from dagneal.scoring.table import ScoreTable
 from networks import OPTION, fetch_networks, write_sample
 

@@ -35,7 +35,7 @@ from verdict import Verdicts
 import dagneal as dn
 from dagneal.proofs import Attempt, Families, check_proof, prove, read_proof
 from dagneal.runtime.run import Deadline
-from dagneal.scoring.complete import complete_table
+from dagneal.scoring.bounded import complete_table
 from dagneal.scoring.table import ScoreTable
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))

@@ -29,7 +29,7 @@ from dagneal.networks.formats import FORMATS, PAGE, network_dict, read_structure
 from dagneal.networks.network import BayesianNetwork, fit
 from dagneal.proofs.attempt import prove
 from dagneal.runtime.run import DEFAULT_RUN, Run
-from dagneal.scoring.complete import complete_table
+from dagneal.scoring.bounded import complete_table
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.scores import BDeu, Dirichlet, Score, as_score, score_spec
 from dagneal.search.trace import TracePoint

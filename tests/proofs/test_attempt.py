@@ -9,7 +9,7 @@ import pytest
 import dagneal as dn
 from dagneal.base import machine
 from dagneal.proofs import Families, attempt, check_proof, prove, relaxation
-from dagneal.scoring.complete import complete_table
+from dagneal.scoring.bounded import complete_table
 from support.reference import random_data, random_table
 
 

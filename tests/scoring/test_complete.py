@@ -7,26 +7,7 @@ import dagneal as dn
 from dagneal.base.errors import OutOfTimeError
 from dagneal.scoring.complete import _combinations, complete_cost, complete_sets
 from support.reference import random_data
-
-
-def as_dict(sets, names):
-    """Return the scores of sets by child and parents."""
-    return {
-        (names[child], frozenset(names[p] for p in row if p >= 0)): score
-        for child, row, score in zip(sets.children, sets.rows, sets.scores, strict=True)
-    }
-
-
-def pruned_dict(table):
-    """Return the scores of the pruned entries of a score table by child and parents."""
-    start, masks, scores = table.pruned
-    result = {}
-    for child, name in enumerate(table.names):
-        candidates = table.candidates_of(child)
-        for entry in range(start[child], start[child + 1]):
-            bits = [b for b in range(len(candidates)) if masks[entry, b // 64] >> np.uint64(b % 64) & np.uint64(1)]
-            result[name, frozenset(table.names[candidates[b]] for b in bits)] = scores[entry]
-    return result
+from support.sets import pruned_dict, sets_dict
 
 
 @pytest.mark.parametrize("rows", [200, 3000])  # counted in different ways
@@ -35,7 +16,7 @@ def pruned_dict(table):
 def test_complete_sets_equal_the_pruned_table(score, most, rows):
     data = random_data(9, rows, 3, arities=[2, 3, 2, 5, 2, 11, 2, 3, 2])
     scorer = dn.scoring.Scorer(data, score)
-    found, expected = as_dict(complete_sets(scorer, most), data.names), pruned_dict(scorer.table(most))
+    found, expected = sets_dict(complete_sets(scorer, most), data.names), pruned_dict(scorer.table(most))
     assert found.keys() == expected.keys()
     assert all(found[key] == pytest.approx(expected[key], abs=1e-9) for key in expected)
 
@@ -44,14 +25,14 @@ def test_complete_sets_of_many_variables_equal_the_pruned_table():
     data = random_data(70, 100, 4, arities=[2] * 70)
     scorer = dn.scoring.Scorer(data)
     sets = complete_sets(scorer, 2)
-    assert as_dict(sets, data.names) == pytest.approx(pruned_dict(scorer.table(2)), abs=1e-9)
+    assert sets_dict(sets, data.names) == pytest.approx(pruned_dict(scorer.table(2)), abs=1e-9)
 
 
 def test_complete_sets_have_no_forbidden_parents():
     data = dn.load("alarm-15").sample(500, 1)
     first, second = data.names[:2]
     scorer = dn.scoring.Scorer(data, knowledge={"forbidden": [[first, second]]})
-    found = as_dict(complete_sets(scorer, 3), data.names)
+    found = sets_dict(complete_sets(scorer, 3), data.names)
     assert found == pytest.approx(pruned_dict(scorer.table(3)), abs=1e-9)
     assert not any(child == second and first in parents for child, parents in found)
 

@@ -5,9 +5,10 @@ import pytest
 
 import dagneal as dn
 from dagneal.base.errors import OutOfTimeError
-from dagneal.proofs import branch
+from dagneal.proofs import Families, branch, check_proof, read_proof
 from dagneal.report.summary import summary_lines
 from dagneal.runtime.run import Run
+from dagneal.scoring.bounded import complete_table
 from dagneal.scoring.complete import CompleteSets, complete_sets
 from dagneal.scoring.scorer import Scorer
 from dagneal.search.anytime import AnytimeSearch
@@ -134,12 +135,51 @@ def test_search_wins_if_exact_search_is_too_expensive_for_its_parents(monkeypatc
     codes[:, 12] = codes[:, :6].sum(axis=1) >= 3
     data = dn.read(codes, names=[f"c{i}" for i in range(13)])
     monkeypatch.setattr(auto, "table_is_quick", lambda scorer, limit: limit <= 4)
+    monkeypatch.setattr(auto, "unlimited_table", lambda scorer: None)
     four = dn.learn(data, max_parents=4)
     result = dn.learn(data)
     assert result.score > four.score + 1
     assert (result.solver, result.optimal, result.max_parents, result.gap) == ("search", False, 6, None)
     assert (result.bound.max_parents, result.bound.score) == (4, pytest.approx(four.score))
     assert result.score == pytest.approx(Scorer(data).score(result.dag))
+
+
+@pytest.mark.parametrize("n", [6, 14, 23])
+def test_bounds_on_supersets_prove_the_optimum_without_a_parent_limit(n, tmp_path):
+    data = random_data(n, 100, 1, arities=[3] * n)
+    result = dn.learn(data, score="bic")
+    assert (result.optimal, result.max_parents) == (True, n - 1)
+    assert "proved optimal" in "\n".join(summary_lines(result))
+    assert "at most" not in "\n".join(summary_lines(result))
+    result.save(tmp_path / "x.proof")
+    families = Families.of(complete_table(Scorer(data, "bic"), n - 1))
+    assert families.score(check_proof(read_proof(tmp_path / "x.proof"), families)) == pytest.approx(result.score, abs=2e-6)
+
+
+def test_optimum_without_a_parent_limit_equals_exact_search_with_all_sets():
+    for seed in range(5):
+        data = binary_data(9, seed)
+        result, best = dn.learn(data), dn.learn(data, dn.Exact(), max_parents=8)
+        assert best.score - 1 < result.score <= best.score + 1e-9
+        assert result.max_parents == 8 or result.score < best.score
+
+
+def test_larger_sets_that_gain_little_are_not_used(monkeypatch):
+    data = binary_data(8)
+    limited, better = dn.learn(data, max_parents=1), dn.learn(data)
+    gain = better.score - limited.score
+    assert gain > 0
+    monkeypatch.setattr(auto, "NETWORK_PARENTS", 1)
+    monkeypatch.setattr(auto, "_LEAST_GAIN", gain + 0.1)
+    result = dn.learn(data)
+    assert (result.score, result.max_parents, result.optimal) == (limited.score, 1, True)
+    monkeypatch.setattr(auto, "_LEAST_GAIN", gain - 0.1)
+    assert dn.learn(data).score == better.score
+
+
+def test_a_given_limit_is_not_lifted():
+    result = dn.learn(binary_data(8), max_parents=3, score="bic")
+    assert (result.optimal, result.max_parents) == (True, 3)
 
 
 @pytest.mark.parametrize(("error", "reason"), [(KeyboardInterrupt(), "interrupt"), (OutOfTimeError("late"), "time")])

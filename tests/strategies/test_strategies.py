@@ -16,7 +16,7 @@ def binary_data(n, seed=1):
 
 def test_auto_uses_exact_search_for_few_variables():
     result = dn.learn(binary_data(8))
-    assert (result.solver, result.optimal, result.division, result.max_parents) == ("exact", True, None, 4)
+    assert (result.solver, result.optimal, result.division, result.max_parents) == ("exact", True, None, 7)
 
 
 def test_auto_uses_the_anytime_search_for_more_variables():

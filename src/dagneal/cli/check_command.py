@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> None:
 def _table(proof: Any, options: argparse.Namespace) -> Any:
     """Return the score table that a proof is about."""
     from dagneal.graphs.knowledge import as_knowledge
-    from dagneal.scoring.complete import complete_table
+    from dagneal.scoring.bounded import complete_table
     from dagneal.scoring.scorer import Scorer, check_max_parents
     from dagneal.scoring.scores import parse_score
 

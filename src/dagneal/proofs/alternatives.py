@@ -31,7 +31,7 @@ from dagneal.proofs.branch import TOLERANCE, Prover
 from dagneal.proofs.enumeration import Choices, Enumeration
 from dagneal.proofs.families import UNITS, Families
 from dagneal.runtime.run import DEFAULT_RUN, Run, check_run
-from dagneal.scoring.complete import complete_table
+from dagneal.scoring.bounded import complete_table
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.scores import is_score_equivalent
 from dagneal.scoring.table import ScoreTable, check_table

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.kernels import Floats, Ints
-from dagneal.scoring.sets import Members, expand_masks
+from dagneal.scoring.sets import Members, expand_masks, mask_sizes
 from dagneal.scoring.table import ScoreTable
 
 UNITS = 1 << 40  # units in one nat
@@ -63,7 +63,8 @@ class Families:
         """
         start, masks, scores = table.prune(slack)
         n = len(table.names)
-        children, rows = np.empty(len(masks), dtype=np.int64), np.empty((len(masks), table.max_parents), dtype=np.int32)
+        widest = int(mask_sizes(masks).max(initial=0))
+        children, rows = np.empty(len(masks), dtype=np.int64), np.empty((len(masks), widest), dtype=np.int32)
         expand_masks(table.first, table.candidates, start, masks, 0, children, rows)
         costs = scores[start[:-1]][children] - scores
         kept = np.flatnonzero(costs <= min(most, MAX_COST))

@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.kernels import Floats, Ints, kernel, run_threads
-from dagneal.base.machine import check_memory, has_memory
+from dagneal.base.machine import has_memory
 from dagneal.scoring.additions import Additions, Indicators, can_score_additions
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.sets import Members, pack_flags, state_combinations, word_count
 from dagneal.scoring.table import ScoreTable, table_layout
 
-_BYTES = 40  # memory for each set of the largest size
+COMPLETE_BYTES = 40  # memory for each set of the largest size
 _CHUNK = 1 << 17  # sets that are counted at a time
 _FEW_ROWS, _FEW_STATES = 1000, 20  # up to these numbers of distinct rows and states, `_sums_of_few_rows` is faster
 _FEW_SIZE, _FEW = 3, 1 << 12  # the smallest sets that it counts, and the number of sets that a task counts
@@ -48,7 +48,7 @@ def complete_cost(scorer: Scorer, most: int) -> float:
         most: maximum number of parents.
     """
     n = len(scorer.data.names)
-    if scorer.criterion.depends_on_child or not has_memory(_BYTES * comb(n, most + 1)):
+    if scorer.criterion.depends_on_child or not has_memory(COMPLETE_BYTES * comb(n, most + 1)):
         return float("inf")
     return scorer.counter.total_cost(most + 1)
 
@@ -147,21 +147,6 @@ def complete_sets(scorer: Scorer, most: int, slack: float = 0.0) -> CompleteSets
         some = slice(begin, begin + _CHUNK)
         scores[some] = scorer.score_parents(children[some], rows[some])
     return CompleteSets(most, children, rows, scores)
-
-
-def complete_table(scorer: Scorer, most: int, slack: float = 0.0) -> ScoreTable:
-    """Return a score table with all parent sets of up to `most` parents that can be in an optimal network.
-
-    Args:
-        scorer: scorer of the data.
-        most: maximum number of parents.
-        slack: keep also the sets that can be in networks that score up to this much lower, in nats.
-    """
-    if scorer.criterion.depends_on_child:
-        return scorer.table(most)
-    n = len(scorer.data.names)
-    check_memory(_BYTES * comb(n, most + 1), f"all sets of {most} parents", "use a lower parent limit")
-    return complete_sets(scorer, most, slack).table(scorer)
 
 
 @kernel

@@ -95,6 +95,24 @@ class Score(Protocol):
         ...
 
 
+@runtime_checkable
+class Bounding(Protocol):
+    """A score with a bound on the supersets of a parent set. So the best network without a parent limit can be proved."""
+
+    def superset_bounds(self, arity: int, occurring: Floats, parent_cells: Floats, rows: int) -> Floats:
+        """Return upper bounds on the scores of a child with all proper supersets of parent sets.
+
+        The result must not rise if an argument of the arrays rises.
+
+        Args:
+            arity: number of states of the child.
+            occurring: number of state combinations of the child and each parent set that occur in the data.
+            parent_cells: lowest number of state combinations of a proper superset of each parent set.
+            rows: number of rows of the data.
+        """
+        ...
+
+
 class Dirichlet:
     """A score with a Dirichlet prior: the log marginal likelihood without a penalty."""
 
@@ -108,6 +126,10 @@ class Dirichlet:
     def penalties(self, arity: int, parent_cells: Floats, rows: int) -> Floats:
         """Return zeros: there is no penalty."""
         return np.zeros_like(parent_cells)
+
+    def superset_bounds(self, arity: int, occurring: Floats, parent_cells: Floats, rows: int) -> Floats:
+        """Return -ln(`arity`) for each combination that occurs; see `Bounding` and `dagneal.scoring.bounded`."""
+        return -log(arity) * occurring
 
 
 @dataclass(frozen=True)
@@ -202,6 +224,10 @@ class BIC(Likelihood):
     def penalties(self, arity: int, parent_cells: Floats, rows: int) -> Floats:
         """Return ln(`rows`) / 2 times the number of free parameters, which is `parent_cells * (arity - 1)`."""
         return 0.5 * log(rows) * parent_cells * (arity - 1)
+
+    def superset_bounds(self, arity: int, occurring: Floats, parent_cells: Floats, rows: int) -> Floats:
+        """Return the penalties with the opposite sign, because the likelihood is at most 1; see `Bounding`."""
+        return -self.penalties(arity, parent_cells, rows)
 
 
 SCORES: dict[str, Callable[..., Score]] = {"bdeu": BDeu, "bdeu-rows": BDeuRows, "k2": K2, "perks": Perks, "bic": BIC}

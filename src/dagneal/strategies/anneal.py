@@ -15,7 +15,7 @@ from dagneal.divide.subproblem_solvers import Annealing, ExactSubproblems, Seque
 from dagneal.proofs.attempt import EFFORT
 from dagneal.qubo.encode import TIGHT, Encoding, as_encoding
 from dagneal.runtime.run import NEVER, Run
-from dagneal.scoring.complete import complete_table
+from dagneal.scoring.bounded import complete_table
 from dagneal.solvers.annealing import anneal, check_parameters, is_sampler
 from dagneal.solvers.policy import EXACT_FOR_COMPARISON, parent_limit
 from dagneal.solvers.problem import Problem, Solver

@@ -13,7 +13,7 @@ from dagneal.base.errors import InputError, OutOfTimeError
 from dagneal.graphs.dags import dag_from_parents, topological_order
 from dagneal.proofs.attempt import Attempt
 from dagneal.runtime.run import Run
-from dagneal.scoring.complete import complete_table
+from dagneal.scoring.bounded import complete_table, unlimited_table
 from dagneal.scoring.scorer import Scorer, check_max_parents
 from dagneal.scoring.sets import pad_sets
 from dagneal.scoring.table import ScoreTable
@@ -25,7 +25,7 @@ from dagneal.solvers.policy import exact_is_quick, table_is_quick
 from dagneal.solvers.problem import Problem
 from dagneal.solvers.solution import Bound, SearchSummary, Solution
 from dagneal.strategies.classical import Exact, OrderSearch, solve_table
-from dagneal.strategies.proving import Prove, attempt_proof, check_prove, lists_are_quick
+from dagneal.strategies.proving import Prove, attempt_proof, check_prove, lists_are_quick, unlimited_lists
 
 _LEAST_GAIN = 1.0  # nats; the parent limit of exact search is raised while this gains more
 _INSTANT = 12  # up to this number of variables, exact search needs no time, so there is no anytime search before it
@@ -106,9 +106,25 @@ def _prove(problem: Problem, given: int | None, limit: int, run: Run) -> tuple[S
             if larger.score < solution.score + _LEAST_GAIN:
                 break
             solution = larger
+        if given is None:
+            solution = _lift_limit(problem, solution, run)
     except (KeyboardInterrupt, OutOfTimeError) as error:
         return solution, stop_reason(error)
     return solution, ""
+
+
+def _lift_limit(problem: Problem, solution: Solution, run: Run) -> Solution:
+    """Return the optimum without a parent limit if it can be proved soon and gains at least 1 nat; else the solution.
+
+    If it is not better, the solution is proved optimal without a parent limit.
+    """
+    table = unlimited_table(problem.scorer)
+    if table is None:
+        return solution
+    best = exact(table, run)
+    if equal_scores(best.score, solution.score):
+        return replace(solution, max_parents=table.max_parents)
+    return replace(best, seconds=solution.seconds) if best.score >= solution.score + _LEAST_GAIN else solution
 
 
 def _found_network(problem: Problem) -> FoundNetwork | None:
@@ -126,16 +142,14 @@ def _attempt(search: AnytimeSearch, given: int | None, setting: Prove, begun: fl
 
     Return None if the parent sets are too many to be listed. The progress of the bound becomes part of the trace.
     """
-    size = _proof_size(search, given, setting)
-    if size is None:
+    table = _proof_table(search, given, setting)
+    if table is None:
         return None
     scorer, start = search.scorer, perf_counter() - begun
-    known = search.complete if search.complete is not None and search.complete.max_parents >= size else None
-    table = complete_table(scorer, size) if known is None else known.table(scorer)
     attempt = attempt_proof(table, _dag(search), setting, search.run, scorer)
     if attempt is None:
         return None
-    covered = given is None or size >= given
+    covered = given is None or table.max_parents >= given
     moments = [(start + seconds, score, bound) for seconds, score, bound in attempt.trace]
     for seconds, score, bound in moments if covered else ():
         search.trace.append(TracePoint(seconds, max(score, search.best.score), "proof", bound))
@@ -144,6 +158,18 @@ def _attempt(search: AnytimeSearch, given: int | None, setting: Prove, begun: fl
         rows = [sorted(index[parent] for parent in attempt.dag.predecessors(name)) for name in index]
         search.add_sets(np.arange(len(rows)), pad_sets(rows), "proof")
     return attempt
+
+
+def _proof_table(search: AnytimeSearch, given: int | None, setting: Prove) -> ScoreTable | None:
+    """Return the parent sets that a proof needs: without a parent limit if possible, otherwise up to `_proof_size`."""
+    table = unlimited_lists(search.scorer, setting) if given is None else None
+    if table is not None:
+        return table
+    size = _proof_size(search, given, setting)
+    if size is None:
+        return None
+    known = search.complete if search.complete is not None and search.complete.max_parents >= size else None
+    return complete_table(search.scorer, size) if known is None else known.table(search.scorer)
 
 
 def _proof_size(search: AnytimeSearch, given: int | None, setting: Prove) -> int | None:

@@ -34,7 +34,7 @@ from dagneal.base.errors import InputError, whole_number
 from dagneal.graphs.dags import topological_order
 from dagneal.proofs.attempt import prove
 from dagneal.runtime.run import DEFAULT_RUN, Run
-from dagneal.scoring.complete import complete_table
+from dagneal.scoring.bounded import complete_table
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.table import ScoreTable
 from dagneal.solvers.exact import MAX_VARIABLES as MOST_EXACT, exact, fits

@@ -13,6 +13,7 @@ from dagneal.base.machine import has_memory
 from dagneal.proofs.attempt import EFFORT, Attempt, prove
 from dagneal.proofs.certificate import Proof
 from dagneal.runtime.run import Deadline, Run
+from dagneal.scoring.bounded import QUICK_WORK, unlimited_table
 from dagneal.scoring.complete import complete_cost
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.scores import score_spec
@@ -23,6 +24,7 @@ from dagneal.solvers.solution import BestRead, ReadSummary, Solution
 
 _MAX_FAMILIES = 1e7  # children with parent sets that are listed for a proof of a fixed effort
 _ROWS_PER_SECOND = 2e9  # rows to read for complete lists of parent sets, for each second that a proof may take
+_WORK_PER_SECOND = 5e8  # the same for lists without a parent limit
 
 Prove = bool | float
 """True for a proof attempt of a fixed effort, False for none, or the number of seconds that it may take."""
@@ -86,6 +88,16 @@ def lists_are_quick(scorer: Scorer, size: int, setting: Prove) -> bool:
     if setting is True:
         return rows <= MAX_COMPLETE_COST and families <= _MAX_FAMILIES
     return rows <= _ROWS_PER_SECOND * setting
+
+
+def unlimited_lists(scorer: Scorer, setting: Prove) -> ScoreTable | None:
+    """Return a table of all parent sets that an optimal network can need, without a parent limit; None if not possible.
+
+    Args:
+        scorer: scorer of the data.
+        setting: setting `prove` of the solver. The number of seconds, if given, determines how long it may take.
+    """
+    return unlimited_table(scorer, QUICK_WORK if setting is True else _WORK_PER_SECOND * setting)
 
 
 def describe_proof(proof: Proof, source: Scorer | ScoreTable) -> Proof:

@@ -1,7 +1,8 @@
 """Terms are the values that counts contribute to a score. A table keeps the terms that were computed.
 
 The term of a count N is ln Gamma(N + alpha) - ln Gamma(alpha). Gamma is the gamma function and alpha is a pseudo-count. If
-alpha is negative, the term is N ln N instead.
+alpha is -1, the term is N ln N instead. If alpha is `OCCURRING`, the term is 1, so the sum is the number of state
+combinations that occur in the data.
 
 Terms are summed as integers, because a sum of integers does not depend on the order of its terms. So the sum of a set of
 variables is always exactly the same: for both ways of counting, for any order of its members, in any request and with any
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from dagneal.base.kernels import Floats, Ints, kernel
 
+OCCURRING = -2.0
 _MAX_TERMS = 1 << 22  # most terms in a table: 32 MB
 _COLUMNS = 4096  # larger counts have no column, because a set has few of them
 _SUM_BITS = 62
@@ -159,5 +161,7 @@ def _term(number: int, line: int, parameters: Floats) -> float:
     if number == 0:
         return _ZERO
     value = parameters[line, 0]
+    if value == OCCURRING:
+        return float(parameters[line, 2])
     term = lgamma(number + value) - parameters[line, 1] if value >= 0.0 else number * log(number)
     return term * parameters[line, 2] if term != 0.0 else _ZERO
