@@ -30,9 +30,9 @@ from dagneal.scoring.sets import Members, set_keys, set_members, state_combinati
 from dagneal.scoring.store import KeyIndex
 from dagneal.scoring.table import ScoreTable
 
-QUICK_WORK = 1e9  # work of less than a second
+QUICK_WORK = 1e9  # work of about a second
 _MAX_VARIABLES = 120  # with more variables, the key of a set has no room for the child
-_SET_COST, _EXTENSION_COST = 1500.0, 200.0  # work for each set beside counting, and for each possible set, in rows
+_SET_COST, _EXTENSION_COST = 1000.0, 200.0  # work for each set beside counting, and for each possible set, in rows
 _BYTES = 100  # memory for each set
 COUNTED_PARENTS = 4  # up to this number of parents, `complete_sets` counts all sets faster
 _MARGIN = 1e-6  # nats; bounds and scores have smaller rounding errors
@@ -87,8 +87,8 @@ def bounded_sets(scorer: Scorer, most: int, work: float = inf, slack: float = 0.
         longer = _extend(scorer, level, is_open, highest, work / _EXTENSION_COST)
         if longer is None:
             return None
-        # Expected growth of the level after the next, if that level closes the same share of its sets as this one.
-        growth = (len(is_open) / len(level.children)) ** (size + 2) * max(n - 2 - size, 0) / (size + 2)
+        # Cautious estimate of how much the level after the next grows. Most levels close more sets than the one before.
+        growth = (len(is_open) / len(level.children)) ** (size + 2) * max(n - 2 - size, 0) / (4 * (size + 2))
         level = longer
     return _join(kept, most)
 
@@ -125,9 +125,10 @@ def unlimited_table(scorer: Scorer, work: float = QUICK_WORK) -> ScoreTable | No
 
 
 def _level_work(scorer: Scorer, sets: int, size: int) -> float:
-    """Return the work for a number of sets of one size."""
+    """Return the work for a number of sets of one size, which are counted for scores and for bounds."""
     families = min(sets, comb(len(scorer.data.names), size + 1))  # children share families
-    return families * scorer.counter.cost(size + 1) + _SET_COST * sets
+    reads = scorer.counter.cost(size + 1) * max(1, size - 1)  # large sets have less in common with each other
+    return 2 * families * reads + _SET_COST * sets
 
 
 def _legal_scores(scorer: Scorer, level: _Level) -> Floats:
