@@ -135,7 +135,7 @@ def test_search_wins_if_exact_search_is_too_expensive_for_its_parents(monkeypatc
     codes[:, 12] = codes[:, :6].sum(axis=1) >= 3
     data = dn.read(codes, names=[f"c{i}" for i in range(13)])
     monkeypatch.setattr(auto, "table_is_quick", lambda scorer, limit: limit <= 4)
-    monkeypatch.setattr(auto, "unlimited_table", lambda scorer: None)
+    monkeypatch.setattr(auto, "unlimited_lists", lambda scorer, setting: None)
     four = dn.learn(data, max_parents=4)
     result = dn.learn(data)
     assert result.score > four.score + 1

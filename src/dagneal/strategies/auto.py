@@ -13,7 +13,7 @@ from dagneal.base.errors import InputError, OutOfTimeError
 from dagneal.graphs.dags import dag_from_parents, topological_order
 from dagneal.proofs.attempt import Attempt
 from dagneal.runtime.run import Run
-from dagneal.scoring.bounded import complete_table, unlimited_table
+from dagneal.scoring.bounded import complete_table
 from dagneal.scoring.scorer import Scorer, check_max_parents
 from dagneal.scoring.sets import pad_sets
 from dagneal.scoring.table import ScoreTable
@@ -65,7 +65,7 @@ class Auto:
         provable = exact_is_quick(n) and table_is_quick(scorer, limit)
         begun = perf_counter()
         if provable and n <= _INSTANT:
-            solution, stopped = _prove(problem, given, limit, run)
+            solution, stopped = _prove(problem, given, limit, self.prove, run)
             return _add_summary(solution, SearchSummary((), stopped, locally_optimal=True), problem, begun)
         search = AnytimeSearch(scorer, given, run)
         search.solve(_found_network(problem), self.effort, restarts=not provable)
@@ -73,7 +73,7 @@ class Auto:
         exact_solution = attempt = None
         if not search.stopped and provable:
             with search.keep_best():
-                exact_solution, search.stopped = _prove(problem, given, limit, run)
+                exact_solution, search.stopped = _prove(problem, given, limit, self.prove, run)
                 seconds |= {"score": exact_solution.seconds["score"], "exact": exact_solution.seconds["solve"]}
         elif not search.stopped and self.prove:
             with search.keep_best():
@@ -90,10 +90,11 @@ def _most_required(scorer: Scorer) -> int:
     return 0 if scorer.constraints is None else int(scorer.constraints.required.sum(axis=0).max())
 
 
-def _prove(problem: Problem, given: int | None, limit: int, run: Run) -> tuple[Solution, str]:
+def _prove(problem: Problem, given: int | None, limit: int, setting: Prove, run: Run) -> tuple[Solution, str]:
     """Run exact search. Without a given limit, raise the limit while one more parent gains at least 1 nat.
 
-    Return the solution for the last limit that was proved, and the reason for an early end, if any.
+    Then try to prove the optimum without a limit. Return the solution for the last limit that was proved, and the reason for
+    an early end, if any.
     """
     solution = solve_table(problem.with_limit(limit), lambda table: exact(table, run))
     try:
@@ -107,18 +108,18 @@ def _prove(problem: Problem, given: int | None, limit: int, run: Run) -> tuple[S
                 break
             solution = larger
         if given is None:
-            solution = _lift_limit(problem, solution, run)
+            solution = _lift_limit(problem, solution, setting, run)
     except (KeyboardInterrupt, OutOfTimeError) as error:
         return solution, stop_reason(error)
     return solution, ""
 
 
-def _lift_limit(problem: Problem, solution: Solution, run: Run) -> Solution:
+def _lift_limit(problem: Problem, solution: Solution, setting: Prove, run: Run) -> Solution:
     """Return the optimum without a parent limit if it can be proved soon and gains at least 1 nat; else the solution.
 
     If it is not better, the solution is proved optimal without a parent limit.
     """
-    table = unlimited_table(problem.scorer)
+    table = unlimited_lists(problem.scorer, setting or True)
     if table is None:
         return solution
     best = exact(table, run)
