@@ -47,7 +47,7 @@ def test_proofs_for_other_data_are_rejected(folder, capsys):
 
 def test_files_that_are_no_proofs_are_rejected(folder, capsys):
     assert main(["check", "a.csv", "a.csv"]) == 2
-    assert "cannot read a.csv: it is not compressed with gzip" in capsys.readouterr().err
+    assert "a.csv is not a proof: it is damaged or has another format" in capsys.readouterr().err
     assert main(["check", "absent.proof", "a.csv"]) == 2
     assert "cannot read absent.proof" in capsys.readouterr().err
 

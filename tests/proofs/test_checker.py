@@ -251,9 +251,9 @@ def test_a_proof_in_one_step():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"names": ("v0", "x")}, "the proof has names"),
-        ({"score_name": "other"}, "the proof has score_name 'other'; the score table has 'made up'"),
-        ({"max_parents": 2}, "the proof has max_parents 2"),
+        ({"names": ("v0", "x")}, "it is about the variables"),
+        ({"score_name": "other"}, "it is about the score 'other', not 'made up'"),
+        ({"max_parents": 2}, "it is about the parent limit 2"),
         ({"fingerprint": ""}, "other data"),
         ({"gap": -1}, "must not be negative"),
         ({"parents": ((),)}, "1 variables instead of 2"),

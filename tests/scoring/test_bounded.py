@@ -9,7 +9,7 @@ import dagneal as dn
 from dagneal.base.errors import OutOfTimeError
 from dagneal.scoring.bounded import _count_occurring, _first_level, bounded_sets
 from dagneal.scoring.complete import complete_sets
-from dagneal.scoring.scores import SCORES, Bounding, Likelihood
+from dagneal.scoring.scores import SCORES, Bounding, Dirichlet, Likelihood
 from support.reference import random_data
 from support.sets import pruned_dict, sets_dict
 
@@ -99,6 +99,18 @@ def is_legal(key, a, b, c, last):
     return len(parents) <= 1 if child == c else not (child == b and a in parents)
 
 
+def test_a_constant_column_does_not_prevent_lists():
+    data = random_data(8, 100, 1, arities=[3] * 8)
+    codes = np.array(data.codes)
+    codes[7] = 0
+    states = [*data.states[:7], ["only"]]
+    scorer = dn.scoring.Scorer(dn.Dataset.from_codes(data.names, states, codes, data.weights), "bic")
+    work = 1e6
+    assert bounded_sets(dn.scoring.Scorer(data, "bic"), 7, work) is not None
+    found = sets_dict(bounded_sets(scorer, 7, work), data.names)
+    assert found == pytest.approx(pruned_dict(scorer.table(7)), abs=1e-9)
+
+
 def test_too_much_work_ends_without_lists():
     scorer = dn.scoring.Scorer(dependent_data(200, 4))
     assert bounded_sets(scorer, 7, work=1e4) is None
@@ -111,7 +123,14 @@ def test_scores_without_bounds_have_no_lists():
         def penalties(self, arity, parent_cells, rows):
             return log(rows) / parent_cells  # falls with more parents
 
+    class Other(Dirichlet):
+        name = "other"
+
+        def concentrations(self, arity, cells, rows):
+            return 0.9, 1.0  # the bound needs a pseudo-count of 0.9 times `arity` for the parents
+
     assert not isinstance(Unbounded(), Bounding)
+    assert not isinstance(Other(), Bounding)
     assert bounded_sets(dn.scoring.Scorer(dependent_data(20, 1), Unbounded()), 7) is None
 
 

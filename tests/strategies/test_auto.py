@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import dagneal as dn
-from dagneal.base.errors import OutOfTimeError
+from dagneal.base.errors import InputError, OutOfTimeError
 from dagneal.proofs import Families, branch, check_proof, read_proof
 from dagneal.report.summary import summary_lines
 from dagneal.runtime.run import Run
+from dagneal.scoring import bounded
 from dagneal.scoring.bounded import complete_table
 from dagneal.scoring.complete import CompleteSets, complete_sets
 from dagneal.scoring.scorer import Scorer
@@ -158,23 +159,34 @@ def test_bounds_on_supersets_prove_the_optimum_without_a_parent_limit(n, tmp_pat
 
 def test_optimum_without_a_parent_limit_equals_exact_search_with_all_sets():
     for seed in range(5):
-        data = binary_data(9, seed)
+        data = random_data(9, 30, seed, arities=[2] * 9)
         result, best = dn.learn(data), dn.learn(data, dn.Exact(), max_parents=8)
-        assert best.score - 1 < result.score <= best.score + 1e-9
-        assert result.max_parents == 8 or result.score < best.score
+        assert (result.optimal, result.max_parents) == (True, 8)
+        assert result.score == pytest.approx(best.score, abs=1e-9)
 
 
-def test_larger_sets_that_gain_little_are_not_used(monkeypatch):
-    data = binary_data(8)
-    limited, better = dn.learn(data, max_parents=1), dn.learn(data)
-    gain = better.score - limited.score
-    assert gain > 0
-    monkeypatch.setattr(auto, "NETWORK_PARENTS", 1)
-    monkeypatch.setattr(auto, "_LEAST_GAIN", gain + 0.1)
-    result = dn.learn(data)
-    assert (result.score, result.max_parents, result.optimal) == (limited.score, 1, True)
-    monkeypatch.setattr(auto, "_LEAST_GAIN", gain - 0.1)
-    assert dn.learn(data).score == better.score
+def test_without_proofs_the_limit_is_lifted_only_for_few_variables():
+    assert dn.learn(binary_data(12), dn.Auto(prove=False)).max_parents == 11
+    assert dn.learn(binary_data(13), dn.Auto(prove=False)).max_parents == 4
+
+
+def test_a_proof_keeps_the_sets_that_break_the_rule_of_the_search():
+    """With 16 rows, the optimum has sets that separate the rows. The search does not use them."""
+    data = random_data(23, 16, 1, arities=[5] * 23)
+    found = dn.learn(data, dn.Auto(prove=False), score="bdeu:10")
+    result = dn.learn(data, score="bdeu:10")
+    assert (result.optimal, result.max_parents) == (True, 22)
+    assert result.score > found.score
+    assert result.proof is not None
+
+
+def test_lists_that_need_too_much_memory_do_not_end_the_search(monkeypatch):
+    def refuse(*_):
+        raise InputError("no memory")
+
+    monkeypatch.setattr(bounded, "check_memory", refuse)
+    result = dn.learn(binary_data(24))
+    assert (result.optimal, result.max_parents) == (True, 4)
 
 
 def test_a_given_limit_is_not_lifted():
@@ -194,7 +206,8 @@ def test_early_end_after_the_search_keeps_its_network(monkeypatch, n, step, erro
     assert (result.solver, result.optimal, result.bound, result.search.stopped) == ("search", False, None, reason)
     assert result.score >= search.best.score
     assert result.score == pytest.approx(Scorer(data).score(result.dag))
-    assert "search stopped by" in "\n".join(summary_lines(result))
+    reason = {"interrupt": "Ctrl-C", "time": "the time limit"}[result.search.stopped]
+    assert f"{reason} stopped the proof; this is the best network so far" in summary_lines(result)
 
 
 def test_network_that_improves_before_an_interrupt_is_not_called_locally_optimal(monkeypatch):
@@ -251,7 +264,7 @@ def test_command_saves_the_network_and_exits_with_130_after_an_interrupt(tmp_pat
     binary_data(14).frame().write_csv(tmp_path / "data.csv")
     monkeypatch.setattr(auto, "exact", raiser(KeyboardInterrupt))
     assert main(["learn", str(tmp_path / "data.csv"), "-o", str(tmp_path / "result.json")]) == 130
-    assert "search stopped by Ctrl-C; this is the best network so far" in capsys.readouterr().out
+    assert "Ctrl-C stopped the proof; this is the best network so far" in capsys.readouterr().out
     assert dn.load_result(tmp_path / "result.json").search.stopped == "interrupt"
 
 

@@ -5,6 +5,8 @@ import pytest
 from dwave.samplers import SimulatedAnnealingSampler
 
 import dagneal as dn
+from dagneal.base.errors import OutOfTimeError
+from dagneal.report.summary import summary_lines
 from dagneal.search import anytime
 from dagneal.strategies import classical, proving
 from support.reference import random_data
@@ -49,7 +51,7 @@ def test_exact_search_by_dynamic_programming_and_by_branch_and_cut(n, limit):
     data = binary_data(n)
     result = dn.learn(data, dn.Exact(), max_parents=limit)
     assert (result.solver, result.optimal, result.max_parents) == ("exact", True, limit)
-    assert list(result.seconds) == ["score", "solve" if n <= 20 else "proof"]
+    assert list(result.seconds) == (["score", "solve"] if n <= 20 else ["search", "score", "proof"])
     if n <= 21:
         assert result.score == pytest.approx(dn.solvers.exact(dn.scoring.score_table(data, max_parents=limit)).score)
     else:
@@ -61,7 +63,7 @@ def test_exact_search_returns_to_dynamic_programming(monkeypatch):
     monkeypatch.setattr(classical, "_SUBSET_WORK", 0.0)
     result = dn.learn(binary_data(21), dn.Exact(), max_parents=2)
     assert result.optimal
-    assert list(result.seconds) == ["score", "proof", "solve"]
+    assert list(result.seconds) == ["search", "score", "proof", "solve"]
 
 
 def test_a_time_limit_ends_exact_search_with_a_gap():
@@ -159,3 +161,30 @@ def test_divide_uses_the_sampler_with_every_rule(rule):
 
 def test_exhaustive_search():
     assert dn.learn(binary_data(5), dn.Exhaustive()).solver == "exhaustive"
+
+
+@pytest.mark.parametrize(("error", "reason"), [(KeyboardInterrupt(), "interrupt"), (OutOfTimeError("late"), "time")])
+def test_exact_search_returns_the_best_network_so_far_if_the_lists_take_too_long(monkeypatch, error, reason):
+    data = binary_data(24)
+
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(classical, "complete_table", fail)
+    result = dn.learn(data, dn.Exact(), max_parents=2)
+    assert (result.solver, result.optimal, result.gap, result.search.stopped) == ("exact", False, None, reason)
+    assert result.score == pytest.approx(dn.learn(data, dn.Auto(prove=False), max_parents=2).score)
+
+
+def test_exact_search_with_scores_of_many_variables_needs_no_data():
+    data = binary_data(24)
+    table = dn.scoring.score_table(data, max_parents=2)
+    result, expected = dn.learn(table, dn.Exact()), dn.learn(data, dn.Exact(), max_parents=2)
+    assert (result.optimal, result.score) == (True, pytest.approx(expected.score))
+
+
+def test_results_of_incomplete_scores_name_the_scores(tmp_path):
+    path = tmp_path / "m.res"
+    path.write_text("0: -10.5\n0: -8.0 (1)\n1: -9.0\n2: -5.5\n3: -1.0\n3: -0.5 (0,1,2)\n")
+    result = dn.learn(path)
+    assert any(line.endswith(f"proved optimal for the parent sets of {result.score_name}") for line in summary_lines(result))

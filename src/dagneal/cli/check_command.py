@@ -41,12 +41,15 @@ def run(options: argparse.Namespace) -> None:
     """
     from dagneal.base.text import plural
     from dagneal.proofs.certificate import read_proof
-    from dagneal.proofs.checker import check_proof
+    from dagneal.proofs.checker import ProofError, check_proof
     from dagneal.proofs.families import ROUNDING, UNITS, Families
 
     proof = read_proof(options.proof)
     families = Families.of(_table(proof, options))
-    bound = families.score(check_proof(proof, families))
+    try:
+        bound = families.score(check_proof(proof, families))
+    except ProofError as wrong:
+        raise InputError(f"{options.proof} is not valid: {wrong}") from wrong
     score = bound - proof.gap / UNITS
     n = families.variables
     error = n * ROUNDING

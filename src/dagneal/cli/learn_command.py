@@ -48,7 +48,7 @@ def add_options(command: Parser) -> None:
     Args:
         command: parser of the command.
     """
-    limit = f"largest number of parents (default {NETWORK_PARENTS}; {PAPER_PARENTS} with --set direct=true)"
+    limit = f"parent limit (default {NETWORK_PARENTS}, auto: more if useful; {PAPER_PARENTS} with --set direct=true)"
     add_data(command, limit, nargs="?")  # optional, because the file of --config may name the data
     command.add_argument(
         "--config", metavar="FILE", help="read options from a TOML file, under Python names such as max_parents"

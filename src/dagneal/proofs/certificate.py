@@ -133,8 +133,9 @@ def read_proof(path: str | os.PathLike[str]) -> Proof:
         with open(path, "rb") as file:
             plain = json.loads(gzip.decompress(file.read()))
     except OSError as error:
-        reason = error.strerror or "it is not compressed with gzip"
-        raise InputError(f"cannot read {path}: {reason}") from error
+        if error.strerror is None:  # from gzip
+            raise InputError(f"{path} is not a proof: it is damaged or has another format") from error
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
     except (EOFError, zlib.error, ValueError, RecursionError) as error:
         raise InputError(f"{path} is not a proof: it is damaged or has another format") from error
     try:
@@ -155,8 +156,12 @@ def read_proof(path: str | os.PathLike[str]) -> Proof:
             criterion=_text(plain["criterion"]),
             knowledge=_mapping(plain["knowledge"]),
         )
-    except (KeyError, IndexError, TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{path} is not a valid proof: {error or type(error).__name__}") from error
+    except KeyError as error:
+        raise InputError(f"{path} is not a valid proof: it has no {error}") from error
+    except ValueError as error:
+        raise InputError(f"{path} is not a valid proof: {error}") from error
+    except (IndexError, TypeError, OverflowError) as error:
+        raise InputError(f"{path} is not a valid proof: it is damaged") from error
 
 
 def _add_node(root: Node, nodes: list[dict[str, Any]]) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.base.errors import InputError
+from dagneal.base.errors import InputError, short_repr
 from dagneal.base.kernels import Ints
 from dagneal.proofs.certificate import Node, Proof, fingerprint
 from dagneal.proofs.cluster_cuts import Cluster
@@ -39,11 +39,10 @@ def check_proof(proof: Proof, families: Families) -> int:
     Raises:
         ProofError: the proof does not hold.
     """
-    for name in ("names", "score_name", "max_parents"):
+    for name, what in (("names", "variables"), ("score_name", "score"), ("max_parents", "parent limit")):
         if getattr(proof, name) != getattr(families, name):
-            raise ProofError(
-                f"the proof has {name} {getattr(proof, name)!r}; the score table has {getattr(families, name)!r}"
-            )
+            own, other = short_repr(getattr(proof, name)), short_repr(getattr(families, name))
+            raise ProofError(f"it is about the {what} {own}, not {other}")
     if proof.fingerprint != fingerprint(families):
         raise ProofError("the proof belongs to other data: the local scores differ")
     if proof.gap < 0:

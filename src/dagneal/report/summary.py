@@ -128,7 +128,9 @@ def _score_line(solution: AnnotatedSolution) -> str:
         limit = plural(solution.max_parents, "parent")
         return f"not a network: every read has a cycle or more than {limit}; increase num_reads=..."
     if solution.data_summary is None and solution.criterion is None:  # learned from a table of scores
-        return f"log score {solution.score:.3f}, {optimality_text(solution, f'the parent sets of {solution.score_name}')}"
+        sets = f"the parent sets of {solution.score_name}"
+        proved = f"proved optimal for {sets}" if solution.optimal else optimality_text(solution, sets)
+        return f"log score {solution.score:.3f}, {proved}"
     by_votes = solution.division is not None and solution.division.combine != "conquer"
     limit = f"{'no variable has more than' if by_votes else 'at most'} {plural(solution.max_parents, 'parent')}"
     return f"{solution.score_name} log score {solution.score:.3f}, {optimality_text(solution, limit)}"
@@ -148,6 +150,8 @@ def optimality_text(solution: AnnotatedSolution, limit: str) -> str:
         return f"not proved optimal ({limit})"
     if solution.gap is None:
         few = plural(bound.max_parents, "parent")
+        if solution.score >= bound.score - _SAME_SCORE:
+            return f"proved optimal for at most {few}, but not proved optimal for more ({limit})"
         return f"not proved optimal ({limit}); upper bound for at most {few} only: {bound.score:.3f}"
     return f"not proved optimal ({limit}); upper bound {bound.score:.3f} (gap {solution.gap:.3f})"
 
@@ -174,7 +178,9 @@ def search_lines(search: SearchSummary, optimal: bool, translate: Callable[[str]
     lines = []
     if search.stopped:
         reason = "Ctrl-C" if search.stopped == "interrupt" else "the time limit"
-        lines.append(f"search stopped by {reason}; this is the best network so far")
+        finished = search.locally_optimal  # the last stage of a search
+        stopped = f"{reason} stopped the proof" if finished else f"search stopped by {reason}"
+        lines.append(f"{stopped}; this is the best network so far")
     elif search.locally_optimal and not optimal:
         lines.append("no addition, removal, reversal or replacement of a single edge raises the score")
     if search.at_limit:

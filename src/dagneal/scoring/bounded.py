@@ -20,8 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dagneal.base.errors import InputError
 from dagneal.base.kernels import Floats, Ints, Masks
-from dagneal.base.machine import check_memory
+from dagneal.base.machine import check_memory, has_memory
+from dagneal.base.text import plural
 from dagneal.scoring.complete import COMPLETE_BYTES, CompleteSets, complete_sets
 from dagneal.scoring.counting.terms import OCCURRING
 from dagneal.scoring.scorer import Scorer
@@ -33,8 +35,9 @@ from dagneal.scoring.table import ScoreTable
 QUICK_WORK = 1e9  # work of about a second
 _MAX_VARIABLES = 120  # with more variables, the key of a set has no room for the child
 _SET_COST, _EXTENSION_COST = 1000.0, 200.0  # work for each set beside counting, and for each possible set, in rows
-_BYTES = 100  # memory for each set
+_BYTES = 160  # memory for each set
 COUNTED_PARENTS = 4  # up to this number of parents, `complete_sets` counts all sets faster
+_SHARE = 0.3  # work for lists with bounds that may be in vain, as a share of the work of `complete_sets`
 _MARGIN = 1e-6  # nats; bounds and scores have smaller rounding errors
 
 
@@ -69,26 +72,30 @@ def bounded_sets(scorer: Scorer, most: int, work: float = inf, slack: float = 0.
     n = len(scorer.data.names)
     if not isinstance(scorer.criterion, Bounding) or n > _MAX_VARIABLES:
         return None
-    level, growth = _first_level(n), 0.0
+    level, left, growth = _first_level(n), work, 0.0
     kept: list[tuple[Ints, Members, Floats]] = []
     while len(level.children):
         scorer.counter.run.deadline.check()
         size = level.rows.shape[1]
-        work -= _level_work(scorer, len(level.children), size)
-        if work < growth * _level_work(scorer, len(level.children), size + 1):
+        left -= _level_work(scorer, len(level.children), size)
+        if left < growth * _level_work(scorer, len(level.children), size + 1):
             return None
+        scorer.counter.run.progress(f"sets of {plural(size, 'parent')}", 0, 1)
         scores = _legal_scores(scorer, level)
         better = np.flatnonzero((scores > level.before - slack) & (scores > -inf))
         kept.append((level.children[better], level.rows[better], scores[better]))
         highest = np.maximum(scores, level.before)
-        is_open = _find_open(scorer, level, highest - slack - _MARGIN)
+        open_sets = _find_open(scorer, level, highest - slack - _MARGIN)
+        if slack == 0.0:  # all scores of a child with one state are 0, so its empty set is enough
+            open_sets = open_sets[scorer.data.arities[level.children[open_sets]] > 1]
         if size == most:
             break
-        longer = _extend(scorer, level, is_open, highest, work / _EXTENSION_COST)
+        longer = _extend(scorer, level, open_sets, highest, left / _EXTENSION_COST)
         if longer is None:
             return None
-        # Cautious estimate of how much the level after the next grows. Most levels close more sets than the one before.
-        growth = (len(is_open) / len(level.children)) ** (size + 2) * max(n - 2 - size, 0) / (4 * (size + 2))
+        # Low estimate of the growth from the next level to the one after it, so that a promising attempt does not end too
+        # early. A set of that level has size + 2 subsets that must be open, and each set can get n - 2 - size more parents.
+        growth = (len(open_sets) / len(level.children)) ** (size + 2) * max(n - 2 - size, 0) / (4 * (size + 2))
         level = longer
     return _join(kept, most)
 
@@ -101,13 +108,15 @@ def complete_table(scorer: Scorer, most: int, slack: float = 0.0) -> ScoreTable:
         most: maximum number of parents.
         slack: keep also the sets that can be in networks that score up to this much lower, in nats.
     """
-    if most > COUNTED_PARENTS and (sets := bounded_sets(scorer, most, slack=slack)) is not None:
-        return sets.table(scorer)
+    n = len(scorer.data.names)
+    memory = COMPLETE_BYTES * comb(n, min(most + 1, n // 2))
+    if most > COUNTED_PARENTS:
+        work = _SHARE * scorer.counter.total_cost(most + 1) if has_memory(memory) else inf
+        if (sets := bounded_sets(scorer, most, work, slack)) is not None:
+            return sets.table(scorer)
     if scorer.criterion.depends_on_child:
         return scorer.table(most)
-    check_memory(
-        COMPLETE_BYTES * comb(len(scorer.data.names), most + 1), f"all sets of {most} parents", "use a lower parent limit"
-    )
+    check_memory(memory, f"the list of all sets of {plural(most, 'parent')}", "use a lower parent limit")
     return complete_sets(scorer, most, slack).table(scorer)
 
 
@@ -120,14 +129,18 @@ def unlimited_table(scorer: Scorer, work: float = QUICK_WORK) -> ScoreTable | No
         scorer: scorer of the data.
         work: amount of work that is allowed, as a number of rows to read.
     """
-    sets = bounded_sets(scorer, len(scorer.data.names) - 1, work)
+    try:
+        sets = bounded_sets(scorer, len(scorer.data.names) - 1, work)
+    except InputError:  # not enough memory
+        return None
     return None if sets is None else sets.table(scorer)
 
 
 def _level_work(scorer: Scorer, sets: int, size: int) -> float:
     """Return the work for a number of sets of one size, which are counted for scores and for bounds."""
     families = min(sets, comb(len(scorer.data.names), size + 1))  # children share families
-    reads = scorer.counter.cost(size + 1) * max(1, size - 1)  # large sets have less in common with each other
+    # Measured: large sets are counted more slowly, because they have less in common with each other.
+    reads = scorer.counter.cost(size + 1) * max(1, size - 1)
     return 2 * families * reads + _SET_COST * sets
 
 
@@ -184,24 +197,25 @@ def _first_level(n: int) -> _Level:
     return _Level(np.arange(n), np.empty((n, 0), dtype=np.int32), keys, np.full(n, -inf))
 
 
-def _extend(scorer: Scorer, level: _Level, is_open: Ints, highest: Floats, most: float) -> _Level | None:
+def _extend(scorer: Scorer, level: _Level, open_sets: Ints, highest: Floats, most: float) -> _Level | None:
     """Return the sets with one more parent whose subsets are all open; None if there could be more than `most` such sets.
 
     Args:
         scorer: scorer with background knowledge.
         level: sets.
-        is_open: indices of the open sets.
+        open_sets: indices of the open sets.
         highest: best score of each set and its subsets.
         most: number of sets.
     """
     n, size = len(scorer.data.names), level.rows.shape[1]
-    children, rows, keys, highest = level.children[is_open], level.rows[is_open], level.keys[is_open], highest[is_open]
+    children, rows = level.children[open_sets], level.rows[open_sets]
+    keys, highest = level.keys[open_sets], highest[open_sets]
     last = rows[:, -1].astype(np.int64) if size else np.full(len(rows), -1)
     count = n - 1 - last
     total = int(count.sum())
     if total > most:
         return None
-    check_memory(_BYTES * total, f"all sets of {size + 1} parents", "use a lower parent limit")
+    check_memory(_BYTES * total, f"the list of all sets of {plural(size + 1, 'parent')}", "use a lower parent limit")
     origin = np.repeat(np.arange(len(rows)), count)
     added = np.arange(total) - np.repeat(np.cumsum(count) - count, count) + last[origin] + 1
     fits = added != children[origin]

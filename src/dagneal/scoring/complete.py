@@ -48,7 +48,7 @@ def complete_cost(scorer: Scorer, most: int) -> float:
         most: maximum number of parents.
     """
     n = len(scorer.data.names)
-    if scorer.criterion.depends_on_child or not has_memory(COMPLETE_BYTES * comb(n, most + 1)):
+    if scorer.criterion.depends_on_child or not has_memory(COMPLETE_BYTES * comb(n, min(most + 1, n // 2))):
         return float("inf")
     return scorer.counter.total_cost(most + 1)
 

@@ -127,13 +127,17 @@ class Dirichlet:
         """Return zeros: there is no penalty."""
         return np.zeros_like(parent_cells)
 
+
+class SymmetricDirichlet(Dirichlet):
+    """A Dirichlet score whose pseudo-count of a state combination of the parents is the sum of those of its families."""
+
     def superset_bounds(self, arity: int, occurring: Floats, parent_cells: Floats, rows: int) -> Floats:
         """Return -ln(`arity`) for each combination that occurs; see `Bounding` and `dagneal.scoring.bounded`."""
         return -log(arity) * occurring
 
 
 @dataclass(frozen=True)
-class BDeu(Dirichlet):
+class BDeu(SymmetricDirichlet):
     """The BDeu score. Equivalent networks have equal scores.
 
     The pseudo-count is the equivalent sample size divided by the number of state combinations of the child and its parents.
@@ -163,7 +167,7 @@ class BDeu(Dirichlet):
 
 
 @dataclass(frozen=True)
-class BDeuRows(Dirichlet):
+class BDeuRows(SymmetricDirichlet):
     """The BDeu score whose equivalent sample size is the number of rows of the data."""
 
     depends_on_child = False
@@ -175,7 +179,7 @@ class BDeuRows(Dirichlet):
 
 
 @dataclass(frozen=True)
-class K2(Dirichlet):
+class K2(SymmetricDirichlet):
     """The K2 score. Its pseudo-count is 1 for each state of the child and each state combination of the parents."""
 
     name = "K2"
@@ -186,7 +190,7 @@ class K2(Dirichlet):
 
 
 @dataclass(frozen=True)
-class Perks(Dirichlet):
+class Perks(SymmetricDirichlet):
     """The Perks score.
 
     Its pseudo-count is 1 / (number of states of the child) for each state of the child and each state combination of the

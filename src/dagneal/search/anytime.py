@@ -27,11 +27,13 @@ from math import comb
 from time import perf_counter
 from typing import Literal
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.errors import InputError, OutOfTimeError
 from dagneal.base.kernels import Floats, Ints, run_threads
+from dagneal.graphs.dags import dag_from_parents
 from dagneal.runtime.run import Run
 from dagneal.scoring.additions import Additions, Indicators, can_score_additions
 from dagneal.scoring.complete import CompleteSets, complete_cost, complete_sets, has_few_rows
@@ -180,6 +182,13 @@ class AnytimeSearch:
                 if self._restart_rounds(rounds):
                     self._finish()
 
+    @property
+    def dag(self) -> nx.DiGraph:
+        """The best network so far."""
+        names = self.scorer.data.names
+        pairs = zip(names, self.best.parents, strict=True)
+        return dag_from_parents({name: [names[p] for p in row if p >= 0] for name, row in pairs})
+
     @contextmanager
     def keep_best(self) -> Iterator[None]:
         """End a `with` block at the deadline or at Ctrl-C, and record why. Without any network, raise the exception."""
@@ -191,7 +200,7 @@ class AnytimeSearch:
             self.stopped = stop_reason(error)
 
     def add_sets(self, children: Ints, rows: Members, stage: str) -> None:
-        """Add parent sets and search again. Use this method in a `with` block of `keep_best`.
+        """Add parent sets, even if they are weak, and search again. Use this method in a `with` block of `keep_best`.
 
         Args:
             children: index of the child of each set.
@@ -199,7 +208,7 @@ class AnytimeSearch:
             stage: name of the stage in the trace.
         """
         self._begin(stage)
-        self._score(children, rows)
+        self._add_unchecked(children, rows)
         self._keep(self.best)
         self._improve(100, 5)
         self._refine()

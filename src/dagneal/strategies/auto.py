@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-import networkx as nx
 import numpy as np
 
 from dagneal.base.defaults import NETWORK_PARENTS
 from dagneal.base.errors import InputError, OutOfTimeError
-from dagneal.graphs.dags import dag_from_parents, topological_order
+from dagneal.graphs.dags import topological_order
 from dagneal.proofs.attempt import Attempt
 from dagneal.runtime.run import Run
 from dagneal.scoring.bounded import complete_table
@@ -107,7 +106,7 @@ def _prove(problem: Problem, given: int | None, limit: int, setting: Prove, run:
             if larger.score < solution.score + _LEAST_GAIN:
                 break
             solution = larger
-        if given is None:
+        if given is None and (setting or len(problem.names) <= _INSTANT):
             solution = _lift_limit(problem, solution, setting, run)
     except (KeyboardInterrupt, OutOfTimeError) as error:
         return solution, stop_reason(error)
@@ -115,17 +114,15 @@ def _prove(problem: Problem, given: int | None, limit: int, setting: Prove, run:
 
 
 def _lift_limit(problem: Problem, solution: Solution, setting: Prove, run: Run) -> Solution:
-    """Return the optimum without a parent limit if it can be proved soon and gains at least 1 nat; else the solution.
-
-    If it is not better, the solution is proved optimal without a parent limit.
-    """
+    """Return the optimum without a parent limit if it can be proved soon; otherwise the solution."""
+    begun = perf_counter()
     table = unlimited_lists(problem.scorer, setting or True)
-    if table is None:
-        return solution
-    best = exact(table, run)
-    if equal_scores(best.score, solution.score):
-        return replace(solution, max_parents=table.max_parents)
-    return replace(best, seconds=solution.seconds) if best.score >= solution.score + _LEAST_GAIN else solution
+    listed = perf_counter()
+    best = solution if table is None else exact(table, run)
+    if table is not None and equal_scores(best.score, solution.score):
+        best = replace(solution, max_parents=table.max_parents)
+    spent = {"score": listed - begun, "solve": perf_counter() - listed}
+    return replace(best, seconds={stage: solution.seconds[stage] + more for stage, more in spent.items()})
 
 
 def _found_network(problem: Problem) -> FoundNetwork | None:
@@ -147,7 +144,7 @@ def _attempt(search: AnytimeSearch, given: int | None, setting: Prove, begun: fl
     if table is None:
         return None
     scorer, start = search.scorer, perf_counter() - begun
-    attempt = attempt_proof(table, _dag(search), setting, search.run, scorer)
+    attempt = attempt_proof(table, search.dag, setting, search.run, scorer)
     if attempt is None:
         return None
     covered = given is None or table.max_parents >= given
@@ -189,12 +186,6 @@ def _proof_size(search: AnytimeSearch, given: int | None, setting: Prove) -> int
     return complete if most <= complete else None
 
 
-def _dag(search: AnytimeSearch) -> nx.DiGraph:
-    """Return the best network of a search."""
-    names, parents = search.scorer.data.names, search.best.parents
-    return dag_from_parents({name: [names[p] for p in row if p >= 0] for name, row in zip(names, parents, strict=True)})
-
-
 def _solution(search: AnytimeSearch, given: int | None, attempt: Attempt | None) -> Solution:
     """Return the best network of a search as a `Solution`, with the bound and the proof of an attempt."""
     most = int((search.best.parents >= 0).sum(axis=1).max())
@@ -208,7 +199,7 @@ def _solution(search: AnytimeSearch, given: int | None, attempt: Attempt | None)
         if equal_scores(search.best.score, attempt.score) and most <= bound.max_parents:
             proof, optimal = attempt.proof, attempt.optimal and bound.max_parents >= limit
     return Solution(
-        dag=_dag(search),
+        dag=search.dag,
         score=search.best.score,
         max_parents=limit,
         solver="search",

@@ -37,12 +37,13 @@ from dagneal.runtime.run import DEFAULT_RUN, Run
 from dagneal.scoring.bounded import complete_table
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.table import ScoreTable
+from dagneal.search.anytime import AnytimeSearch
 from dagneal.solvers.exact import MAX_VARIABLES as MOST_EXACT, exact, fits
 from dagneal.solvers.exhaustive import MAX_VARIABLES as MOST_EXHAUSTIVE, exhaustive
 from dagneal.solvers.order_search import order_search
 from dagneal.solvers.policy import COMPLETE_PARENTS, EXACT_FOR_COMPARISON, parent_limit
 from dagneal.solvers.problem import Problem
-from dagneal.solvers.solution import Solution
+from dagneal.solvers.solution import SearchSummary, Solution
 from dagneal.strategies.proving import Prove, add_proof, attempt_proof, check_prove, describe_proof
 
 _SUBSET_WORK = 1.0  # work of dynamic programming for each variable and subset, in the units of a proof
@@ -52,9 +53,10 @@ _SUBSET_WORK = 1.0  # work of dynamic programming for each variable and subset, 
 class Exact:
     """Exact search: the result is proved optimal, unless a time limit ends the search before.
 
-    Up to 20 variables, dynamic programming over subsets finds the optimum. With more variables, branch and cut is usually
-    faster (see `dagneal.proofs`). Up to 28 variables, dynamic programming takes over if branch and cut takes longer than
-    expected. Many variables need a low parent limit, because all parent sets are scored.
+    Up to 20 variables, dynamic programming over subsets finds the optimum. With more variables, an anytime search is first.
+    Then branch and cut is usually faster (see `dagneal.proofs`). After a time limit, the result is the best network so far,
+    with its gap if the parent sets have been listed. Up to 28 variables, dynamic programming takes over if branch and cut
+    takes longer than expected. Many variables need a low parent limit, because all parent sets are scored.
     """
 
     def solve(self, problem: Problem, run: Run) -> Solution:
@@ -69,12 +71,23 @@ class Exact:
             attempt = attempt_proof(source, solution.dag, True, run) if isinstance(source, ScoreTable) else None
             return solution if attempt is None or not attempt.optimal else replace(solution, proof=attempt.proof)
         begun = perf_counter()
-        if isinstance(source, Scorer) and source.knowledge is not None:
-            source.knowledge.check(problem.names, limit)
-        table = complete_table(source, limit) if isinstance(source, Scorer) else source
-        seconds = {"score": perf_counter() - begun}
+        seconds, search = dict[str, float](), None
+        if isinstance(source, Scorer):
+            if source.knowledge is not None:
+                source.knowledge.check(problem.names, limit)
+            search = AnytimeSearch(source, limit, run)  # its network is the result if the lists take too long
+            search.solve()
+            seconds["search"], begun = perf_counter() - begun, perf_counter()
+            with search.keep_best():
+                table = complete_table(source, limit)
+            if search.stopped:
+                seconds["score"] = perf_counter() - begun
+                return _unproved(search, limit, seconds)
+        else:
+            table = source
+        seconds["score"] = perf_counter() - begun
         subsets = n <= MOST_EXACT and fits(n)
-        attempt = prove(table, None, run, _SUBSET_WORK * n * 2.0**n if subsets else inf)
+        attempt = prove(table, None if search is None else search.dag, run, _SUBSET_WORK * n * 2.0**n if subsets else inf)
         if subsets and attempt.bound.stopped == "effort":
             solution = exact(table, run)
             return replace(solution, seconds=seconds | {"proof": attempt.seconds} | dict(solution.seconds))
@@ -165,6 +178,18 @@ def solve_table(
         return solution
     scorer = problem.source if isinstance(problem.source, Scorer) else None
     return add_proof(solution, attempt_proof(table, solution.dag, proof, run, scorer))
+
+
+def _unproved(search: AnytimeSearch, limit: int, seconds: dict[str, float]) -> Solution:
+    """Return the network of a search as the solution of an exact search that was stopped before it had a bound."""
+    return Solution(
+        dag=search.dag,
+        score=search.best.score,
+        max_parents=limit,
+        solver="exact",
+        seconds=seconds,
+        search=SearchSummary(tuple(search.trace), search.stopped, search.locally_optimal),
+    )
 
 
 def check_size(solver: str, limit: int, problem: Problem) -> None:

@@ -121,7 +121,7 @@ def refuse_unknown(function: Callable[..., Any], unknown: Mapping[str, Any]) -> 
     parameters = [parameter for parameter in signature(function).parameters if parameter not in ("data", "unknown")]
     for solver_class in (Anneal, Divide, *(type(as_solver(strategy)) for strategy in STRATEGIES)):
         if name in {field.name for field in fields(solver_class)}:
-            solver = f"dn.{solver_class.__name__}(..., {name}=...)"
+            solver = f"dn.Auto({name}=...)" if name == "prove" else f"dn.{solver_class.__name__}(..., {name}=...)"
             argument = solver if parameters[0] == "solver" else f"solver={solver}"
             raise InputError(f"{name} is a setting of a solver; call {call}(data, {argument})")
     if name == "time_limit":
