@@ -112,6 +112,7 @@ def test_options_that_do_not_fit_scores(folder, capsys, command, option):
     ("command", "message"),
     [
         ("learn lc.jkl --bootstrap 3", "--bootstrap cannot be used with lc.jkl"),
+        ("learn lc.jkl --within 20", "--within cannot be used with lc.jkl"),
         ("learn lc.jkl -o net.bif", "a .bif file has probabilities, but lc.jkl has only scores"),
         ("learn lc.jkl --solver sa", "or use --solver exact, --solver order or a sampler with --set direct=true"),
         ("learn absent.jkl", "absent.jkl cannot be read"),

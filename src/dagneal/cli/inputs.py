@@ -22,7 +22,7 @@ NETWORK_HELP = ".bif, .json or .graphml file, or name from `dagneal networks`"
 # Options that change the data, the score or the parent sets, so they cannot be used with a score file.
 _DATA_OPTIONS = (
     *("columns", "drop", "bins", "rare", "weights", "states", "missing", "merge", "codes", "score", "max_parents"),
-    *("required", "forbidden", "roots", "leaves", "tiers", "knowledge", "bootstrap"),
+    *("required", "forbidden", "roots", "leaves", "tiers", "knowledge", "bootstrap", "within"),
 )
 
 
