@@ -10,9 +10,9 @@ from dagneal.report.summary import summary_lines
 from dagneal.runtime.run import Run
 from dagneal.scoring import bounded
 from dagneal.scoring.bounded import complete_table
-from dagneal.scoring.complete import CompleteSets, complete_sets
+from dagneal.scoring.complete import CompleteSets
 from dagneal.scoring.scorer import Scorer
-from dagneal.search.anytime import AnytimeSearch
+from dagneal.search.anytime import AnytimeSearch, FoundNetwork
 from dagneal.strategies import auto, proving
 from support.reference import random_data
 
@@ -88,6 +88,25 @@ def test_proof_without_a_limit_finds_a_better_network_than_the_search(monkeypatc
     assert result.optimal
     assert result.score == pytest.approx(best)
     assert result.search.trace[-1].stage == "proof"
+
+
+def test_network_of_a_proof_is_the_result_although_the_search_does_not_reach_it(monkeypatch):
+    data = binary_data(24)
+    best = dn.learn(data, max_parents=2)
+    monkeypatch.setattr(AnytimeSearch, "_grow", lambda self, restarts: None)
+    for step, value in (("_restart_rounds", False), ("_improve", None), ("_refine", None), ("_finish", None)):
+        monkeypatch.setattr(AnytimeSearch, step, lambda self, *_, value=value: value)
+    started = AnytimeSearch._start
+
+    def start(self, initial):
+        started(self, initial)
+        parents = np.full((24, 1), -1, dtype=np.int32)
+        self._keep(FoundNetwork(np.arange(24), parents, self.scorer.score_parents(np.arange(24), parents).sum()))
+
+    monkeypatch.setattr(AnytimeSearch, "_start", start)
+    result = dn.learn(data, max_parents=2)
+    assert (result.optimal, result.score) == (True, pytest.approx(best.score))
+    assert result.score == pytest.approx(Scorer(data).score(result.dag))
 
 
 @pytest.mark.parametrize("n", [6, 14, 24])
@@ -211,7 +230,7 @@ def test_early_end_after_the_search_keeps_its_network(monkeypatch, n, step, erro
 
 
 def test_network_that_improves_before_an_interrupt_is_not_called_locally_optimal(monkeypatch):
-    """The complete table can improve the network after its local optimality was checked."""
+    """A proof can find a better network after the local optimality of the first was checked."""
     data = binary_data(24)
     search = AnytimeSearch(Scorer(data), 3, Run(0))
     with monkeypatch.context() as patch:
@@ -222,8 +241,8 @@ def test_network_that_improves_before_an_interrupt_is_not_called_locally_optimal
     score = search.best.score
     monkeypatch.setattr(AnytimeSearch, "_refine", raiser(KeyboardInterrupt))
     with search.keep_best():
-        sets = complete_sets(search.scorer, 3)
-        search.add_sets(sets.children, sets.rows, "complete lists")
+        better = dn.learn(data, dn.Auto(prove=False), max_parents=3)
+        search.add_network(auto._found_network(better.dag, data.names, better.score), "proof")
     assert search.best.score > score
     assert (search.stopped, search.locally_optimal) == ("interrupt", False)
 

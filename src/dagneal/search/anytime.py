@@ -199,17 +199,16 @@ class AnytimeSearch:
                 raise
             self.stopped = stop_reason(error)
 
-    def add_sets(self, children: Ints, rows: Members, stage: str) -> None:
-        """Add parent sets, even if they are weak, and search again. Use this method in a `with` block of `keep_best`.
+    def add_network(self, network: FoundNetwork, stage: str) -> None:
+        """Continue from a better network, even if it has weak sets. Use this method in a `with` block of `keep_best`.
 
         Args:
-            children: index of the child of each set.
-            rows: parent sets as rows of ascending variables, padded with -1.
+            network: network with its score.
             stage: name of the stage in the trace.
         """
         self._begin(stage)
-        self._add_unchecked(children, rows)
-        self._keep(self.best)
+        self._add_unchecked(np.arange(len(network.parents)), network.parents)
+        self._keep(network)
         self._improve(100, 5)
         self._refine()
         self._finish()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from time import perf_counter
 
+import networkx as nx
 import numpy as np
 
 from dagneal.base.defaults import NETWORK_PARENTS
@@ -67,7 +70,8 @@ class Auto:
             solution, stopped = _prove(problem, given, limit, self.prove, run)
             return _add_summary(solution, SearchSummary((), stopped, locally_optimal=True), problem, begun)
         search = AnytimeSearch(scorer, given, run)
-        search.solve(_found_network(problem), self.effort, restarts=not provable)
+        initial = None if problem.initial is None else _found_network(problem.initial, problem.names)
+        search.solve(initial, self.effort, restarts=not provable)
         seconds = {"search": perf_counter() - begun}
         exact_solution = attempt = None
         if not search.stopped and provable:
@@ -125,14 +129,12 @@ def _lift_limit(problem: Problem, solution: Solution, setting: Prove, run: Run) 
     return replace(best, seconds={stage: solution.seconds[stage] + more for stage, more in spent.items()})
 
 
-def _found_network(problem: Problem) -> FoundNetwork | None:
-    """Return the initial DAG of a problem in the form that the search needs; None if there is none."""
-    if problem.initial is None:
-        return None
-    index = {name: i for i, name in enumerate(problem.names)}
-    order = np.array([index[name] for name in topological_order(problem.initial, problem.names)])
-    parents = pad_sets([[index[p] for p in problem.initial.predecessors(name)] for name in problem.names])
-    return FoundNetwork(order, parents)
+def _found_network(dag: nx.DiGraph, names: Sequence[str], score: float = -inf) -> FoundNetwork:
+    """Return a DAG in the form that the search needs."""
+    index = {name: i for i, name in enumerate(names)}
+    order = np.array([index[name] for name in topological_order(dag, names)])
+    parents = pad_sets([sorted(index[parent] for parent in dag.predecessors(name)) for name in names])
+    return FoundNetwork(order, parents, score)
 
 
 def _attempt(search: AnytimeSearch, given: int | None, setting: Prove, begun: float) -> Attempt | None:
@@ -152,9 +154,7 @@ def _attempt(search: AnytimeSearch, given: int | None, setting: Prove, begun: fl
     for seconds, score, bound in moments if covered else ():
         search.trace.append(TracePoint(seconds, max(score, search.best.score), "proof", bound))
     if attempt.score > search.best.score and not equal_scores(attempt.score, search.best.score):
-        index = {name: child for child, name in enumerate(scorer.data.names)}
-        rows = [sorted(index[parent] for parent in attempt.dag.predecessors(name)) for name in index]
-        search.add_sets(np.arange(len(rows)), pad_sets(rows), "proof")
+        search.add_network(_found_network(attempt.dag, scorer.data.names, attempt.score), "proof")
     return attempt
 
 
