@@ -241,7 +241,7 @@ class Learned(AnnotatedSolution):
         self._check_network("proof")
         if not self.optimal:
             raise InputError(
-                "this result has no proof; learn with prove=300 to allow 300 s for a proof, or use a lower max_parents"
+                "this result has no proof; learn with prove=300 and a longer time limit, or with a lower limit such as max_parents=3"
             )
         scorer = Scorer(self._need_data("save", "dn.learn(data)"), self._need_score("save"), self.knowledge)
         return describe_proof(prove(complete_table(scorer, self.max_parents), self.dag).proof, scorer)

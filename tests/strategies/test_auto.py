@@ -56,6 +56,8 @@ def test_bound_for_fewer_parents_is_not_in_the_trace(monkeypatch):
     assert result.bound.max_parents < result.max_parents
     assert (result.gap, result.optimal) == (None, False)
     assert all(point.bound is None for point in result.search.trace)
+    known = f"proved optimal for at most {result.bound.max_parents} parents, but not for at most 9 parents"
+    assert known in "\n".join(summary_lines(result))
 
 
 def test_effort_time_and_interrupts_end_a_proof_with_a_valid_bound(monkeypatch):

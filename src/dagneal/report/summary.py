@@ -150,8 +150,9 @@ def optimality_text(solution: AnnotatedSolution, limit: str) -> str:
         return f"not proved optimal ({limit})"
     if solution.gap is None:
         few = plural(bound.max_parents, "parent")
-        if solution.score >= bound.score - _SAME_SCORE:
-            return f"proved optimal for at most {few}, but not proved optimal for more ({limit})"
+        most = max(degree for _, degree in solution.dag.in_degree)
+        if most <= bound.max_parents and abs(solution.score - bound.score) < _SAME_SCORE:
+            return f"proved optimal for at most {few}, but not for {limit}"
         return f"not proved optimal ({limit}); upper bound for at most {few} only: {bound.score:.3f}"
     return f"not proved optimal ({limit}); upper bound {bound.score:.3f} (gap {solution.gap:.3f})"
 
