@@ -241,7 +241,8 @@ class Learned(AnnotatedSolution):
         self._check_network("proof")
         if not self.optimal:
             raise InputError(
-                "this result has no proof; learn with prove=300 and a longer time limit, or with a lower limit such as max_parents=3"
+                "this result has no proof; learn with prove=300 and a longer time limit, or with fewer parents, such as "
+                "max_parents=3"
             )
         scorer = Scorer(self._need_data("save", "dn.learn(data)"), self._need_score("save"), self.knowledge)
         return describe_proof(prove(complete_table(scorer, self.max_parents), self.dag).proof, scorer)
