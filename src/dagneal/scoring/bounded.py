@@ -3,7 +3,7 @@
 A set that scores no better than one of its subsets is never needed. If an upper bound on the scores of all supersets of a
 set is not above the best score of the set and its subsets, no superset is needed either, and the set is closed. The lists
 grow by one parent at a time. A set is counted only if all its subsets are open. If no open set is left, the lists contain
-all sets that an optimal network can need, whatever their size.
+all sets that an optimal network can need, of any size.
 
 The bound of a score with a Dirichlet prior counts the state combinations of the family that occur in the data. Compute the
 marginal likelihood row by row, in any order. The first row with a state combination has a probability of at most 1 / r,

@@ -14,7 +14,7 @@ variables often gains a nat or two. If the states of the child are about equally
 almost every row a state combination of its own.
 
 The rule depends only on the data, so the same sets are allowed for all seeds. A given `max_parents`
-replaces the rule. Exact search does not know it: there, a proof must hold for all sets.
+replaces the rule. Exact search and proofs do not use it: a proof must hold for all sets.
 """
 
 from __future__ import annotations
