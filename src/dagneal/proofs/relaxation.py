@@ -25,6 +25,11 @@ Cut = Cluster | Facet
 """An inequality that holds for all networks: the sum of the coefficients of the chosen families is at most `limit`."""
 
 
+# With many equal or almost equal costs, the simplex method can go in circles. Then it starts again with the next option.
+_STEPS = 3  # limit of its steps, for each row and column; usually it takes less than one
+_RESCUES = (("dual_simplex_cost_perturbation_multiplier", 0.0), ("simplex_strategy", 4))  # 4: the primal simplex method
+
+
 class Relaxation:
     """The linear relaxation with some families and some cuts.
 
@@ -53,8 +58,11 @@ class Relaxation:
     def solve(self) -> None:
         """Solve the programme and set `weights`, `prices` and `multipliers`."""
         self._run()
-        if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        for option, value in _RESCUES:
+            if self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+                break
             self._build(None)  # without the last solution
+            self._highs.setOptionValue(option, value)
             self._run()
         solution = self._highs.getSolution()
         n = self.families.variables
@@ -64,8 +72,9 @@ class Relaxation:
 
     def _run(self) -> None:
         """Run HiGHS and count the work."""
-        self._highs.run()
         rows, columns = self._size
+        self._highs.setOptionValue("simplex_iteration_limit", _STEPS * (rows + columns))
+        self._highs.run()
         steps = max(int(self._highs.getInfo().simplex_iteration_count), 0)
         self.work += steps * (rows + columns) + rows * columns
 
