@@ -199,7 +199,7 @@ def test_proofs_survive_writing_and_reading(proved, tmp_path):
     ("change", "message"),
     [
         (lambda plain: plain | {"format": 2}, "format 2; this version of dagneal reads format 1"),
-        (lambda plain: {key: value for key, value in plain.items() if key != "cuts"}, "not a valid proof: 'cuts'"),
+        (lambda plain: {key: value for key, value in plain.items() if key != "cuts"}, "not a valid proof: it has no 'cuts'"),
         (lambda plain: plain | {"nodes": []}, "not a valid proof"),
         (lambda plain: plain | {"nodes": [plain["nodes"][0] | {"parts": [0, 1]}]}, "do not come after it"),
         (lambda plain: plain | {"gap": -1}, "-1 is not a whole number"),
