@@ -132,12 +132,10 @@ def read_proof(path: str | os.PathLike[str]) -> Proof:
     try:
         with open(path, "rb") as file:
             plain = json.loads(gzip.decompress(file.read()))
-    except OSError as error:
-        if error.strerror is None:  # from gzip
-            raise InputError(f"{path} is not a proof: it is damaged or has another format") from error
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except (EOFError, zlib.error, ValueError, RecursionError) as error:
+    except (gzip.BadGzipFile, EOFError, zlib.error, ValueError, RecursionError) as error:
         raise InputError(f"{path} is not a proof: it is damaged or has another format") from error
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
     try:
         if plain["format"] != FORMAT:
             raise InputError(f"{path} has the format {plain['format']!r}; this version of dagneal reads format {FORMAT}")

@@ -127,13 +127,16 @@ def _score_line(solution: AnnotatedSolution) -> str:
     if solution.score != solution.score:
         limit = plural(solution.max_parents, "parent")
         return f"not a network: every read has a cycle or more than {limit}; increase num_reads=..."
-    if solution.data_summary is None and solution.criterion is None:  # learned from a table of scores
-        sets = f"the parent sets of {solution.score_name}"
-        proved = f"proved optimal for {sets}" if solution.optimal else optimality_text(solution, sets)
-        return f"log score {solution.score:.3f}, {proved}"
+    if _has_only_scores(solution):
+        return f"log score {solution.score:.3f}, {optimality_text(solution, f'the parent sets of {solution.score_name}')}"
     by_votes = solution.division is not None and solution.division.combine != "conquer"
     limit = f"{'no variable has more than' if by_votes else 'at most'} {plural(solution.max_parents, 'parent')}"
     return f"{solution.score_name} log score {solution.score:.3f}, {optimality_text(solution, limit)}"
+
+
+def _has_only_scores(solution: AnnotatedSolution) -> bool:
+    """Return whether a solution was learned from a table of scores, which need not contain all parent sets."""
+    return solution.data_summary is None and solution.criterion is None
 
 
 def optimality_text(solution: AnnotatedSolution, limit: str) -> str:
@@ -144,6 +147,8 @@ def optimality_text(solution: AnnotatedSolution, limit: str) -> str:
         limit: parent limit as text, such as `at most 2 parents`.
     """
     if solution.optimal:
+        if _has_only_scores(solution):
+            return f"proved optimal for the parent sets of {solution.score_name}"
         return "proved optimal" if solution.max_parents >= len(solution.dag) - 1 else f"proved optimal for {limit}"
     bound = solution.bound
     if bound is None:
