@@ -12,6 +12,7 @@ from dagneal.qpu.embedding import Chains, embedding_error
 _RESTARTS = 400  # the number of searches in a tile is about _RESTARTS / (number of QUBO variables)
 _SMALL = 16  # up to this number of QUBO variables, try embeddings without chains and several copies in one tile
 _CHAINED = 60  # above this number of QUBO variables, assume that an embedding needs long chains
+_SUBGRAPH_SECONDS = 10  # the searches that succeed take at most 1.5 s, so that a slow machine finds the same embeddings
 _SIZES = {"chimera": range(1, 9), "pegasus": range(2, 9), "zephyr": range(1, 7)}  # sizes of tiles to try
 
 
@@ -62,7 +63,7 @@ def _search_tile(source: nx.Graph, tile: nx.Graph, together: int, seed: int) -> 
     several = nx.disjoint_union_all([source] * together)
     fewest = len(tile) + 1
     if count <= _SMALL:
-        subgraphs = subgraph.find_subgraph(several, tile, seed=seed, timeout=2)
+        subgraphs = subgraph.find_subgraph(several, tile, seed=seed, timeout=_SUBGRAPH_SECONDS)
         if subgraphs:
             yield [
                 {variable: (subgraphs[copy * count + variable],) for variable in range(count)} for copy in range(together)
