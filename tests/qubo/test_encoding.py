@@ -364,3 +364,50 @@ def test_every_state_of_the_sparse_encoding_decodes_to_a_dag(seed, n, limit):
         else:
             with pytest.raises(dn.InputError):
                 table.score(raw)
+
+
+@pytest.mark.parametrize("words", ["paper", "tight", "gap,complete"])
+def test_single_precision_rounds_coefficients_and_what_follows_from_them(words):
+    """The rounded model has 32-bit coefficients; its energies and range of beta follow from them."""
+    table = dn.scoring.score_table(dn.load("waste").expected_data(10_000))
+    double, single = (dn.qubo.parse_encoding(f"{words},{precision}") for precision in ("double", "single"))
+    exact, rounded = dn.qubo.qubos(table, double), dn.qubo.qubos(table, single)
+    for name in ("linear", "quadratic"):
+        assert np.array_equal(getattr(rounded, name), getattr(exact, name).astype(np.float32))
+        assert not np.array_equal(getattr(rounded, name), getattr(exact, name))
+    assert np.array_equal(rounded.offset, exact.offset)
+    model = rounded.model(0)
+    samples = np.random.default_rng(0).integers(0, 2, (20, rounded.layout.num_variables)).astype(np.int8)
+    assert rounded.energies(0, samples) == pytest.approx(model.energies((samples, list(model.variables))), abs=1e-6)
+    from dwave.samplers import SimulatedAnnealingSampler
+
+    info = SimulatedAnnealingSampler().sample(model, num_reads=1, num_sweeps=2, seed=0).info
+    assert rounded.beta_ranges[0] == pytest.approx(info["beta_range"])
+    assert single.name == f"{double.name}, single precision"
+    assert dn.qubo.parse_encoding(words) == double
+
+
+def test_single_precision_separates_equivalent_networks():
+    """In double precision equivalent networks have equal energies; after rounding they differ, by far less than a nat."""
+    table = dn.scoring.score_table(dn.load("alarm-15").expected_data(10_000).with_equal_arities())
+    chain = table.gather([(0, 1, 5, 6)]).table(0)
+    best = dn.solvers.exact(chain).dag
+    class_members = []
+    for flips in product((False, True), repeat=best.number_of_edges()):
+        graph = nx.DiGraph()
+        graph.add_nodes_from(chain.names)
+        graph.add_edges_from((b, a) if flip else (a, b) for (a, b), flip in zip(best.edges, flips, strict=True))
+        if nx.is_directed_acyclic_graph(graph) and dn.compare(graph, best).cpdag_shd == 0:
+            class_members.append(graph)
+    assert len(class_members) > 1
+    for precision, spread in (("double", 1e-8), ("single", 0.1)):
+        encoding = replace(dn.PAPER, precision=precision)
+        bqm = dn.qubo.encode(chain, encoding)
+        values = [dn.qubo.result_value(bqm, dn.qubo.qubo_vector(chain, graph, encoding)) for graph in class_members]
+        assert np.ptp(values) < spread
+        assert (np.ptp(values) > 1e-6) == (precision == "single")
+
+
+def test_an_unknown_precision_is_refused():
+    with pytest.raises(dn.InputError, match=r"^precision='half' is unknown; use one of 'double', 'single'$"):
+        dn.Encoding(precision="half")

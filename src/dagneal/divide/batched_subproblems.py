@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import dimod
 import numpy as np
+from numpy.typing import NDArray
 
 from dagneal.base.kernels import Masks
 from dagneal.divide.subproblem_solvers import AnnealedSubproblems, Annealing, Batching, Solutions, SubproblemSolver
 from dagneal.qubo.decode import best_graphs
-from dagneal.qubo.encode import Encoding, qubo_groups
+from dagneal.qubo.encode import Encoding, QuboGroup, qubo_groups
 from dagneal.runtime.run import derive_seed
 from dagneal.scoring.table import Subproblems
 from dagneal.solvers.ising import IsingModels
@@ -65,6 +67,18 @@ class BatchedSubproblems(Annealing):
         count, size = subproblems.members.shape
         adjacency = np.zeros((count, size, size), dtype=bool)
         scores = np.full(count, np.nan)
+        for group, spins in self.reads(subproblems):
+            adjacency[group.rows], scores[group.rows] = best_graphs(group.subproblems, group.qubos, spins, self.repair)
+        return Solutions(adjacency, scores)
+
+    def reads(self, subproblems: Subproblems) -> Iterator[tuple[QuboGroup, NDArray[np.int8]]]:
+        """Yield groups of subproblems that have the same QUBO variables, with their reads.
+
+        Reads are spins, shape (subproblems of the group, reads, QUBO variables).
+
+        Args:
+            subproblems: subproblems to solve, with their log scores.
+        """
         groups = list(qubo_groups(subproblems, self.encoding))
         models = [
             IsingModels.of(fields, group.qubos.rows, group.qubos.columns, couplings)
@@ -77,10 +91,8 @@ class BatchedSubproblems(Annealing):
         begin = 0
         for group in groups:
             end = begin + len(group.rows)
-            reads = np.stack(spins[begin:end])
-            adjacency[group.rows], scores[group.rows] = best_graphs(group.subproblems, group.qubos, reads, self.repair)
+            yield group, np.stack(spins[begin:end])
             begin = end
-        return Solutions(adjacency, scores)
 
     def _seeds(self, subproblems: Subproblems) -> Masks:
         """Return the seed of each subproblem."""

@@ -2,6 +2,7 @@
 
 from dagneal.qubo.decode import (
     Reads as Reads,
+    best_graphs as best_graphs,
     decode as decode,
     read_samples as read_samples,
     write_samples as write_samples,
@@ -18,6 +19,7 @@ from dagneal.qubo.encode import (
     result_value as result_value,
 )
 from dagneal.qubo.export import write_model as write_model
+from dagneal.qubo.hamiltonian import Qubos as Qubos
 from dagneal.qubo.statistics import (
     compare_encodings as compare_encodings,
     encoding_statistics as encoding_statistics,

@@ -6,7 +6,7 @@ Problems of the same shape have the same QUBO variables. Only their coefficients
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,14 @@ class Qubos:
     quadratic: Floats
     offset: Floats
     penalties: Penalties
+
+    def round_to_single(self) -> Qubos:
+        """Return QUBOs whose linear and quadratic coefficients are rounded to 32-bit floats.
+
+        Energies, the Ising form and the range of beta then follow from the rounded coefficients.
+        """
+        linear, quadratic = (array.astype(np.float32).astype(np.float64) for array in (self.linear, self.quadratic))
+        return replace(self, linear=linear, quadratic=quadratic)
 
     def model(self, problem: int, names: Sequence[str] | None = None) -> dimod.BinaryQuadraticModel:
         """Return the binary quadratic model of one problem.
