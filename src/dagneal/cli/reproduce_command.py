@@ -88,7 +88,8 @@ def run(options: argparse.Namespace) -> None:
     if options.list:
         _list(items, Records(folder / "records.jsonl"), setting, options)
         return
-    figures.check_matplotlib()
+    if not figures.can_draw():
+        show.note(figures.NO_FIGURES)
     check_installed()
     if options.report and not (folder / "records.jsonl").exists():
         raise InputError(f"{folder} has no stored runs; run an item first, or give another folder with -o")

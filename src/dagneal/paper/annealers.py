@@ -30,9 +30,7 @@ class Annealers:
                 call).
         """
         if solver == "sa":
-            from dwave.samplers import SimulatedAnnealingSampler
-
-            return SimulatedAnnealingSampler()
+            return dn.SimulatedAnnealing()
         with self._lock:
             if solver not in self._samplers:
                 self._samplers[solver] = _make_quantum(solver)

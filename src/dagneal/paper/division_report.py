@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
 
 import dagneal as dn
-from dagneal.paper.division_runs import DivisionRuns, division_cases, means_differ, tally
+from dagneal.paper.division_runs import DivisionRuns, division_cases, tally
 from dagneal.paper.items import DASH, Figure, Item, Section, Setting, Table, format_number, format_numbers, mean, verdict
 from dagneal.paper.problems import recorded_graph, true_network
 from dagneal.paper.published import TITLES, DivisionRow
 from dagneal.paper.records import Case, Records
+from dagneal.paper.significance import LEVEL, adjust, detectable_difference, distinct_counts, distinct_p, permutation_p
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -25,14 +28,50 @@ REFERENCES = {
     "conquer": "candidate search from exact triples, at most 4 parents",
 }
 RULE = (
-    "A row differs from the paper if an exact permutation test at 1% finds a difference between the paper's five runs and "
-    "our five runs, in correct or in wrong edges. With five runs against five, the test can find a difference at 1% only "
-    "if the two sets of runs do not overlap: every value of one set is higher than every value of the other. The column "
-    '"significant difference" shows "yes" if the row differs, and "none" if the test finds no difference. '
-    "Reproduced: (1) every row of the paper's table was run five times; (2) no row differs; (3) dividing helps: with SA, "
-    "some k gives a higher sum of sensitivity and specificity than the direct run. In shape: at least half of the rows "
+    "Each row is compared with the paper by four tests: exact permutation tests of the numbers of correct and of wrong "
+    "edges, and the numbers of distinct correct and distinct wrong edges in random sets of five of our runs, against the "
+    "paper's. The p-values of all rows of a method are adjusted by Holm's method, separately for the two kinds of "
+    "tests. A row differs if an adjusted p-value is below 1%. "
+    "Reproduced: (1) every row of the paper's table has at least five runs; (2) no row differs; (3) dividing helps: with "
+    "SA, some k gives a higher sum of sensitivity and specificity than the direct run. In shape: at least half of the rows "
     "with five runs do not differ, and condition 3."
 )
+_EDGES = ("correct", "wrong")
+
+
+@dataclass(frozen=True)
+class DivisionResult:
+    """Our runs of one row of a table, compared with the paper's row.
+
+    Attributes:
+        runs: description of our runs.
+        ours: counts of our runs; None if no run is finished.
+        paper: the paper's row; None if the paper has no such row.
+        found: whether each run found each correct edge and each wrong edge: two arrays of shape (runs, edges).
+    """
+
+    runs: DivisionRuns
+    ours: DivisionRow | None
+    paper: DivisionRow | None
+    found: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+
+    @property
+    def comparable(self) -> bool:
+        """Whether there are at least as many runs as in the paper."""
+        return self.ours is not None and self.paper is not None and len(self.ours.correct) >= len(self.paper.correct)
+
+    def mean_p(self) -> list[float]:
+        """Return the p-values of the permutation tests of correct and of wrong edges."""
+        return [permutation_p(getattr(self.ours, name), getattr(self.paper, name)) for name in _EDGES]
+
+    def distinct_p(self) -> list[float]:
+        """Return the p-values of the numbers of distinct correct and distinct wrong edges."""
+        published = [getattr(self.paper, f"unique_{name}") for name in _EDGES]
+        return [distinct_p(found, count, len(SEEDS)) for found, count in zip(self.found, published, strict=True)]
+
+    def distinct_means(self) -> list[float | None]:
+        """Return the mean numbers of distinct correct and distinct wrong edges in sets of five of our runs."""
+        return [float(distinct_counts(found, len(SEEDS)).mean()) if len(found) else None for found in self.found]
 
 
 @dataclass(frozen=True)
@@ -47,7 +86,7 @@ class DivisionTable:
         published: rows of the paper's table, by (k, method). A method is `sa` or `qa`.
         runs: function that returns our runs.
         exact_sizes: subproblem sizes k that are also solved exactly, by description of the data.
-        main_data: description of the data that the verdict uses; see `problems.make_data`.
+        main_data: description of the data with the paper's arities, which the verdict uses; see `problems.make_data`.
         notes: further remarks, one paragraph each.
     """
 
@@ -77,52 +116,138 @@ class DivisionTable:
     def section(self, records: Records, setting: Setting) -> Section:
         """Return the report section for the table: the paper's table, further methods, reference methods and the figure."""
         truth = true_network(self.network).dag
-        rows = [
-            (runs, tally(runs.graphs(self.network, records), truth))
-            for runs in self.select_runs(setting)
-            if not runs.solver.startswith("tiled")
+        results = [
+            self._result(runs, records, truth) for runs in self.select_runs(setting) if not runs.solver.startswith("tiled")
         ]
+        main = [result for result in results if self._is_main(result.runs)]
+        p_values = _adjusted_p_values(main)
         tables = [
-            self._paper_table(rows, setting),
+            self._paper_table(main, p_values, setting),
+            self._power_table(main, p_values),
+            self._variant_table([result for result in results if not self._is_main(result.runs)]),
             self._further_table(records, truth, setting),
             self._reference_table(records, truth),
         ]
         figure = Figure(
             f"{self.name}-roc",
             f"Figure {self.figure}: sensitivity against 1 - specificity for {TITLES[self.network]}. Circles are the paper's "
-            "values, dots are ours, crosses are ours with arities other than the paper's. Numbers are k",
-            lambda canvas: self._draw(canvas, rows, setting),
+            "values, dots are ours in single precision, crosses are ours in double precision or with other arities. Numbers "
+            "are k",
+            lambda canvas: self._draw(canvas, results, setting),
         )
-        return Section(*self._verdict(rows), tables, [figure], list(self.notes))
+        return Section(*self._verdict(main, p_values), [table for table in tables if table.rows], [figure], list(self.notes))
 
-    def _paper_table(self, rows: list[tuple[DivisionRuns, DivisionRow | None]], setting: Setting) -> Table:
+    def _is_main(self, runs: DivisionRuns) -> bool:
+        """Return whether the verdict uses these runs: they have the paper's arities and precision."""
+        return runs.data == self.main_data and runs.precision == "single"
+
+    def _result(self, runs: DivisionRuns, records: Records, truth: nx.DiGraph) -> DivisionResult:
+        graphs = runs.graphs(self.network, records)
+        adjacency = np.array([nx.to_numpy_array(graph, nodelist=list(truth)) > 0 for graph in graphs])
+        adjacency = adjacency.reshape(len(graphs), len(truth), len(truth))
+        correct = nx.to_numpy_array(truth) > 0
+        found = (adjacency[:, correct], adjacency[:, ~correct])
+        return DivisionResult(runs, tally(graphs, truth), self.published.get((runs.k, _method(runs))), found)
+
+    def _paper_table(self, results: list[DivisionResult], p_values: dict[int, list[float]], setting: Setting) -> Table:
         cells = []
-        for runs, ours in rows:
-            paper = self.published.get((runs.k, _method(runs)))
+        for index, result in enumerate(results):
+            runs, ours, paper = result.runs, result.ours, result.paper
             sensitivities = (row.sensitivity if row else None for row in (paper, ours))
             specificities = (row.specificity if row else None for row in (paper, ours))
+            row = [self._size(runs.k), "SA" if runs.solver == "sa" else setting.annealer]
+            for name, distinct in zip(_EDGES, result.distinct_means(), strict=True):
+                row += [
+                    _format_runs(getattr(paper, name), getattr(paper, f"unique_{name}")) if paper else DASH,
+                    _format_first(getattr(ours, name)) if ours else DASH,
+                    f"{mean(getattr(ours, name)):.1f} ({format_number(distinct, '.1f')})" if ours else DASH,
+                ]
             cells.append(
                 (
-                    self._size(runs.k),
-                    "SA" if runs.solver == "sa" else setting.annealer,
-                    arity_label(runs.data),
-                    _format_runs(paper.correct, paper.unique_correct) if paper else DASH,
-                    _format_runs(ours.correct, ours.unique_correct) if ours else DASH,
-                    _format_runs(paper.wrong, paper.unique_wrong) if paper else DASH,
-                    _format_runs(ours.wrong, ours.unique_wrong) if ours else DASH,
+                    *row,
                     " / ".join(map(format_number, sensitivities)),
                     " / ".join(map(format_number, specificities)),
-                    judge(ours, paper),
+                    str(len(ours.correct)) if ours else "0",
+                    judge(result, p_values.get(index)),
                 )
             )
-        head = ("k", "method", "arities", "correct, the paper", "correct, ours", "wrong, the paper", "wrong, ours")
-        caption = (
-            "Number of edges in each run, their mean, and in parentheses the number of distinct edges of all runs. Raw "
-            "reads, combined by rule 2 (`penalty`): keep an edge if C - P > 0, where C counts the subproblems with the "
-            "edge, and P the subproblems that contain both variables but not the edge"
+        head = (
+            "k",
+            "method",
+            *(f"{name}, {whose}" for name in _EDGES for whose in ("the paper", "our first five runs", "mean of our runs")),
+            "sensitivity, the paper / ours",
+            "specificity, the paper / ours",
+            "our runs",
+            "significant difference",
         )
-        shares = ("sensitivity, the paper / ours", "specificity, the paper / ours")
-        return Table(caption, (*head, *shares, "significant difference"), cells)
+        caption = (
+            "Number of edges in each run and their mean. In parentheses: the number of distinct edges of the paper's five "
+            "runs, and the mean number of distinct edges in sets of five of our runs. Single precision, raw reads, combined "
+            "by rule 2 (`penalty`): keep an edge if C - P > 0, where C counts the subproblems with the edge, and P the "
+            "subproblems that contain both variables but not the edge"
+        )
+        return Table(caption, head, cells)
+
+    def _power_table(self, results: list[DivisionResult], p_values: dict[int, list[float]]) -> Table:
+        """Return a table with the p-values of all tests and with the differences that the tests would detect."""
+        count = {method: 2 * sum(_method(results[index].runs) == method for index in p_values) for method in ("sa", "qa")}
+        rows = []
+        for index, adjusted in p_values.items():
+            result = results[index]
+            raw = [*result.mean_p(), *result.distinct_p()]
+            level = LEVEL / count[_method(result.runs)]
+            smallest = [detectable_difference(getattr(result.ours, name), len(SEEDS), level) for name in _EDGES]
+            rows.append(
+                (
+                    self._size(result.runs.k),
+                    _method(result.runs).upper(),
+                    *(f"{p:.2g} / {own:.2g}" for p, own in zip(raw, adjusted, strict=True)),
+                    " / ".join(str(difference) if difference else "none" for difference in smallest),
+                )
+            )
+        return Table(
+            "Tests against the paper: p-value / p-value adjusted by Holm's method. The last column is the power: the "
+            "smallest difference of the means, in edges, that the permutation test would detect in this row with a "
+            "probability of 80% after the strictest adjustment, for correct / wrong edges; none if there are too few runs "
+            "for any detection",
+            (
+                "k",
+                "method",
+                "correct",
+                "wrong",
+                "distinct correct",
+                "distinct wrong",
+                "detectable difference, correct / wrong",
+            ),
+            rows,
+        )
+
+    def _variant_table(self, results: list[DivisionResult]) -> Table:
+        """Return a table of runs in double precision or with other arities than the paper's."""
+        rows = []
+        for result in results:
+            if result.ours is None:
+                continue
+            paper, distinct = result.paper, result.distinct_means()
+            raw = [*result.mean_p(), *result.distinct_p()] if result.comparable else []
+            rows.append(
+                (
+                    self._size(result.runs.k),
+                    _method(result.runs).upper(),
+                    arity_label(result.runs.data),
+                    result.runs.precision,
+                    f"{_format_means(paper)} ({paper.unique_correct} / {paper.unique_wrong})" if paper else DASH,
+                    f"{_format_means(result.ours)} ({' / '.join(format_number(value, '.1f') for value in distinct)})",
+                    str(len(result.ours.correct)),
+                    " ".join(f"{p:.2g}" for p in raw) or DASH,
+                )
+            )
+        return Table(
+            "Other precision or arities: mean numbers of correct / wrong edges, with the numbers of distinct edges of five "
+            "runs in parentheses, and unadjusted p-values for correct, wrong, distinct correct and distinct wrong edges",
+            ("k", "method", "arities", "precision", "the paper", "ours", "our runs", "p-values"),
+            rows,
+        )
 
     def _further_table(self, records: Records, truth: nx.DiGraph, setting: Setting) -> Table:
         rows = []
@@ -145,10 +270,11 @@ class DivisionTable:
                     self._size(runs.k),
                     "SA" if runs.solver == "sa" else setting.annealer,
                     arity_label(runs.data),
+                    runs.precision,
                     *(_format_means(tallies[kind]) for kind in order),
                     format_number(mean(calls), "g"),
-                    format_numbers(raw.cpdag_distances) if raw else DASH,
-                    format_numbers(repaired.cpdag_distances) if repaired else DASH,
+                    _format_first(raw.cpdag_distances) if raw else DASH,
+                    _format_first(repaired.cpdag_distances) if repaired else DASH,
                 )
             )
         label = "tiled" + (", emulated" if setting.quantum == "qa" else "")
@@ -156,6 +282,7 @@ class DivisionTable:
             "k",
             "method",
             "arities",
+            "precision",
             "raw",
             "repaired",
             "random orders",
@@ -170,7 +297,7 @@ class DivisionTable:
             "subproblems in one call of the quantum annealer, with spin-reversal transforms). Rule 1 keeps an edge that "
             "occurs more often than its reverse"
         )
-        return Table(caption, (*head, "CPDAG distance by run, raw", "CPDAG distance by run, repaired"), rows)
+        return Table(caption, (*head, "CPDAG distance, raw, first runs", "CPDAG distance, repaired, first runs"), rows)
 
     def _reference_table(self, records: Records, truth: nx.DiGraph) -> Table:
         rows = []
@@ -209,14 +336,12 @@ class DivisionTable:
             rows,
         )
 
-    def _verdict(self, rows: list[tuple[DivisionRuns, DivisionRow | None]]) -> tuple[str, str]:
-        ours = {(runs.k, _method(runs)): row for runs, row in rows if runs.data == self.main_data}
-        finished = {key: row for key, row in ours.items() if row is not None and key in self.published}
-        complete = {key: row for key, row in finished.items() if len(row.correct) == len(SEEDS)}
+    def _verdict(self, results: list[DivisionResult], p_values: dict[int, list[float]]) -> tuple[str, str]:
+        finished = {(r.runs.k, _method(r.runs)): r.ours for r in results if r.ours is not None and r.paper is not None}
         different = [
-            f"k = {k} {method.upper()} ({_format_means(row)}, the paper {_format_means(self.published[k, method])})"
-            for (k, method), row in complete.items()
-            if judge(row, self.published[k, method]) == "yes"
+            f"k = {r.runs.k} {_method(r.runs).upper()} ({_format_means(r.ours)}, the paper {_format_means(r.paper)})"
+            for index, r in enumerate(results)
+            if judge(r, p_values.get(index)) == "yes"
         ]
         n = len(true_network(self.network).names)
         direct = finished.get((n, "sa"))
@@ -226,11 +351,11 @@ class DivisionTable:
         if direct is None or not any(value > direct.sensitivity + direct.specificity for value in divided):
             shape.append("no k gives a higher sum of sensitivity and specificity than the direct run")
         if different:
-            (shape if 2 * len(different) > len(complete) else rest).append(
-                f"{len(different)} of {len(complete)} rows differ (correct / wrong edges): " + ", ".join(different)
+            (shape if 2 * len(different) > len(p_values) else rest).append(
+                f"{len(different)} of {len(p_values)} rows differ (correct / wrong edges): " + ", ".join(different)
             )
-        if few := [key for key in finished if key not in complete]:
-            rest.append("fewer than five runs: " + ", ".join(f"k = {k} {method.upper()}" for k, method in few))
+        if few := [r.runs for index, r in enumerate(results) if r.ours is not None and index not in p_values]:
+            rest.append("fewer than five runs: " + ", ".join(f"k = {runs.k} {_method(runs).upper()}" for runs in few))
         if missing := [f"k = {k} {method.upper()}" for k, method in self.published if (k, method) not in finished]:
             rest.append("not run: " + ", ".join(missing))
         return verdict(shape, rest)
@@ -238,7 +363,7 @@ class DivisionTable:
     def _size(self, k: int) -> str:
         return f"{k} (direct)" if k == len(true_network(self.network).names) else str(k)
 
-    def _draw(self, canvas: Canvas, rows: list[tuple[DivisionRuns, DivisionRow | None]], setting: Setting) -> None:
+    def _draw(self, canvas: Canvas, results: list[DivisionResult], setting: Setting) -> None:
         """Draw sensitivity against 1 - specificity."""
         axes = canvas.subplots()
         colours = {"sa": "#1f77b4", "qa": "#d62728"}
@@ -252,12 +377,13 @@ class DivisionTable:
                 fontsize=7,
                 color="#777777",
             )
-        for runs, ours in rows:
+        for result in results:
+            runs, ours = result.runs, result.ours
             if ours is None:
                 continue
             method = _method(runs)
             point = (1 - ours.specificity, ours.sensitivity)
-            if runs.data != self.main_data:
+            if not self._is_main(runs):
                 axes.plot(*point, "x", color=colours[method], ms=5, alpha=0.7)
                 continue
             axes.plot(*point, "o", color=colours[method], ms=5)
@@ -282,20 +408,35 @@ def arity_label(data: str) -> str:
     return "padded" if data.endswith("padded") else "true"
 
 
-def judge(ours: DivisionRow | None, paper: DivisionRow | None) -> str:
+def judge(result: DivisionResult, adjusted: list[float] | None) -> str:
     """Return `yes` if our runs differ significantly from the paper's runs, else `none`.
 
-    Return a note such as `only 2 runs` if we have fewer runs than the paper. Return an empty string if a row is None.
+    Return a note such as `only 2 runs` if we have fewer runs than the paper, and an empty string if there is nothing to
+    compare.
 
     Args:
-        ours: table row of our runs; None if there are no runs.
-        paper: table row of the paper; None if the paper has no such row.
+        result: our runs and the paper's row.
+        adjusted: adjusted p-values of all tests of the row; None if the row was not tested.
     """
-    if ours is None or paper is None:
+    if result.ours is None or result.paper is None:
         return ""
-    if len(ours.correct) < len(paper.correct):
-        return f"only {len(ours.correct)} runs" if len(ours.correct) > 1 else "only 1 run"
-    return "yes" if means_differ(ours.correct, paper.correct) or means_differ(ours.wrong, paper.wrong) else "none"
+    if adjusted is None:
+        count = len(result.ours.correct)
+        return f"only {count} runs" if count > 1 else "only 1 run"
+    return "yes" if min(adjusted) < LEVEL else "none"
+
+
+def _adjusted_p_values(results: list[DivisionResult]) -> dict[int, list[float]]:
+    """Return the adjusted p-values of each result with enough runs, by index: correct, wrong, and distinct of both."""
+    p_values: dict[int, list[float]] = {}
+    for method in ("sa", "qa"):
+        tested = [index for index, r in enumerate(results) if _method(r.runs) == method and r.comparable]
+        means = adjust([p for index in tested for p in results[index].mean_p()])
+        distinct = adjust([p for index in tested for p in results[index].distinct_p()])
+        for place, index in enumerate(tested):
+            both = slice(2 * place, 2 * place + 2)
+            p_values[index] = [*means[both], *distinct[both]]
+    return p_values
 
 
 def _method(runs: DivisionRuns) -> str:
@@ -305,6 +446,11 @@ def _method(runs: DivisionRuns) -> str:
 
 def _format_runs(values: tuple[int, ...], unique: int) -> str:
     return f"{format_numbers(values)}: {sum(values) / len(values):.1f} ({unique})"
+
+
+def _format_first(values: Sequence[int | None]) -> str:
+    """Return the values of the first five runs as text."""
+    return format_numbers(values[: len(SEEDS)])
 
 
 def _format_means(row: DivisionRow | None) -> str:

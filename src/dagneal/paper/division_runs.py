@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from math import comb
 from typing import Any
 
@@ -27,27 +26,7 @@ def subproblem_cost(k: int, reads: int = READS) -> float:
         k: variables per subproblem.
         reads: reads per subproblem.
     """
-    return 1.65e-5 * reads * (3 * k * k + k) / 2
-
-
-def cases_of_run(network: str, data: str, k: int, solver: str, seed: int) -> list[Case]:
-    """Return the cases of one run of divide et impera. A long run is split into several cases of about 30 seconds.
-
-    Args:
-        network: name of a bundled network.
-        data: description of the data; see `problems.make_data`.
-        k: variables per subproblem.
-        solver: name of the solver; see `subproblem_votes.SubproblemRun`.
-        seed: seed of the run.
-    """
-    inputs: dict[str, Any] = {"network": network, "data": data, "k": k, "solver": solver}
-    if solver == "exact":
-        return [Case("blocks", inputs)]
-    inputs |= {"seed": seed, "reads": READS}
-    if solver != "sa":
-        return [Case("blocks", inputs | {"microseconds": MICROSECONDS})]
-    parts = max(1, round(comb(len(true_network(network).names), k) * subproblem_cost(k) / _PART_SECONDS))
-    return [Case("blocks", inputs | {"part": part, "parts": parts}) for part in range(parts)]
+    return 1e-6 * reads * (3 * k * k + k) / 2
 
 
 @dataclass(frozen=True)
@@ -59,12 +38,14 @@ class DivisionRuns:
         k: variables per subproblem.
         solver: name of the solver; see `subproblem_votes.SubproblemRun`.
         seeds: one seed per run.
+        precision: `single` if the coefficients of the QUBOs are rounded to 32-bit floats, otherwise `double`.
     """
 
     data: str
     k: int
     solver: str
     seeds: tuple[int, ...]
+    precision: str = "single"
 
     def cases(self, network: str) -> list[Case]:
         """Return the cases of all runs.
@@ -72,7 +53,24 @@ class DivisionRuns:
         Args:
             network: name of a bundled network.
         """
-        return [case for seed in self.seeds for case in cases_of_run(network, self.data, self.k, self.solver, seed)]
+        return [case for seed in self.seeds for case in self.cases_of_run(network, seed)]
+
+    def cases_of_run(self, network: str, seed: int) -> list[Case]:
+        """Return the cases of one run. A long run is split into several cases of about 30 seconds.
+
+        Args:
+            network: name of a bundled network.
+            seed: seed of the run.
+        """
+        inputs: dict[str, Any] = {"network": network, "data": self.data, "k": self.k, "solver": self.solver}
+        if self.solver == "exact":
+            return [Case("blocks", inputs)]
+        inputs |= {"seed": seed, "reads": READS, "precision": self.precision}
+        if self.solver != "sa":
+            return [Case("blocks", inputs | {"microseconds": MICROSECONDS})]
+        seconds = comb(len(true_network(network).names), self.k) * subproblem_cost(self.k)
+        parts = max(1, round(seconds / _PART_SECONDS))
+        return [Case("blocks", inputs | {"part": part, "parts": parts}) for part in range(parts)]
 
     def graphs(self, network: str, records: Records, kind: str = "raw", combine: str = "penalty") -> list[nx.DiGraph]:
         """Return the learned network of each complete run.
@@ -86,7 +84,7 @@ class DivisionRuns:
         names = true_network(network).names
         graphs = []
         for seed in self.seeds:
-            cases = cases_of_run(network, self.data, self.k, self.solver, seed)
+            cases = self.cases_of_run(network, seed)
             parts = records.select(cases)
             if len(parts) < len(cases) or kind not in parts[0].result["votes"]:
                 continue
@@ -122,23 +120,6 @@ def tally(graphs: Sequence[nx.DiGraph], truth: nx.DiGraph) -> DivisionRow | None
     )
 
 
-def means_differ(ours: Sequence[int], published: Sequence[int]) -> bool:
-    """Return whether an exact permutation test at 1% finds a difference between the means of two sets of runs.
-
-    Args:
-        ours: one number for each of our runs.
-        published: one number for each of the paper's runs.
-
-    >>> means_differ((21, 22, 22, 23, 23), (16, 16, 17, 17, 16)), means_differ((4, 2, 4, 1, 3), (1, 4, 4, 1, 2))
-    (True, False)
-    """
-    pooled = (*ours, *published)
-    expected = sum(pooled) * len(ours) / len(pooled)
-    observed = abs(sum(ours) - expected)
-    splits = list(combinations(pooled, len(ours)))
-    return sum(abs(sum(split) - expected) >= observed - 1e-9 for split in splits) < 0.01 * len(splits)
-
-
 def division_cases(network: str, runs: Iterable[DivisionRuns], exact_sizes: Mapping[str, Sequence[int]]) -> list[Case]:
     """Return the cases of all runs and of the reference methods.
 
@@ -151,6 +132,6 @@ def division_cases(network: str, runs: Iterable[DivisionRuns], exact_sizes: Mapp
     """
     cases = [case for run in runs for case in run.cases(network)]
     for data, sizes in exact_sizes.items():
-        cases += [case for k in sizes for case in cases_of_run(network, data, k, "exact", 0)]
+        cases += [case for k in sizes for case in DivisionRuns(data, k, "exact", (0,)).cases(network)]
         cases += [Case(kind, {"network": network, "data": data}) for kind in ("optimum", "learn", "conquer")]
     return cases

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from dagneal.base import atomic_write
-from dagneal.paper.figures import render_figure
+from dagneal.paper.figures import NO_FIGURES, can_draw, render_figure
 from dagneal.paper.items import DASH, NOT_REPRODUCED, Figure, Item, Section, Setting, Table
 from dagneal.paper.published import TITLES
 from dagneal.paper.records import Record, Records
@@ -63,7 +63,7 @@ class Part:
         section: tables, figures and notes about the item.
         finished: number of finished runs of the item.
         runs: number of all runs of the item.
-        seconds: total time of the finished runs.
+        seconds: total CPU time of the finished runs.
     """
 
     item: Item
@@ -98,12 +98,14 @@ def make_parts(items: Sequence[Item], records: Records, setting: Setting) -> lis
         cases = list({case.key: case for case in item.cases(setting)}.values())
         done = records.select(cases)
         section = item.section(records, setting) if done else Section(NOT_REPRODUCED)
-        parts.append(Part(item, section, len(done), len(cases), sum(sum(r.seconds.values()) for r in done)))
+        parts.append(Part(item, section, len(done), len(cases), sum(r.cpu for r in done)))
     return parts
 
 
 def write_report(items: Sequence[Item], records: Records, setting: Setting, folder: Path) -> list[Part]:
     """Write report.md, report.html and the figures, and return the parts of the report.
+
+    Without matplotlib the report has no figures, and says so.
 
     Args:
         items: items to report.
@@ -112,12 +114,16 @@ def write_report(items: Sequence[Item], records: Records, setting: Setting, fold
         folder: output folder. It is created if needed.
     """
     parts = make_parts(items, records, setting)
+    if not can_draw():
+        for part in parts:
+            part.section.figures.clear()
     drawn = {f.name: render_figure(f) for part in parts if part.finished for f in part.section.figures}
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     for name, files in drawn.items():
         for ending, content in files.items():
             _write(folder / "figures" / f"{name}.{ending}", content)
-    used = [r for item in items for r in records.select(item.cases(setting))]
+    cases = {case.key: case for item in items for case in item.cases(setting)}
+    used = records.select(cases.values())
     about = _about(items, used, setting)
     _write(folder / "report.md", _markdown(parts, about).encode())
     _write(folder / "report.html", _html(parts, about, drawn).encode())
@@ -151,6 +157,8 @@ def _about(items: Sequence[Item], used: Sequence[Record], setting: Setting) -> l
         f"Date: {' to '.join(dict.fromkeys((days[0], days[-1]))) if days else DASH}",
         f"Machine: {'; '.join(sorted({r.machine for r in used})) or DASH}",
         f"Versions: {'; '.join(versions) or DASH}",
+        f"CPU time of all runs: {sum(r.cpu for r in used) / 3600:.2f} hours",
+        *([] if can_draw() else [f"{NO_FIGURES}."]),
     ]
 
 
@@ -159,7 +167,7 @@ def _summary(parts: Sequence[Part]) -> Table:
         (p.item.number, p.item.name, p.item.title, p.verdict, f"{p.finished:,} of {p.runs:,}", f"{p.seconds:,.0f}")
         for p in parts
     ]
-    return Table("All items", ("in the paper", "item", "topic", "verdict", "finished runs", "seconds of all runs"), rows)
+    return Table("All items", ("in the paper", "item", "topic", "verdict", "finished runs", "CPU seconds"), rows)
 
 
 def _opening(part: Part) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import comb
-from time import perf_counter
+from time import process_time
 
 import dagneal as dn
 from dagneal.paper import (
@@ -41,7 +41,7 @@ ITEMS: tuple[Item, ...] = (  # in the paper's order
     network_figures.ITEM,
     discretisation.ITEM,
 )
-_REFERENCE = 0.49  # seconds that the test run of `slowdown` takes on the machine where costs were measured
+_REFERENCE = 0.27  # seconds that the test run of `slowdown` takes on the machine where costs were measured
 _SECONDS = {  # seconds of kinds whose time hardly depends on the inputs; `cost` computes the time of other kinds
     "optimum": 0.1,
     "exhaustive": 0.1,
@@ -86,12 +86,11 @@ def _numbers(item: Item) -> list[str]:
 
 def slowdown() -> float:
     """Return how many times slower this machine is than the reference machine, measured with a short test run."""
-    from dwave.samplers import SimulatedAnnealingSampler
-
     bqm = dn.qubo.encode(dn.scoring.score_table(true_network("lung-cancer").expected_data(1_000)), dn.PAPER)
-    begun = perf_counter()
-    SimulatedAnnealingSampler().sample(bqm, num_reads=800, seed=0)
-    return (perf_counter() - begun) / _REFERENCE
+    dn.SimulatedAnnealing().sample(bqm, seed=0)  # compile before the clock starts
+    begun = process_time()
+    dn.SimulatedAnnealing().sample(bqm, num_reads=6_400, seed=0)
+    return (process_time() - begun) / _REFERENCE
 
 
 def cost(case: Case) -> float:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import io
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import networkx as nx
-
-import dagneal as dn
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -17,12 +16,15 @@ if TYPE_CHECKING:
 CORRECT, REVERSED, WRONG, MISSING = "#222222", "#e69f00", "#d62728", "#999999"  # colours of edges
 
 
-def check_matplotlib() -> None:
-    """Raise an error that contains the install command if matplotlib is missing."""
-    try:
-        import matplotlib  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise dn.InputError("figures need matplotlib; install it with: pip install 'dagneal[plot,qpu]'") from error
+NO_FIGURES = (
+    "This report has no figures, because matplotlib is not installed. Run `pip install 'dagneal[plot,qpu]'` and then the "
+    "same command with `--report`"
+)
+
+
+def can_draw() -> bool:
+    """Return whether matplotlib is installed."""
+    return find_spec("matplotlib") is not None
 
 
 def render_figure(figure: Figure) -> dict[str, bytes]:

@@ -49,6 +49,8 @@ class Record:
         versions: versions of Python and the packages.
         machine: processor, cores and operating system.
         finished: time at which the run ended, in seconds since 1970.
+        cpu: CPU seconds that the process used since its previous record. The sum over all records is the CPU time of all
+            runs. A single value also contains the time of other runs at the same time.
     """
 
     case: Case
@@ -57,6 +59,7 @@ class Record:
     versions: dict[str, str] = field(default_factory=dict)
     machine: str = ""
     finished: float = 0.0
+    cpu: float = 0.0
 
     @classmethod
     def from_line(cls, line: bytes) -> Record:
@@ -71,7 +74,7 @@ class Record:
     def to_line(self) -> str:
         """Return the record as one line of JSON."""
         plain = {"kind": self.case.kind, "inputs": dict(self.case.inputs)} | {
-            name: getattr(self, name) for name in ("result", "seconds", "versions", "machine", "finished")
+            name: getattr(self, name) for name in ("result", "seconds", "versions", "machine", "finished", "cpu")
         }
         return json.dumps(plain) + "\n"
 

@@ -75,10 +75,12 @@ def run_cases(
     remaining = list({case.key: case for case in cases if case not in records}.values())
     total, done = sum(map(cost, remaining)), 0.0
     environment = (package_versions(), describe_machine())
+    cpu = time.process_time()
 
     def record(case: Case, outcome: Outcome) -> None:
-        nonlocal done
-        records.add(Record(case, outcome.result, outcome.seconds, *environment, time.time()))
+        nonlocal done, cpu
+        cpu, before = time.process_time(), cpu
+        records.add(Record(case, outcome.result, outcome.seconds, *environment, time.time(), cpu - before))
         done += cost(case)
         run.progress("seconds of work", max(1, round(done)), max(1, round(total)))
 

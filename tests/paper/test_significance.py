@@ -1,0 +1,100 @@
+"""Compare the tests of significance with simulation and enumeration."""
+
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import dagneal as dn
+from dagneal.paper.division_report import DivisionResult, judge
+from dagneal.paper.division_runs import DivisionRuns, tally
+from dagneal.paper.published import TABLE_9
+from dagneal.paper.significance import adjust, detectable_difference, distinct_counts, distinct_p, permutation_p
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_permutation_p_matches_enumeration(seed):
+    """The p-value equals the share of all subsets that are at least as far from the mean."""
+    generator = np.random.default_rng(seed)
+    ours, paper = generator.integers(0, 8, 8).tolist(), generator.integers(0, 8, 4).tolist()
+    pooled = ours + paper
+    expected = sum(pooled) / 3
+    sums = [sum(subset) for subset in combinations(pooled, 4)]
+    share = np.mean([abs(total - expected) >= abs(sum(paper) - expected) - 1e-9 for total in sums])
+    assert permutation_p(ours, paper) == pytest.approx(share)
+
+
+def test_permutation_p_rejects_true_hypotheses_rarely():
+    """If ours and the paper's runs have one distribution, 5% of the p-values are at most 0.05."""
+    generator = np.random.default_rng(0)
+    draws = generator.binomial(20, 0.6, (2000, 25))
+    rejected = np.mean([permutation_p(draw[:20].tolist(), draw[20:].tolist()) <= 0.05 for draw in draws])
+    assert rejected <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 2000)
+    assert rejected > 0.02
+
+
+def test_holm_adjusts_like_its_definition():
+    """The hypotheses that Holm's step-down procedure rejects at a level are those with adjusted p-values below it."""
+    generator = np.random.default_rng(1)
+    for _ in range(50):
+        p_values = generator.random(6) ** 3
+        adjusted = adjust(p_values.tolist())
+        for level in (0.01, 0.05, 0.3):
+            rejected = set()
+            for rank, index in enumerate(np.argsort(p_values)):
+                if p_values[index] > level / (6 - rank):
+                    break
+                rejected.add(int(index))
+            assert rejected == {index for index, p in enumerate(adjusted) if p <= level}
+
+
+def test_distinct_counts_match_enumeration():
+    """The mean number of distinct edges in random subsets is near the mean over all subsets."""
+    found = np.random.default_rng(2).random((8, 30)) < 0.3
+    exact = np.mean([found[list(subset)].any(axis=0).sum() for subset in combinations(range(8), 5)])
+    assert distinct_counts(found, 5).mean() == pytest.approx(exact, abs=0.2)
+    assert distinct_p(found, round(exact), 5) > 0.3
+    assert distinct_p(found, 30, 5) < 0.01
+
+
+def test_the_power_is_that_of_the_test():
+    """A detectable difference is detected in 80% of independent simulations, and a smaller one less often."""
+    ours = np.random.default_rng(3).binomial(20, 0.6, 30).tolist()
+    difference = detectable_difference(ours, 5, 0.001)
+    assert difference > 1
+    draws = np.random.default_rng(4).choice(ours, (400, 5))
+
+    def power(shift):
+        return np.mean([permutation_p(ours, (draw + shift).tolist()) < 0.001 for draw in draws])
+
+    assert power(difference) > 0.7
+    assert power(difference - 1) < 0.9
+    assert detectable_difference((3,) * 5, 5, 0.001) == 0  # five against five runs have at least p = 0.004
+
+
+def make_result(graphs, paper, k=4):
+    """Return a `DivisionResult` of learned networks of lung-cancer."""
+    truth = dn.load("lung-cancer").dag
+    names = list(truth)
+    adjacency = np.array([nx.to_numpy_array(graph, nodelist=names) > 0 for graph in graphs])
+    correct = nx.to_numpy_array(truth) > 0
+    runs = DivisionRuns("expected 10000", k, "sa", tuple(range(len(graphs))))
+    return DivisionResult(runs, tally(graphs, truth), paper, (adjacency[:, correct], adjacency[:, ~correct]))
+
+
+def test_results_are_compared_with_the_paper():
+    """Equal runs do not differ from the paper, and opposite runs do."""
+    truth = dn.load("lung-cancer").dag
+    equal = make_result([truth] * 30, TABLE_9[4, "sa"])
+    assert equal.mean_p() == equal.distinct_p() == [1.0, 1.0]
+    assert equal.distinct_means() == [4.0, 0.0]
+    assert judge(equal, [1.0, 1.0, 1.0, 1.0]) == "none"
+    opposite = make_result([truth.reverse()] * 30, TABLE_9[4, "sa"])
+    assert max(opposite.mean_p()) < 1e-4
+    assert opposite.distinct_p() == [0.0, 0.0]
+    assert judge(opposite, [0.02, 0.009, 1.0, 1.0]) == "yes"
+    few = make_result([truth] * 2, TABLE_9[4, "sa"])
+    assert not few.comparable
+    assert judge(few, None) == "only 2 runs"
+    assert judge(make_result([truth] * 5, None), None) == ""
