@@ -183,20 +183,18 @@ def test_the_emulator_stops_when_a_call_is_cancelled(embeddings):
     class Watched(EmulatedChip):
         def sample(self, bqm, interrupt_function, **options):
             def interrupt():
+                asked.append(True)
                 sampler.submitter.cancel()  # during sampling
                 return interrupt_function()
 
-            samples = super().sample(bqm, interrupt_function=interrupt, **options)
-            reads.append(len(samples))
-            return samples
+            return super().sample(bqm, interrupt_function=interrupt, **options)
 
-    reads = []
+    asked = []
     sampler = QPU(LocalBackend(Watched("Advantage2_system4"), "chip"), cache=embeddings)
     table = dn.scoring.score_table(dn.load("waste").expected_data(10_000))
     with pytest.raises(CancelledError):
         sampler.sample(dn.qubo.encode(table), num_reads=1000, annealing_time=10.0)
-    assert len(reads) == 1
-    assert reads[0] < 1000
+    assert 1 <= len(asked) < 60  # not all 63 groups of reads
 
 
 @pytest.mark.slow

@@ -10,9 +10,6 @@ from dwave.samplers.sa.sampler import default_beta_range
 from scipy import stats
 
 import dagneal as dn
-from dagneal.base.kernels import kernel_with_arrays
-from dagneal.base.lanes import LANES, lane_rows, store
-from dagneal.solvers import ising
 from dagneal.solvers.ising import IsingModels
 from dagneal.solvers.simulated_annealing import SimulatedAnnealing, _ising as to_ising
 
@@ -52,44 +49,6 @@ def test_samples_the_boltzmann_distribution_at_a_fixed_temperature(vartype):
     counts = np.bincount(index, minlength=len(states))
     expected = np.exp(-beta * (energies - energies.min()))
     assert stats.chisquare(counts, reads * expected / expected.sum()).pvalue > 0.01
-
-
-def test_exponential_numbers():
-    bits = np.concatenate([[0, 1, 2, 3, 2**32 - 1], np.random.default_rng(1).integers(0, 2**32, 100_000 - 5)])
-    numbers = np.concatenate([draw_exponential(chunk) for chunk in bits.astype(np.uint32).reshape(-1, LANES)])
-    exact = -np.log((bits >> 1 | 1) / 2**31)
-    assert np.abs(numbers - exact).max() < 6e-6
-    assert numbers.min() > 0
-    assert numbers.max() < ising._LARGEST
-
-
-@kernel_with_arrays
-def draw_exponential(bits):
-    rows = lane_rows(1, np.uint32)
-    numbers = lane_rows(1, np.float32)
-    for lane in range(LANES):
-        rows[0, lane] = bits[lane]
-    store(numbers, 0, ising._exponential(ising.load(rows, 0)))
-    return numbers[0].copy()
-
-
-def test_random_bits_are_uniform_and_independent():
-    draws = draw_bits(np.uint64(5), 4096)
-    bits = np.unpackbits(draws.view(np.uint8)).reshape(-1, 32).mean(axis=0)
-    assert np.abs(bits - 0.5).max() < 5 * 0.5 / np.sqrt(draws.size)
-    correlations = np.corrcoef(draws.T.astype(float))
-    assert np.abs(correlations[~np.eye(LANES, dtype=bool)]).max() < 5 / np.sqrt(4096)
-    assert len(np.unique(draws)) > 0.999 * draws.size
-
-
-@kernel_with_arrays
-def draw_bits(seed, count):
-    draws = lane_rows(count, np.uint32)
-    state = ising._seed_lanes(seed, 0)
-    for index in range(count):
-        bits, state = ising._draw(state)
-        store(draws, index, bits)
-    return draws
 
 
 def test_beta_range_is_that_of_dwave():

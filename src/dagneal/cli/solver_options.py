@@ -22,12 +22,16 @@ solvers: auto (anytime search, then a proof), exact (about 80 variables), order 
   samplers: sa, sqa, tabu, tree, greedy, random; if dagneal[qpu] is installed: qpu, qpu-emulated, leap-hybrid
 settings: effort=max (auto: use all the time), direct=true (no subproblems), encoding=paper, repair=false (raw reads),
   subproblems=cover:2, acyclic=true, and parameters of the sampler, such as num_sweeps=5000
-  qpu: annealing_time, chain_strength, spin_reversal, system, profile, embedding=FILE; qpu-emulated: noise
+  qpu: annealing_time, chain_strength, spin_reversal, system, profile, embedding=FILE
+  qpu-emulated: also model=spin-vectors, noise and further settings of the model
 """
 # For each sampler: settings of the connection, which are not parameters of a call.
 _CONNECTION = {
-    "qpu": ("chain_strength", "spin_reversal", "profile", "system", "embedding"),
-    "qpu-emulated": ("chain_strength", "spin_reversal", "system", "noise", "sweeps", "cold"),
+    "qpu": ("chain_strength", "spin_reversal", "profile", "system", "embedding", "embeddings"),
+    "qpu-emulated": (
+        *("chain_strength", "spin_reversal", "system", "embeddings", "model"),
+        *("noise", "sweeps", "cold", "readout", "temperature", "susceptibility"),
+    ),
     "leap-hybrid": ("profile",),
 }
 

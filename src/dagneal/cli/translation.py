@@ -23,7 +23,8 @@ _OTHER_NAMES = {
 # Solver settings, which are written as --set NAME=VALUE.
 _SETTINGS = (
     *("direct", "repair", "encoding", "acyclic", "subproblems", "restarts", "parameters", "subproblem_parameters"),
-    *("chain_strength", "noise", "sweeps", "cold", "spin_reversal", "annealing_time", "system", "profile", "embedding"),
+    *("chain_strength", "spin_reversal", "annealing_time", "system", "profile", "embedding", "embeddings"),
+    *("model", "noise", "sweeps", "cold", "readout", "temperature", "susceptibility"),
 )
 # A value in a message: a quoted text, a list, a dictionary, a constant or a number, but not a file name.
 _VALUE = (

@@ -58,7 +58,9 @@ def graph_name(graph: nx.Graph) -> str:
     return hashlib.blake2b(repr((sorted(graph.nodes), edges)).encode(), digest_size=12).hexdigest()
 
 
-def find_embedding(source: nx.Graph, target: nx.Graph, seed: int = 0, timeout: float = _SECONDS) -> Chains:
+def find_embedding(
+    source: nx.Graph, target: nx.Graph, seed: int = 0, timeout: float = _SECONDS, tries: int = _TRIES
+) -> Chains:
     """Embed a QUBO on a chip with minorminer. If minorminer fails, use `clique_embedding`.
 
     Args:
@@ -66,6 +68,7 @@ def find_embedding(source: nx.Graph, target: nx.Graph, seed: int = 0, timeout: f
         target: graph of the chip's working qubits.
         seed: random seed; equal seeds give equal embeddings.
         timeout: time limit of each search, in seconds.
+        tries: number of searches. The embedding with the fewest qubits is returned.
 
     >>> from dagneal.qpu.chips import chip_graph
     >>> chains = find_embedding(nx.complete_graph(3), chip_graph("pegasus", (2,)))
@@ -78,8 +81,8 @@ def find_embedding(source: nx.Graph, target: nx.Graph, seed: int = 0, timeout: f
         return {}
     check_fits(source, target)
     best: Chains = {}
-    for turn in range(_TRIES):
-        found = minorminer.find_embedding(source, target, random_seed=seed * _TRIES + turn, timeout=timeout, tries=1)
+    for turn in range(tries):
+        found = minorminer.find_embedding(source, target, random_seed=seed * tries + turn, timeout=timeout, tries=1)
         if not found and turn == 0 and source.number_of_edges() * _HOPELESS > target.number_of_edges():
             break  # a second search would hardly succeed
         chains = {variable: tuple(sorted(chain)) for variable, chain in found.items()}
@@ -184,7 +187,7 @@ class EmbeddingCache:
 
         Args:
             chip: text that identifies the chip and its working qubits.
-            kind: `one` for a single embedding, `copies` for as many disjoint embeddings as fit on the chip.
+            kind: kind of the embeddings; see `EmbeddingFinder.find`.
             source: graph of the QUBO; see `qubo_graph`.
         """
         safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in chip)
@@ -195,7 +198,7 @@ class EmbeddingCache:
 
         Args:
             chip: text that identifies the chip and its working qubits.
-            kind: `one` for a single embedding, `copies` for as many disjoint embeddings as fit on the chip.
+            kind: kind of the embeddings; see `EmbeddingFinder.find`.
             source: graph of the QUBO; see `qubo_graph`.
         """
         try:
@@ -213,7 +216,7 @@ class EmbeddingCache:
 
         Args:
             chip: text that identifies the chip and its working qubits.
-            kind: `one` for a single embedding, `copies` for as many disjoint embeddings as fit on the chip.
+            kind: kind of the embeddings; see `EmbeddingFinder.find`.
             source: graph of the QUBO; see `qubo_graph`.
             embeddings: embeddings to store.
         """

@@ -1,9 +1,8 @@
-"""The emulator: simulated annealing with the qubit graph, ranges, control errors and timing of a quantum annealer.
+"""The emulator: a model of a chip with the qubit graph, ranges, control errors and timing of a quantum annealer.
 
-The emulator imitates the errors of a quantum annealer, not its physics. All results are marked as emulated. Each call
-adds new, independent Gaussian errors to every field and coupling. Problems that share a tiled call therefore have
-independent errors. Simulated annealing then samples the changed problem on the qubit graph. The number of sweeps is
-proportional to the annealing time. The final temperature stands for the temperature of the chip.
+All results are marked as emulated. Each call adds new, independent Gaussian errors to every field and coupling. Problems
+that share a tiled call therefore have independent errors. A model (see `dagneal.qpu.chip_models`) then samples the changed
+problem on the qubit graph. docs/results/emulator.md compares the models with the paper.
 """
 
 from __future__ import annotations
@@ -15,18 +14,12 @@ import dimod
 import numpy as np
 
 from dagneal.base.defaults import ANNEALING_TIME, SYSTEM
-from dagneal.base.errors import finite_number
 from dagneal.qpu.backend import LocalBackend
+from dagneal.qpu.chip_models import DEFAULT, SETTINGS, ChipModel, make_model
 from dagneal.qpu.chips import check_installed, chip_graph, find_system
 from dagneal.qpu.sampler import QPU
 from dagneal.qpu.submission import check_call
-
-# These values were fitted to Table 6 of the paper (1 and 99 microseconds) and to nothing else.
-# See docs/results/emulator.md.
-NOISE = 0.04  # standard deviation of the errors of fields and couplings, in units of the largest coupling
-SWEEPS = 30.0  # sweeps of simulated annealing per microsecond
-COLD = 2.0  # final inverse temperature for problems whose largest coupling is 1
-HOT = 0.1  # initial inverse temperature for problems whose largest coupling is 1
+from dagneal.solvers.ising import IsingModels
 
 
 class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
@@ -34,23 +27,15 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
 
     Args:
         system: name of a system, or a topology such as `pegasus`.
-        noise: standard deviation of the random errors of fields and couplings, in units of the largest coupling.
-        sweeps: number of sweeps of simulated annealing per microsecond of annealing time.
-        cold: final inverse temperature for problems whose largest coupling is 1.
+        model: model of the chip; see `chip_models.make_model`.
         broken: indices of the qubits that do not work.
+        **settings: settings of the model.
     """
 
     def __init__(
-        self,
-        system: str = SYSTEM,
-        noise: float = NOISE,
-        sweeps: float = SWEEPS,
-        cold: float = COLD,
-        broken: Sequence[int] = (),
+        self, system: str = SYSTEM, model: str | ChipModel = DEFAULT, broken: Sequence[int] = (), **settings: float
     ) -> None:
-        self.noise = finite_number("noise", noise)
-        self.sweeps = finite_number("sweeps", sweeps, above=True)
-        self.cold = finite_number("cold", cold, above=True)
+        self.model = make_model(model, **settings)
         check_installed()
         self.name, self.system = find_system(system)
         graph = chip_graph(self.system.topology, self.system.shape)
@@ -81,7 +66,7 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
         return self.system.properties | {
             "chip_id": f"emulated {self.name}",
             "emulated": True,
-            "emulator": f"noise {self.noise:g}, sweeps {self.sweeps:g}, cold {self.cold:g}",
+            "emulator": repr(self.model),
         }
 
     @property
@@ -108,32 +93,23 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
             seed: seed of the control errors and reads.
             answer_mode: `raw` for one row per read, `histogram` to merge equal reads.
             label: text stored in the `info` of the answer.
-            interrupt_function: function that is called from time to time. If this function returns True,
-                sampling stops early.
+            interrupt_function: function that is called from time to time. If it returns True, sampling stops with a
+                `CancelledError`.
         """
-        from dwave.samplers import SimulatedAnnealingSampler
-
         check_call(self.properties, {"num_reads": num_reads, "annealing_time": annealing_time})
         generator = np.random.default_rng(seed)
         names = list(bqm.variables)
-        fields, (rows, columns, couplings), offset = bqm.spin.to_numpy_vectors(variable_order=names)
-        programmed = dimod.BinaryQuadraticModel.from_numpy_vectors(
-            fields + generator.normal(0.0, self.noise, len(fields)),
-            (rows, columns, couplings + generator.normal(0.0, self.noise, len(couplings))),
-            offset,
-            dimod.SPIN,
-            variable_order=names,
+        fields, (rows, columns, couplings), _ = bqm.spin.to_numpy_vectors(variable_order=names)
+        noise = self.model.noise
+        programmed = IsingModels.of(
+            (fields + generator.normal(0.0, noise, len(fields)))[None],
+            np.asarray(rows, dtype=np.int64),
+            np.asarray(columns, dtype=np.int64),
+            (couplings + generator.normal(0.0, noise, len(couplings)))[None],
         )
-        samples = SimulatedAnnealingSampler().sample(
-            programmed,
-            num_reads=num_reads,
-            num_sweeps=max(1, round(self.sweeps * annealing_time)),
-            beta_range=[HOT, self.cold],
-            beta_schedule_type="linear",
-            seed=int(generator.integers(2**31)),
-            interrupt_function=interrupt_function,
-        )
-        answer = dimod.SampleSet.from_samples_bqm((samples.record.sample, samples.variables), bqm.spin)
+        is_cancelled = interrupt_function or bool
+        spins = self.model.anneal(programmed, annealing_time, num_reads, int(generator.integers(2**63)), is_cancelled)
+        answer = dimod.SampleSet.from_samples_bqm((spins, names), bqm.spin)
         qubits = len(names)
         timing = self.system.timing
         answer.info.update(
@@ -155,17 +131,14 @@ class EmulatedQPU(QPU):
     """A QPU on an emulated chip. Results contain the name `EmulatedQPU`, which marks them as emulated."""
 
 
-def emulated(
-    system: str = SYSTEM, noise: float = NOISE, sweeps: float = SWEEPS, cold: float = COLD, **options: Any
-) -> EmulatedQPU:
+def emulated(system: str = SYSTEM, model: str | ChipModel = DEFAULT, **options: Any) -> EmulatedQPU:
     """Return a quantum annealer that is emulated on this computer.
 
     Args:
         system: name of a system, or a topology such as `pegasus`.
-        noise: standard deviation of the random errors of fields and couplings, in units of the largest coupling.
-        sweeps: number of sweeps of simulated annealing per microsecond of annealing time.
-        cold: final inverse temperature for problems whose largest coupling is 1.
-        **options: further arguments of `QPU`.
+        model: model of the chip: `"thermal"`, `"spin-vectors"`, or an object such as `Thermal(noise=0.02)`.
+        **options: settings of the model, such as `noise`, and further arguments of `QPU`.
     """
-    chip = EmulatedChip(system, noise, sweeps, cold)
+    settings = {name: options.pop(name) for name in SETTINGS if name in options}
+    chip = EmulatedChip(system, model, **settings)
     return EmulatedQPU(LocalBackend(chip, f"emulated-{chip.name}"), **options)

@@ -31,15 +31,15 @@ class EmbeddingFinder:
     cache: EmbeddingCache
     notes: list[str] = field(default_factory=list)
 
-    def find(self, source: nx.Graph, many: bool = False, seed: int = 0) -> list[Chains]:
+    def find(self, source: nx.Graph, kind: str = "one", seed: int = 0) -> list[Chains]:
         """Return one embedding of a QUBO, or as many disjoint embeddings as fit on the chip.
 
         Args:
             source: graph of the QUBO; see `qubo_graph`.
-            many: True to return as many embeddings as fit, False to return one embedding.
+            kind: `one` for the best embedding of several searches, `copies` for as many disjoint embeddings as fit, or
+                `single-NUMBER` for the result of one search, whose seed is the number.
             seed: random seed of the search.
         """
-        kind = "copies" if many else "one"
         stored = self.cache.get(self.name, kind, source)
         if stored is not None:
             valid, reason = check_copies(stored, source, self.graph)
@@ -48,10 +48,16 @@ class EmbeddingFinder:
             path = self.cache.path(self.name, kind, source)
             self.notes.append(f"{path}: {reason or 'the file is damaged'}; searched for a new embedding")
         check_fits(source, self.graph)
-        copies = find_copies(source, self.graph, self.topology, self.shape[:1], seed) if many else []
-        copies = copies or [find_embedding(source, self.graph, seed)]
+        copies = self._search(source, kind, seed)
         try:
             self.cache.put(self.name, kind, source, copies)
         except (InputError, OSError) as error:  # not fatal: the next run will search again
             self.notes.append(f"cannot store an embedding ({error}); set DAGNEAL_CACHE to a writable folder")
         return copies
+
+    def _search(self, source: nx.Graph, kind: str, seed: int) -> list[Chains]:
+        """Search for embeddings; see `find`."""
+        if kind.startswith("single-"):
+            return [find_embedding(source, self.graph, int(kind.removeprefix("single-")), tries=1)]
+        copies = find_copies(source, self.graph, self.topology, self.shape[:1], seed) if kind == "copies" else []
+        return copies or [find_embedding(source, self.graph, seed)]

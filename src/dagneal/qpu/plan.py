@@ -165,7 +165,7 @@ def plan(
     if not len(source):
         raise InputError("no edge improves the score of these data, so there is nothing to send to a quantum annealer")
     finder = _finder(settings, notes)
-    copies = finder.find(source, many=subproblems > 1, seed=seed)
+    copies = finder.find(source, "copies" if subproblems > 1 else "one", seed)
     qubits = np.array([sum(map(len, chains.values())) for chains in copies])
     longest = max(len(chain) for chains in copies for chain in chains.values())
     full, rest = divmod(subproblems, len(copies))

@@ -15,7 +15,7 @@ import numpy as np
 
 from dagneal.base.caches import user_cache_folder
 from dagneal.base.defaults import SUBPROBLEM_READS
-from dagneal.base.errors import InputError, check_flag, finite_number, short_repr
+from dagneal.base.errors import InputError, check_flag, finite_number, short_repr, whole_number
 from dagneal.base.kernels import Ints
 from dagneal.qpu.backend import Backend
 from dagneal.qpu.chips import DEFAULT_SYSTEMS, check_installed
@@ -64,6 +64,9 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         spin_reversal: whether each problem in each call gets a new random spin-reversal transform.
         embedding: your own embedding, as a dict from each variable of the model to a list of qubits. Only
             `sample` uses this embedding.
+        embeddings: number of different embeddings that `sample` uses for one problem. With 1, all calls use the best
+            embedding of several searches. With more, the seed of a call selects the embedding. Each embedding is the result
+            of one search, like those of Ocean's `EmbeddingComposite`.
         cache: folder for embeddings; the user's cache folder by default.
         journal: journal that stores the ids of sent problems; None to store nothing.
         retry: limits for waiting for answers and for retrying failed calls; see `RetryPolicy`.
@@ -75,6 +78,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         chain_strength: float | str | None = None,
         spin_reversal: bool = True,
         embedding: Mapping[Any, Sequence[int]] | None = None,
+        embeddings: int = 1,
         cache: Path | None = None,
         journal: Journal | None = None,
         retry: RetryPolicy | None = None,
@@ -84,13 +88,14 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         self.chain_strength = parse_chain_strength(chain_strength)
         self.spin_reversal = spin_reversal
         self.embedding = embedding
+        self.embeddings = whole_number("embeddings", embeddings, least=1)
         self.submitter = Submitter(backend, journal, retry or RetryPolicy())
         self.ranges = Ranges.of(backend.properties)
         topology = backend.properties["topology"]
         cached = EmbeddingCache(cache or user_cache_folder())
         self.finder = EmbeddingFinder(backend.name, backend.graph, topology["type"], tuple(topology["shape"]), cached)
         self.used = Usage()
-        self._copies: dict[tuple[bool, str, bytes], list[Copy]] = {}
+        self._copies: dict[tuple[str, str, bytes], list[Copy]] = {}
         self._seedless_calls = Counter[str]()  # number of calls without a seed, by problem
         self._lock = threading.Lock()
 
@@ -145,7 +150,8 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         self.submitter.reopen()
         linear, (rows, columns, quadratic), _ = bqm.binary.to_numpy_vectors(variable_order=names)
         problem = Ising.of(linear[None], rows, columns, quadratic[None])
-        copies = self.copies(rows, columns, len(names), names=names)
+        number = 0 if seed is None else seed % self.embeddings
+        copies = self.copies(rows, columns, len(names), names=names, number=number)
         strength = self.strength(problem, copies, parameters, seed)
         spins, info = self.reads(problem, copies, parameters, strength, seed)
         states = ((spins[0] + 1) // 2).astype(np.int8)
@@ -199,7 +205,13 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             return derive_seed(self._seedless_calls[key], [key])
 
     def copies(
-        self, rows: Ints, columns: Ints, variables: int, many: bool = False, names: Sequence[Any] | None = None
+        self,
+        rows: Ints,
+        columns: Ints,
+        variables: int,
+        many: bool = False,
+        names: Sequence[Any] | None = None,
+        number: int = 0,
     ) -> list[Copy]:
         """Return one or more embeddings for problems with the same interactions.
 
@@ -209,10 +221,12 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             variables: number of QUBO variables.
             many: True to return as many disjoint embeddings as fit on the chip, False to return one embedding.
             names: labels of the variables; needed only if the user gave an embedding.
+            number: number of the embedding, if the sampler uses several embeddings for one problem.
         """
         source = qubo_graph(zip(rows, columns, strict=True), variables)
         graph = self.backend.graph
-        key = (many, graph_name(source), rows.tobytes() + columns.tobytes())  # copies depend on the order of interactions
+        kind = "copies" if many else "one" if self.embeddings == 1 else f"single-{number}"
+        key = (kind, graph_name(source), rows.tobytes() + columns.tobytes())  # copies depend on the order of interactions
         if not many and self.embedding is not None and names is not None:
             try:
                 chains = {number: tuple(self.embedding[name]) for number, name in enumerate(names) if name in self.embedding}
@@ -225,7 +239,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
                 raise InputError(f"the embedding is not valid: {why}" + (f" ({', '.join(labels)})" if labels else ""))
             return [Copy.of(chains, rows, columns, graph)]
         if key not in self._copies:
-            embeddings = self.finder.find(source, many)
+            embeddings = self.finder.find(source, kind)
             self._copies[key] = [Copy.of(chains, rows, columns, graph) for chains in embeddings]
         return self._copies[key]
 
@@ -278,7 +292,8 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
     def fingerprint(self) -> str:
         """Text that identifies the chip and the settings that affect the reads."""
         emulator = self.properties.get("emulator", "")
-        return f"{self.backend.name} {emulator} {self.chain_strength} gauges={self.spin_reversal}"
+        embeddings = f" embeddings={self.embeddings}" if self.embeddings > 1 else ""
+        return f"{self.backend.name} {emulator} {self.chain_strength} gauges={self.spin_reversal}{embeddings}"
 
     def usage(self) -> Hardware:
         """Return statistics of all calls so far."""

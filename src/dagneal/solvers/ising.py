@@ -18,28 +18,19 @@ by at most 2^-31 + 4e-6 p.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.base.kernels import Floats, Ints, Masks, kernel, kernel_with_arrays, run_threads
-from dagneal.base.lanes import LANES, any_lane, convert, keep, lane_rows, load, multiply_add, reinterpret, store
+from dagneal.base.kernels import Floats, Ints, Masks, kernel_with_arrays, run_threads
+from dagneal.base.lane_random import LARGEST_EXPONENTIAL, draw, exponential, seed_lanes
+from dagneal.base.lanes import LANES, any_lane, convert, keep, lane_rows, load, multiply_add, store
 
-_LOG_2 = float(np.log(2))
-_LARGEST = 31 * _LOG_2 + 1e-5  # no exponential number is larger
-# Coefficients of a polynomial that is below log(1 + m) for 0 <= m <= 1, by at most 4e-6: a Chebyshev fit minus 1.8e-6
-_POLYNOMIAL = (
-    -3.27935e-7,
-    0.9998476974962246,
-    -0.4973732161578651,
-    0.3157473167576862,
-    -0.19035433673260713,
-    0.08269123711105968,
-    -0.017414077524150837,
-)
 _NO_ENERGY = (0.1, 1.0)  # range of beta for models whose energy is constant
 _TASKS = 64  # number of tasks into which a call is divided, so that threads share the work
 
@@ -114,7 +105,12 @@ class IsingModels:
         return _beta_ranges(self.first, self.fields, self.start, self.couplings)
 
     def anneal(
-        self, schedules: Floats, seeds: Masks, reads: int, initial: NDArray[np.int8] | None = None
+        self,
+        schedules: Floats,
+        seeds: Masks,
+        reads: int,
+        initial: NDArray[np.int8] | None = None,
+        is_cancelled: Callable[[], bool] = bool,
     ) -> list[NDArray[np.int8]]:
         """Anneal all models. Return one array of spins per model, shape (reads, spins).
 
@@ -125,18 +121,45 @@ class IsingModels:
             seeds: seed of each model, from 0 to 2^64 - 1.
             reads: number of reads of each model.
             initial: initial spins of one model, shape (reads, spins); random by default.
+            is_cancelled: function that is called from time to time; see `run_groups`.
         """
         states = np.empty(int(self.first[-1]) * reads, dtype=np.int8) if initial is None else initial.ravel().copy()
         with np.errstate(divide="ignore"):
             scales = -0.5 / schedules
-        tasks = len(self) * -(-reads // LANES)
-        bounds = np.unique(np.linspace(0, tasks, min(tasks, _TASKS) + 1).astype(np.int64))
         arrays = (self.first, self.fields, self.start, self.neighbours, self.couplings)
+        self.run_groups(
+            lambda begin, end: _anneal(*arrays, scales, seeds, reads, initial is None, states, begin, end),
+            reads,
+            is_cancelled,
+        )
+        return self.split_states(states, reads)
 
-        def work(chunk: tuple[int, int]) -> None:
-            _anneal(*arrays, scales, seeds, reads, initial is None, states, *chunk)
+    def run_groups(self, work: Callable[[int, int], None], reads: int, is_cancelled: Callable[[], bool] = bool) -> None:
+        """Compute all groups of `LANES` reads, in threads. Group number g belongs to model g // (groups per model).
 
-        run_threads(work, list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)))
+        Args:
+            work: function that computes the groups from a first number to before a last number.
+            reads: number of reads of each model.
+            is_cancelled: function that is called from time to time. If it returns True, the method raises
+                `CancelledError`. The default, `bool`, always returns False.
+        """
+        groups = len(self) * -(-reads // LANES)
+        bounds = np.unique(np.linspace(0, groups, min(groups, _TASKS) + 1).astype(np.int64)).tolist()
+
+        def compute(chunk: tuple[int, int]) -> None:
+            if is_cancelled():
+                raise CancelledError("the sampling was cancelled")
+            work(*chunk)
+
+        run_threads(compute, list(pairwise(bounds)))
+
+    def split_states(self, states: NDArray[np.int8], reads: int) -> list[NDArray[np.int8]]:
+        """Return one array of spins per model, shape (reads, spins).
+
+        Args:
+            states: spins of all models, as the kernels write them: ordered by model, then by read.
+            reads: number of reads of each model.
+        """
         parts = np.split(states, self.first[1:-1] * reads)
         return [part.reshape(reads, -1) for part in parts]
 
@@ -189,10 +212,10 @@ def _anneal(
         local = lane_rows(n, np.float64)
         used = min(LANES, reads - group * LANES)
         offset = low * reads + group * LANES * n  # index in `states` of the first spin of the group
-        state = _seed_lanes(seeds[model], group * LANES)
+        state = seed_lanes(seeds[model], group * LANES)
         for v in range(n):
             if draws:
-                bits, state = _draw(state)
+                bits, state = draw(state)
                 bit = bits >> np.uint32(31)
                 store(spins, v, convert(convert(bit, np.float32), np.float64) * 2.0 - 1.0)
             else:
@@ -205,14 +228,14 @@ def _anneal(
             store(local, v, field)
         for sweep in range(scales.shape[1]):
             scale = scales[model, sweep]  # -1 / (2 beta), because a flip raises the energy by -2 (spin * field)
-            hopeless = _LARGEST * scale
+            hopeless = LARGEST_EXPONENTIAL * scale
             for v in range(n):
                 spin = load(spins, v)
                 product = spin * load(local, v)
                 if not any_lane(product > hopeless):
                     continue
-                bits, state = _draw(state)
-                flips = product > convert(_exponential(bits), np.float64) * scale
+                bits, state = draw(state)
+                flips = product > convert(exponential(bits), np.float64) * scale
                 if not any_lane(flips):
                     continue
                 change = keep(flips, spin * -2.0)
@@ -223,51 +246,3 @@ def _anneal(
         for lane in range(used):
             for v in range(n):
                 states[offset + lane * n + v] = np.int8(spins[v, lane])
-
-
-@kernel_with_arrays
-def _seed_lanes(seed: Any, read: int) -> Any:
-    """Return the state of a random generator: four words per lane, which depend only on the seed and the read."""
-    words = lane_rows(4, np.uint32)
-    step = np.uint64(0x9E3779B97F4A7C15)
-    for lane in range(LANES):
-        value = _mix(np.uint64(seed)) + np.uint64(read + lane) * step
-        for word in range(4):
-            value = _mix(value + step)
-            words[word, lane] = np.uint32(value >> np.uint64(32))
-        words[0, lane] |= np.uint32(1)  # the words must not all be 0
-    return load(words, 0), load(words, 1), load(words, 2), load(words, 3)
-
-
-@kernel
-def _mix(value: Any) -> Any:
-    """Return a 64-bit hash (the mixer of SplitMix64, Steele et al. 2014)."""
-    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return value ^ (value >> np.uint64(31))
-
-
-@kernel
-def _draw(state: Any) -> Any:
-    """Return 32 random bits per lane, and the next state (the generator xoshiro128++ of Blackman and Vigna 2021)."""
-    a, b, c, d = state
-    total = a + d
-    bits = ((total << np.uint32(7)) | (total >> np.uint32(25))) + a
-    c, d, e = c ^ a, d ^ b, b << np.uint32(9)
-    return bits, (a ^ d, b ^ c, c ^ e, (d << np.uint32(11)) | (d >> np.uint32(21)))
-
-
-@kernel
-def _exponential(bits: Any) -> Any:
-    """Return one exponentially distributed number per lane, -log(u), from random bits. The number is above 0.
-
-    u is a number between 0 and 1 with 31 bits. Its logarithm is computed from the exponent and the mantissa of u: a
-    polynomial approximates log(1 + m) from below for the mantissa m, with an error of at most 4e-6.
-    """
-    u = reinterpret(convert((bits >> np.uint32(1)) | np.uint32(1), np.float32), np.uint32)  # u 2^31, as the bits of a float
-    exponent = convert(np.uint32(127 + 31) - (u >> np.uint32(23)), np.float32)
-    m = reinterpret((u & np.uint32(0x7FFFFF)) | np.uint32(0x3F800000), np.float32) - np.float32(1)
-    log = multiply_add(m, np.float32(_POLYNOMIAL[6]), np.float32(_POLYNOMIAL[5]))
-    for power in range(4, -1, -1):
-        log = multiply_add(m, log, np.float32(_POLYNOMIAL[power]))
-    return exponent * np.float32(_LOG_2) - log
