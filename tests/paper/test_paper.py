@@ -119,7 +119,7 @@ def test_paper_scale_has_the_runs_and_reads_of_the_paper():
     assert {case["reads"] for case in quantum} == {10_000}
     main = {"data": "expected 10000 padded", "solver": "sa", "precision": "single"}
     alarm = [c.inputs for c in cases["alarm"] if c.kind == "blocks" and main.items() <= c.inputs.items()]
-    wanted = {(k, seed) for k in ALARM_SIZES for seed in range(1, 1 + (SOME if 6 <= k <= 11 else MANY))}
+    wanted = {(k, seed) for k in ALARM_SIZES for seed in range(1, 1 + (SOME if 6 <= k <= 9 else MANY))}
     assert {(inputs["k"], inputs["seed"]) for inputs in alarm} == wanted
     assert (MANY, SOME) == (30, 10)
 

@@ -10,7 +10,15 @@ import dagneal as dn
 from dagneal.paper.division_report import DivisionResult, judge
 from dagneal.paper.division_runs import DivisionRuns, tally
 from dagneal.paper.published import TABLE_9
-from dagneal.paper.significance import adjust, detectable_difference, distinct_counts, distinct_p, permutation_p
+from dagneal.paper.significance import (
+    accepted_counts,
+    adjust,
+    detectable_difference,
+    distinct_counts,
+    distinct_p,
+    permutation_p,
+    predict_distinct,
+)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -54,8 +62,25 @@ def test_distinct_counts_match_enumeration():
     found = np.random.default_rng(2).random((8, 30)) < 0.3
     exact = np.mean([found[list(subset)].any(axis=0).sum() for subset in combinations(range(8), 5)])
     assert distinct_counts(found, 5).mean() == pytest.approx(exact, abs=0.2)
-    assert distinct_p(found, round(exact), 5) > 0.3
-    assert distinct_p(found, 30, 5) < 0.01
+
+
+def test_accepted_counts_are_those_that_are_not_significant():
+    predicted = predict_distinct(np.random.default_rng(2).random((30, 40)) < 0.1, 5)
+    assert distinct_p(predicted, round(predicted.mean())) > 0.3
+    low, high = accepted_counts(predicted, 0.01)
+    assert distinct_p(predicted, low) >= 0.01 > distinct_p(predicted, low - 1)
+    assert distinct_p(predicted, high) >= 0.01 > distinct_p(predicted, high + 1)
+
+
+@pytest.mark.parametrize("rates", [(0.02, 0.98), (0.05, 0.95), (0.1, 0.5)])
+@pytest.mark.parametrize(("runs", "most"), [(10, 0.05), (30, 0.02)])
+def test_equal_runs_have_rarely_different_numbers_of_distinct_edges(runs, most, rates):
+    """If both sets of runs come from the same distribution, the test at 1% rarely finds a difference."""
+    generator = np.random.default_rng(runs)
+    probabilities = generator.uniform(*rates, 40) if rates == (0.1, 0.5) else np.where(np.arange(40) < 30, *rates)
+    found = generator.random((200, runs + 5, 40)) < probabilities
+    rejected = [distinct_p(predict_distinct(own[5:], 5), int(own[:5].any(axis=0).sum())) < 0.01 for own in found]
+    assert np.mean(rejected) <= most
 
 
 def test_the_power_is_that_of_the_test():

@@ -8,6 +8,13 @@ from typing import Any
 
 import dagneal as dn
 
+EMBEDDINGS = 10  # embeddings of each problem; the paper embedded anew in each call
+
+
+def emulator_model() -> str:
+    """Return the model of the emulator with its settings. Cases contain it, so that a changed model repeats their runs."""
+    return repr(dn.qpu.Thermal())
+
 
 @dataclass(frozen=True, eq=False)
 class Annealers:
@@ -44,8 +51,13 @@ class Annealers:
 
 
 def _make_quantum(solver: str) -> Any:
-    """Return a real or emulated quantum annealer. Only tiled solvers use spin-reversal transforms; the paper used none."""
-    spin_reversal = solver.startswith("tiled")
+    """Return a real or emulated quantum annealer.
+
+    As in the paper, seeds use different embeddings, and there are no spin-reversal transforms. Tiled solvers differ from the
+    paper in both.
+    """
+    tiled = solver.startswith("tiled")
+    options: dict[str, Any] = {"spin_reversal": tiled, "embeddings": 1 if tiled else EMBEDDINGS}
     if "qpu" in solver:
-        return dn.qpu.connect(spin_reversal=spin_reversal)
-    return dn.qpu.emulated("Advantage_system4", spin_reversal=spin_reversal)
+        return dn.qpu.connect(**options)
+    return dn.qpu.emulated("Advantage_system4", dn.qpu.Thermal(), **options)

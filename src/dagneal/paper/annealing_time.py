@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dagneal.paper.annealers import emulator_model
 from dagneal.paper.direct_runs import DirectRuns, DirectSummary, shares_differ
 from dagneal.paper.items import Item, Section, Setting, Table, format_number, format_numbers, verdict
 from dagneal.paper.published import SMALL, TABLE_6, TITLES
@@ -68,13 +69,14 @@ def section(records: Records, setting: Setting) -> Section:
         rows,
     )
     notes = [
-        "The paper ran Tables 3 to 6 on Advantage 1.1 with a new embedding for each call. Here all runs of a problem use "
-        "the same embedding, and access times are those of Advantage_system4."
+        "The paper ran Tables 3 to 6 on Advantage 1.1 with a new embedding for each call. Here each of the ten runs has its "
+        "own embedding, and access times are those of Advantage_system4."
     ]
     if setting.quantum == "qa":
         notes.append(
-            "The three parameters of the emulator were fitted to this table. It shows the quality of the fit, not of "
-            "predictions."
+            f"The settings of the emulator, {emulator_model()}, were fitted to this table. It shows the quality of the fit, "
+            "not of predictions. The page Results of the emulator in the documentation (docs/results/emulator.md) has 40 "
+            "runs of each cell for two models."
         )
     return Section(*verdict(shape, reasons), [table], notes=notes)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import comb
+from typing import Any
 
 import dagneal as dn
+from dagneal.paper.annealers import emulator_model
 from dagneal.paper.items import mean
 from dagneal.paper.problems import recorded_graph, true_network
 from dagneal.paper.records import Case, Records
@@ -36,8 +38,10 @@ class DirectRuns:
 
     def cases(self) -> list[Case]:
         """Return the runs, one case per seed."""
-        inputs = {"network": self.network, "data": self.data, "solver": self.solver, "reads": self.reads}
+        inputs: dict[str, Any] = {"network": self.network, "data": self.data, "solver": self.solver, "reads": self.reads}
         time = {} if self.microseconds is None else {"microseconds": self.microseconds}
+        if self.solver == "qa":
+            inputs["model"] = emulator_model()
         return [Case("direct", inputs | time | {"seed": seed}) for seed in self.seeds]
 
     def summary(self, records: Records) -> DirectSummary | None:

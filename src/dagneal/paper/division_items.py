@@ -10,7 +10,7 @@ from dagneal.paper.published import TABLE_9, TABLE_10, TABLE_11
 DATA = "expected 10000"
 LUNG_CANCER_SIZES, WASTE_SIZES, ALARM_SIZES = (3, 4, 5), tuple(range(3, 10)), tuple(range(3, 16))
 PADDED, TRUE = "expected 10000 padded", "expected 10000"  # data of alarm-15 with padded and with true numbers of states
-# Number of runs of simulated annealing in single precision, at the paper's scale and at the quick scale. Runs with 6 to 11
+# Number of runs of simulated annealing in single precision, at the paper's scale and at the quick scale. Runs with 6 to 9
 # variables per subproblem take minutes.
 MANY, SOME, QUICK_RUNS = 30, 10, 10
 QUICK_ALARM = {3: 10, 4: 10, 5: 5, 12: 1, 13: 2, 14: 5, 15: 10}
@@ -30,14 +30,15 @@ def _all_solvers(sizes: tuple[int, ...], setting: Setting) -> list[DivisionRuns]
     runs = []
     for k in sizes:
         runs.append(DivisionRuns(DATA, k, "sa", _seeds(setting.choose(QUICK_RUNS, MANY))))
-        runs += [DivisionRuns(DATA, k, solver, SEEDS) for solver in (setting.quantum, setting.tiled)]
+        runs.append(DivisionRuns(DATA, k, setting.quantum, _seeds(setting.quantum_runs)))
+        runs.append(DivisionRuns(DATA, k, setting.tiled, SEEDS))
         runs.append(DivisionRuns(DATA, k, "sa", SEEDS, "double"))
     return runs
 
 
 def _alarm_runs(setting: Setting) -> list[DivisionRuns]:
     """Return runs on alarm-15: simulated annealing, and at the paper's scale also direct runs with quantum annealing."""
-    counts = setting.choose(QUICK_ALARM, {k: SOME if 6 <= k <= 11 else MANY for k in ALARM_SIZES})
+    counts = setting.choose(QUICK_ALARM, {k: SOME if 6 <= k <= 9 else MANY for k in ALARM_SIZES})
     runs = [DivisionRuns(PADDED, k, "sa", _seeds(count)) for k, count in counts.items()]
     if setting.scale == "paper":
         runs.append(DivisionRuns(PADDED, 15, setting.quantum, SEEDS))

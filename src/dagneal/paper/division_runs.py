@@ -11,6 +11,7 @@ import networkx as nx
 import numpy as np
 
 import dagneal as dn
+from dagneal.paper.annealers import emulator_model
 from dagneal.paper.problems import true_network
 from dagneal.paper.published import DivisionRow
 from dagneal.paper.records import Case, Records
@@ -67,7 +68,8 @@ class DivisionRuns:
             return [Case("blocks", inputs)]
         inputs |= {"seed": seed, "reads": READS, "precision": self.precision}
         if self.solver != "sa":
-            return [Case("blocks", inputs | {"microseconds": MICROSECONDS})]
+            model = {} if "qpu" in self.solver else {"model": emulator_model()}
+            return [Case("blocks", inputs | model | {"microseconds": MICROSECONDS})]
         seconds = comb(len(true_network(network).names), self.k) * subproblem_cost(self.k)
         parts = max(1, round(seconds / _PART_SECONDS))
         return [Case("blocks", inputs | {"part": part, "parts": parts}) for part in range(parts)]

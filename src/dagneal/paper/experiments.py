@@ -34,7 +34,14 @@ class Outcome:
 
 
 def sample_directly(
-    annealers: Annealers, network: str, data: str, solver: str, reads: int, seed: int, microseconds: float | None = None
+    annealers: Annealers,
+    network: str,
+    data: str,
+    solver: str,
+    reads: int,
+    seed: int,
+    microseconds: float | None = None,
+    model: str = "",
 ) -> Outcome:
     """Solve a problem without dividing it: sample its QUBO in the paper's encoding.
 
@@ -46,6 +53,7 @@ def sample_directly(
         reads: number of reads.
         seed: seed of the sampler.
         microseconds: annealing time per read on a quantum annealer.
+        model: model of the emulator; see `annealers.emulator_model`. It only identifies the run.
 
     Returns:
         An `Outcome` with these keys in `result`:

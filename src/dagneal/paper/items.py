@@ -97,6 +97,11 @@ class Setting:
         return "tiled" if self.quantum == "qa" else "tiled-qpu"
 
     @property
+    def quantum_runs(self) -> int:
+        """Number of runs of quantum annealing in Tables 9 and 10. With D-Wave's annealer, as many as in the paper."""
+        return 10 if self.scale == "paper" and self.quantum == "qa" else 5
+
+    @property
     def annealer(self) -> str:
         """Name of the quantum annealer in reports: `QA, emulated` or `QA`."""
         return "QA, emulated" if self.quantum == "qa" else "QA"

@@ -65,22 +65,55 @@ def distinct_counts(found: NDArray[np.bool_], size: int) -> NDArray[np.int64]:
     """
     generator = np.random.default_rng(0)
     chosen = generator.permuted(np.broadcast_to(np.arange(len(found)), (_SUBSETS, len(found))), axis=1)[:, :size]
-    return np.array([found[subset].any(axis=0).sum() for subset in chosen])
+    counts: NDArray[np.int64] = found[chosen].any(axis=1).sum(axis=1)
+    return counts
 
 
-def distinct_p(found: NDArray[np.bool_], published: int, size: int) -> float:
-    """Return the two-sided p-value of the paper's number of distinct edges among random subsets of our runs.
+def predict_distinct(found: NDArray[np.bool_], size: int) -> NDArray[np.int64]:
+    """Return predictions of the number of distinct edges in a set of new runs.
+
+    They are the numbers of random subsets of our runs, with two corrections for the finite number n of our runs. Subsets of
+    n runs vary less than independent sets: their variance is smaller by a factor of (n - size) / n. The mean of our runs has
+    an error, whose variance is size / n of that of a set. So the deviations from the mean are multiplied by sqrt((n + size)
+    / (n - size)). Each new run may also have an edge that none of our runs has. By the rule of succession, the probability
+    is 1 / (n + 2).
 
     Args:
-        found: whether each of our runs found each edge, shape (runs, edges).
-        published: number of distinct edges in all of the paper's runs together.
-        size: number of the paper's runs.
-
-    >>> distinct_p(np.ones((10, 3), dtype=bool), 3, 5), distinct_p(np.ones((10, 3), dtype=bool), 4, 5)
-    (1.0, 0.0)
+        found: whether each of our runs found each edge, shape (runs, edges). There are at least `2 * size` runs.
+        size: number of new runs.
     """
-    counts = distinct_counts(found, size)
-    return float(min(1.0, 2 * min((counts <= published).mean(), (counts >= published).mean())))
+    counts, runs = distinct_counts(found, size), len(found)
+    unseen = np.random.default_rng(1).binomial(size, 1 / (runs + 2), _SUBSETS)
+    spread = np.sqrt((runs + size) / (runs - size))
+    predicted: NDArray[np.int64] = np.rint(counts.mean() + (counts - counts.mean()) * spread).astype(np.int64) + unseen
+    return predicted
+
+
+def distinct_p(predicted: NDArray[np.int64], published: int) -> float:
+    """Return the two-sided p-value of the paper's number of distinct edges.
+
+    Args:
+        predicted: predictions; see `predict_distinct`.
+        published: number of distinct edges in all of the paper's runs together.
+
+    >>> distinct_p(predict_distinct(np.ones((10, 3), dtype=bool), 5), 3)
+    1.0
+    """
+    return float(min(1.0, 2 * min((predicted <= published).mean(), (predicted >= published).mean())))
+
+
+def accepted_counts(predicted: NDArray[np.int64], level: float) -> tuple[int, int]:
+    """Return the smallest and the largest number of distinct edges that do not count as a difference.
+
+    Args:
+        predicted: predictions; see `predict_distinct`.
+        level: largest p-value that counts as a difference.
+
+    >>> accepted_counts(predict_distinct(np.ones((30, 3), dtype=bool), 5), 0.01)
+    (3, 5)
+    """
+    counts = [count for count in range(int(predicted.max()) + 1) if distinct_p(predicted, count) >= level]
+    return counts[0], counts[-1]
 
 
 def detectable_difference(ours: Sequence[int], size: int, level: float) -> int:

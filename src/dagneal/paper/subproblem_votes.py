@@ -32,6 +32,7 @@ class SubproblemRun:
         part: index of the part to solve, from 0.
         parts: number of parts of the run.
         precision: `single` to round the coefficients of the QUBOs to 32-bit floats, as the paper's authors did.
+        model: model of the emulator; see `annealers.emulator_model`. It only identifies the run.
     """
 
     network: str
@@ -44,6 +45,7 @@ class SubproblemRun:
     part: int = 0
     parts: int = 1
     precision: str = "double"
+    model: str = ""
 
     def solve(self, annealers: Annealers) -> Outcome:
         """Solve the subproblems and count their votes.

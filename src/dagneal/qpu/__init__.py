@@ -1,5 +1,6 @@
 """Quantum annealers: chips, embeddings, tiling, submission, plans and an emulator. Needs `pip install dagneal[qpu]`."""
 
+from dagneal.qpu.chip_models import SpinVectors as SpinVectors, Thermal as Thermal
 from dagneal.qpu.chips import check_installed as check_installed
 from dagneal.qpu.cloud import hybrid as hybrid
 from dagneal.qpu.emulator import emulated as emulated
