@@ -36,6 +36,7 @@ GRIDS = {
     "thermal": {"noise": (0.02, 0.04, 0.06), "sweeps": (30.0, 60.0, 120.0), "cold": (2.0, 3.0, 4.0)},
     "spin-vectors": {"noise": (0.02, 0.04, 0.06), "sweeps": (30.0, 60.0, 120.0), "readout": (0.5, 0.65, 0.8)},
 }
+STORED = Path(__file__).parent / "results" / "emulator-draws.jsonl"
 SCREENED = 8  # draws per cell of the grid
 
 Draw = dict[str, Any]
@@ -162,6 +163,7 @@ def collect(name: str, cells: list[Cell], draws: int, path: Path, fewest: dict[i
             key = f"{model!r} {cell.label} table {cell.table}, {reads} reads, seed {seed}"
             if key not in stored:
                 stored[key] = run(seed, reads)
+                path.parent.mkdir(exist_ok=True)
                 with path.open("a", encoding="utf-8") as file:
                     file.write(json.dumps({"key": key, "draw": stored[key]}) + "\n")
             own.append(stored[key])
@@ -175,6 +177,17 @@ def read_draws(path: Path) -> dict[str, Draw]:
     if not path.exists():
         return {}
     return {entry["key"]: entry["draw"] for entry in map(json.loads, path.read_text(encoding="utf-8").splitlines())}
+
+
+def select_draws(stored: dict[str, Draw], model: str) -> dict[Cell, list[Draw]]:
+    """Return the draws of each cell with one model, for the cells that have draws."""
+    selected = {}
+    for cell in list_cells():
+        prefix = f"{model} {cell.label} table {cell.table}, {cell.reads} reads, seed "
+        draws = [stored[f"{prefix}{seed}"] for seed in range(1, DRAWS + 1) if f"{prefix}{seed}" in stored]
+        if draws:
+            selected[cell] = draws
+    return selected
 
 
 def log_likelihood(cell: Cell, draws: list[Draw]) -> float:
@@ -252,13 +265,7 @@ def report(options: argparse.Namespace) -> None:
     """Print a table for each table of the paper, and the log-likelihoods of both models; draw a figure."""
     stored = read_draws(options.records)
     models = [repr(make_model(name)) for name in MODELS]
-    results: dict[str, dict[Cell, list[Draw]]] = {}
-    for model in models:
-        for cell in list_cells():
-            prefix = f"{model} {cell.label} table {cell.table}, {cell.reads} reads, seed "
-            draws = [stored[f"{prefix}{seed}"] for seed in range(1, DRAWS + 1) if f"{prefix}{seed}" in stored]
-            if draws:
-                results.setdefault(model, {})[cell] = draws
+    results = {model: select_draws(stored, model) for model in models}
     for tables, names in (((6,), "Table 6 (calibration)"), ((4,), "Table 4 (held out)"), ((9, 10, 11), "Tables 9 to 11")):
         print(f"\n{names}\n\n| cell | figure | the paper | {' | '.join(map(_plain, models))} | draws |")
         print("|---|---|---|" + "---|" * len(models) + "---|")
@@ -329,7 +336,7 @@ def main() -> None:
         if needs_model:
             command.add_argument("model", help=f"model with settings: {settings}")
             command.add_argument("--draws", type=int, help="number of draws of each cell")
-        command.add_argument("--records", type=Path, default=Path("emulator-draws.jsonl"), help="file of draws")
+        command.add_argument("--records", type=Path, default=STORED, help="file of draws")
         command.add_argument("--tables", type=int, nargs="*", help="only these tables")
         command.add_argument("-o", "--output", type=Path, help="folder of the figure")
         command.set_defaults(run=function)

@@ -51,11 +51,11 @@ def _seeds(count: int) -> tuple[int, ...]:
     return tuple(range(1, count + 1))
 
 
-LUNG_CANCER = DivisionTable(
+LUNG_CANCER_TABLE = DivisionTable(
     "lung-cancer", 9, 4, "lung-cancer", TABLE_9, _lung_cancer_runs, {DATA: LUNG_CANCER_SIZES}, DATA
-).item()
-WASTE = DivisionTable("waste", 10, 5, "waste", TABLE_10, _waste_runs, {DATA: WASTE_SIZES}, DATA).item()
-ALARM = DivisionTable(
+)
+WASTE_TABLE = DivisionTable("waste", 10, 5, "waste", TABLE_10, _waste_runs, {DATA: WASTE_SIZES}, DATA)
+ALARM_TABLE = DivisionTable(
     "alarm",
     11,
     6,
@@ -74,4 +74,6 @@ ALARM = DivisionTable(
         "The paper did not divide this problem with QA, because hundreds of consecutive submissions failed. The tables of "
         "LC and Waste show how few calls tiling needs.",
     ),
-).item()
+)
+TABLES = (LUNG_CANCER_TABLE, WASTE_TABLE, ALARM_TABLE)
+LUNG_CANCER, WASTE, ALARM = (table.item() for table in TABLES)

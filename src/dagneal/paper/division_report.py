@@ -132,14 +132,27 @@ class DivisionTable:
         """Return the runs with the requested subproblem sizes k."""
         return [runs for runs in self.runs(setting) if not setting.sizes or runs.k in setting.sizes]
 
+    def compare(self, records: Records, setting: Setting) -> tuple[list[DivisionResult], dict[int, list[float]]]:
+        """Compare our runs with the paper's rows.
+
+        Args:
+            records: records of finished runs.
+            setting: options of the evaluation.
+
+        Returns:
+            A tuple: all results, those with the paper's arities and precision first; and for each of these that has enough
+            runs, by index, the adjusted p-values of its correct, wrong, distinct correct and distinct wrong edges.
+        """
+        truth = true_network(self.network).dag
+        chosen = [runs for runs in self.select_runs(setting) if not runs.solver.startswith("tiled")]
+        results = [self._result(runs, records, truth) for runs in sorted(chosen, key=self._is_main, reverse=True)]
+        return results, _adjusted_p_values([result for result in results if self._is_main(result.runs)])
+
     def section(self, records: Records, setting: Setting) -> Section:
         """Return the report section for the table: the paper's table, further methods, reference methods and the figure."""
         truth = true_network(self.network).dag
-        results = [
-            self._result(runs, records, truth) for runs in self.select_runs(setting) if not runs.solver.startswith("tiled")
-        ]
+        results, p_values = self.compare(records, setting)
         main = [result for result in results if self._is_main(result.runs)]
-        p_values = _adjusted_p_values(main)
         tables = [
             self._paper_table(main, p_values, setting),
             self._power_table(main, p_values),
