@@ -32,9 +32,9 @@ from dagneal.qpu.chip_models import MODELS, make_model
 SCORE, MAX_PARENTS, ENCODING = dn.BDeu(1.0), 2, dn.PAPER
 SYSTEM, EMBEDDINGS, DRAWS = "Advantage_system4", 10, 40
 LARGE_EMBEDDINGS = 3  # for alarm-15 without division, whose embeddings take a minute each
-GRIDS = {
-    "thermal": {"noise": (0.02, 0.04, 0.06), "sweeps": (30.0, 60.0, 120.0), "cold": (2.0, 3.0, 4.0)},
-    "spin-vectors": {"noise": (0.02, 0.04, 0.06), "sweeps": (30.0, 60.0, 120.0), "readout": (0.5, 0.65, 0.8)},
+GRIDS = {  # settings for the screening; a first grid had 30 to 120 sweeps
+    "thermal": {"noise": (0.03, 0.04, 0.05), "sweeps": (120.0, 240.0), "cold": (2.5, 3.0)},
+    "spin-vectors": {"noise": (0.04, 0.06), "sweeps": (240.0, 480.0), "readout": (0.65, 0.8)},
 }
 STORED = Path(__file__).parent / "results" / "emulator-draws.jsonl"
 SCREENED = 8  # draws per cell of the grid
@@ -160,7 +160,7 @@ def collect(name: str, cells: list[Cell], draws: int, path: Path, fewest: dict[i
         sampler = dn.qpu.emulated(SYSTEM, model, spin_reversal=False, embeddings=LARGE_EMBEDDINGS if large else EMBEDDINGS)
         run = partial(divide if cell.k else sample_directly, cell, sampler)
         for seed in range(1, draws + 1):
-            key = f"{model!r} {cell.label} table {cell.table}, {reads} reads, seed {seed}"
+            key = draw_key(repr(model), cell, reads, seed)
             if key not in stored:
                 stored[key] = run(seed, reads)
                 path.parent.mkdir(exist_ok=True)
@@ -170,6 +170,11 @@ def collect(name: str, cells: list[Cell], draws: int, path: Path, fewest: dict[i
         result.append(own)
         print(f"{model!r}: {cell.label}: {summary(cell, own)}", flush=True)
     return result
+
+
+def draw_key(model: str, cell: Cell, reads: int, seed: int) -> str:
+    """Return the key of a draw in the file. Tables 4 and 6 share cells."""
+    return f"{model}: {cell.label}: {reads} reads, seed {seed}"
 
 
 def read_draws(path: Path) -> dict[str, Draw]:
@@ -183,8 +188,8 @@ def select_draws(stored: dict[str, Draw], model: str) -> dict[Cell, list[Draw]]:
     """Return the draws of each cell with one model, for the cells that have draws."""
     selected = {}
     for cell in list_cells():
-        prefix = f"{model} {cell.label} table {cell.table}, {cell.reads} reads, seed "
-        draws = [stored[f"{prefix}{seed}"] for seed in range(1, DRAWS + 1) if f"{prefix}{seed}" in stored]
+        keys = [draw_key(model, cell, cell.reads, seed) for seed in range(1, DRAWS + 1)]
+        draws = [stored[key] for key in keys if key in stored]
         if draws:
             selected[cell] = draws
     return selected
