@@ -26,6 +26,7 @@ from uuid import uuid4
 import dimod
 import numpy as np
 
+from dagneal.qpu.chips import chip_graph
 from dagneal.qpu.embedding import graph_name, working_graph
 from support.quantum import small_chip
 from support.waiting import TIMEOUT
@@ -34,7 +35,6 @@ TOKEN = "DEV-0123456789abcdef0123456789abcdef01234567"
 NAME = "Advantage2_system4.1"
 OFFLINE = "Solver is offline"
 _ROOT = "/sapi/v2/"
-_LONGEST_POLL = 1.0  # seconds; the service may answer a poll earlier than the client allows
 _PARAMETERS = ("num_reads", "annealing_time", "answer_mode", "auto_scale", "label")
 
 
@@ -82,6 +82,15 @@ def fail_randomly(seed: int, share: float = 0.3) -> Policy:
         return Failure(status, "try again later", retry_after, late=kind != "submit" and generator.random() < 0.5)
 
     return fail
+
+
+def corner_chip() -> Any:
+    """Return an emulated chip on which only 160 qubits in a corner work, so that a short run needs several calls."""
+    import dwave.graphs
+
+    whole, corner = chip_graph("zephyr", (6,)), chip_graph("zephyr", (2,))
+    move = next(iter(dwave.graphs.zephyr_sublattice_mappings(corner, whole)))
+    return small_chip(sweeps=3.0, broken=sorted(set(whole) - {move(qubit) for qubit in corner}))
 
 
 @dataclass(eq=False)
@@ -134,6 +143,7 @@ class Service:
         token: token that the service accepts; None if no token is valid.
         offline: whether the solver is offline. All unfinished problems then fail.
         hold_after: number of problems after which accepted problems stay pending; None to solve all problems.
+        longest_poll: seconds after which a poll ends without news, even if the client would wait longer.
         accept_invalid: whether the service accepts an invalid problem and then fails, instead of refusing it.
         problems: accepted problems by id.
         requests: number of requests of each kind.
@@ -141,11 +151,12 @@ class Service:
     """
 
     def __init__(self, policy: Policy | None = None, limits: dict[str, Any] | None = None, chip: Any = None) -> None:
-        self.chip = small_chip(sweeps=3.0) if chip is None else chip
+        self.chip = corner_chip() if chip is None else chip
         self.policy = policy
         self.token: str | None = TOKEN
         self.offline = False
         self.hold_after: int | None = None
+        self.longest_poll = 0.5
         self.accept_invalid = False
         self.problems: dict[str, Problem] = {}
         self.requests: Counter[str] = Counter()
@@ -153,7 +164,7 @@ class Service:
         self.advertised = self.chip.properties | {
             "category": "qpu",
             "supported_problem_types": ["ising", "qubo"],
-            "num_qubits": max(self.chip.nodelist) + 1,
+            "num_qubits": len(chip_graph(self.chip.system.topology, self.chip.system.shape)),
             "qubits": list(self.chip.nodelist),
             "couplers": [list(edge) for edge in self.chip.edgelist],
             "parameters": dict.fromkeys(_PARAMETERS, "a parameter"),
@@ -299,9 +310,11 @@ class Service:
 
     def _poll(self, chosen: list[Problem], seconds: float) -> list[dict[str, Any]]:
         """Wait until a problem ends, and return the descriptions of all chosen problems."""
-        self._changed.wait_for(
-            lambda: self._server.closing or any([self._advance(problem) for problem in chosen]), min(seconds, _LONGEST_POLL)
-        )
+
+        def has_news() -> bool:
+            return self._server.closing or any([self._advance(problem) for problem in chosen])  # advance all of them
+
+        self._changed.wait_for(has_news, min(seconds, self.longest_poll))
         return [problem.describe() for problem in chosen]
 
     def _advance(self, problem: Problem) -> bool:

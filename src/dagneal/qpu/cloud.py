@@ -95,7 +95,11 @@ class CloudBackend:
         """Do nothing, because no computation runs on this computer; see `Backend.watch`."""
 
     def close(self) -> None:
-        """Close the connection to the service; see `Backend.close`."""
+        """Close the connection to the service; see `Backend.close`.
+
+        Do not wait for problems without an answer. A later run can still fetch their answers by id.
+        """
+        self.sampler.client.DEFAULT_WAIT_ON_CLOSE = False  # by default, the client could wait forever
         self.sampler.close()
 
 
@@ -169,8 +173,9 @@ class _translate_errors:  # noqa: N801 - used like a function
         from dwave.cloud.api import exceptions as api
 
         message, cause = redact(str(error)), safe_cause(error)
+        status = getattr(error, "error_code", None)  # the client often raises SolverError with the status of the service
         ended = (cloud.ProblemNotFoundError, api.ResourceNotFoundError, cloud.CanceledFutureError, cloud.SolverOfflineError)
-        if isinstance(error, ended):  # the service has no answer and never will have
+        if isinstance(error, ended) or status == 404:  # the service has no answer and never will have
             raise UnknownProblemError(f"{type(error).__name__}: {message}") from cause
         final = (
             cloud.SolverAuthenticationError,
@@ -180,7 +185,7 @@ class _translate_errors:  # noqa: N801 - used like a function
         )
         if isinstance(error, cloud.SolverFailureError | cloud.InvalidProblemError):
             raise RefusedError(f"the quantum annealer refused the problem: {message}") from cause
-        if isinstance(error, final):  # for example an expired token; a later run may still fetch the answer
+        if isinstance(error, final) or status in (400, 401, 403):  # for example an expired token; a later run may still fetch the answer
             raise InputError(f"D-Wave refused the call ({type(error).__name__}): {message}") from cause
         if isinstance(error, OSError | TimeoutError | cloud.PollingTimeout | cloud.SolverError):
             raise TransientError(f"{type(error).__name__}: {message}") from cause
