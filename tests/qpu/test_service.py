@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import CancelledError
 
 import dimod
 import numpy as np
@@ -22,6 +23,7 @@ from support.solving import solve
 from support.waiting import TIMEOUT
 
 LEARN = "learn rows.csv --solver qpu --reads 5 --divide 3 --rule penalty --journal run.db -o found.json --quiet".split()
+UNUSUAL = "correct+horse/battery=staple"  # a token in another form than D-Wave's tokens
 IN_FLIGHT = 4  # problems that a run sends before it has the first answer
 
 
@@ -196,6 +198,20 @@ def test_ctrl_c_cancels_pending_problems(service, expected, tmp_path):
     assert service.count("COMPLETED") == calls
 
 
+@pytest.mark.parametrize("interrupt", [False, True], ids=["cancel", "Ctrl-C"])
+def test_a_problem_is_cancelled_during_a_pause_before_a_retry(interrupt, service):
+    def stop(_):
+        if interrupt:
+            raise KeyboardInterrupt
+        qpu.cancel()
+
+    service.hold_after = 0
+    service.policy = lambda service, kind: Failure(429) if kind == "poll" and service.requests["poll"] == 1 else None
+    with dn.qpu.connect(retry=RetryPolicy(sleep=stop)) as qpu, pytest.raises((KeyboardInterrupt, CancelledError)):
+        qpu.submitter.answer(small_problem(service), {"num_reads": 2})
+    assert [problem.status for problem in service.problems.values()] == ["CANCELLED"]
+
+
 # Failures of the service
 
 
@@ -319,3 +335,40 @@ def test_a_refused_problem_ends_the_run_with_the_reason(limit, reason, accepted,
     assert reason in error
     assert service.requests["submit"] <= IN_FLIGHT
     assert service.count("COMPLETED") == 0
+
+
+# The token
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("place", "token", "expired"),
+    [("environment", TOKEN, False), ("file", UNUSUAL, False), ("environment", UNUSUAL, True)],
+    ids=["environment", "file", "expired"],
+)
+def test_the_token_never_appears(place, token, expired, service, cache, tmp_path, monkeypatch):
+    """Even the most detailed log of the client, which is switched on here, does not contain the token."""
+
+    def expire(service, kind):
+        service.token = None if service.problems else token
+
+    service.token, service.policy = token, expire if expired else fail_randomly(1)
+    config = tmp_path / "secret.conf"
+    if place == "file":
+        config.write_text(f"[defaults]\nendpoint = {service.endpoint}\ntoken = {token}\n")
+        monkeypatch.setenv("DWAVE_CONFIG_FILE", str(config))
+        monkeypatch.delenv("DWAVE_API_TOKEN")
+    else:
+        monkeypatch.setenv("DWAVE_API_TOKEN", token)
+    monkeypatch.setenv("DWAVE_LOG_LEVEL", "trace")
+    command = [sys.executable, "-m", "dagneal", *LEARN, "--json", "-o", "page.html"]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+    assert ran.returncode == (2 if expired else 0), ran.stderr
+    assert "create_session" in ran.stderr  # the log is there, and it would contain the token
+    assert "[hidden]" in ran.stderr
+    written = [path for folder in (tmp_path, cache) for path in folder.rglob("*") if path.is_file() and path != config]
+    names = {path.name for path in written}
+    assert {"run.db", "cache.db"} | (set() if expired else {"found.json", "page.html"}) <= names
+    assert token not in ran.stdout + ran.stderr
+    for path in written:
+        assert token.encode() not in path.read_bytes(), path

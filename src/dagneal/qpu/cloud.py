@@ -73,11 +73,7 @@ class CloudBackend:
     def fetch(self, problem_id: str, timeout: float) -> dimod.SampleSet:
         """Wait for and return the answer to a problem, which this run or an earlier run sent; see `Backend.fetch`."""
         with _translate_errors():
-            future = self._futures.get(problem_id)
-            if future is None:
-                future = self.sampler.client.retrieve_answer(problem_id)
-                future.solver = self.sampler.solver  # needed to decode and cancel; the client does not set it
-                self._futures[problem_id] = future  # allows `cancel` during the wait
+            future = self._find(problem_id)
             if not future.wait(timeout=timeout):
                 raise TransientError(f"no answer within {timeout:g} s")
             self._futures.pop(problem_id, None)
@@ -86,10 +82,18 @@ class CloudBackend:
         return answer
 
     def cancel(self, problem_id: str) -> None:
-        """Cancel a problem; see `Backend.cancel`."""
-        future = self._futures.pop(problem_id, None)
-        if future is not None:
-            future.cancel()
+        """Cancel a problem, even if a request for its answer has failed; see `Backend.cancel`."""
+        self._find(problem_id).cancel()
+        self._futures.pop(problem_id, None)
+
+    def _find(self, problem_id: str) -> Any:
+        """Return the future of a problem. If there is none, request the answer."""
+        future = self._futures.get(problem_id)
+        if future is None:
+            future = self.sampler.client.retrieve_answer(problem_id)
+            future.solver = self.sampler.solver  # needed to decode and cancel; the client does not set it
+            self._futures[problem_id] = future  # allows `cancel` during the wait
+        return future
 
     def watch(self, is_cancelled: Callable[[], bool]) -> None:
         """Do nothing, because no computation runs on this computer; see `Backend.watch`."""

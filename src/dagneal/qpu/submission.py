@@ -106,9 +106,11 @@ class Submitter:
         while failures < self.retry.attempts:
             if self.state.stopped.is_set():
                 raise CancelledError("the call was cancelled")
-            if failures:
-                self._pause(min(60.0, self.retry.pause * 2 ** (failures - 1)))
             try:
+                if failures:
+                    self._pause(min(60.0, self.retry.pause * 2 ** (failures - 1)))
+                    if self.state.stopped.is_set():
+                        continue
                 if problem_id is None:
                     if self.state.final is not None:  # an error that ended another call would end this call too
                         raise self.state.final
