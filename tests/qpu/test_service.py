@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import CancelledError
 
@@ -14,7 +15,7 @@ import pytest
 
 import dagneal as dn
 from dagneal.cli import main
-from dagneal.qpu import tiling
+from dagneal.qpu import cloud, tiling
 from dagneal.qpu.backend import TransientError, UnknownProblemError
 from dagneal.qpu.submission import RetryPolicy
 from support.quantum import NO_DELAY
@@ -210,6 +211,59 @@ def test_a_problem_is_cancelled_during_a_pause_before_a_retry(interrupt, service
     with dn.qpu.connect(retry=RetryPolicy(sleep=stop)) as qpu, pytest.raises((KeyboardInterrupt, CancelledError)):
         qpu.submitter.answer(small_problem(service), {"num_reads": 2})
     assert [problem.status for problem in service.problems.values()] == ["CANCELLED"]
+
+
+def test_an_answer_that_arrives_before_the_cancellation_is_not_paid_for_again(service):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    def finish_first(service, kind):
+        if kind == "cancel":
+            service.release()
+        return Failure(429) if kind == "poll" else None
+
+    service.hold_after, service.policy = 0, finish_first
+    call = small_problem(service), {"num_reads": 2}
+    with dn.SqliteJournal("run.db") as journal:
+        with dn.qpu.connect(retry=RetryPolicy(sleep=interrupt), journal=journal) as qpu, pytest.raises(KeyboardInterrupt):
+            qpu.submitter.answer(*call)
+        with dn.qpu.connect(retry=NO_DELAY, journal=journal) as qpu:
+            assert not qpu.submitter.answer(*call).info["sent_now"]
+    assert [problem.status for problem in service.problems.values()] == ["COMPLETED"]
+
+
+def test_ctrl_c_cancels_a_problem_that_has_no_id_yet(service, monkeypatch):
+    from dwave.cloud.computation import Future
+
+    def interrupt(future, timeout=None):
+        raise KeyboardInterrupt
+
+    service.hold_after = 0
+    monkeypatch.setattr(Future, "wait_id", interrupt)
+    with dn.qpu.connect() as qpu, pytest.raises(KeyboardInterrupt):
+        qpu.submitter.answer(small_problem(service), {"num_reads": 2})
+    assert [problem.status for problem in service.problems.values()] == ["CANCELLED"]
+
+
+def test_a_problem_whose_id_arrives_too_late_is_cancelled_and_sent_again(service, monkeypatch):
+    late = threading.Event()
+
+    def delay(service, kind):
+        if kind == "submit" and not late.is_set():
+            late.wait(TIMEOUT)
+
+    def recover(_):
+        late.set()
+        service.wait_until(lambda: service.count("CANCELLED") == 1)
+        service.release()
+        monkeypatch.setattr(cloud, "_ID_TIMEOUT", TIMEOUT)
+
+    monkeypatch.setattr(cloud, "_ID_TIMEOUT", 0.05)
+    monkeypatch.setattr(cloud, "_CANCEL_TIMEOUT", 0.05)
+    service.hold_after, service.policy = 0, delay
+    with dn.qpu.connect(retry=RetryPolicy(sleep=recover)) as qpu:
+        qpu.submitter.answer(small_problem(service), {"num_reads": 2})
+    assert [problem.status for problem in service.problems.values()] == ["CANCELLED", "COMPLETED"]
 
 
 # Failures of the service

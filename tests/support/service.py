@@ -217,6 +217,8 @@ class Service:
         """Solve the problems that `hold_after` keeps pending."""
         with self._changed:
             self.hold_after = None
+            for problem in self.problems.values():
+                self._advance(problem)
             self._changed.notify_all()
 
     def wait_until(self, condition: Callable[[], bool]) -> None:

@@ -20,6 +20,7 @@ from dagneal.qpu.embedding import graph_name, working_graph
 
 _SETUP = "run `dwave setup` (or `dwave auth login`) and try `dwave ping`"
 _ID_TIMEOUT = 120.0  # seconds to wait for the id of a sent problem
+_CANCEL_TIMEOUT = 10.0  # seconds to wait until a problem without an id is cancelled
 
 
 @dataclass(eq=False)
@@ -63,6 +64,7 @@ class CloudBackend:
                 problem_id = future.wait_id(timeout=_ID_TIMEOUT)
             except BaseException:  # time-out or Ctrl-C: cancel, because the problem may still arrive and cost money
                 future.cancel()
+                future.wait(timeout=_CANCEL_TIMEOUT)  # the client cancels only when it knows the id, and only while it is open
                 raise
             if problem_id is None:  # the submission failed; result() raises the reason
                 future.result()
