@@ -39,7 +39,7 @@ _PARAMETERS = ("num_reads", "annealing_time", "answer_mode", "auto_scale", "labe
 
 
 @dataclass(eq=False)
-class Failure(Exception):
+class ServiceError(Exception):
     """A failed request.
 
     Attributes:
@@ -55,7 +55,7 @@ class Failure(Exception):
     late: bool = False
 
 
-Policy = Callable[["Service", str], Failure | None]
+Policy = Callable[["Service", str], ServiceError | None]
 """Function that is called for each request, with the service and the kind of the request.
 
 The kinds are `solvers`, `submit`, `poll`, `fetch` and `cancel`. The function returns a failure, or None if the request
@@ -74,12 +74,12 @@ def fail_randomly(seed: int, share: float = 0.3) -> Policy:
     """
     generator = random.Random(seed)
 
-    def fail(_: Service, kind: str) -> Failure | None:
+    def fail(_: Service, kind: str) -> ServiceError | None:
         if kind == "solvers" or generator.random() >= share:
             return None
         status = generator.choice([None, 429, 503])
         retry_after = generator.choice([None, 0]) if status else None
-        return Failure(status, "try again later", retry_after, late=kind != "submit" and generator.random() < 0.5)
+        return ServiceError(status, "try again later", retry_after, late=kind != "submit" and generator.random() < 0.5)
 
     return fail
 
@@ -160,7 +160,7 @@ class Service:
         self.accept_invalid = False
         self.problems: dict[str, Problem] = {}
         self.requests: Counter[str] = Counter()
-        self.failures: list[Failure] = []
+        self.failures: list[ServiceError] = []
         self.advertised = self.chip.properties | {
             "category": "qpu",
             "supported_problem_types": ["ising", "qubo"],
@@ -231,7 +231,7 @@ class Service:
             assert self._changed.wait_for(condition, TIMEOUT), "the service waited in vain"
 
     def respond(self, method: str, target: str, token: str | None, body: bytes) -> Any:
-        """Return the content of the answer to a request, or raise `Failure`.
+        """Return the content of the answer to a request, or raise `ServiceError`.
 
         Args:
             method: `GET`, `POST` or `DELETE`.
@@ -251,7 +251,7 @@ class Service:
                 self.failures.append(failure)
             if failure is None or failure.late:
                 if self.token is None or token != self.token:
-                    raise Failure(401, "Invalid token or access denied")
+                    raise ServiceError(401, "Invalid token or access denied")
                 content = self._answer(kind, parts, query, body)
         if failure is not None:
             raise failure
@@ -275,7 +275,7 @@ class Service:
     def _describe_solvers(self, names: list[str], chosen: str) -> Any:
         """Return the description of the solver that is named in the path, or a list with all solvers."""
         if names and names[0] != NAME:
-            raise Failure(404, "Solver does not exist or apitoken does not have access")
+            raise ServiceError(404, "Solver does not exist or apitoken does not have access")
         whole = {
             "identity": self.identity,
             "status": "OFFLINE" if self.offline else "ONLINE",
@@ -307,14 +307,15 @@ class Service:
 
     def _find(self, name: str) -> Problem:
         if name not in self.problems:
-            raise Failure(404, "Problem does not exist or apitoken does not have access")
+            raise ServiceError(404, "Problem does not exist or apitoken does not have access")
         return self.problems[name]
 
     def _poll(self, chosen: list[Problem], seconds: float) -> list[dict[str, Any]]:
         """Wait until a problem ends, and return the descriptions of all chosen problems."""
 
         def has_news() -> bool:
-            return self._server.closing or any([self._advance(problem) for problem in chosen])  # advance all of them
+            ended = [self._advance(problem) for problem in chosen]
+            return self._server.closing or any(ended)
 
         self._changed.wait_for(has_news, min(seconds, self.longest_poll))
         return [problem.describe() for problem in chosen]
@@ -352,7 +353,7 @@ def _find_kind(method: str, parts: list[str], query: dict[str, str]) -> str:
             return "fetch" if len(parts) == 2 else "poll"
         if method in ("POST", "DELETE"):
             return "submit" if method == "POST" else "cancel"
-    raise Failure(404, "Unknown address")
+    raise ServiceError(404, "Unknown address")
 
 
 def _decode_problem(content: dict[str, Any], properties: dict[str, Any]) -> dimod.BinaryQuadraticModel:
@@ -362,10 +363,11 @@ def _decode_problem(content: dict[str, Any], properties: dict[str, Any]) -> dimo
     """
     data = content["data"]
     fields = np.frombuffer(base64.b64decode(data["lin"]), dtype="<f8")
-    linear = {qubit: value for qubit, value in zip(properties["qubits"], fields.tolist(), strict=True) if not math.isnan(value)}
-    pairs = [(a, b) for a, b in properties["couplers"] if a in linear and b in linear]
+    pairs = zip(properties["qubits"], fields.tolist(), strict=True)
+    linear = {qubit: value for qubit, value in pairs if not math.isnan(value)}
+    used = [(a, b) for a, b in properties["couplers"] if a in linear and b in linear]
     couplings = np.frombuffer(base64.b64decode(data["quad"]), dtype="<f8").tolist()
-    quadratic = {pair: value for pair, value in zip(pairs, couplings, strict=True) if value}
+    quadratic = {pair: value for pair, value in zip(used, couplings, strict=True) if value}
     vartype = {"ising": dimod.SPIN, "qubo": dimod.BINARY}[content["type"]]
     return dimod.BinaryQuadraticModel(linear, quadratic, data.get("offset", 0.0), vartype)
 
@@ -480,7 +482,7 @@ class _Handler(BaseHTTPRequestHandler):
             status = 200
             # The client checks that the answer has the media type and version that it asked for.
             headers["Content-Type"] = self.headers.get("Accept", "application/json")
-        except Failure as failure:
+        except ServiceError as failure:
             if failure.status is None:
                 self.close_connection = True
                 self.connection.shutdown(socket.SHUT_RDWR)

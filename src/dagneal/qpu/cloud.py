@@ -64,7 +64,7 @@ class CloudBackend:
                 problem_id = future.wait_id(timeout=_ID_TIMEOUT)
             except BaseException:  # time-out or Ctrl-C: cancel, because the problem may still arrive and cost money
                 future.cancel()
-                future.wait(timeout=_CANCEL_TIMEOUT)  # the client cancels only when it knows the id, and only while it is open
+                future.wait(timeout=_CANCEL_TIMEOUT)  # the client cancels when it knows the id, unless it is closed before
                 raise
             if problem_id is None:  # the submission failed; result() raises the reason
                 future.result()
@@ -128,7 +128,7 @@ def _connect(connect: Callable[[], Any], wanted: str, profile: str | None) -> An
     except SolverAuthenticationError:
         raise InputError(f"D-Wave does not accept the token in your configuration; {_SETUP}") from None
     except SolverNotFoundError:
-        raise InputError(f"no {wanted} is available to your account; list your solvers with `dwave solvers`") from None
+        raise InputError(f"no {wanted} is online for your account; list your solvers with `dwave solvers`") from None
     except SolverOfflineError:
         raise InputError(
             f"the {wanted} is offline, perhaps for maintenance; try again later or choose another solver"
@@ -191,7 +191,11 @@ class _translate_errors:  # noqa: N801 - used like a function
         )
         if isinstance(error, cloud.SolverFailureError | cloud.InvalidProblemError):
             raise RefusedError(f"the quantum annealer refused the problem: {message}") from cause
-        if isinstance(error, final) or status in (400, 401, 403):  # for example an expired token; a later run may still fetch the answer
+        if isinstance(error, final) or status in (
+            400,
+            401,
+            403,
+        ):  # such as an expired token; a later run may fetch the answer
             raise InputError(f"D-Wave refused the call ({type(error).__name__}): {message}") from cause
         if isinstance(error, OSError | TimeoutError | cloud.PollingTimeout | cloud.SolverError):
             raise TransientError(f"{type(error).__name__}: {message}") from cause
