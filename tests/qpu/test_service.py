@@ -200,6 +200,24 @@ def test_ctrl_c_cancels_pending_problems(service, expected, tmp_path):
     assert service.count("COMPLETED") == calls
 
 
+@pytest.mark.slow
+def test_ctrl_c_cancels_the_only_problem_of_a_run(service):
+    """Without subproblems, the main thread waits for the answer. It must notice Ctrl-C nevertheless."""
+    service.hold_after = 0
+    columns = "FilterState,FilterEfficiency,DustEmission"
+    words = ["--columns", columns, "--solver", "qpu", "--set", "direct=true", "--journal", "run.db", "--quiet"]
+    command = [sys.executable, "-m", "dagneal", "learn", "rows.csv", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        service.wait_until(lambda: service.requests["poll"] >= 2)
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=TIMEOUT)
+    assert (process.returncode, error_line(error)) == (130, "dagneal: stopped by Ctrl-C")
+    assert [problem.status for problem in service.problems.values()] == ["CANCELLED"]
+    service.release()
+    assert resume() == 0
+    assert service.count("COMPLETED") == 1
+
+
 @pytest.mark.parametrize("interrupt", [False, True], ids=["cancel", "Ctrl-C"])
 def test_a_problem_is_cancelled_during_a_pause_before_a_retry(interrupt, service):
     def stop(_):
