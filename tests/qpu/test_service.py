@@ -69,7 +69,7 @@ def prepare(service, folder, cache, patch):
     patch.setenv("DWAVE_API_TOKEN", TOKEN)
     patch.setenv("DWAVE_CACHE_HOME", str(folder / "api"))
     patch.setenv("DAGNEAL_CACHE", str(cache))
-    patch.setenv("NO_PROXY", "127.0.0.1")
+    patch.setenv("no_proxy", "127.0.0.1")
 
 
 def run_directly(journal, retry=NO_DELAY):
@@ -278,7 +278,7 @@ def test_a_problem_whose_id_arrives_too_late_is_cancelled_and_sent_again(service
         monkeypatch.setattr(cloud, "_ID_TIMEOUT", TIMEOUT)
 
     monkeypatch.setattr(cloud, "_ID_TIMEOUT", 0.05)
-    monkeypatch.setattr(cloud, "_CANCEL_TIMEOUT", 0.05)
+    monkeypatch.setattr(cloud, "_END_TIMEOUT", 0.05)
     service.hold_after, service.policy = 0, delay
     with dn.qpu.connect(retry=RetryPolicy(sleep=recover)) as qpu:
         qpu.submitter.answer(small_problem(service), {"num_reads": 2})
@@ -402,6 +402,22 @@ def test_a_missing_answer_ends_the_run_at_the_time_limit(service):
         service.release()
         with dn.qpu.connect(retry=retry, journal=journal) as qpu:
             assert not qpu.submitter.answer(bqm, {"num_reads": 2}).info["sent_now"]
+
+
+def test_closing_a_connection_to_a_service_that_hangs_ends(service, monkeypatch):
+    awake = threading.Event()
+
+    def hang(service, kind):
+        if kind == "cancel":
+            awake.wait(TIMEOUT)
+
+    service.hold_after, service.policy = 0, hang
+    monkeypatch.setattr(cloud, "_END_TIMEOUT", 0.05)
+    with dn.qpu.connect() as qpu:
+        qpu.backend.cancel(qpu.backend.submit(small_problem(service), {"num_reads": 2}))
+    assert service.count("PENDING") == 1
+    awake.set()
+    service.wait_until(lambda: service.count("CANCELLED") == 1)
 
 
 @pytest.mark.parametrize("accepted", [False, True], ids=["refused", "failed"])

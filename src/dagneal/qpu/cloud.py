@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from threading import Thread
 from typing import Any
 
 import dimod
@@ -20,7 +21,7 @@ from dagneal.qpu.embedding import graph_name, working_graph
 
 _SETUP = "run `dwave setup` (or `dwave auth login`) and try `dwave ping`"
 _ID_TIMEOUT = 120.0  # seconds to wait for the id of a sent problem
-_CANCEL_TIMEOUT = 10.0  # seconds to wait until a problem without an id is cancelled
+_END_TIMEOUT = 10.0  # seconds to wait until a problem without an id is cancelled, and until a connection is closed
 
 
 @dataclass(eq=False)
@@ -64,7 +65,7 @@ class CloudBackend:
                 problem_id = future.wait_id(timeout=_ID_TIMEOUT)
             except BaseException:  # time-out or Ctrl-C: cancel, because the problem may still arrive and cost money
                 future.cancel()
-                future.wait(timeout=_CANCEL_TIMEOUT)  # the client cancels when it knows the id, unless it is closed before
+                future.wait(timeout=_END_TIMEOUT)  # the client cancels when it knows the id, unless it is closed before
                 raise
             if problem_id is None:  # the submission failed; result() raises the reason
                 future.result()
@@ -103,10 +104,13 @@ class CloudBackend:
     def close(self) -> None:
         """Close the connection to the service; see `Backend.close`.
 
-        Do not wait for problems without an answer. A later run can still fetch their answers by id.
+        Do not wait for problems without an answer, because a later run can fetch their answers by id. If the network is
+        down, do not wait until the client gives up, which would take minutes.
         """
-        self.sampler.client.DEFAULT_WAIT_ON_CLOSE = False  # by default, the client could wait forever
-        self.sampler.close()
+        self.sampler.client.DEFAULT_WAIT_ON_CLOSE = False  # by default, the client waits for all answers
+        closing = Thread(target=self.sampler.close, daemon=True)
+        closing.start()
+        closing.join(_END_TIMEOUT)
 
 
 def _connect(connect: Callable[[], Any], wanted: str, profile: str | None) -> Any:
