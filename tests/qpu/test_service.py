@@ -104,7 +104,8 @@ def wait_for_pending(service, process, folder):
     """Wait until a run has sent all problems that it sends at a time, and has stored their ids."""
     deadline = time.monotonic() + TIMEOUT
     stored = b""
-    while service.count("PENDING") < IN_FLIGHT or not all(name.encode() in stored for name in list(service.problems)):
+    sent = service.hold_after + IN_FLIGHT
+    while len(service.problems) < sent or not all(name.encode() in stored for name in list(service.problems)):
         assert process.poll() is None, process.returncode
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -349,7 +350,7 @@ def test_failed_requests_do_not_change_the_network_or_pay_twice(seed, service, e
         solution = run_directly(journal)
     assert [list(edge) for edge in solution.edges] == edges
     assert len(service.problems) == calls
-    assert len(service.failures) > 3
+    assert len(service.failures) >= 3
 
 
 def test_a_submission_whose_reply_is_lost_is_repeated(service, expected):

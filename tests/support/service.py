@@ -75,11 +75,11 @@ def fail_randomly(seed: int, share: float = 0.3) -> Policy:
     generator = random.Random(seed)
 
     def fail(_: Service, kind: str) -> ServiceError | None:
-        if kind == "solvers" or generator.random() >= share:
+        if kind == "solvers":
             return None
-        status = generator.choice([None, 429, 503])
-        retry_after = generator.choice([None, 0]) if status else None
-        return ServiceError(status, "try again later", retry_after, late=kind != "submit" and generator.random() < 0.5)
+        fails, late = generator.random() < share, generator.random() < 0.5  # the n-th request always uses the same numbers
+        status, retry_after = generator.choice([None, 429, 503]), generator.choice([None, 0])
+        return ServiceError(status, "try again later", retry_after, late and kind != "submit") if fails else None
 
     return fail
 
