@@ -11,6 +11,7 @@ import json
 import math
 import random
 import socket
+import sys
 import threading
 import zlib
 from collections import Counter
@@ -135,11 +136,11 @@ class Service:
     """A running service with one solver. Use it in a `with` statement, which stops the server at the end.
 
     Args:
-        policy: function that decides which requests fail; see `Policy`.
-        limits: properties of the solver that the service enforces but does not advertise, such as `num_reads_range`.
         chip: emulated chip that solves the problems.
 
     Attributes:
+        policy: function that decides which requests fail; None if none fails.
+        enforced: properties of the solver that the service enforces. They may differ from the properties that it shows.
         token: token that the service accepts; None if no token is valid.
         offline: whether the solver is offline. All unfinished problems then fail.
         hold_after: number of problems after which accepted problems stay pending; None to solve all problems.
@@ -150,9 +151,9 @@ class Service:
         failures: failures that the policy caused.
     """
 
-    def __init__(self, policy: Policy | None = None, limits: dict[str, Any] | None = None, chip: Any = None) -> None:
+    def __init__(self, chip: Any = None) -> None:
         self.chip = corner_chip() if chip is None else chip
-        self.policy = policy
+        self.policy: Policy | None = None
         self.token: str | None = TOKEN
         self.offline = False
         self.hold_after: int | None = None
@@ -169,8 +170,9 @@ class Service:
             "couplers": [list(edge) for edge in self.chip.edgelist],
             "parameters": dict.fromkeys(_PARAMETERS, "a parameter"),
         }
-        del self.advertised["emulated"], self.advertised["emulator"]
-        self.enforced = self.advertised | (limits or {})
+        for name in ("emulated", "emulator"):
+            self.advertised.pop(name, None)
+        self.enforced = dict(self.advertised)
         self.identity = {"name": NAME, "version": {"graph_id": graph_name(working_graph(self.chip))[:10]}}
         self._changed = threading.Condition()
         self._server = _Server(self)
@@ -438,8 +440,6 @@ class _Server(ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore clients that are gone. Keep other errors for the test."""
-        import sys
-
         error = sys.exc_info()[1]
         if error is not None and not isinstance(error, OSError):
             self.errors.append(error)
