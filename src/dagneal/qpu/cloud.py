@@ -195,11 +195,7 @@ class _translate_errors:  # noqa: N801 - used like a function
         )
         if isinstance(error, cloud.SolverFailureError | cloud.InvalidProblemError):
             raise RefusedError(f"the quantum annealer refused the problem: {message}") from cause
-        if isinstance(error, final) or status in (
-            400,
-            401,
-            403,
-        ):  # such as an expired token; a later run may fetch the answer
+        if isinstance(error, final) or status in (400, 401, 403):  # such as an expired token; a later run can continue
             raise InputError(f"D-Wave refused the call ({type(error).__name__}): {message}") from cause
         if isinstance(error, OSError | TimeoutError | cloud.PollingTimeout | cloud.SolverError):
             raise TransientError(f"{type(error).__name__}: {message}") from cause
