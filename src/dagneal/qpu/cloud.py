@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from threading import Thread
 from typing import Any
 
 import dimod
@@ -20,6 +21,7 @@ from dagneal.qpu.embedding import graph_name, working_graph
 
 _SETUP = "run `dwave setup` (or `dwave auth login`) and try `dwave ping`"
 _ID_TIMEOUT = 120.0  # seconds to wait for the id of a sent problem
+_END_TIMEOUT = 10.0  # seconds to wait until a problem without an id is cancelled, and until a connection is closed
 
 
 @dataclass(eq=False)
@@ -63,6 +65,7 @@ class CloudBackend:
                 problem_id = future.wait_id(timeout=_ID_TIMEOUT)
             except BaseException:  # time-out or Ctrl-C: cancel, because the problem may still arrive and cost money
                 future.cancel()
+                future.wait(timeout=_END_TIMEOUT)  # the client cancels when it knows the id, unless it is closed before
                 raise
             if problem_id is None:  # the submission failed; result() raises the reason
                 future.result()
@@ -73,11 +76,7 @@ class CloudBackend:
     def fetch(self, problem_id: str, timeout: float) -> dimod.SampleSet:
         """Wait for and return the answer to a problem, which this run or an earlier run sent; see `Backend.fetch`."""
         with _translate_errors():
-            future = self._futures.get(problem_id)
-            if future is None:
-                future = self.sampler.client.retrieve_answer(problem_id)
-                future.solver = self.sampler.solver  # needed to decode and cancel; the client does not set it
-                self._futures[problem_id] = future  # allows `cancel` during the wait
+            future = self._find(problem_id)
             if not future.wait(timeout=timeout):
                 raise TransientError(f"no answer within {timeout:g} s")
             self._futures.pop(problem_id, None)
@@ -86,17 +85,32 @@ class CloudBackend:
         return answer
 
     def cancel(self, problem_id: str) -> None:
-        """Cancel a problem; see `Backend.cancel`."""
-        future = self._futures.pop(problem_id, None)
-        if future is not None:
-            future.cancel()
+        """Cancel a problem, even if a request for its answer has failed; see `Backend.cancel`."""
+        self._find(problem_id).cancel()
+        self._futures.pop(problem_id, None)
+
+    def _find(self, problem_id: str) -> Any:
+        """Return the future of a problem. If there is none, request the answer."""
+        future = self._futures.get(problem_id)
+        if future is None:
+            future = self.sampler.client.retrieve_answer(problem_id)
+            future.solver = self.sampler.solver  # needed to decode and cancel; the client does not set it
+            self._futures[problem_id] = future  # allows `cancel` during the wait
+        return future
 
     def watch(self, is_cancelled: Callable[[], bool]) -> None:
         """Do nothing, because no computation runs on this computer; see `Backend.watch`."""
 
     def close(self) -> None:
-        """Close the connection to the service; see `Backend.close`."""
-        self.sampler.close()
+        """Close the connection to the service; see `Backend.close`.
+
+        Do not wait for problems without an answer, because a later run can fetch their answers by id. If the network is
+        down, do not wait until the client gives up, which would take minutes.
+        """
+        self.sampler.client.DEFAULT_WAIT_ON_CLOSE = False  # by default, the client waits for all answers
+        closing = Thread(target=self.sampler.close, daemon=True)
+        closing.start()
+        closing.join(_END_TIMEOUT)
 
 
 def _connect(connect: Callable[[], Any], wanted: str, profile: str | None) -> Any:
@@ -118,7 +132,7 @@ def _connect(connect: Callable[[], Any], wanted: str, profile: str | None) -> An
     except SolverAuthenticationError:
         raise InputError(f"D-Wave does not accept the token in your configuration; {_SETUP}") from None
     except SolverNotFoundError:
-        raise InputError(f"no {wanted} is available to your account; list your solvers with `dwave solvers`") from None
+        raise InputError(f"no {wanted} is online for your account; list your solvers with `dwave solvers`") from None
     except SolverOfflineError:
         raise InputError(
             f"the {wanted} is offline, perhaps for maintenance; try again later or choose another solver"
@@ -169,8 +183,9 @@ class _translate_errors:  # noqa: N801 - used like a function
         from dwave.cloud.api import exceptions as api
 
         message, cause = redact(str(error)), safe_cause(error)
+        status = getattr(error, "error_code", None)  # the client often raises SolverError with the status of the service
         ended = (cloud.ProblemNotFoundError, api.ResourceNotFoundError, cloud.CanceledFutureError, cloud.SolverOfflineError)
-        if isinstance(error, ended):  # the service has no answer and never will have
+        if isinstance(error, ended) or status == 404:  # the service has no answer and never will have
             raise UnknownProblemError(f"{type(error).__name__}: {message}") from cause
         final = (
             cloud.SolverAuthenticationError,
@@ -180,7 +195,7 @@ class _translate_errors:  # noqa: N801 - used like a function
         )
         if isinstance(error, cloud.SolverFailureError | cloud.InvalidProblemError):
             raise RefusedError(f"the quantum annealer refused the problem: {message}") from cause
-        if isinstance(error, final):  # for example an expired token; a later run may still fetch the answer
+        if isinstance(error, final) or status in (400, 401, 403):  # such as an expired token; a later run can continue
             raise InputError(f"D-Wave refused the call ({type(error).__name__}): {message}") from cause
         if isinstance(error, OSError | TimeoutError | cloud.PollingTimeout | cloud.SolverError):
             raise TransientError(f"{type(error).__name__}: {message}") from cause

@@ -101,14 +101,16 @@ class Submitter:
         chip = f"{self.backend.name} {self.backend.properties.get('emulator', '')}"
         key = f"qpu:{_digest(chip, bqm, parameters, part)}"
         stored = self.journal.get([key]).get(key) if self.journal is not None else None
-        problem_id = stored.decode() if stored else None  # an empty id marks a cancelled or refused problem
+        problem_id = stored.decode() if stored else None  # an empty id marks a refused problem
         failures, reason, sent = 0, "", False
         while failures < self.retry.attempts:
             if self.state.stopped.is_set():
                 raise CancelledError("the call was cancelled")
-            if failures:
-                self._pause(min(60.0, self.retry.pause * 2 ** (failures - 1)))
             try:
+                if failures:
+                    self._pause(min(60.0, self.retry.pause * 2 ** (failures - 1)))
+                    if self.state.stopped.is_set():
+                        continue
                 if problem_id is None:
                     if self.state.final is not None:  # an error that ended another call would end this call too
                         raise self.state.final
@@ -134,7 +136,7 @@ class Submitter:
                 failures += 1
                 reason = f"the service has no answer ({error})"
             except (InputError, KeyboardInterrupt) as error:
-                if isinstance(error, RefusedError | KeyboardInterrupt):  # no answer will come
+                if isinstance(error, RefusedError):  # no answer will come; after Ctrl-C an answer may still come
                     with suppress(InputError):  # the journal may be unwritable
                         self._write(key, "")
                 if isinstance(error, KeyboardInterrupt):
