@@ -1,6 +1,6 @@
 """Compare both models of the emulator with the quantum annealer of the paper.
 
-python benchmarks/emulator.py screen MODEL --records FILE   Table 6 on a grid of settings, with few draws
+python benchmarks/emulator.py screen MODEL --records FILE   Table 6 with fewer reads, with one setting or on a grid
 python benchmarks/emulator.py draw MODEL --records FILE     Tables 4, 6 and 9 to 11 with one setting, 40 draws per cell
 python benchmarks/emulator.py report --records FILE         tables in Markdown, and with `-o FOLDER` emulator.svg
 
@@ -241,18 +241,23 @@ def summary(cell: Cell, draws: list[Draw]) -> str:
 
 
 def screen(options: argparse.Namespace) -> None:
-    """Print the log-likelihood of Table 6 for each setting of a grid, best first.
+    """Print the log-likelihood of Table 6 for one setting, or for each setting of a grid, best first.
 
     To save time, the grid uses few draws, 2,000 of the 10,000 reads for 99 microseconds, and no `waste` networks with 99
     microseconds.
     """
-    kind = options.model.split(",")[0]
-    cells = [
-        cell for cell in list_cells() if cell.table == 6 and not (cell.network[:5] == "waste" and cell.microseconds > 1)
-    ]
+    quick = {cell for cell in list_cells() if cell.microseconds == 1 or not cell.network.startswith("waste")}
+    cells = [cell for cell in list_cells() if cell.table == 6 and cell in quick]
+    names = [options.model]
+    if options.model in GRIDS:
+        grid = GRIDS[options.model]
+        settings = [
+            ",".join(f"{key}={value:g}" for key, value in zip(grid, values, strict=True))
+            for values in product(*grid.values())
+        ]
+        names = [f"{options.model},{text}" for text in settings]
     scored = []
-    for values in product(*GRIDS[kind].values()):
-        name = ",".join([kind, *(f"{key}={value:g}" for key, value in zip(GRIDS[kind], values, strict=True))])
+    for name in names:
         results = collect(name, cells, options.draws or SCREENED, options.records, {99: 2_000})
         scored.append((sum(map(log_likelihood, cells, results)), name))
     print("\n| settings | log-likelihood of Table 6 |\n|---|---|")
