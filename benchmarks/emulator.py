@@ -6,7 +6,8 @@ python benchmarks/emulator.py report --records FILE         tables in Markdown, 
 
 MODEL is thermal or spin-vectors, optionally with settings, such as spin-vectors,noise=0.04. A draw is one run of a cell:
 new control errors in each call, and one of ten embeddings, which the seed selects. The file stores each draw, so a run can
-be interrupted and continued.
+be interrupted and continued. `--runs FOLDER` takes the runs of `dagneal reproduce --scale paper` as draws, because these are
+runs of the same cells with the same seeds.
 
 The settings are chosen by the log-likelihood of Table 6; see `log_likelihood`. All other tables are held out.
 """
@@ -26,18 +27,21 @@ import dimod
 import numpy as np
 
 import dagneal as dn
+from dagneal.paper.annealers import emulator_model
+from dagneal.paper.direct_runs import DirectRuns
 from dagneal.paper.published import TABLE_4, TABLE_4_MISPRINTS, TABLE_6, TABLE_9, TABLE_10, TABLE_11
+from dagneal.paper.records import Records
 from dagneal.qpu.chip_models import MODELS, make_model
 
 SCORE, MAX_PARENTS, ENCODING = dn.BDeu(1.0), 2, dn.PAPER
 SYSTEM, EMBEDDINGS, DRAWS = "Advantage_system4", 10, 40
 LARGE_EMBEDDINGS = 3  # for alarm-15 without division, whose embeddings take a minute each
-GRIDS = {  # settings for the screening; a first grid had 30 to 120 sweeps
-    "thermal": {"noise": (0.03, 0.04, 0.05), "sweeps": (120.0, 240.0), "cold": (2.5, 3.0)},
-    "spin-vectors": {"noise": (0.04, 0.06), "sweeps": (240.0, 480.0), "readout": (0.65, 0.8)},
+GRIDS = {  # settings for the screening
+    "thermal": {"noise": (0.03, 0.04, 0.06), "sweeps": (30.0, 60.0, 120.0), "cold": (2.0, 2.5, 3.0)},
+    "spin-vectors": {"noise": (0.03, 0.06, 0.08), "sweeps": (30.0, 60.0, 120.0), "readout": (0.65, 0.8, 1.0)},
 }
 STORED = Path(__file__).parent / "results" / "emulator-draws.jsonl"
-SCREENED = 8  # draws per cell of the grid
+SCREENED = 6  # draws per cell of the grid
 
 Draw = dict[str, Any]
 
@@ -129,6 +133,27 @@ class OneByOne(dimod.Sampler):
         return self.sampler.sample(bqm, **parameters)
 
 
+def add_runs(stored: dict[str, Draw], folder: Path, path: Path) -> None:
+    """Add the direct runs of `dagneal reproduce --scale paper` to the stored draws.
+
+    Args:
+        stored: stored draws, by key.
+        folder: output folder of `dagneal reproduce`.
+        path: file of draws.
+    """
+    new, records, model = {}, Records(folder / "records.jsonl"), emulator_model()
+    for cell in (cell for cell in list_cells() if not cell.k):
+        runs = DirectRuns(cell.network, "qa", cell.reads, tuple(range(1, DRAWS + 1)), cell.microseconds)
+        for seed, case in zip(runs.seeds, runs.cases(), strict=True):
+            key, record = draw_key(model, cell, cell.reads, seed), records.get(case)
+            if record is not None and key not in stored:
+                result, hits = record.result, float(record.result["equivalent_hits"])
+                value = result["value"] / result["expected_value"]
+                new[key] = {"solutions": hits, "result": value, "success": float(hits > 0)}
+    stored |= new
+    write_draws(path, new)
+
+
 def divide(cell: Cell, sampler: Any, seed: int, _: int) -> Draw:
     """Return the numbers of correct and of wrong edges of a division."""
     truth, table = problem(cell.network)
@@ -163,9 +188,7 @@ def collect(name: str, cells: list[Cell], draws: int, path: Path, fewest: dict[i
             key = draw_key(repr(model), cell, reads, seed)
             if key not in stored:
                 stored[key] = run(seed, reads)
-                path.parent.mkdir(exist_ok=True)
-                with path.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps({"key": key, "draw": stored[key]}) + "\n")
+                write_draws(path, {key: stored[key]})
             own.append(stored[key])
         result.append(own)
         print(f"{model!r}: {cell.label}: {summary(cell, own)}", flush=True)
@@ -182,6 +205,13 @@ def read_draws(path: Path) -> dict[str, Draw]:
     if not path.exists():
         return {}
     return {entry["key"]: entry["draw"] for entry in map(json.loads, path.read_text(encoding="utf-8").splitlines())}
+
+
+def write_draws(path: Path, draws: dict[str, Draw]) -> None:
+    """Add draws to the file of draws."""
+    path.parent.mkdir(exist_ok=True)
+    with path.open("a", encoding="utf-8") as file:
+        file.writelines(json.dumps({"key": key, "draw": draw}) + "\n" for key, draw in draws.items())
 
 
 def select_draws(stored: dict[str, Draw], model: str) -> dict[Cell, list[Draw]]:
@@ -267,6 +297,8 @@ def screen(options: argparse.Namespace) -> None:
 
 def draw(options: argparse.Namespace) -> None:
     """Draw all cells with one setting."""
+    if options.runs is not None:
+        add_runs(read_draws(options.records), options.runs, options.records)
     cells = [cell for cell in list_cells() if not options.tables or cell.table in options.tables]
     collect(options.model, cells, options.draws or DRAWS, options.records)
 
@@ -347,6 +379,7 @@ def main() -> None:
             command.add_argument("model", help=f"model with settings: {settings}")
             command.add_argument("--draws", type=int, help="number of draws of each cell")
         command.add_argument("--records", type=Path, default=STORED, help="file of draws")
+        command.add_argument("--runs", type=Path, help="output folder of `dagneal reproduce --scale paper`")
         command.add_argument("--tables", type=int, nargs="*", help="only these tables")
         command.add_argument("-o", "--output", type=Path, help="folder of the figure")
         command.set_defaults(run=function)

@@ -126,7 +126,7 @@ def _sampling_cost(k: int, solver: str, reads: int, microseconds: float | None) 
         return subproblem_cost(k, reads)
     if "qpu" in solver:
         return 3.0
-    return 0.03 * float(microseconds or 20) * max(1.0, 0.4 * k - 0.3) * subproblem_cost(k, reads)
+    return 0.18 * float(microseconds or 20) * max(1.0, 0.4 * k - 0.3) * subproblem_cost(k, reads)
 
 
 def duration(cases: Iterable[Case], jobs: int) -> float:

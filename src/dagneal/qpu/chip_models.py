@@ -66,8 +66,8 @@ class Thermal:
     """
 
     noise: float = 0.04
-    sweeps: float = 30.0
-    cold: float = 2.0
+    sweeps: float = 120.0
+    cold: float = 2.5
 
     def __post_init__(self) -> None:
         finite_number("noise", self.noise)
@@ -96,7 +96,7 @@ class SpinVectors:
     """
 
     noise: float = 0.06
-    sweeps: float = 30.0
+    sweeps: float = 120.0
     readout: float = 0.8
     temperature: float = 15.4
     susceptibility: float = -0.01
@@ -143,7 +143,7 @@ def make_model(model: str | ChipModel = DEFAULT, **settings: float) -> ChipModel
         **settings: settings of the model, if it is given by its name.
 
     >>> make_model("thermal", noise=0.02)
-    Thermal(noise=0.02, sweeps=30.0, cold=2.0)
+    Thermal(noise=0.02, sweeps=120.0, cold=2.5)
     """
     if not isinstance(model, str):
         if not (hasattr(model, "anneal") and hasattr(model, "noise")):
