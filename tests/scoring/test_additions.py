@@ -24,7 +24,7 @@ def extend(rows, variable):
     return np.array([sorted([*row[row >= 0], variable]) + [-1] * int((row < 0).sum()) for row in rows], dtype=np.int32)
 
 
-@pytest.mark.parametrize("score", ["bdeu:1", "bdeu:10", "bic", "k2"])
+@pytest.mark.parametrize("score", ["bdeu:1", "bdeu:10", "bic", "k2", "aic", "qnml", "fnml"])
 def test_scores_equal_those_of_the_scorer(score):
     data = dn.load("alarm-15").sample(300, 1)
     scorer, child, n = Scorer(data, score), 3, len(data.names)
@@ -62,6 +62,10 @@ def test_sums_of_sets_equal_those_of_the_counter():
         members = extend(rows, variable)
         cells, kinds = np.unique([np.prod(data.arities[row[row >= 0]]) for row in members], return_inverse=True)
         assert column == pytest.approx(scorer.counter.sums(members, kinds, 1.0 / cells[:, None])[:, 0], abs=1e-9)
+
+
+def test_scores_that_depend_on_the_states_that_occur_are_not_supported():
+    assert not can_score_additions(Scorer(dn.load("alarm-15").sample(200, 1), "bds"))
 
 
 def test_many_rows_are_not_supported():

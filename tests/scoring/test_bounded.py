@@ -26,7 +26,7 @@ def dependent_data(rows, seed):
 
 
 @pytest.mark.parametrize("rows", [30, 150, 2000])
-@pytest.mark.parametrize("score", ["bdeu:0.01", "bdeu", "bdeu:50", "bdeu-rows", "k2", "perks", "bic"])
+@pytest.mark.parametrize("score", ["bdeu:0.01", "bdeu:50", "bds:50", *SCORES])
 def test_bounded_sets_equal_the_pruned_table_of_all_sets(score, rows):
     for seed in range(3):
         scorer = dn.scoring.Scorer(dependent_data(rows, seed), score)

@@ -12,7 +12,7 @@ from support.sets import pruned_dict, sets_dict
 
 @pytest.mark.parametrize("rows", [200, 3000])  # counted in different ways
 @pytest.mark.parametrize("most", [0, 1, 2, 3, 4])
-@pytest.mark.parametrize("score", ["bdeu", "bdeu:10", "bdeu-rows", "bic"])
+@pytest.mark.parametrize("score", ["bdeu", "bdeu:10", "bdeu-rows", "bic", "qnml"])
 def test_complete_sets_equal_the_pruned_table(score, most, rows):
     data = random_data(9, rows, 3, arities=[2, 3, 2, 5, 2, 11, 2, 3, 2])
     scorer = dn.scoring.Scorer(data, score)
@@ -52,7 +52,8 @@ def test_combinations_are_in_the_order_of_their_ranks():
 
 def test_scores_that_depend_on_the_child_are_not_supported():
     data = random_data(5, 100, 1)
-    assert complete_cost(dn.scoring.Scorer(data, "k2"), 2) == float("inf")
+    for score in ("k2", "fnml", "bds"):
+        assert complete_cost(dn.scoring.Scorer(data, score), 2) == float("inf")
     assert complete_cost(dn.scoring.Scorer(data, "bdeu"), 2) < float("inf")
 
 

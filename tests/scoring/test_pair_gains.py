@@ -19,7 +19,7 @@ def test_pair_gains_are_differences_of_local_scores():
 
 def test_pair_gains_with_different_scores():
     data = random_data(5, 80, seed=3, arities=[2, 3, 4, 2, 3])
-    for score in (dn.BDeu(1), dn.K2(), dn.Perks(), dn.BIC()):
+    for score in (dn.BDeu(1), dn.K2(), dn.Perks(), dn.BIC(), dn.AIC(), dn.BDs(1), dn.FNML(), dn.QNML()):
         scorer = dn.scoring.Scorer(data, score)
         gains = scorer.pair_gains()
         for parent, child in [(0, 1), (1, 0), (2, 4)]:

@@ -96,7 +96,7 @@ def add_reading_options(command: Parser, score: bool = True) -> None:
     )
     group.add_argument("--codes", action="store_true", help="the file has integers and no column names")
     if score:
-        names = f"bic, k2, perks, bdeu-rows or bdeu:ESS (prior sample size; default {SCORE})"
+        names = f"bic, aic, qnml, fnml, k2, perks, bdeu-rows, bds:ESS or bdeu:ESS (prior sample size; default {SCORE})"
         group.add_argument("--score", default=SCORE, metavar="NAME", help=names)
 
 

@@ -17,6 +17,7 @@ from dagneal.data.packing import PackedRows
 from dagneal.scoring.counting.rowwise import Weights
 from dagneal.scoring.counting.terms import look_up_term
 from dagneal.scoring.scorer import Scorer
+from dagneal.scoring.scores import Adaptive
 from dagneal.scoring.sets import Members, state_combinations
 
 Counts = NDArray[np.uint16]
@@ -27,13 +28,13 @@ MAX_CELLS = 1 << 20  # distinct rows times states of a variable: working memory 
 
 
 def can_score_additions(scorer: Scorer) -> bool:
-    """Return whether `Additions` supports the data.
+    """Return whether `Additions` supports the data and the score.
 
     Args:
         scorer: scorer of the data.
     """
     data = scorer.data
-    if isinstance(data.codes, PackedRows) or data.rows > MAX_ROWS:
+    if isinstance(data.codes, PackedRows) or data.rows > MAX_ROWS or isinstance(scorer.criterion, Adaptive):
         return False
     rows, states = data.codes.shape[1], data.arities.astype(np.int64)
     return bool(rows * states.sum() <= MAX_ENTRIES and rows * states.max() <= MAX_CELLS)

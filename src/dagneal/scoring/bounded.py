@@ -9,8 +9,17 @@ The bound of a score with a Dirichlet prior counts the state combinations of the
 marginal likelihood row by row, in any order. The first row with a state combination has a probability of at most 1 / r,
 where r is the number of states of the child, and all other rows have a probability of at most 1. Supersets have at least as
 many combinations. So no superset scores above -ln(r) times their number. De Campos and Ji (2011) and Correia, Cussens and
-de Campos (2020) give bounds of this kind; theirs count the state combinations of the parents. BIC has a simpler bound: its
-likelihood is at most 1, and its penalty grows with the number of parents.
+de Campos (2020) give bounds of this kind; theirs count the state combinations of the parents. The bound also holds for BDs,
+whose prior is symmetric as well. BIC, AIC and qNML have a simpler bound: their likelihood is at most 1, and their penalty
+grows with the number of parents. For qNML this is true because C(N, r) is a polynomial in r without negative coefficients,
+so that ln C(N, r) is a convex function of ln r: C(N, r) N^N / N! is the coefficient of z^N in exp(-r ln(1 - T(z))), where
+T is the tree function, and neither T(z) nor -ln(1 - T) as a function of T has negative coefficients.
+
+fNML has the same bound as the Dirichlet scores. Take the N values of the child in the rows of one state combination of its
+parents, and let d of its r states occur. The likelihood is highest if all but one of these states occur once. Each of the
+r^d sequences of d values becomes a sequence of N values if its first value is repeated N - d times. Their likelihoods are
+not lower, because a state occurs at least N - d + 1 times. All NML probabilities add up to 1, so no sequence of N values
+with d states has more than r^-d.
 """
 
 from __future__ import annotations
