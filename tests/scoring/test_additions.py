@@ -6,6 +6,7 @@ import pytest
 import dagneal as dn
 from dagneal.scoring.additions import MAX_ROWS, Additions, Indicators, can_score_additions
 from dagneal.scoring.scorer import Scorer
+from support.reference import random_probabilities
 
 
 def random_sets(n, child, seed, options):
@@ -34,6 +35,15 @@ def test_scores_equal_those_of_the_scorer(score):
     for variable, column in zip(additions.options, scores.T, strict=True):
         expected = scorer.score_parents(np.full(len(rows), child), extend(rows, variable))
         assert column == pytest.approx(expected, abs=1e-9)
+
+
+def test_scores_contain_the_log_odds_of_edges():
+    data = dn.load("alarm-15").sample(300, 1)
+    scorer, child, n = Scorer(data, None, {"probabilities": random_probabilities(data.names, 1)}), 3, len(data.names)
+    additions = Additions(Indicators(scorer), child, np.arange(6, n))
+    rows = random_sets(n, child, 1, range(6, n))
+    for variable, column in zip(additions.options, additions.scores(rows).T, strict=True):
+        assert column == pytest.approx(scorer.score_parents(np.full(len(rows), child), extend(rows, variable)), abs=1e-9)
 
 
 def test_options_in_a_set_have_no_score():

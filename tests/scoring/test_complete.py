@@ -6,7 +6,7 @@ import pytest
 import dagneal as dn
 from dagneal.base.errors import OutOfTimeError
 from dagneal.scoring.complete import _combinations, complete_cost, complete_sets
-from support.reference import random_data
+from support.reference import random_data, random_probabilities
 from support.sets import pruned_dict, sets_dict
 
 
@@ -35,6 +35,15 @@ def test_complete_sets_have_no_forbidden_parents():
     found = sets_dict(complete_sets(scorer, 3), data.names)
     assert found == pytest.approx(pruned_dict(scorer.table(3)), abs=1e-9)
     assert not any(child == second and first in parents for child, parents in found)
+
+
+@pytest.mark.parametrize("rows", [200, 3000])
+def test_complete_sets_with_probabilities_of_edges_equal_the_pruned_table(rows):
+    data = random_data(9, rows, 3, arities=[2, 3, 2, 5, 2, 11, 2, 3, 2])
+    for score in ("bdeu", "qnml"):
+        scorer = dn.scoring.Scorer(data, score, {"probabilities": random_probabilities(data.names, rows)})
+        found, expected = sets_dict(complete_sets(scorer, 3), data.names), pruned_dict(scorer.table(3))
+        assert found == pytest.approx(expected, abs=1e-9)
 
 
 def test_number_of_threads_does_not_change_complete_sets():

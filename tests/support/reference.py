@@ -131,6 +131,13 @@ def nml_normaliser(values: int, states: int) -> float:
     return total + nml_normaliser(values, half) + nml_normaliser(values, states - half)
 
 
+def random_probabilities(names, seed: int, spread: float = 3.0) -> dict[tuple[str, str], float]:
+    """Return random probabilities of about half of all edges. Log-odds have the given standard deviation."""
+    rng = np.random.default_rng(seed)
+    pairs = [(a, b) for a in names for b in names if a != b and rng.random() < 0.5]
+    return {pair: float(1.0 / (1.0 + np.exp(-spread * rng.standard_normal()))) for pair in pairs}
+
+
 @cache
 def all_dags(n: int) -> list[tuple[frozenset[int], ...]]:
     """Return every DAG on n nodes as a tuple of parent sets: test all graphs for n <= 4, extend smaller DAGs above."""

@@ -78,7 +78,8 @@ def explain_score(solution: AnnotatedSolution) -> list[tuple[str, str]]:
                 "(the equivalent sample size)."
             )
     terms = [(name, text)] if text else []
-    terms.append(("log score", "Natural logarithm of the score of the network on these data. Higher is better."))
+    prior = " It includes the log-odds of edges with a probability." if solution.knowledge and solution.log_prior else ""
+    terms.append(("log score", f"Natural logarithm of the score of the network on these data. Higher is better.{prior}"))
     if solution.optimal:
         optimal = (
             "No network within the parent limit and the background knowledge scores higher on these data. "

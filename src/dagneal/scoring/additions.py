@@ -131,8 +131,8 @@ class Additions:
     def scores(self, rows: Members) -> Floats:
         """Return a matrix of scores, with one row for each parent set and one column for each option.
 
-        Options that are in the set get minus infinity. Background knowledge is ignored. The scores equal those of
-        `Scorer.score_parents` up to rounding errors.
+        Options that are in the set get minus infinity. Of background knowledge, only the log-odds of edges are used. The
+        scores equal those of `Scorer.score_parents` without violations, up to rounding errors.
 
         Args:
             rows: parent sets as rows of variables, padded with -1.
@@ -150,6 +150,9 @@ class Additions:
         if criterion.penalised:
             parent_cells = combinations[:, None] * data.arities[self.options]
             scores -= criterion.penalties(arity, parent_cells.ravel(), count).reshape(scores.shape)
+        rules = self._indicators.scorer.constraints
+        if rules is not None and rules.log_odds is not None:
+            scores += rules.prior(np.full(len(rows), self.child), rows)[:, None] + rules.log_odds[self.options, self.child]
         for place in range(rows.shape[1]):
             scores[rows[:, place, None] == self.options] = -np.inf
         return scores

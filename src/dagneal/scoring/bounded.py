@@ -20,6 +20,9 @@ parents, and let d of its r states occur. The likelihood is highest if all but o
 r^d sequences of d values becomes a sequence of N values if its first value is repeated N - d times. Their likelihoods are
 not lower, because a state occurs at least N - d + 1 times. All NML probabilities add up to 1, so no sequence of N values
 with d states has more than r^-d.
+
+Edges with a probability add log-odds to a score. A bound then also has the log-odds of the set, and all positive log-odds of
+parents that a superset can add.
 """
 
 from __future__ import annotations
@@ -95,8 +98,9 @@ def bounded_sets(scorer: Scorer, most: int, work: float = inf, slack: float = 0.
         kept.append((level.children[better], level.rows[better], scores[better]))
         highest = np.maximum(scores, level.before)
         open_sets = _find_open(scorer, level, highest - slack - _MARGIN)
-        if slack == 0.0:  # all scores of a child with one state are 0, so its empty set is enough
-            open_sets = open_sets[scorer.data.arities[level.children[open_sets]] > 1]
+        if slack == 0.0:  # without log-odds, all scores of a child with one state are 0, so its empty set is enough
+            children = level.children[open_sets]
+            open_sets = open_sets[(scorer.data.arities[children] > 1) | (_most_prior(scorer, level)[open_sets] > 0.0)]
         if size == most:
             break
         longer = _extend(scorer, level, open_sets, highest, left / _EXTENSION_COST)
@@ -166,6 +170,7 @@ def _find_open(scorer: Scorer, level: _Level, highest: Floats) -> Ints:
     """Return the indices of the sets with supersets that can score above `highest`."""
     data, criterion = scorer.data, scorer.criterion
     assert isinstance(criterion, Bounding)
+    highest = highest - _most_prior(scorer, level)
     arities = data.arities[level.children]
     parent_cells = state_combinations(level.rows, data.arities)
     smallest = parent_cells * data.arities.min()  # a superset has at least one parent more
@@ -184,6 +189,12 @@ def _find_open(scorer: Scorer, level: _Level, highest: Floats) -> Ints:
     unknown = np.flatnonzero(~is_open)
     is_open[unknown] = bounds(_count_occurring(scorer, level, unknown), unknown) > highest[unknown]
     return np.flatnonzero(is_open)
+
+
+def _most_prior(scorer: Scorer, level: _Level) -> Floats:
+    """Return the most that the log-odds of edges can add to the scores of the supersets of each set."""
+    rules = scorer.constraints
+    return np.zeros(len(level.rows)) if rules is None else rules.most_prior(level.children, level.rows)
 
 
 def _count_occurring(scorer: Scorer, level: _Level, some: Ints) -> Floats:

@@ -53,7 +53,8 @@ class Scorer:
         data: data from which scores are computed.
         score: a score, or its name such as `"bic"`; `BDeu(1)` by default.
         knowledge: background knowledge, as an object, a dict or the path of a TOML file. Score tables omit forbidden
-            parents. Other violations get a penalty, which is so large that the best network has no violation.
+            parents. Other violations get a penalty, which is so large that the best network has no violation. All scores
+            include the log-odds of edges with a probability.
         run: `Run` object with the executor and the deadline for counting.
         workers: number of threads for counting; all cores by default.
 
@@ -170,6 +171,8 @@ class Scorer:
     def local(self, child: str, parents: Iterable[str] = ()) -> float:
         """Return the log score of a child given its parents, without penalties for violations of background knowledge.
 
+        The score includes the log-odds of edges with a probability.
+
         Args:
             child: name of the child.
             parents: names of the parents; no parents by default.
@@ -200,14 +203,16 @@ class Scorer:
         """The score penalty for each violation of background knowledge.
 
         The penalty is larger than any possible gain. Let S be the score of the network that has only the required edges.
-        This network has no violation. No network scores above 0. With the penalty 1 - S, a network with a violation scores
-        at most S - 1. It is therefore never the best network.
+        This network has no violation. No network scores above M, the sum of all positive log-odds of edges. With the penalty
+        M + 1 - S, a network with a violation scores at most S - 1. It is therefore never the best network.
         """
         if self.constraints is None:
             return 0.0
         names = self.data.names
         required = [[names[p] for p in np.flatnonzero(column)] for column in self.constraints.required.T]
-        return 1.0 - sum(self.local(child, parents) for child, parents in zip(names, required, strict=True))
+        log_odds = self.constraints.log_odds
+        most = 0.0 if log_odds is None else float(np.maximum(log_odds, 0.0).sum())
+        return most + 1.0 - sum(self.local(child, parents) for child, parents in zip(names, required, strict=True))
 
     def pair_gains(self) -> Floats:
         """Return the matrix `gains[parent, child]`: the score gain if a child without parents gets this parent.
@@ -244,6 +249,8 @@ class Scorer:
             if self.criterion.penalised:
                 penalties = self.criterion.penalties(arity, self.data.arities.astype(np.float64), self.data.rows)
                 gains[:, child] -= penalties - self.criterion.penalties(arity, np.ones(1), self.data.rows)
+        if self.constraints is not None and self.constraints.log_odds is not None:
+            gains += self.constraints.log_odds
         return gains
 
     def _adaptive_gains(self) -> Floats:
@@ -258,6 +265,8 @@ class Scorer:
 
     def score(self, dag: nx.DiGraph) -> float:
         """Return the log score of any DAG, without penalties for violations of background knowledge.
+
+        The score includes the log-odds of edges with a probability.
 
         Args:
             dag: a DAG over the variables of the data.
@@ -329,7 +338,7 @@ class Scorer:
                 children, parents = sets(lines)
                 if self._adaptive is not None:
                     scores[lines] = self._adaptive.scores(self.counter, children, parents)
-                    self._add_rules(scores[lines], children, parents, rules)
+                    self._add_knowledge(scores[lines], children, parents, rules)
                     continue
                 keys = self._keys(children, parents)
                 rows = self._store.rows(keys)
@@ -338,13 +347,15 @@ class Scorer:
                     waiting.append(lines)
                     continue
                 scores[lines] = self._differences(children, parents, rows)
-                self._add_rules(scores[lines], children, parents, rules)
+                self._add_knowledge(scores[lines], children, parents, rules)
             self._count(wanted.keys)
             chunks = waiting
         return scores
 
-    def _add_rules(self, scores: Floats, children: Ints, parents: Members, rules: Constraints | None) -> None:
-        """Subtract the penalties for violations of background knowledge from scores, in place."""
+    def _add_knowledge(self, scores: Floats, children: Ints, parents: Members, rules: Constraints | None) -> None:
+        """Add the log-odds of edges to scores, and subtract the penalties for violations, in place."""
+        if self.constraints is not None and self.constraints.log_odds is not None:
+            scores += self.constraints.prior(children, parents)
         if rules is not None:
             scores -= self.violation_penalty * rules.violations(children, parents)
 

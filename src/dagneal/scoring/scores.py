@@ -41,7 +41,8 @@ class Score(Protocol):
     as `BIC`) needs only `name` and `penalties`. An entry in `SCORES` gives the score a name for `learn(score="...")`, for
     the command line and for saved results.
 
-    Scores must not be above 0, because `Scorer.violation_penalty` relies on this.
+    Scores must not be above 0, because `Scorer.violation_penalty` relies on this. The log-odds of edges with a probability
+    are not part of the score, and can make the sum larger.
 
     >>> @dataclass(frozen=True)
     ... class HannanQuinn(Likelihood):
