@@ -40,7 +40,17 @@ if TYPE_CHECKING:  # `X as X` marks a name as exported for type checkers
     from dagneal.runtime.clusters import dask as dask
     from dagneal.runtime.journal import Journal as Journal, SqliteJournal as SqliteJournal
     from dagneal.runtime.run import Deadline as Deadline, Run as Run
-    from dagneal.scoring.scores import BIC as BIC, K2 as K2, BDeu as BDeu, BDeuRows as BDeuRows, Perks as Perks
+    from dagneal.scoring.scores import (
+        AIC as AIC,
+        BIC as BIC,
+        FNML as FNML,
+        K2 as K2,
+        QNML as QNML,
+        BDeu as BDeu,
+        BDeuRows as BDeuRows,
+        BDs as BDs,
+        Perks as Perks,
+    )
     from dagneal.solvers.problem import Problem as Problem, Solver as Solver
     from dagneal.solvers.simulated_annealing import SimulatedAnnealing as SimulatedAnnealing
     from dagneal.solvers.solution import Solution as Solution
@@ -71,7 +81,7 @@ _NAMES = {
     "runtime.clusters": ("dask",),
     "runtime.journal": ("Journal", "SqliteJournal"),
     "runtime.run": ("Deadline", "Run"),
-    "scoring.scores": ("BIC", "K2", "BDeu", "BDeuRows", "Perks"),
+    "scoring.scores": ("AIC", "BIC", "FNML", "K2", "QNML", "BDeu", "BDeuRows", "BDs", "Perks"),
     "solvers.problem": ("Problem", "Solver"),
     "solvers.simulated_annealing": ("SimulatedAnnealing",),
     "solvers.solution": ("Solution",),

@@ -164,7 +164,7 @@ class Learned(AnnotatedSolution):
             raise InputError(f"score is {score!r}, but the result was learned with {self.score_name}; remove score")
         has_fingerprint = self.data_summary is not None and self.data_summary.fingerprint is not None
         if criterion is not None and self.is_dag and (score is not None or not has_fingerprint):
-            expected = Scorer(data, criterion).score(self.dag)
+            expected = Scorer(data, criterion, self.knowledge).score(self.dag)
             if not isclose(expected, self.score, rel_tol=1e-9, abs_tol=1e-9):
                 raise InputError(
                     f"the score of this result is {self.score:.3f}, but {criterion.name} of these data is {expected:.3f}; "
@@ -223,7 +223,7 @@ class Learned(AnnotatedSolution):
             truth: true network, true graph, or another result, with the same variables.
         """
         graph = _graph(truth)
-        scorer = None if self.data is None else Scorer(self.data, self._need_score("compare"))
+        scorer = None if self.data is None else Scorer(self.data, self._need_score("compare"), self.knowledge)
         return compare(self.dag, graph, scorer)
 
     def with_confidence(self, confidence: Confidence) -> Learned:
@@ -278,6 +278,8 @@ class Learned(AnnotatedSolution):
             plain["data"] = summary.to_dict()
         if self.knowledge:
             plain["knowledge"] = self.knowledge.to_dict()
+            if self.knowledge.probabilities:
+                plain["log_prior"] = self.log_prior
         if self.hardware is not None:
             plain["hardware"] = self.hardware.summary()
         if self.search is not None:

@@ -10,7 +10,7 @@ from dwave.samplers import SimulatedAnnealingSampler
 from hypothesis import given, strategies as st
 
 import dagneal as dn
-from dagneal.graphs.knowledge import Knowledge, equivalence_class, read_knowledge
+from dagneal.graphs.knowledge import Knowledge, as_knowledge, equivalence_class, read_knowledge
 from dagneal.scoring.scorer import Scorer
 from support.reference import all_dags
 
@@ -219,6 +219,73 @@ def test_solvers_obey_knowledge_with_25_variables():
     )
     for solver in (dn.Auto(), dn.Anneal(SimulatedAnnealingSampler(), num_reads=5), dn.OrderSearch()):
         assert obeys(set(dn.learn(wide, solver, knowledge=knowledge, seed=1).edges), knowledge)
+
+
+@pytest.mark.parametrize(
+    ("p", "message"),
+    [
+        (0, "the probability of a -> b is 0; give a number above 0, or put the edge into forbidden"),
+        (1.0, "the probability of a -> b is 1; give a number below 1, or put the edge into required"),
+        (1.5, "the probability of a -> b is 1.5; give a number above 0 and below 1"),
+        (-0.1, "is -0.1; give a number above 0 and below 1"),
+        (float("nan"), "is nan; give a number above 0 and below 1"),
+        ("high", "is 'high'; give a number above 0 and below 1"),
+        (True, "is True; give a number above 0 and below 1"),
+        (10**400, "give a number above 0 and below 1"),
+    ],
+)
+def test_invalid_probabilities_are_rejected(p, message):
+    with pytest.raises(dn.InputError) as caught:
+        Knowledge(probabilities={("a", "b"): p})
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rules", "reason"),
+    [
+        ({"required": [("a", "b")]}, "but it is also required"),
+        ({"forbidden": [("a", "b")]}, "but it is also forbidden"),
+        ({"roots": ["b"]}, "but 'b' is a root"),
+        ({"leaves": ["a"]}, "but 'a' is a leaf"),
+        ({"tiers": [["b"], ["a"]]}, "but 'a' is in a later tier than 'b'"),
+    ],
+)
+def test_probabilities_that_contradict_other_rules_are_rejected(rules, reason):
+    knowledge = Knowledge(**rules, probabilities={("a", "b"): 0.7})
+    with pytest.raises(dn.InputError, match=f"the edge a -> b has a probability, {reason}; remove one of these rules"):
+        knowledge.check(NAMES, 2)
+
+
+def test_probabilities_need_known_variables():
+    with pytest.raises(dn.InputError, match="'z' in probabilities is not a variable of the data"):
+        Knowledge(probabilities={("a", "z"): 0.7}).check(NAMES, 2)
+    with pytest.raises(dn.InputError, match="probabilities has an edge from 'a' to itself; remove it"):
+        Knowledge(probabilities={("a", "a"): 0.7}).check(NAMES, 2)
+
+
+def test_forms_of_probabilities(tmp_path):
+    expected = Knowledge(probabilities={("a", "b"): 0.9, ("c", "d"): 0.25})
+    texts = ('[probabilities]\n"a -> b" = 0.9\n"c->d" = 0.25', 'probabilities = [["a", "b", 0.9], ["c", "d", 0.25]]')
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number}.toml").write_text(text)
+        assert read_knowledge(tmp_path / f"{number}.toml") == expected
+    assert as_knowledge({"probabilities": {("a", "b"): 0.9, "c -> d": 0.25}}) == expected
+    assert Knowledge(probabilities={"a -> b": 0.9, "c -> d": 0.25}) == expected
+    assert as_knowledge(expected.to_dict()) == expected
+    assert eval(repr(expected)) == expected
+    assert Knowledge(probabilities={("a", "b"): 0.9}) | Knowledge(probabilities={("c", "d"): 0.25}) == expected
+    assert bool(expected)
+    for wrong in ([["a", "b"]], 0.9, [0.9], {"a": 0.9}, {"a -> b": 0.9, "a->b": 0.8}):
+        with pytest.raises(dn.InputError, match="probabilities"):
+            as_knowledge({"probabilities": wrong})
+
+
+def test_log_odds():
+    knowledge = Knowledge(probabilities={("a", "b"): 0.9, ("b", "c"): 1e-200, ("c", "d"): 1 - 1e-12})
+    assert knowledge.log_odds([("a", "b")]) == pytest.approx(np.log(9))
+    assert knowledge.log_odds([("b", "a"), ("b", "c")]) == pytest.approx(-200 * np.log(10))
+    assert knowledge.log_odds([("c", "d")]) == pytest.approx(12 * np.log(10), rel=1e-4)
+    assert knowledge.log_odds([]) == 0.0
 
 
 @given(st.text(max_size=60))

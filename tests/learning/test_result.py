@@ -279,6 +279,7 @@ def confidence_of(result, data):
 
 
 KNOWN = {"required": ["Xray -> Cancer"], "leaves": ["Dyspnoea"], "limits": {"Cancer": 2}, "tiers": [["Smoker"], ["Xray"]]}
+LIKELY = {"probabilities": {("Xray", "Cancer"): 0.999, ("Smoker", "Dyspnoea"): 0.7}}
 DIRECT = dn.Anneal(SimulatedAnnealingSampler(), num_reads=20, direct=True)
 RAW = dn.Anneal("sa", num_reads=2, direct=True, encoding="paper", repair=False, parameters={"num_sweeps": 1})
 VOTES = dn.Divide(dn.Anneal("sa", num_reads=5), size=3, combine="count")
@@ -302,6 +303,7 @@ VOTES = dn.Divide(dn.Anneal("sa", num_reads=5), size=3, combine="count")
         pytest.param(lambda result, data: result.with_confidence(confidence_of(result, data)), id="confidence"),
         pytest.param(lambda result, data: dn.learn(data, knowledge=KNOWN, score="bdeu:2.5"), id="knowledge"),
         pytest.param(lambda result, data: dn.learn(data, score="bic"), id="another score"),
+        pytest.param(lambda result, data: dn.learn(data, knowledge=LIKELY, score="qnml"), id="probabilities"),
     ],
 )
 def test_loaded_result_equals_the_saved_result(make, result, data, tmp_path, embeddings, monkeypatch):
@@ -317,7 +319,7 @@ def test_loaded_result_equals_the_saved_result(make, result, data, tmp_path, emb
     assert (read.optimal, read.is_dag, read.gap, read.seed) == (saved.optimal, saved.is_dag, saved.gap, saved.seed)
     assert (read.requested_parents, read.search_limit) == (saved.requested_parents, saved.search_limit)
     assert (read.bound, read.hardware) == (saved.bound, saved.hardware)
-    assert (read.knowledge, read.criterion) == (saved.knowledge, saved.criterion)
+    assert (read.knowledge, read.criterion, read.log_prior) == (saved.knowledge, saved.criterion, saved.log_prior)
     assert (read.reads is None, read.division is None) == (saved.reads is None, saved.division is None)
     if saved.reads is not None:
         assert read.reads.summary() == saved.reads.summary()

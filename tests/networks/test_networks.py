@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -272,10 +273,16 @@ def test_invalid_sampling_arguments_are_rejected(call):
         call(dn.load("waste"))
 
 
+def test_fit_with_bds_divides_the_prior_among_the_states_that_occur():
+    codes = np.array([[0, 0, 2, 2, 2], [0, 1, 1, 1, 0]])
+    data = dn.Dataset.from_codes(["a", "b"], [["x", "y", "z"], ["0", "1"]], codes)
+    probabilities = dn.fit(nx.DiGraph([("a", "b")]), data, dn.BDs(4)).cpts["b"]
+    expected = [[(1 + 1) / (2 + 2), (1 + 1) / (2 + 2)], [0.5, 0.5], [(1 + 1) / (3 + 2), (2 + 1) / (3 + 2)]]
+    assert probabilities == pytest.approx(np.array(expected))
+
+
 def test_fit_adds_the_pseudo_counts():
     data = dn.Dataset.from_codes(["a", "b"], [["x", "y"], ["x", "y", "z"]], np.array([[0, 0, 0, 1], [0, 0, 1, 1]]))
-    import networkx as nx
-
     dag = nx.DiGraph([("a", "b")])
     assert dn.fit(dag, data, dn.K2()).cpts["b"] == pytest.approx(np.array([[3 / 6, 2 / 6, 1 / 6], [1 / 4, 2 / 4, 1 / 4]]))
     tiny = dn.fit(dag, data, dn.BDeu(6e-6)).cpts["b"]

@@ -117,6 +117,19 @@ def test_classes_with_background_knowledge_equal_brute_force(rules, score):
         check(result, reference, factor, knowledge)
 
 
+def test_probabilities_of_edges_change_the_scores_of_equivalent_networks():
+    names = [f"v{i}" for i in range(4)]
+    rng = np.random.default_rng(2)
+    probabilities = {(a, b): float(rng.uniform(0.05, 0.95)) for a in names for b in names if a != b and rng.random() < 0.6}
+    knowledge = dn.Knowledge(probabilities=probabilities)
+    data = random_data(4, 100, 3)
+    table = dn.scoring.Scorer(data, "bic", knowledge).table(3)
+    for factor in (1, 20, 300):
+        check(near_optimal(table, factor, 10_000, equivalent=True, knowledge=knowledge), table, factor)
+    result = dn.learn(data, score="bic", max_parents=3, knowledge=knowledge)
+    check(result.near_optimal(20), table, 20)
+
+
 def test_a_table_with_required_edges_needs_no_knowledge():
     knowledge = dn.Knowledge(required=[("v0", "v1"), ("v3", "v1")])
     data = random_data(4, 100, 1)

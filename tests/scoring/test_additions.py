@@ -6,6 +6,7 @@ import pytest
 import dagneal as dn
 from dagneal.scoring.additions import MAX_ROWS, Additions, Indicators, can_score_additions
 from dagneal.scoring.scorer import Scorer
+from support.reference import random_probabilities
 
 
 def random_sets(n, child, seed, options):
@@ -24,7 +25,7 @@ def extend(rows, variable):
     return np.array([sorted([*row[row >= 0], variable]) + [-1] * int((row < 0).sum()) for row in rows], dtype=np.int32)
 
 
-@pytest.mark.parametrize("score", ["bdeu:1", "bdeu:10", "bic", "k2"])
+@pytest.mark.parametrize("score", ["bdeu:1", "bdeu:10", "bic", "k2", "aic", "qnml", "fnml"])
 def test_scores_equal_those_of_the_scorer(score):
     data = dn.load("alarm-15").sample(300, 1)
     scorer, child, n = Scorer(data, score), 3, len(data.names)
@@ -34,6 +35,15 @@ def test_scores_equal_those_of_the_scorer(score):
     for variable, column in zip(additions.options, scores.T, strict=True):
         expected = scorer.score_parents(np.full(len(rows), child), extend(rows, variable))
         assert column == pytest.approx(expected, abs=1e-9)
+
+
+def test_scores_contain_the_log_odds_of_edges():
+    data = dn.load("alarm-15").sample(300, 1)
+    scorer, child, n = Scorer(data, None, {"probabilities": random_probabilities(data.names, 1)}), 3, len(data.names)
+    additions = Additions(Indicators(scorer), child, np.arange(6, n))
+    rows = random_sets(n, child, 1, range(6, n))
+    for variable, column in zip(additions.options, additions.scores(rows).T, strict=True):
+        assert column == pytest.approx(scorer.score_parents(np.full(len(rows), child), extend(rows, variable)), abs=1e-9)
 
 
 def test_options_in_a_set_have_no_score():
@@ -62,6 +72,10 @@ def test_sums_of_sets_equal_those_of_the_counter():
         members = extend(rows, variable)
         cells, kinds = np.unique([np.prod(data.arities[row[row >= 0]]) for row in members], return_inverse=True)
         assert column == pytest.approx(scorer.counter.sums(members, kinds, 1.0 / cells[:, None])[:, 0], abs=1e-9)
+
+
+def test_scores_that_depend_on_the_states_that_occur_are_not_supported():
+    assert not can_score_additions(Scorer(dn.load("alarm-15").sample(200, 1), "bds"))
 
 
 def test_many_rows_are_not_supported():

@@ -10,7 +10,7 @@ from dagneal.base.errors import OutOfTimeError
 from dagneal.scoring.bounded import _count_occurring, _first_level, bounded_sets
 from dagneal.scoring.complete import complete_sets
 from dagneal.scoring.scores import SCORES, Bounding, Dirichlet, Likelihood
-from support.reference import random_data
+from support.reference import random_data, random_probabilities
 from support.sets import pruned_dict, sets_dict
 
 ARITIES = [2, 3, 2, 5, 2, 4, 2, 3]
@@ -26,7 +26,7 @@ def dependent_data(rows, seed):
 
 
 @pytest.mark.parametrize("rows", [30, 150, 2000])
-@pytest.mark.parametrize("score", ["bdeu:0.01", "bdeu", "bdeu:50", "bdeu-rows", "k2", "perks", "bic"])
+@pytest.mark.parametrize("score", ["bdeu:0.01", "bdeu:50", "bds:50", *SCORES])
 def test_bounded_sets_equal_the_pruned_table_of_all_sets(score, rows):
     for seed in range(3):
         scorer = dn.scoring.Scorer(dependent_data(rows, seed), score)
@@ -90,6 +90,21 @@ def test_lists_obey_background_knowledge():
     legal = {key: score for key, score in pruned_dict(scorer.table(7)).items() if is_legal(key, a, b, c, last)}
     assert found == pytest.approx(legal, abs=1e-9)
     assert any(len(parents) == 3 for child, parents in found if child == last)
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_lists_with_probabilities_of_edges_equal_the_pruned_table(score):
+    """A column with one state has parents if their edges are likely."""
+    for seed in range(2):
+        data = dependent_data(100, seed)
+        codes, states = np.array(data.codes), list(data.states)
+        codes[3], states[3] = 0, ("only",)
+        data = dn.Dataset.from_codes(data.names, states, codes, data.weights)
+        scorer = dn.scoring.Scorer(data, score, {"probabilities": random_probabilities(data.names, seed)})
+        expected = pruned_dict(scorer.table(7))
+        assert any(child == data.names[3] and parents for child, parents in expected)
+        assert sets_dict(bounded_sets(scorer, 7), data.names) == pytest.approx(expected, abs=1e-9)
+        assert sets_dict(bounded_sets(scorer, 3), data.names) == pytest.approx(pruned_dict(scorer.table(3)), abs=1e-9)
 
 
 def is_legal(key, a, b, c, last):

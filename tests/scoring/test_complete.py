@@ -6,13 +6,13 @@ import pytest
 import dagneal as dn
 from dagneal.base.errors import OutOfTimeError
 from dagneal.scoring.complete import _combinations, complete_cost, complete_sets
-from support.reference import random_data
+from support.reference import random_data, random_probabilities
 from support.sets import pruned_dict, sets_dict
 
 
 @pytest.mark.parametrize("rows", [200, 3000])  # counted in different ways
 @pytest.mark.parametrize("most", [0, 1, 2, 3, 4])
-@pytest.mark.parametrize("score", ["bdeu", "bdeu:10", "bdeu-rows", "bic"])
+@pytest.mark.parametrize("score", ["bdeu", "bdeu:10", "bdeu-rows", "bic", "qnml"])
 def test_complete_sets_equal_the_pruned_table(score, most, rows):
     data = random_data(9, rows, 3, arities=[2, 3, 2, 5, 2, 11, 2, 3, 2])
     scorer = dn.scoring.Scorer(data, score)
@@ -37,6 +37,15 @@ def test_complete_sets_have_no_forbidden_parents():
     assert not any(child == second and first in parents for child, parents in found)
 
 
+@pytest.mark.parametrize("rows", [200, 3000])
+def test_complete_sets_with_probabilities_of_edges_equal_the_pruned_table(rows):
+    data = random_data(9, rows, 3, arities=[2, 3, 2, 5, 2, 11, 2, 3, 2])
+    for score in ("bdeu", "qnml"):
+        scorer = dn.scoring.Scorer(data, score, {"probabilities": random_probabilities(data.names, rows)})
+        found, expected = sets_dict(complete_sets(scorer, 3), data.names), pruned_dict(scorer.table(3))
+        assert found == pytest.approx(expected, abs=1e-9)
+
+
 def test_number_of_threads_does_not_change_complete_sets():
     data = dn.load("alarm-15").sample(500, 1)
     one, three = (complete_sets(dn.scoring.Scorer(data, workers=workers), 3) for workers in (1, 3))
@@ -52,7 +61,8 @@ def test_combinations_are_in_the_order_of_their_ranks():
 
 def test_scores_that_depend_on_the_child_are_not_supported():
     data = random_data(5, 100, 1)
-    assert complete_cost(dn.scoring.Scorer(data, "k2"), 2) == float("inf")
+    for score in ("k2", "fnml", "bds"):
+        assert complete_cost(dn.scoring.Scorer(data, score), 2) == float("inf")
     assert complete_cost(dn.scoring.Scorer(data, "bdeu"), 2) < float("inf")
 
 

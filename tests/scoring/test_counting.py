@@ -16,6 +16,7 @@ from dagneal.scoring.counting.bitwise import count_sets
 from dagneal.scoring.counting.counter import Counter
 from dagneal.scoring.counting.grouping import group_sets, move_last
 from dagneal.scoring.counting.terms import TermTable, sum_terms
+from dagneal.scoring.regret import multinomial_regrets
 from dagneal.scoring.sets import pad_sets
 
 
@@ -60,7 +61,7 @@ def test_bitwise_counts_equal_histograms(table):
 
 
 @settings(max_examples=40, deadline=None)
-@given(tables(), st.sampled_from([-1.0, 0.25, 1.0, 7.5]))
+@given(tables(), st.sampled_from([-1.0, -2.0, -5.0, 0.25, 1.0, 7.5]))
 def test_sums_of_both_counting_methods_equal_sums_over_histograms(table, concentration):
     data, codes = table
     arities = data.arities
@@ -77,7 +78,7 @@ def test_sums_of_both_counting_methods_equal_sums_over_histograms(table, concent
         for own, kind, values in zip(sets, kinds, sums, strict=True):
             counts = [int(count) for count in histogram(codes, arities, own) if count]
             for value, a in zip(values, concentrations[kind], strict=True):
-                exact = sum(n * log(n) if a < 0 else lgamma(n + a) - lgamma(a) for n in counts)
+                exact = sum(exact_term(n, a) for n in counts)
                 assert value == pytest.approx(exact, abs=1e-7, rel=1e-11)
 
 
@@ -126,7 +127,14 @@ def exact_sum(data, members, concentration):
     for cell, weight in zip(key.tolist(), data.weights.tolist(), strict=True):
         counts[cell] = counts.get(cell, 0) + weight
     a = concentration
-    return fsum(n * log(n) if a < 0 else lgamma(n + a) - lgamma(a) for n in counts.values())
+    return fsum(exact_term(n, a) for n in counts.values())
+
+
+def exact_term(number, a):
+    """Return the term of a count. A negative pseudo-count requests regrets of the corresponding number of states."""
+    if a >= 0:
+        return lgamma(number + a) - lgamma(a)
+    return number * log(number) + multinomial_regrets(number, np.array([-a]))[0]
 
 
 @pytest.mark.parametrize(
@@ -142,8 +150,8 @@ def test_sums_are_exact_in_any_request(arities, rows, weight):
     """The sum of a set has the same bits for any request, number of threads and way of counting."""
     data = random_data(arities, rows, seed=len(arities), most_weight=weight)
     sets = random_sets(len(arities), 150, min(8, len(arities)), seed=rows)
-    concentrations = np.array([[0.01, -1.0], [1.0, 3.5], [1e-9, 100.0]])
-    kinds = np.arange(len(sets)) % 3
+    concentrations = np.array([[0.01, -1.0], [1.0, 3.5], [1e-9, 100.0], [-3.0, -40.0]])
+    kinds = np.arange(len(sets)) % 4
     members = pad_sets(sets)
     sums = Counter(data, workers=1).sums(members, kinds, concentrations)
     for own, kind, values in list(zip(sets, kinds, sums, strict=True))[::7]:

@@ -6,7 +6,19 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dagneal as dn
-from support.reference import bic_score, local_score, random_data
+from dagneal.scoring.scores import SCORES, is_score_equivalent, parse_score
+from support.reference import (
+    all_dags,
+    as_graph,
+    bds_score,
+    bic_score,
+    dag_scores,
+    fnml_score,
+    local_score,
+    penalised_score,
+    qnml_score,
+    random_data,
+)
 
 PRIORS = {
     "bdeu1": (dn.BDeu(1.0), lambda n: lambda r, q: 1.0 / (r * q)),
@@ -32,6 +44,61 @@ def test_bic_equals_a_direct_computation():
     table = dn.scoring.score_table(data, dn.BIC(), max_parents=2)
     for child, parents in [("v0", []), ("v1", ["v0"]), ("v3", ["v0", "v4"])]:
         assert table.local(child, parents) == pytest.approx(bic_score(data, child, parents), rel=1e-12)
+
+
+OTHERS = {
+    "aic": lambda data, child, parents: penalised_score(data, child, parents, 1.0),
+    "bds": lambda data, child, parents: bds_score(data, child, parents, 1.0),
+    "bds:10": lambda data, child, parents: bds_score(data, child, parents, 10.0),
+    "fnml": fnml_score,
+    "qnml": qnml_score,
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("rows", [7, 60, 400])
+def test_other_scores_equal_a_direct_computation(name, rows):
+    """With few rows, many state combinations of the parents do not occur."""
+    for seed in range(3):
+        data = random_data(5, rows, seed, arities=[2, 3, 4, 2, 5])
+        table = dn.scoring.score_table(data, name, max_parents=4)
+        for child in data.names:
+            others = [other for other in data.names if other != child]
+            for size in (0, 1, 2, 4):
+                expected = OTHERS[name](data, child, others[:size])
+                assert table.local(child, others[:size]) == pytest.approx(expected, rel=1e-11, abs=1e-9)
+
+
+def test_bds_equals_bdeu_if_all_states_of_the_parents_occur():
+    data = random_data(4, 2000, 1, arities=[2, 3, 2, 2])
+    sparse, plain = dn.scoring.Scorer(data, "bds:3").table(2), dn.scoring.Scorer(data, "bdeu:3").table(2)
+    assert sparse.scores == pytest.approx(plain.scores, rel=1e-14)
+    few = random_data(4, 5, 1, arities=[2, 3, 2, 2])
+    assert not np.allclose(dn.scoring.Scorer(few, "bds:3").table(2).scores, dn.scoring.Scorer(few, "bdeu:3").table(2).scores)
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_only_some_scores_are_equal_for_equivalent_networks(name):
+    """Compare all DAGs of each equivalence class on four variables."""
+    equal = True
+    for seed in range(3):
+        data = random_data(4, 40, seed, arities=[2, 3, 4, 2])
+        table = dn.scoring.score_table(data, name, max_parents=3)
+        by_class: dict = {}
+        for dag, score in zip(all_dags(4), dag_scores(table, all_dags(4)), strict=True):
+            by_class.setdefault(frozenset(dn.cpdag(as_graph(table, dag)).edges), []).append(score)
+        equal &= all(np.ptp(scores) < 1e-8 for scores in by_class.values())
+    assert equal == is_score_equivalent(parse_score(name))
+
+
+@pytest.mark.parametrize("name", ["fnml", "qnml", "bds", "aic"])
+def test_all_ways_of_counting_give_the_same_scores(name):
+    data = dn.load("alarm-15").sample(3_000, 1)
+    with_planes = dn.scoring.Scorer(data, name, workers=1)
+    by_rows = dn.scoring.Scorer(data, name, workers=2)
+    by_rows.counter.__dict__["planes"] = None
+    assert with_planes.counter.planes is not None
+    assert np.array_equal(with_planes.table(2).scores, by_rows.table(2).scores)
 
 
 @pytest.mark.parametrize("name", PRIORS)
@@ -123,8 +190,6 @@ def test_a_second_table_reuses_counts(monkeypatch):
 
 
 def test_parsing_score_names():
-    from dagneal.scoring.scores import parse_score
-
     assert parse_score("bdeu:0.5") == dn.BDeu(0.5)
     assert [parse_score(n).name for n in ("bdeu", "bdeu-rows", "k2", "perks", "bic")] == [
         "BDeu(1)",
@@ -133,7 +198,14 @@ def test_parsing_score_names():
         "Perks",
         "BIC",
     ]
-    for invalid in ("nothing", "bdeu:x", "bdeu:-1", "bdeu:0", "bic:3", "bdeu:nan"):
+    assert [parse_score(n).name for n in ("bds", "bds:2", "aic", "qnml", "fnml")] == [
+        "BDs(1)",
+        "BDs(2)",
+        "AIC",
+        "qNML",
+        "fNML",
+    ]
+    for invalid in ("nothing", "bdeu:x", "bdeu:-1", "bdeu:0", "bic:3", "bdeu:nan", "bds:0", "aic:2"):
         with pytest.raises(dn.InputError):
             parse_score(invalid)
 

@@ -99,7 +99,7 @@ def test_equal_columns_share_a_place_until_they_differ():
     assert store.values(rows[:2], np.array([3, 0])).tolist() == [1, 2]
 
 
-@pytest.mark.parametrize("score", [dn.BDeu(1), dn.K2(), dn.Perks(), dn.BIC()])
+@pytest.mark.parametrize("score", [dn.BDeu(1), dn.K2(), dn.Perks(), dn.BIC(), dn.BDs(1), dn.FNML(), dn.QNML()])
 @pytest.mark.parametrize("variables", [6, 70, 140])
 def test_scores_of_parents_equal_local_scores(variables, score):
     data = random_data(variables, 60, seed=variables)

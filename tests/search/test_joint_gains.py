@@ -8,7 +8,7 @@ import pytest
 
 import dagneal as dn
 from dagneal.search.joint_gains import joint_gains, triple_cost
-from support.reference import random_data
+from support.reference import random_data, random_probabilities
 
 
 def reference_joint_gains(scorer, near):
@@ -34,6 +34,13 @@ def test_joint_gains_equal_those_of_a_plain_loop(network, score):
     data = dn.load(network).sample(3_000, 1)
     scorer = dn.scoring.Scorer(data, score)
     near = np.random.default_rng(1).random((len(data.names),) * 2) < 0.3
+    assert np.array_equal(joint_gains(scorer, scorer.pair_gains(), near), reference_joint_gains(scorer, near))
+
+
+def test_joint_gains_contain_the_log_odds_of_edges():
+    data = dn.load("alarm-15").sample(3_000, 1)
+    scorer = dn.scoring.Scorer(data, None, {"probabilities": random_probabilities(data.names, 1)})
+    near = np.random.default_rng(1).random((15, 15)) < 0.3
     assert np.array_equal(joint_gains(scorer, scorer.pair_gains(), near), reference_joint_gains(scorer, near))
 
 

@@ -2,7 +2,7 @@
 
 from functools import cache
 from itertools import combinations, product
-from math import lgamma, log
+from math import comb, lgamma, log
 
 import networkx as nx
 import numpy as np
@@ -68,17 +68,74 @@ def bic_score(data: Dataset, child: str, parents: list[str]) -> float:
 
 def penalised_score(data: Dataset, child: str, parents: list[str], penalty: float) -> float:
     """Return the maximum log-likelihood minus a penalty per free parameter."""
+    counts = family_counts(data, child, parents)
+    likelihood = sum(c * log(c / sum(states.values())) for states in counts.values() for c in states.values())
+    arities = dict(zip(data.names, data.arities.tolist(), strict=True))
+    q = 1
+    for p in parents:
+        q *= arities[p]
+    return likelihood - penalty * q * (arities[child] - 1)
+
+
+def family_counts(data: Dataset, child: str, parents: list[str]) -> dict:
+    """Return the counts of the child's states, for each state combination of the parents that occurs."""
     position = {name: i for i, name in enumerate(data.names)}
     counts: dict = {}
     for row in range(data.codes.shape[1]):
         j = tuple(int(data.codes[position[p], row]) for p in parents)
         counts.setdefault(j, {}).setdefault(int(data.codes[position[child], row]), 0)
         counts[j][int(data.codes[position[child], row])] += int(data.weights[row])
-    likelihood = sum(c * log(c / sum(states.values())) for states in counts.values() for c in states.values())
+    return counts
+
+
+def bds_score(data: Dataset, child: str, parents: list[str], ess: float) -> float:
+    """Return the score BDs (Scutari 2016): BDeu with the number of parent states that occur instead of all."""
+    occurring = len(family_counts(data, child, parents))
+    return local_score(data, child, parents, lambda r, q: ess / (r * occurring))
+
+
+def fnml_score(data: Dataset, child: str, parents: list[str]) -> float:
+    """Return the score fNML (Silander et al. 2008): one NML probability for each combination of parent states."""
+    r = int(data.arities[data.names.index(child)])
+    return sum(nml_score(list(states.values()), r) for states in family_counts(data, child, parents).values())
+
+
+def qnml_score(data: Dataset, child: str, parents: list[str]) -> float:
+    """Return the score qNML (Silander et al. 2018): the NML probability of the family, divided by that of the parents."""
+    counts = family_counts(data, child, parents)
+    arities = dict(zip(data.names, data.arities.tolist(), strict=True))
     q = 1
     for p in parents:
-        q *= int(data.arities[position[p]])
-    return likelihood - penalty * q * (int(data.arities[position[child]]) - 1)
+        q *= arities[p]
+    family = [c for states in counts.values() for c in states.values()]
+    return nml_score(family, q * arities[child]) - nml_score([sum(states.values()) for states in counts.values()], q)
+
+
+def nml_score(counts: list[int], states: int) -> float:
+    """Return the log NML probability of values with the given counts of their states."""
+    total = sum(counts)
+    return sum(c * log(c / total) for c in counts) - log(nml_normaliser(total, states))
+
+
+@cache
+def nml_normaliser(values: int, states: int) -> float:
+    """Return C(N, r), the sum of the maximum likelihoods of all sequences, by dividing the states into two groups."""
+    if states == 1:
+        return 1.0
+    half = states // 2
+    total = 0.0
+    for own in range(values + 1):
+        rest = values - own
+        likelihood = comb(values, own) * (own / values) ** own * (rest / values) ** rest
+        total += likelihood * nml_normaliser(own, half) * nml_normaliser(rest, states - half) if own and rest else 0.0
+    return total + nml_normaliser(values, half) + nml_normaliser(values, states - half)
+
+
+def random_probabilities(names, seed: int, spread: float = 3.0) -> dict[tuple[str, str], float]:
+    """Return random probabilities of about half of all edges. Log-odds have the given standard deviation."""
+    rng = np.random.default_rng(seed)
+    pairs = [(a, b) for a in names for b in names if a != b and rng.random() < 0.5]
+    return {pair: float(1.0 / (1.0 + np.exp(-spread * rng.standard_normal()))) for pair in pairs}
 
 
 @cache

@@ -108,6 +108,7 @@ def compile_count() -> None:
         dn.learn(data, max_parents=3)
     joint_gains(scorer, scorer.pair_gains(), np.zeros((6, 6), dtype=bool))
     _ = scorer.table(2).pruned
+    Scorer(few, "qnml").table(1)
     _ = Scorer(_random_data(66, 2, 20)).table(1).pruned  # masks of two words
 
 

@@ -237,6 +237,19 @@ def _edge_texts(value: Any, where: str) -> list[str]:
     return [":".join(_text(end, where) for end in edge) if isinstance(edge, list) else _text(edge, where) for edge in edges]
 
 
+def _probability_texts(value: Any, where: str) -> list[str]:
+    """Convert probabilities of edges to texts such as PARENT:CHILD=P."""
+    if isinstance(value, dict):  # with keys such as "PARENT -> CHILD"
+        value = [[*edge.split("->"), p] for edge, p in value.items()]
+    texts = []
+    for item in _list(value, where):
+        if isinstance(item, list) and len(item) == 3:
+            parent, child, p = (_text(part, where).strip() for part in item)
+            item = f"{parent}:{child}={p}"
+        texts.append(_text(item, where))
+    return texts
+
+
 def _knowledge_texts(value: Any, where: str) -> list[str]:
     """Convert background knowledge to a JSON text."""
     if not isinstance(value, dict):
@@ -257,6 +270,7 @@ _WRITERS = {
     "bins": _bin_texts,
     "required": _edge_texts,
     "forbidden": _edge_texts,
+    "probabilities": _probability_texts,
     "knowledge": _knowledge_texts,
     "tiers": _tier_texts,
 }

@@ -22,7 +22,7 @@ NETWORK_HELP = ".bif, .json or .graphml file, or name from `dagneal networks`"
 # Options that change the data, the score or the parent sets, so they cannot be used with a score file.
 _DATA_OPTIONS = (
     *("columns", "drop", "bins", "rare", "weights", "states", "missing", "merge", "codes", "score", "max_parents"),
-    *("required", "forbidden", "roots", "leaves", "tiers", "knowledge", "bootstrap", "within"),
+    *("required", "forbidden", "probabilities", "roots", "leaves", "tiers", "knowledge", "bootstrap", "within"),
 )
 
 
@@ -96,8 +96,8 @@ def add_reading_options(command: Parser, score: bool = True) -> None:
     )
     group.add_argument("--codes", action="store_true", help="the file has integers and no column names")
     if score:
-        names = f"bic, k2, perks, bdeu-rows or bdeu:ESS (prior sample size; default {SCORE})"
-        group.add_argument("--score", default=SCORE, metavar="NAME", help=names)
+        names = f"bdeu, bds, bdeu-rows, k2, perks, bic, aic, qnml, fnml (default {SCORE})"
+        group.add_argument("--score", default=SCORE, metavar="NAME[:ESS]", help=names)
 
 
 def read_table(options: argparse.Namespace) -> ScoreTable | None:

@@ -24,6 +24,14 @@ def add_knowledge_options(command: Parser) -> None:
     edge: dict[str, Any] = {"action": "append", "default": [], "metavar": "A:B"}
     group.add_argument("--require", dest="required", help="require the edge from A to B (may be repeated)", **edge)
     group.add_argument("--forbid", dest="forbidden", help="forbid the edge from A to B (may be repeated)", **edge)
+    group.add_argument(
+        "--probability",
+        dest="probabilities",
+        action="append",
+        default=[],
+        metavar="A:B=P",
+        help="prior probability of the edge from A to B (may be repeated)",
+    )
     group.add_argument("--roots", type=split_names, default=[], metavar="A,B", help="variables that must have no parents")
     group.add_argument("--leaves", type=split_names, default=[], metavar="A,B", help="variables that must have no children")
     group.add_argument("--tiers", metavar="A,B:C,D", help="ordered groups of variables; no edge leads to an earlier group")
@@ -47,6 +55,7 @@ def read_knowledge_options(options: argparse.Namespace, names: Sequence[str]) ->
         tiers=_tiers(options.tiers, names) if options.tiers else (),
         roots=options.roots,
         leaves=options.leaves,
+        probabilities=_probabilities(options.probabilities, names),
     )
     if options.knowledge:
         knowledge |= as_knowledge(_file_or_json(options.knowledge)) or Knowledge()
@@ -78,6 +87,23 @@ def _edge(option: str, text: str, names: Sequence[str]) -> Edge:
         missing = parent if parent not in columns else child
         raise InputError(f"{option} {text}: the data have no column {missing!r}{hint(missing, names)}")
     raise InputError(f"{option} {text} is not an edge; write PARENT:CHILD with the names of two columns")
+
+
+def _probabilities(texts: Sequence[str], names: Sequence[str]) -> dict[Edge, float]:
+    """Parse probabilities such as `A:B=0.9`. Return the probability of each edge (parent, child)."""
+    probabilities: dict[Edge, float] = {}
+    for text in texts:
+        ends, equals, number = text.rpartition("=")
+        if not equals:
+            raise InputError(f"--probability {text} has no probability; write PARENT:CHILD=P, such as {text}=0.9")
+        edge = _edge("--probability", ends, names)
+        if edge in probabilities:
+            raise InputError(f"--probability gives the edge {edge[0]} -> {edge[1]} twice; remove one")
+        try:
+            probabilities[edge] = float(number)
+        except ValueError as error:
+            raise InputError(f"--probability {text}: {number!r} is not a number; give one above 0 and below 1") from error
+    return probabilities
 
 
 def _tiers(text: str, names: Sequence[str]) -> Any:

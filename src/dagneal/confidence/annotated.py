@@ -162,6 +162,11 @@ class AnnotatedSolution(Solution):
     confidence: Confidence | None = None
 
     @property
+    def log_prior(self) -> float:
+        """The part of the log score that comes from the probabilities of edges in the background knowledge."""
+        return self.knowledge.log_odds(self.dag.edges) if self.knowledge else 0.0
+
+    @property
     def data_summary(self) -> DataSummary | None:
         """The summary of the training data; None if unknown."""
         return self.stored_data if self.data is None else DataSummary.of(self.data)

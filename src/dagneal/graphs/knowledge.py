@@ -1,10 +1,12 @@
-"""Background knowledge: rules, known in advance, that every learned network must obey."""
+"""Background knowledge: rules, known in advance, that every learned network must obey, and probabilities of edges."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import log, log1p
+from numbers import Real
 from typing import Any
 
 import networkx as nx
@@ -17,12 +19,12 @@ from dagneal.base.toml import read_toml
 from dagneal.graphs.dags import cpdag
 
 Edge = tuple[str, str]
-_KEYS = ("required", "forbidden", "tiers", "roots", "leaves", "limits")
+_KEYS = ("required", "forbidden", "probabilities", "tiers", "roots", "leaves", "limits")
 
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Background knowledge: required and forbidden edges, tiers, roots, leaves and parent limits.
+    """Background knowledge: required and forbidden edges, probabilities of edges, tiers, roots, leaves and parent limits.
 
     Args:
         required: edges (parent, child) that every network must have.
@@ -32,6 +34,9 @@ class Knowledge:
         roots: variables that must not have parents.
         leaves: variables that must not have children.
         limits: parent limits by variable.
+        probabilities: prior probabilities by edge (parent, child), above 0 and below 1. The log-odds ln(p / (1 - p)) of an
+            edge are added to the score of each network that has the edge. So the score is the log posterior probability of
+            the network up to a constant, if edges are independent a priori. Edges without a probability have 1/2.
 
     >>> knowledge = Knowledge(required=[("Smoker", "Cancer")], tiers=[["Pollution", "Smoker"], ["Cancer"]])
     >>> knowledge.check(("Pollution", "Smoker", "Cancer"), max_parents=2)
@@ -46,6 +51,7 @@ class Knowledge:
     roots: Iterable[str] = ()
     leaves: Iterable[str] = ()
     limits: Mapping[str, int] = field(default_factory=dict)
+    probabilities: Mapping[Edge, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("required", "forbidden"):
@@ -55,6 +61,11 @@ class Knowledge:
         for name in ("roots", "leaves"):
             object.__setattr__(self, name, tuple(dict.fromkeys(map(str, getattr(self, name)))))
         object.__setattr__(self, "limits", {str(name): limit for name, limit in self.limits.items()})
+        probabilities = {}
+        for edge, p in self.probabilities.items():
+            parent, child = map(str, _parse_edge("knowledge", "probabilities", edge) if isinstance(edge, str) else edge)
+            probabilities[parent, child] = _check_probability(f"{parent} -> {child}", p)
+        object.__setattr__(self, "probabilities", probabilities)
 
     def __bool__(self) -> bool:
         return any(getattr(self, name) for name in _KEYS)
@@ -69,13 +80,26 @@ class Knowledge:
             (*self.roots, *other.roots),
             (*self.leaves, *other.leaves),
             {**self.limits, **other.limits},
+            {**self.probabilities, **other.probabilities},
         )
+
+    def log_odds(self, edges: Iterable[Edge]) -> float:
+        """Return the sum of the log-odds ln(p / (1 - p)) of edges. It is the part of a score that comes from probabilities.
+
+        Args:
+            edges: edges (parent, child). Edges without a probability add 0.
+
+        >>> round(Knowledge(probabilities={("a", "b"): 0.9, ("b", "c"): 0.9}).log_odds([("a", "b"), ("a", "c")]), 3)
+        2.197
+        """
+        return sum(_log_odds(self.probabilities[edge]) for edge in edges if edge in self.probabilities)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the knowledge as a dict of plain values, with the keys of a knowledge file."""
         plain = {
             "required": [list(edge) for edge in self.required],
             "forbidden": [list(edge) for edge in self.forbidden],
+            "probabilities": [[*edge, p] for edge, p in self.probabilities.items()],
             "tiers": [list(tier) for tier in self.tiers],
             "roots": list(self.roots),
             "leaves": list(self.leaves),
@@ -97,6 +121,12 @@ class Knowledge:
             if not allowed[index[parent], index[child]]:
                 reason = self._conflict(parent, child)
                 raise InputError(f"the edge {parent} -> {child} is required, but {reason}; remove one of these rules")
+        for parent, child in self.probabilities:
+            reason = "" if allowed[index[parent], index[child]] else self._conflict(parent, child)
+            if (parent, child) in self.required:
+                reason = "it is also required"
+            if reason:
+                raise InputError(f"the edge {parent} -> {child} has a probability, but {reason}; remove one of these rules")
         graph = nx.DiGraph(list(self.required))
         if not nx.is_directed_acyclic_graph(graph):
             cycle = [edge[0] for edge in nx.find_cycle(graph)]
@@ -114,6 +144,7 @@ class Knowledge:
         uses = [
             ("required", [name for edge in self.required for name in edge]),
             ("forbidden", [name for edge in self.forbidden for name in edge]),
+            ("probabilities", [name for edge in self.probabilities for name in edge]),
             ("tiers", [name for tier in self.tiers for name in tier]),
             ("roots", self.roots),
             ("leaves", self.leaves),
@@ -123,7 +154,7 @@ class Knowledge:
             for name in mentioned:
                 if name not in variables:
                     raise InputError(f"{name!r} in {rule} is not a variable of the data{hint(name, names)}")
-        for rule in ("required", "forbidden"):
+        for rule in ("required", "forbidden", "probabilities"):
             for parent, child in getattr(self, rule):
                 if parent == child:
                     raise InputError(f"{rule} has an edge from {parent!r} to itself; remove it")
@@ -172,7 +203,11 @@ class Knowledge:
         for parent, child in self.required:
             required[index[parent], index[child]] = True
         limits = np.array([min(max_parents, self.limits.get(name, max_parents)) for name in names], dtype=np.int64)
-        return Constraints(self._allowed_edges(names), required, limits)
+        log_odds = np.zeros(required.shape) if self.probabilities else None
+        for (parent, child), p in self.probabilities.items():
+            if log_odds is not None:
+                log_odds[index[parent], index[child]] = _log_odds(p)
+        return Constraints(self._allowed_edges(names), required, limits, log_odds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,11 +218,14 @@ class Constraints:
         allowed: boolean matrix; `allowed[parent, child]` is True if no rule forbids the edge.
         required: boolean matrix; `required[parent, child]` is True if the edge is required.
         limits: parent limit of each variable.
+        log_odds: matrix; `log_odds[parent, child]` is added to each score of the child with this parent. None if no edge has
+            a probability.
     """
 
     allowed: NDArray[np.bool_]
     required: NDArray[np.bool_]
     limits: Ints
+    log_odds: Floats | None = None
 
     def candidates(self, child: int, given: Ints) -> Ints:
         """Return the candidate parents of a child as ascending indices.
@@ -219,6 +257,31 @@ class Constraints:
         count: Floats = (missing + (forbidden & present).sum(axis=1) + over).astype(np.float64)
         return count
 
+    def prior(self, children: Ints, parents: NDArray[np.int32]) -> Floats:
+        """Return the sum of the log-odds of the edges of each parent set.
+
+        Args:
+            children: index of the child of each parent set.
+            parents: array with one parent set per row, as indices of variables, padded with -1.
+        """
+        if self.log_odds is None:
+            return np.zeros(len(parents))
+        total: Floats = np.where(parents >= 0, self.log_odds[parents, children[:, None]], 0.0).sum(axis=1)
+        return total
+
+    def most_prior(self, children: Ints, parents: NDArray[np.int32]) -> Floats:
+        """Return, for each parent set, the highest sum of log-odds of a superset: all further edges with positive log-odds.
+
+        Args:
+            children: index of the child of each parent set.
+            parents: array with one parent set per row, as indices of variables, padded with -1.
+        """
+        if self.log_odds is None:
+            return np.zeros(len(parents))
+        own = np.where(parents >= 0, self.log_odds[parents, children[:, None]], 0.0)
+        highest: Floats = np.maximum(self.log_odds, 0.0).sum(axis=0)[children] + np.minimum(own, 0.0).sum(axis=1)
+        return highest
+
 
 def equivalence_class(dag: nx.DiGraph, knowledge: Knowledge | None) -> nx.DiGraph:
     """Return the partially directed graph that represents all DAGs that are equivalent to `dag` and obey the knowledge.
@@ -247,8 +310,8 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
 
     Args:
         path: TOML file with any of these keys: `required` and `forbidden` (edges as `["parent", "child"]` or
-            `"parent -> child"`), `tiers` (lists of names), `roots` and `leaves` (names), and the table `limits`
-            (name = parent limit).
+            `"parent -> child"`), the table `probabilities` (`"parent -> child" = probability`), `tiers` (lists of names),
+            `roots` and `leaves` (names), and the table `limits` (name = parent limit).
     """
     return _parse(read_toml(path), str(path), "must be a table: a line [limits], then lines such as outcome = 3")
 
@@ -292,7 +355,8 @@ def _parse(values: Mapping[str, Any], where: str, limits_help: str) -> Knowledge
         raise InputError(f"{where}: limits {limits_help}")
     kinds = ("required", "forbidden")
     edges = {name: [_parse_edge(where, name, edge) for edge in _edge_list(where, name, values)] for name in kinds}
-    return Knowledge(**edges, tiers=tiers, roots=values.get("roots", []), leaves=values.get("leaves", []), limits=limits)
+    roots, leaves, probabilities = values.get("roots", []), values.get("leaves", []), _parse_probabilities(where, values)
+    return Knowledge(edges["required"], edges["forbidden"], tiers, roots, leaves, limits, probabilities)
 
 
 def _is_name_list(value: Any) -> bool:
@@ -312,3 +376,40 @@ def _parse_edge(where: str, name: str, value: Any) -> Edge:
         example = '["parent", "child"] or "parent -> child"'
         raise InputError(f"{where}: {short_repr(value)} in {name} is not an edge; write {example}")
     return parts[0], parts[1]
+
+
+def _parse_probabilities(where: str, values: Mapping[str, Any]) -> dict[Edge, Any]:
+    """Return the probabilities in a mapping with the keys of a knowledge file, by edge."""
+    given = values.get("probabilities", {})
+    items = list(given.items()) if isinstance(given, Mapping) else given
+    if isinstance(items, list | tuple) and items is given:
+        items = [(item[:2], item[2]) if isinstance(item, list | tuple) and len(item) == 3 else None for item in given]
+    if not isinstance(items, list | tuple) or None in items:
+        raise InputError(
+            f'{where}: probabilities must be a table with lines such as "parent -> child" = 0.9, or a list of items such as '
+            '["parent", "child", 0.9]'
+        )
+    result = {}
+    for text, p in items:
+        edge = _parse_edge(where, "probabilities", text)
+        if edge in result:
+            raise InputError(f"{where}: probabilities has the edge {edge[0]} -> {edge[1]} twice; remove one")
+        result[edge] = p
+    return result
+
+
+def _check_probability(edge: str, p: Any) -> float:
+    """Return the probability of an edge. Raise an error if it is not a number above 0 and below 1."""
+    is_number: bool = isinstance(p, Real) and not isinstance(p, bool)
+    if not is_number or not 0 <= p <= 1:
+        raise InputError(f"the probability of {edge} is {short_repr(p)}; give a number above 0 and below 1")
+    if float(p) == 0.0:
+        raise InputError(f"the probability of {edge} is 0; give a number above 0, or put the edge into forbidden")
+    if float(p) == 1.0:
+        raise InputError(f"the probability of {edge} is 1; give a number below 1, or put the edge into required")
+    return float(p)
+
+
+def _log_odds(p: float) -> float:
+    """Return ln(p / (1 - p))."""
+    return log(p) - log1p(-p)

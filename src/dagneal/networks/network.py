@@ -196,11 +196,11 @@ def fit(dag: nx.DiGraph, data: Dataset, prior: Dirichlet | None = None) -> Bayes
     array([0.7, 0.3])
     """
     from dagneal.scoring.counting.counter import Counter
-    from dagneal.scoring.scores import BDeu, Dirichlet
+    from dagneal.scoring.scores import Adaptive, BDeu, Dirichlet
 
     prior = prior or BDeu()
     if not isinstance(prior, Dirichlet):
-        raise InputError(f"{type(prior).__name__} is not a Dirichlet prior; give BDeu, BDeuRows, K2 or Perks")
+        raise InputError(f"{type(prior).__name__} is not a Dirichlet prior; give BDeu, BDeuRows, BDs, K2 or Perks")
     check_dag(dag, data.names)
     parents = ordered_parents(dag, data.names)
     position = {name: i for i, name in enumerate(data.names)}
@@ -214,7 +214,10 @@ def fit(dag: nx.DiGraph, data: Dataset, prior: Dirichlet | None = None) -> Bayes
                 f"{name!r} with {len(parent_names)} parents needs a table of {prod(shape):,} numbers; use fewer parents"
             )
         (counts,) = counter.counts([family])
-        family_prior, _ = prior.concentrations(shape[-1], float(prod(shape)), data.rows)
+        if isinstance(prior, Adaptive):
+            family_prior, _ = prior.occurring_concentrations(shape[-1], float(counts.any(axis=-1).sum()), data.rows)
+        else:
+            family_prior, _ = prior.concentrations(shape[-1], float(prod(shape)), data.rows)
         smoothed = counts + family_prior
         tables[name] = smoothed / smoothed.sum(axis=-1, keepdims=True)
     return BayesianNetwork(dict(zip(data.names, data.states, strict=True)), parents, tables, "learned")

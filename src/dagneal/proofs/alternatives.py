@@ -180,7 +180,8 @@ def near_optimal(
         most: largest number of classes. If there are more, the best are listed.
         run: `Run` object with the deadline.
         equivalent: True if equivalent networks have equal scores, as with BDeu and BIC. The search is then faster. Except
-            for candidate parents and knowledge, the table must have the same parent limit for all variables.
+            for candidate parents and knowledge, the table must have the same parent limit for all variables. Probabilities
+            of edges in `knowledge` make the scores of equivalent networks different.
         knowledge: background knowledge with which the table was made. Classes contain only networks that obey it.
         initial: a good network to start with; by default, a short order search finds one.
 
@@ -195,6 +196,7 @@ def near_optimal(
     if knowledge is None and table.required is not None:
         pairs = np.argwhere(table.required)
         knowledge = Knowledge(required=[(table.names[parent], table.names[child]) for parent, child in pairs]) or None
+    equivalent = equivalent and not (knowledge is not None and knowledge.probabilities)
     rules = _rules(table, knowledge)
     families = _keep_legal(Families.of(table, slack=slack), rules)
     chosen = families.choose(_first_order(table, initial, run))

@@ -48,6 +48,10 @@ _SCORES = {
     "K2": f"{_BAYESIAN[0].upper()}{_BAYESIAN[1:]} of one pseudo-count for each state.",
     "Perks": f"{_BAYESIAN[0].upper()}{_BAYESIAN[1:]} of one pseudo-count for each combination of parent states.",
     "BIC": "Bayesian information criterion: log-likelihood of the data minus a penalty for each free parameter.",
+    "AIC": "Akaike's information criterion: log-likelihood of the data minus 1 for each free parameter.",
+    "qNML": "Quotient normalised maximum likelihood: log-likelihood of the data minus what the best fit gains on any data.",
+    "fNML": "Factorised normalised maximum likelihood: log-likelihood of the data minus what the best fit of each row of "
+    "the probability tables gains on any data.",
 }
 
 
@@ -65,15 +69,17 @@ def explain_score(solution: AnnotatedSolution) -> list[tuple[str, str]]:
         return []
     name = solution.score_name
     text = _SCORES.get(name, "")
-    if not text and name.startswith("BDeu("):
-        size = name.removeprefix("BDeu(").removesuffix(")")
-        weight = f"{size} row{'' if size == '1' else 's'} of data"
-        text = (
-            f"Bayesian Dirichlet equivalent uniform score, {_BAYESIAN}; the prior weighs as much as {weight} "
-            "(the equivalent sample size)."
-        )
+    for start, full in (("BDeu(", "equivalent uniform"), ("BDs(", "sparse")):
+        if not text and name.startswith(start):
+            size = name.removeprefix(start).removesuffix(")")
+            weight = f"{size} row{'' if size == '1' else 's'} of data"
+            text = (
+                f"Bayesian Dirichlet {full} score, {_BAYESIAN}; the prior weighs as much as {weight} "
+                "(the equivalent sample size)."
+            )
     terms = [(name, text)] if text else []
-    terms.append(("log score", "Natural logarithm of the score of the network on these data. Higher is better."))
+    prior = " It includes the log-odds of edges with a probability." if solution.knowledge and solution.log_prior else ""
+    terms.append(("log score", f"Natural logarithm of the score of the network on these data. Higher is better.{prior}"))
     if solution.optimal:
         optimal = (
             "No network within the parent limit and the background knowledge scores higher on these data. "

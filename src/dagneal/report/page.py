@@ -25,7 +25,7 @@ from dagneal.networks.comparison import compare
 from dagneal.report.drawing import energies_svg, lay_out, network_svg
 from dagneal.report.edges import KINDS, describe_edges
 from dagneal.report.explanations import explain_score
-from dagneal.report.summary import bootstrap_line, holdout_line, optimality_text
+from dagneal.report.summary import bootstrap_line, holdout_line, optimality_text, prior_lines
 from dagneal.report.tables import definition_list, edge_table, explain_edge_table, region, table, vote_table
 from dagneal.report.trace_plot import group_stages, trace_svg
 
@@ -240,7 +240,8 @@ def _knowledge(solution: AnnotatedSolution) -> list[str]:
         return []
     rules = solution.knowledge.to_dict().items()
     items = "".join(f"<li>{escape(f'{name}: {json.dumps(value, ensure_ascii=False)}')}</li>" for name, value in rules)
-    return ["<h2>Background knowledge</h2>", f"<ul>{items}</ul>"]
+    prior = "".join(f"<p>{escape(line[0].upper() + line[1:])}.</p>" for line in prior_lines(solution))
+    return ["<h2>Background knowledge</h2>", f"<ul>{items}</ul>{prior}"]
 
 
 def _reads(solution: AnnotatedSolution) -> list[str]:

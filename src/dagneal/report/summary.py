@@ -66,7 +66,7 @@ def summary_lines(
     if solution.division is not None:
         lines += ["", *division_lines(solution.division)]
     score_line = _score_line(solution)
-    lines += ["", score_line if solution.is_dag else translate(score_line)]
+    lines += ["", score_line if solution.is_dag else translate(score_line), *prior_lines(solution)]
     if solution.bound is not None and solution.bound.stopped:
         lines.append(translate(proof_line(solution.bound)))
     if solution.search is not None:
@@ -160,6 +160,22 @@ def optimality_text(solution: AnnotatedSolution, limit: str) -> str:
             return f"proved optimal for at most {few}, but not for {limit}"
         return f"not proved optimal ({limit}); upper bound for at most {few} only: {bound.score:.3f}"
     return f"not proved optimal ({limit}); upper bound {bound.score:.3f} (gap {solution.gap:.3f})"
+
+
+def prior_lines(solution: AnnotatedSolution) -> list[str]:
+    """Return a line with the part of the score that comes from probabilities of edges; no line if there are none.
+
+    Args:
+        solution: learned network with its score.
+    """
+    if solution.knowledge is None or not solution.knowledge.probabilities or solution.score != solution.score:
+        return []
+    given = solution.knowledge.probabilities
+    present = sum(edge in given for edge in solution.dag.edges)
+    return [
+        f"{solution.log_prior:.3f} of the score comes from the probabilities of edges; "
+        f"the network has {present} of the {plural(len(given), 'edge')} with a probability"
+    ]
 
 
 def proof_line(bound: Bound) -> str:

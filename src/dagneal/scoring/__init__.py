@@ -4,11 +4,16 @@ from dagneal.scoring.orders import dag_of_order as dag_of_order, random_orders a
 from dagneal.scoring.scorefiles import read_scores as read_scores, write_scores as write_scores
 from dagneal.scoring.scorer import Scorer as Scorer, score_table as score_table
 from dagneal.scoring.scores import (
+    AIC as AIC,
     BIC as BIC,
+    FNML as FNML,
     K2 as K2,
+    QNML as QNML,
     BDeu as BDeu,
     BDeuRows as BDeuRows,
+    BDs as BDs,
     Dirichlet as Dirichlet,
+    InformationCriterion as InformationCriterion,
     Likelihood as Likelihood,
     Perks as Perks,
     Score as Score,

@@ -17,6 +17,7 @@ from dagneal.data.packing import PackedRows
 from dagneal.scoring.counting.rowwise import Weights
 from dagneal.scoring.counting.terms import look_up_term
 from dagneal.scoring.scorer import Scorer
+from dagneal.scoring.scores import Adaptive
 from dagneal.scoring.sets import Members, state_combinations
 
 Counts = NDArray[np.uint16]
@@ -27,13 +28,13 @@ MAX_CELLS = 1 << 20  # distinct rows times states of a variable: working memory 
 
 
 def can_score_additions(scorer: Scorer) -> bool:
-    """Return whether `Additions` supports the data.
+    """Return whether `Additions` supports the data and the score.
 
     Args:
         scorer: scorer of the data.
     """
     data = scorer.data
-    if isinstance(data.codes, PackedRows) or data.rows > MAX_ROWS:
+    if isinstance(data.codes, PackedRows) or data.rows > MAX_ROWS or isinstance(scorer.criterion, Adaptive):
         return False
     rows, states = data.codes.shape[1], data.arities.astype(np.int64)
     return bool(rows * states.sum() <= MAX_ENTRIES and rows * states.max() <= MAX_CELLS)
@@ -130,8 +131,8 @@ class Additions:
     def scores(self, rows: Members) -> Floats:
         """Return a matrix of scores, with one row for each parent set and one column for each option.
 
-        Options that are in the set get minus infinity. Background knowledge is ignored. The scores equal those of
-        `Scorer.score_parents` up to rounding errors.
+        Options that are in the set get minus infinity. Of background knowledge, only the log-odds of edges are used. The
+        scores equal those of `Scorer.score_parents` without violations, up to rounding errors.
 
         Args:
             rows: parent sets as rows of variables, padded with -1.
@@ -149,6 +150,9 @@ class Additions:
         if criterion.penalised:
             parent_cells = combinations[:, None] * data.arities[self.options]
             scores -= criterion.penalties(arity, parent_cells.ravel(), count).reshape(scores.shape)
+        rules = self._indicators.scorer.constraints
+        if rules is not None and rules.log_odds is not None:
+            scores += rules.prior(np.full(len(rows), self.child), rows)[:, None] + rules.log_odds[self.options, self.child]
         for place in range(rows.shape[1]):
             scores[rows[:, place, None] == self.options] = -np.inf
         return scores

@@ -9,8 +9,20 @@ The bound of a score with a Dirichlet prior counts the state combinations of the
 marginal likelihood row by row, in any order. The first row with a state combination has a probability of at most 1 / r,
 where r is the number of states of the child, and all other rows have a probability of at most 1. Supersets have at least as
 many combinations. So no superset scores above -ln(r) times their number. De Campos and Ji (2011) and Correia, Cussens and
-de Campos (2020) give bounds of this kind; theirs count the state combinations of the parents. BIC has a simpler bound: its
-likelihood is at most 1, and its penalty grows with the number of parents.
+de Campos (2020) give bounds of this kind; theirs count the state combinations of the parents. The bound also holds for BDs,
+whose prior is symmetric as well. BIC, AIC and qNML have a simpler bound: their likelihood is at most 1, and their penalty
+grows with the number of parents. For qNML this is true because C(N, r) is a polynomial in r without negative coefficients,
+so that ln C(N, r) is a convex function of ln r: C(N, r) N^N / N! is the coefficient of z^N in exp(-r ln(1 - T(z))), where
+T is the tree function, and neither T(z) nor -ln(1 - T) as a function of T has negative coefficients.
+
+fNML has the same bound as the Dirichlet scores. Take the N values of the child in the rows of one state combination of its
+parents, and let d of its r states occur. The likelihood is highest if all but one of these states occur once. Each of the
+r^d sequences of d values becomes a sequence of N values if its first value is repeated N - d times. Their likelihoods are
+not lower, because a state occurs at least N - d + 1 times. All NML probabilities add up to 1, so no sequence of N values
+with d states has more than r^-d.
+
+Edges with a probability add log-odds to a score. A bound then also has the log-odds of the set, and all positive log-odds of
+parents that a superset can add.
 """
 
 from __future__ import annotations
@@ -86,8 +98,9 @@ def bounded_sets(scorer: Scorer, most: int, work: float = inf, slack: float = 0.
         kept.append((level.children[better], level.rows[better], scores[better]))
         highest = np.maximum(scores, level.before)
         open_sets = _find_open(scorer, level, highest - slack - _MARGIN)
-        if slack == 0.0:  # all scores of a child with one state are 0, so its empty set is enough
-            open_sets = open_sets[scorer.data.arities[level.children[open_sets]] > 1]
+        if slack == 0.0:  # without log-odds, all scores of a child with one state are 0, so its empty set is enough
+            children = level.children[open_sets]
+            open_sets = open_sets[(scorer.data.arities[children] > 1) | (_most_prior(scorer, level)[open_sets] > 0.0)]
         if size == most:
             break
         longer = _extend(scorer, level, open_sets, highest, left / _EXTENSION_COST)
@@ -157,6 +170,7 @@ def _find_open(scorer: Scorer, level: _Level, highest: Floats) -> Ints:
     """Return the indices of the sets with supersets that can score above `highest`."""
     data, criterion = scorer.data, scorer.criterion
     assert isinstance(criterion, Bounding)
+    highest = highest - _most_prior(scorer, level)
     arities = data.arities[level.children]
     parent_cells = state_combinations(level.rows, data.arities)
     smallest = parent_cells * data.arities.min()  # a superset has at least one parent more
@@ -175,6 +189,12 @@ def _find_open(scorer: Scorer, level: _Level, highest: Floats) -> Ints:
     unknown = np.flatnonzero(~is_open)
     is_open[unknown] = bounds(_count_occurring(scorer, level, unknown), unknown) > highest[unknown]
     return np.flatnonzero(is_open)
+
+
+def _most_prior(scorer: Scorer, level: _Level) -> Floats:
+    """Return the most that the log-odds of edges can add to the scores of the supersets of each set."""
+    rules = scorer.constraints
+    return np.zeros(len(level.rows)) if rules is None else rules.most_prior(level.children, level.rows)
 
 
 def _count_occurring(scorer: Scorer, level: _Level, some: Ints) -> Floats:

@@ -130,6 +130,8 @@ def complete_sets(scorer: Scorer, most: int, slack: float = 0.0) -> CompleteSets
             if scorer.criterion.penalised:
                 cells = state_combinations(rows, scorer.data.arities)
                 scores -= scorer.criterion.penalties(int(scorer.data.arities[child]), cells, scorer.data.rows)
+            if rules is not None and rules.log_odds is not None:
+                scores += rules.prior(np.full(len(rows), child), rows)
             own = scores.copy() if slack else scores  # the next line raises scores
             better = better[: _raise_to_subsets(sets[size], binomials, highest, margin, slack, scores, better)]
             padded = np.full((len(better), most), -1, dtype=np.int32)

@@ -96,7 +96,7 @@ def write_scores(table: ScoreTable, path: str | os.PathLike[str]) -> None:
     """Write all entries of a score table to a file, so that `read_scores` reads the same scores.
 
     The sets of each child are sorted by descending score. The file does not list required edges, but the scores contain
-    the penalties of the background knowledge.
+    the penalties and the log-odds of edges of the background knowledge.
 
     Args:
         table: table to write. No name of a variable may contain white space; in a .res file also no colon, comma or

@@ -21,8 +21,9 @@ from dagneal.data.dataset import Dataset
 from dagneal.graphs.dags import check_dag
 from dagneal.graphs.knowledge import Constraints, Knowledge, as_knowledge
 from dagneal.runtime.run import DEFAULT_RUN, Run
+from dagneal.scoring.adaptive import AdaptiveScores
 from dagneal.scoring.counting.counter import Counter
-from dagneal.scoring.scores import Score, as_score
+from dagneal.scoring.scores import Adaptive, Score, as_score
 from dagneal.scoring.sets import (
     Members,
     bounded_masks,
@@ -52,7 +53,8 @@ class Scorer:
         data: data from which scores are computed.
         score: a score, or its name such as `"bic"`; `BDeu(1)` by default.
         knowledge: background knowledge, as an object, a dict or the path of a TOML file. Score tables omit forbidden
-            parents. Other violations get a penalty, which is so large that the best network has no violation.
+            parents. Other violations get a penalty, which is so large that the best network has no violation. All scores
+            include the log-odds of edges with a probability.
         run: `Run` object with the executor and the deadline for counting.
         workers: number of threads for counting; all cores by default.
 
@@ -87,6 +89,7 @@ class Scorer:
             np.searchsorted(self._arities, data.arities) if self.criterion.depends_on_child else data.arities * 0
         )
         self._store = SetStore(2 * len(self._arities))
+        self._adaptive = AdaptiveScores(data, self.criterion) if isinstance(self.criterion, Adaptive) else None
         self._counting = Lock()
         self._gains: Floats | None = None
 
@@ -153,6 +156,8 @@ class Scorer:
         """
         if len(self._store) > most:
             self._store = SetStore(2 * len(self._arities))
+        if isinstance(self.criterion, Adaptive) and self._adaptive is not None and len(self._adaptive) > most:
+            self._adaptive = AdaptiveScores(self.data, self.criterion)
 
     def table_bytes(self, scores: int, candidates: int) -> int:
         """Return the estimated peak memory, in bytes, for computing a score table. The formula comes from measurements.
@@ -165,6 +170,8 @@ class Scorer:
 
     def local(self, child: str, parents: Iterable[str] = ()) -> float:
         """Return the log score of a child given its parents, without penalties for violations of background knowledge.
+
+        The score includes the log-odds of edges with a probability.
 
         Args:
             child: name of the child.
@@ -196,14 +203,16 @@ class Scorer:
         """The score penalty for each violation of background knowledge.
 
         The penalty is larger than any possible gain. Let S be the score of the network that has only the required edges.
-        This network has no violation. No network scores above 0. With the penalty 1 - S, a network with a violation scores
-        at most S - 1. It is therefore never the best network.
+        This network has no violation. No network scores above M, the sum of all positive log-odds of edges. With the penalty
+        M + 1 - S, a network with a violation scores at most S - 1. It is therefore never the best network.
         """
         if self.constraints is None:
             return 0.0
         names = self.data.names
         required = [[names[p] for p in np.flatnonzero(column)] for column in self.constraints.required.T]
-        return 1.0 - sum(self.local(child, parents) for child, parents in zip(names, required, strict=True))
+        log_odds = self.constraints.log_odds
+        most = 0.0 if log_odds is None else float(np.maximum(log_odds, 0.0).sum())
+        return most + 1.0 - sum(self.local(child, parents) for child, parents in zip(names, required, strict=True))
 
     def pair_gains(self) -> Floats:
         """Return the matrix `gains[parent, child]`: the score gain if a child without parents gets this parent.
@@ -212,6 +221,16 @@ class Scorer:
         """
         if self._gains is not None:
             return self._gains
+        gains = self._adaptive_gains() if self._adaptive is not None else self._count_gains()
+        np.fill_diagonal(gains, 0.0)
+        if self.constraints is not None:
+            gains[~self.constraints.allowed] = -np.inf
+            gains[self.constraints.required] = np.inf
+        self._gains = gains
+        return gains
+
+    def _count_gains(self) -> Floats:
+        """Return the gains of all edges from the sums over the counts of all pairs of variables."""
         n = len(self.data.names)
         variables = np.arange(n, dtype=np.int32)
         first, second = (ends.astype(np.int32) for ends in np.triu_indices(n, 1))
@@ -230,15 +249,24 @@ class Scorer:
             if self.criterion.penalised:
                 penalties = self.criterion.penalties(arity, self.data.arities.astype(np.float64), self.data.rows)
                 gains[:, child] -= penalties - self.criterion.penalties(arity, np.ones(1), self.data.rows)
-        np.fill_diagonal(gains, 0.0)
-        if self.constraints is not None:
-            gains[~self.constraints.allowed] = -np.inf
-            gains[self.constraints.required] = np.inf
-        self._gains = gains
+        if self.constraints is not None and self.constraints.log_odds is not None:
+            gains += self.constraints.log_odds
+        return gains
+
+    def _adaptive_gains(self) -> Floats:
+        """Return the gains of all edges from the scores of all parent sets of at most one parent."""
+        n = len(self.data.names)
+        parents, children = np.nonzero(~np.eye(n, dtype=bool))
+        rows = parents.astype(np.int32)[:, None]
+        gains = np.zeros((n, n))
+        gains[parents, children] = self._score(len(rows), lambda lines: (children[lines], rows[lines]), None)
+        gains -= self._local_scores(range(n), [()] * n)
         return gains
 
     def score(self, dag: nx.DiGraph) -> float:
         """Return the log score of any DAG, without penalties for violations of background knowledge.
+
+        The score includes the log-odds of edges with a probability.
 
         Args:
             dag: a DAG over the variables of the data.
@@ -308,6 +336,10 @@ class Scorer:
             waiting, wanted = [], KeyIndex()
             for lines in chunks:
                 children, parents = sets(lines)
+                if self._adaptive is not None:
+                    scores[lines] = self._adaptive.scores(self.counter, children, parents)
+                    self._add_knowledge(scores[lines], children, parents, rules)
+                    continue
                 keys = self._keys(children, parents)
                 rows = self._store.rows(keys)
                 if (missing := rows < 0).any():
@@ -315,11 +347,17 @@ class Scorer:
                     waiting.append(lines)
                     continue
                 scores[lines] = self._differences(children, parents, rows)
-                if rules is not None:
-                    scores[lines] -= self.violation_penalty * rules.violations(children, parents)
+                self._add_knowledge(scores[lines], children, parents, rules)
             self._count(wanted.keys)
             chunks = waiting
         return scores
+
+    def _add_knowledge(self, scores: Floats, children: Ints, parents: Members, rules: Constraints | None) -> None:
+        """Add the log-odds of edges to scores, and subtract the penalties for violations, in place."""
+        if self.constraints is not None and self.constraints.log_odds is not None:
+            scores += self.constraints.prior(children, parents)
+        if rules is not None:
+            scores -= self.violation_penalty * rules.violations(children, parents)
 
     def _differences(self, children: Ints, parents: Members, rows: Rows) -> Floats:
         """Return the scores of parent sets, without penalties for violations.

@@ -1,16 +1,17 @@
-"""Scores of a child given its parents: log marginal likelihoods with Dirichlet priors, and BIC.
+"""Scores of a child given its parents: log marginal likelihoods with Dirichlet priors, and penalised likelihoods.
 
-Every score is a difference of two sums. The first sum is over the state combinations of the family, which is the child
-with its parents. The second sum is over the state combinations of the parents alone:
+Every score is a difference of two sums, minus a penalty. The first sum is over the state combinations of the family, which
+is the child with its parents. The second sum is over the state combinations of the parents alone:
 
     ln p(data of i | parents) =   sum over j and k [ln Gamma(N_ijk + alpha_ijk) - ln Gamma(alpha_ijk)]
                                 - sum over j       [ln Gamma(N_ij + alpha_ij) - ln Gamma(alpha_ij)]
 
 N_ijk is the number of rows in which child i has state k and its parents have state combination j. alpha_ijk is the
-pseudo-count of the prior. N_ij and alpha_ij are sums over k. Gamma is the gamma function. BIC sums N_ijk ln N_ijk and
-N_ij ln N_ij instead, and subtracts a penalty.
+pseudo-count of the prior. N_ij and alpha_ij are sums over k. Gamma is the gamma function. The prior has no penalty. BIC,
+AIC and qNML sum N_ijk ln N_ijk and N_ij ln N_ij instead, and subtract a penalty. fNML adds a regret to N_ij ln N_ij.
 
-The same set of variables can be a family of one child and a parent set of another child. It is counted only once.
+The same set of variables can be a family of one child and a parent set of another child. It is counted only once. BDs is an
+exception: its pseudo-counts for a family depend on how many state combinations of the parents occur.
 
 The formula is equation (s-calc) of the paper with the opposite sign: here higher is better.
 """
@@ -40,7 +41,8 @@ class Score(Protocol):
     as `BIC`) needs only `name` and `penalties`. An entry in `SCORES` gives the score a name for `learn(score="...")`, for
     the command line and for saved results.
 
-    Scores must not be above 0, because `Scorer.violation_penalty` relies on this.
+    Scores must not be above 0, because `Scorer.violation_penalty` relies on this. The log-odds of edges with a probability
+    are not part of the score, and can make the sum larger.
 
     >>> @dataclass(frozen=True)
     ... class HannanQuinn(Likelihood):
@@ -69,8 +71,9 @@ class Score(Protocol):
         """Return two pseudo-counts for a set of variables.
 
         The first pseudo-count is used if the set is a family (a child and its parents). The second pseudo-count is used if
-        the set is the parent set of a child. They are alpha_ijk and alpha_ij in the formula of `dagneal.scoring.scores`. A
-        negative value requests sums of N ln N instead.
+        the set is the parent set of a child. They are alpha_ijk and alpha_ij in the formula of `dagneal.scoring.scores`. The
+        value -1 requests sums of N ln N instead. The value -r requests sums of N ln N + ln C(N, r), where ln C(N, r) is the
+        regret of r states; see `dagneal.scoring.regret`.
 
         Args:
             arity: number of states of the child.
@@ -108,6 +111,24 @@ class Bounding(Protocol):
             arity: number of states of the child.
             occurring: number of state combinations of the child and each parent set that occur in the data.
             parent_cells: lowest number of state combinations of a proper superset of each parent set.
+            rows: number of rows of the data.
+        """
+        ...
+
+
+@runtime_checkable
+class Adaptive(Protocol):
+    """A score with a prior that depends on how many state combinations of the parents occur in the data.
+
+    Such a score also needs `concentrations`, for state combinations that may not occur.
+    """
+
+    def occurring_concentrations(self, arity: int, occurring: float, rows: int) -> tuple[float, float]:
+        """Return two pseudo-counts: for the family of a child, and for its parent set.
+
+        Args:
+            arity: number of states of the child.
+            occurring: number of state combinations of the parents that occur in the data.
             rows: number of rows of the data.
         """
         ...
@@ -153,8 +174,7 @@ class BDeu(SymmetricDirichlet):
     depends_on_child = False
 
     def __post_init__(self) -> None:
-        if not 1e-12 <= self.ess <= 1e12:
-            raise InputError(f"the equivalent sample size is {self.ess}; give a number from 1e-12 to 1e12")
+        _check_sample_size(self.ess)
 
     @property
     def name(self) -> str:
@@ -204,6 +224,39 @@ class Perks(SymmetricDirichlet):
         return 1.0 / arity, 1.0
 
 
+@dataclass(frozen=True)
+class BDs(SymmetricDirichlet):
+    """The Bayesian Dirichlet sparse score (Scutari 2016): BDeu without pseudo-counts for parent states that do not occur.
+
+    The pseudo-count is the equivalent sample size divided by the number of states of the child and by the number of state
+    combinations of the parents that occur in the data. If all of them occur, the score equals BDeu.
+
+    Args:
+        ess: equivalent sample size.
+
+    >>> BDs(1).occurring_concentrations(2, 5.0, 100)
+    (0.1, 0.2)
+    """
+
+    ess: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_sample_size(self.ess)
+
+    @property
+    def name(self) -> str:
+        """The name of the score with its equivalent sample size, such as `BDs(1)`."""
+        return f"BDs({self.ess:g})"
+
+    def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
+        """Return two pseudo-counts, if all state combinations of the parents occur. Both are `ess / cells`."""
+        return self.ess / cells, self.ess / cells
+
+    def occurring_concentrations(self, arity: int, occurring: float, rows: int) -> tuple[float, float]:
+        """Return two pseudo-counts: `ess / (arity * occurring)` for a family, and `ess / occurring` for its parent set."""
+        return self.ess / (arity * occurring), self.ess / occurring
+
+
 class Likelihood:
     """A score without a prior: the maximal log likelihood, minus a penalty."""
 
@@ -219,8 +272,16 @@ class Likelihood:
         raise NotImplementedError
 
 
+class InformationCriterion(Likelihood):
+    """A score whose penalty does not fall if a parent is added."""
+
+    def superset_bounds(self, arity: int, occurring: Floats, parent_cells: Floats, rows: int) -> Floats:
+        """Return the penalties with the opposite sign, because the likelihood is at most 1; see `Bounding`."""
+        return -self.penalties(arity, parent_cells, rows)
+
+
 @dataclass(frozen=True)
-class BIC(Likelihood):
+class BIC(InformationCriterion):
     """The Bayesian information criterion: maximal log likelihood minus ln(number of rows) / 2 for each free parameter."""
 
     name = "BIC"
@@ -229,12 +290,72 @@ class BIC(Likelihood):
         """Return ln(`rows`) / 2 times the number of free parameters, which is `parent_cells * (arity - 1)`."""
         return 0.5 * log(rows) * parent_cells * (arity - 1)
 
+
+@dataclass(frozen=True)
+class AIC(InformationCriterion):
+    """Akaike's information criterion: maximal log likelihood minus 1 for each free parameter."""
+
+    name = "AIC"
+
+    def penalties(self, arity: int, parent_cells: Floats, rows: int) -> Floats:
+        """Return the number of free parameters, which is `parent_cells * (arity - 1)`."""
+        return parent_cells * (arity - 1)
+
+
+@dataclass(frozen=True)
+class QNML(InformationCriterion):
+    """Quotient normalised maximum likelihood (Silander et al. 2018). Equivalent networks have equal scores.
+
+    The score is the log NML probability of the family, minus that of the parents. Each is taken as one variable whose states
+    are the state combinations. So the penalty is a difference of two regrets. It does not fall if a parent is added; see
+    `dagneal.scoring.bounded`.
+    """
+
+    name = "qNML"
+
+    def penalties(self, arity: int, parent_cells: Floats, rows: int) -> Floats:
+        """Return the regrets of the families minus the regrets of the parent sets; see `dagneal.scoring.regret`."""
+        from dagneal.scoring.regret import multinomial_regrets
+
+        return multinomial_regrets(rows, arity * parent_cells) - multinomial_regrets(rows, parent_cells)
+
+
+@dataclass(frozen=True)
+class FNML(Likelihood):
+    """Factorised normalised maximum likelihood (Silander et al. 2008).
+
+    The score is the sum of the log NML probabilities of the child, one for each state combination of its parents. It has no
+    parameters. Equivalent networks can have different scores.
+    """
+
+    name = "fNML"
+    depends_on_child = True
+    penalised = False
+
+    def concentrations(self, arity: int, cells: float, rows: int) -> tuple[float, float]:
+        """Return -1 for a family and -`arity` for its parent set, which adds the regrets; see `Score.concentrations`."""
+        return -1.0, -float(arity)
+
+    def penalties(self, arity: int, parent_cells: Floats, rows: int) -> Floats:
+        """Return zeros: the regrets depend on the counts, so they are part of the sums."""
+        return np.zeros_like(parent_cells)
+
     def superset_bounds(self, arity: int, occurring: Floats, parent_cells: Floats, rows: int) -> Floats:
-        """Return the penalties with the opposite sign, because the likelihood is at most 1; see `Bounding`."""
-        return -self.penalties(arity, parent_cells, rows)
+        """Return -ln(`arity`) for each combination that occurs; see `Bounding` and `dagneal.scoring.bounded`."""
+        return -log(arity) * occurring
 
 
-SCORES: dict[str, Callable[..., Score]] = {"bdeu": BDeu, "bdeu-rows": BDeuRows, "k2": K2, "perks": Perks, "bic": BIC}
+SCORES: dict[str, Callable[..., Score]] = {
+    "bdeu": BDeu,
+    "bdeu-rows": BDeuRows,
+    "bds": BDs,
+    "k2": K2,
+    "perks": Perks,
+    "bic": BIC,
+    "aic": AIC,
+    "qnml": QNML,
+    "fnml": FNML,
+}
 """The score classes by name. In a text, a colon separates the name from a parameter: `bdeu:10`."""
 
 
@@ -247,7 +368,7 @@ def is_score_equivalent(score: Score) -> bool:
     >>> is_score_equivalent(BIC()), is_score_equivalent(K2())
     (True, False)
     """
-    return type(score) in (BDeu, BDeuRows, BIC)
+    return type(score) in (BDeu, BDeuRows, BIC, AIC, QNML)
 
 
 def as_score(value: Any) -> Score:
@@ -309,7 +430,7 @@ def score_names(base: type = object) -> list[str]:
         base: class; only names of its subclasses are returned.
 
     >>> score_names(Dirichlet)
-    ['bdeu', 'bdeu:ESS', 'bdeu-rows', 'k2', 'perks']
+    ['bdeu', 'bdeu:ESS', 'bdeu-rows', 'bds', 'bds:ESS', 'k2', 'perks']
     """
     names = []
     for name, kind in SCORES.items():
@@ -336,3 +457,9 @@ def score_spec(score: Score) -> str | None:
 def _parameters(kind: Any) -> list[str]:
     """Return the parameter names of a score class. There is at most one parameter."""
     return [field.name for field in fields(kind)]
+
+
+def _check_sample_size(ess: float) -> None:
+    """Raise an error if an equivalent sample size is not a number, or too small or too large for exact sums."""
+    if not 1e-12 <= ess <= 1e12:
+        raise InputError(f"the equivalent sample size is {ess}; give a number from 1e-12 to 1e12")

@@ -61,7 +61,8 @@ class ScoreTable:
 
     The scores include background knowledge. Forbidden parents are not candidates. A set that lacks a required parent, or has
     more parents than the knowledge allows, has a penalty larger than any gain, so the best network never contains it. If the
-    table was made with `complete=True`, forbidden parents are candidates with the same penalty.
+    table was made with `complete=True`, forbidden parents are candidates with the same penalty. If edges have probabilities,
+    their log-odds are added.
 
     The required edges form a DAG whose parent sets are in the table, so a search can start from this DAG. There is one
     exception: with `complete=True`, a child can have more required parents than `max_parents`.

@@ -109,6 +109,7 @@ class Scores(NamedTuple):
         parameters: parameters of the `TermTable`.
         joint: `joint[p, q]` is the number that the counts of the parents p and q subtract from a score.
         single: `single[parent, child]` is the score that a pair with this parent has to exceed.
+        log_odds: `log_odds[parent, child]` is added to a score if the child has the parent.
         charges: `charges[s, c]` is the penalty for a child with s states whose two parents have c state combinations.
         arities: number of states of each variable.
         near: `near[parent, child]` is True if pairs of this parent and another near parent are skipped.
@@ -119,6 +120,7 @@ class Scores(NamedTuple):
     parameters: Floats
     joint: Floats
     single: Floats
+    log_odds: Floats
     charges: Floats
     arities: Ints
     near: NDArray[np.bool_]
@@ -142,7 +144,10 @@ def _scores(scorer: Scorer, gains: Floats, near: NDArray[np.bool_], states: Ints
         for arity in states:
             charges[arity] = scorer.criterion.penalties(int(arity), configurations, data.rows)
     arities = data.arities.astype(np.int64)
-    return Scores(table.terms, table.parameters, _joint(scorer), single, charges, arities, near, gains > 0.0), line_of
+    rules = scorer.constraints
+    log_odds = np.zeros(single.shape) if rules is None or rules.log_odds is None else rules.log_odds
+    helps = gains > 0.0
+    return Scores(table.terms, table.parameters, _joint(scorer), single, log_odds, charges, arities, near, helps), line_of
 
 
 def _joint(scorer: Scorer) -> Floats:
@@ -182,6 +187,7 @@ def _keep_best(
                 continue
             charge = scores.charges[scores.arities[child], scores.arities[p] * scores.arities[q]]
             gain = total - scores.joint[p, q] - charge - max(scores.single[p, child], scores.single[q, child])
+            gain += scores.log_odds[p, child] + scores.log_odds[q, child]
             if gain > kept[child]:
                 kept[child] = gain
                 pairs[child, 0], pairs[child, 1] = p, q

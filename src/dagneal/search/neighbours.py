@@ -18,6 +18,9 @@ from dagneal.scoring.sets import Members
 def dependence(scorer: Scorer) -> Floats:
     """Return a symmetric matrix with the statistic G minus its degrees of freedom, for each pair of variables.
 
+    G is twice a difference of log-likelihoods. So twice the log-odds of the edge between the variables are added, the higher
+    of both directions.
+
     Args:
         scorer: scorer of the data.
     """
@@ -32,6 +35,9 @@ def dependence(scorer: Scorer) -> Floats:
     result[first, second] = 2.0 * (both - alone[first] - alone[second] + total)
     result[first, second] -= (states[first] - 1) * (states[second] - 1)
     result[second, first] = result[first, second]
+    if scorer.constraints is not None and scorer.constraints.log_odds is not None:
+        log_odds = scorer.constraints.log_odds
+        result += 2.0 * np.maximum(log_odds, log_odds.T)
     return result
 
 

@@ -120,8 +120,9 @@ class Counter:
         Args:
             members: array with one set per row, as ascending indices of variables, padded with -1.
             kinds: row of `concentrations` for each set.
-            concentrations: array with one column per sum. Each value is a pseudo-count alpha. The value -1 requests the sum
-                of N ln N instead, and `OCCURRING` the number of state combinations that occur in the data.
+            concentrations: array with one column per sum. Each value is a pseudo-count alpha. A value -r requests the sum of
+                N ln N + ln C(N, r) instead, and `OCCURRING` the number of state combinations that occur in the data; see
+                `dagneal.scoring.counting.terms`.
 
         Returns:
             Array with one row per set and one column per sum. Each value is the sum of ln Gamma(N + alpha) - ln Gamma(alpha)

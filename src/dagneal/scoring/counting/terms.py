@@ -1,8 +1,9 @@
 """Terms are the values that counts contribute to a score. A table keeps the terms that were computed.
 
 The term of a count N is ln Gamma(N + alpha) - ln Gamma(alpha). Gamma is the gamma function and alpha is a pseudo-count. If
-alpha is -1, the term is N ln N instead. If alpha is `OCCURRING`, the term is 1, so the sum is the number of state
-combinations that occur in the data.
+alpha is -r for a whole number r, the term is N ln N + ln C(N, r) instead, where ln C(N, r) is the regret of r states (see
+`dagneal.scoring.regret`). It is 0 for one state, so -1 gives N ln N. If alpha is `OCCURRING`, the term is 1, so the sum is
+the number of state combinations that occur in the data.
 
 Terms are summed as integers, because a sum of integers does not depend on the order of its terms. So the sum of a set of
 variables is always exactly the same: for both ways of counting, for any order of its members, in any request and with any
@@ -21,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.kernels import Floats, Ints, kernel
+from dagneal.scoring.regret import nml_regret
 
-OCCURRING = -2.0
+OCCURRING = -0.5
 _MAX_TERMS = 1 << 22  # most terms in a table: 32 MB
 _COLUMNS = 4096  # larger counts have no column, because a set has few of them
 _SUM_BITS = 62
@@ -80,8 +82,9 @@ class TermTable:
 
 def _units(value: float, rows: int) -> float:
     """Return the number of units in 1 for a pseudo-count. It is a power of 2."""
-    # The term of N is the sum of N logarithms between ln(alpha) and ln(alpha + N). The term N ln N is at most N ln(rows).
-    largest = max(abs(log(value)), abs(log(value + rows))) if value >= 0.0 else log(rows)
+    # The term of N is the sum of N logarithms between ln(alpha) and ln(alpha + N). The term N ln N is at most N ln(rows),
+    # and the regret is at most N ln(r), because each of r^N sequences adds at most 1 to C(N, r).
+    largest = max(abs(log(value)), abs(log(value + rows))) if value >= 0.0 else log(rows * max(1.0, -value))
     return 2.0 ** (_SUM_BITS - frexp(max(1.0, rows * largest))[1])
 
 
@@ -163,5 +166,8 @@ def _term(number: int, line: int, parameters: Floats) -> float:
     value = parameters[line, 0]
     if value == OCCURRING:
         return float(parameters[line, 2])
-    term = lgamma(number + value) - parameters[line, 1] if value >= 0.0 else number * log(number)
+    if value >= 0.0:
+        term = lgamma(number + value) - parameters[line, 1]
+    else:
+        term = number * log(number) + nml_regret(number, int(-value))
     return term * parameters[line, 2] if term != 0.0 else _ZERO
