@@ -175,7 +175,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             fractions = fractions[fractions == 0]
         if not len(spins[0]):
             raise InputError(
-                f"all {broken.shape[1]:,} reads have broken chains, and chain_break_method='discard' leaves none; "
+                f"chain_break_method='discard' leaves none of {broken.shape[1]:,} reads, because all have broken chains; "
                 "use another method or a larger chain_strength"
             )
         states = ((spins[0] + 1) // 2).astype(np.int8)

@@ -82,7 +82,7 @@ class TiledSubproblems:
                 self.access_seconds += float(info.get("timing", {}).get("qpu_access_time", 0.0)) / 1e6
             for position, line in enumerate(lines):
                 if not len(spins[position]):
-                    failed[line] = "all reads have broken chains, and chain_break_method='discard' leaves none"
+                    failed[line] = "chain_break_method='discard' leaves no read, because all have broken chains"
                     continue
                 reads = decode_spins(subproblems.table(line), encoded, line, spins[position])
                 adjacency[line], scores[line] = best_edges(reads, self.repair)

@@ -10,6 +10,7 @@ from dagneal.solvers.solution import (
     BestRead as BestRead,
     Bound as Bound,
     Division as Division,
+    CallSummary as CallSummary,
     Hardware as Hardware,
     ReadSummary as ReadSummary,
     SearchSummary as SearchSummary,
