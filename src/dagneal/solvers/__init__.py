@@ -9,8 +9,8 @@ from dagneal.solvers.problem import Problem as Problem, Solver as Solver
 from dagneal.solvers.solution import (
     BestRead as BestRead,
     Bound as Bound,
-    Division as Division,
     CallSummary as CallSummary,
+    Division as Division,
     Hardware as Hardware,
     ReadSummary as ReadSummary,
     SearchSummary as SearchSummary,
