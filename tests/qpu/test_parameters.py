@@ -79,6 +79,7 @@ def test_settings_of_the_command_line_reach_the_solver(monkeypatch, tmp_path, ca
     }
     plain = json.loads(capsys.readouterr().out)
     (call,) = plain["hardware"]["log"]
+    assert call["problem_ids"] == []  # a local sampler has no ids
     assert (call["problems"], call["reads"]) == (1, 6)
     assert call["timing"]["qpu_delay_time_per_sample"] == pytest.approx(20.6 + 5)
     assert len(plain["annealed"]["chain_break_fractions"]) == 6
@@ -324,3 +325,27 @@ def test_the_access_time_is_estimated_without_a_call(embeddings):
     backend.properties["problem_timing_data"] = None
     with pytest.raises(dn.InputError, match="recorder has no problem_timing_data"):
         QPU(backend, cache=embeddings).estimate_access_time(SPIN)
+
+
+def test_the_log_has_one_entry_for_each_call(embeddings):
+    """The subproblems come first. Equal seeds give equal logs, although several calls run at the same time."""
+    data = dn.load("waste").expected_data(1_000)
+
+    class Few(QPU):
+        def copies(self, *args, many=False, **more):
+            return super().copies(*args, many=many, **more)[: 12 if many else 1]
+
+    logs = []
+    for _ in range(2):
+        sampler = Few(LocalBackend(small_chip(), "chip"), cache=embeddings)
+        result = dn.learn(data, dn.Anneal(sampler, num_reads=7), seed=1)
+        logs.append(result.hardware.log)
+        assert sum(call.problems for call in result.hardware.log) >= 84 + 1
+        assert len(result.hardware.log) == result.hardware.calls
+        assert [call.problems for call in logs[-1]][:7] == [12] * 7
+        assert logs[-1][-1].problems == 1
+        seconds = sum(call.timing["qpu_access_time"] for call in logs[-1]) / 1e6
+        assert seconds == pytest.approx(result.hardware.access_seconds)
+        assert all(call.reads == 7 and call.fetched == 0 for call in logs[-1])
+        assert len(result.reads.chain_breaks) == 7
+    assert logs[0] == logs[1]

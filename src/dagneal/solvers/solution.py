@@ -201,8 +201,9 @@ class CallSummary:
     """One call of a quantum annealer. A call can solve many subproblems.
 
     Attributes:
-        problem_ids: ids of the call in the service; several if the reads were split because of the limits of a call.
-        fetched: number of these ids whose answers an earlier run had paid for.
+        problem_ids: ids of the call in the service, empty for a local sampler. There are several ids if the reads were split
+            because of the limits of a call.
+        fetched: number of answers that an earlier run had paid for.
         problems: number of problems that the call solved.
         reads: number of reads of each problem.
         qubits: number of qubits in use.
@@ -222,6 +223,12 @@ class CallSummary:
     largest_chain_break_fraction: float
     timing: Mapping[str, float]
 
+    @property
+    def order(self) -> tuple[float, ...]:
+        """Key by which calls are sorted."""
+        breaks = (self.chain_break_fraction, self.largest_chain_break_fraction)
+        return -self.problems, -self.qubits, -self.reads, self.chain_strength, *breaks
+
 
 @dataclass(frozen=True)
 class Hardware:
@@ -235,7 +242,7 @@ class Hardware:
         access_seconds: access time of the quantum annealer, for which the provider charges.
         chains: number of chains in all reads. A chain is a group of qubits that represents one variable.
         broken: number of broken chains, whose qubits have different values.
-        log: the calls, in the order of the answers.
+        log: the calls of this run, those with the most problems first.
     """
 
     system: str
@@ -256,7 +263,8 @@ class Hardware:
         """Return the use of the quantum annealer since the measurement `earlier`."""
         names = ("calls", "fetched", "access_seconds", "chains", "broken")
         difference = {name: getattr(self, name) - getattr(earlier, name) for name in names}
-        return Hardware(self.system, self.emulated, **difference, log=self.log[len(earlier.log) :])
+        log = sorted(self.log[len(earlier.log) :], key=lambda call: call.order)  # answers arrive in any order
+        return Hardware(self.system, self.emulated, **difference, log=tuple(log))
 
     def summary(self) -> dict[str, Any]:
         """Return the fields and the chain break fraction as plain values."""
