@@ -321,6 +321,7 @@ def test_the_access_time_is_estimated_without_a_call(embeddings):
     assert split == pytest.approx(once - 400e-6)
     twice = qpu.estimate_access_time(SPIN, num_reads=800, annealing_time=2000.0)  # two calls
     assert twice == pytest.approx(2 * once)
+    assert qpu.estimate_access_time(dimod.BinaryQuadraticModel("SPIN")) == 0.0
     backend, _ = recording_backend()
     backend.properties["problem_timing_data"] = None
     with pytest.raises(dn.InputError, match="recorder has no problem_timing_data"):

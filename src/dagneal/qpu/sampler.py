@@ -204,6 +204,8 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             **parameters: keyword arguments of `sample`.
         """
         call = self.check({"num_reads": SUBPROBLEM_READS} | parameters)
+        if not bqm.num_variables:
+            return 0.0  # nothing to send
         _, copies = self._embed(bqm, list(bqm.variables), call, call.get("seed"))
         qubits = len(copies[0].qubits)
         sent = {name: value for name, value in call.items() if name not in ("seed", "label", "chain_break_method")}
