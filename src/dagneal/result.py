@@ -17,7 +17,7 @@ import numpy as np
 from dagneal.base.defaults import BAYES_FACTOR, BOOTSTRAP_SAMPLES, MOST_CLASSES
 from dagneal.base.errors import InputError, short_repr, warn_on_failure
 from dagneal.base.files import atomic_write, check_format
-from dagneal.base.plain import take_bool, take_count, take_mapping, take_names, take_number, take_text
+from dagneal.base.plain import take_bool, take_count, take_mapping, take_names, take_number, take_numbers, take_text
 from dagneal.confidence.annotated import AnnotatedSolution, Confidence, DataSummary
 from dagneal.confidence.bootstrap import Bootstrap, bootstrap
 from dagneal.confidence.measures import Strength, strengths
@@ -33,7 +33,17 @@ from dagneal.scoring.bounded import complete_table
 from dagneal.scoring.scorer import Scorer
 from dagneal.scoring.scores import BDeu, Dirichlet, Score, as_score, score_spec
 from dagneal.search.trace import TracePoint
-from dagneal.solvers.solution import BestRead, Bound, Certificate, Division, Hardware, ReadSummary, SearchSummary, Solution
+from dagneal.solvers.solution import (
+    BestRead,
+    Bound,
+    CallSummary,
+    Certificate,
+    Division,
+    Hardware,
+    ReadSummary,
+    SearchSummary,
+    Solution,
+)
 from dagneal.strategies.proving import describe_proof
 from dagneal.strategies.solve import as_dataset
 
@@ -457,6 +467,8 @@ def _restore_reads(plain: Mapping[str, Any]) -> ReadSummary:
         repaired=best(plain["repaired"]),
         baseline=take_number(plain, "random_order_baseline"),
         optimum=_optional(take_number, plain, "optimum"),
+        chain_breaks=tuple(take_numbers(plain, "chain_break_fractions")) if "chain_break_fractions" in plain else None,
+        info=take_mapping(plain, "info") if "info" in plain else {},
     )
 
 
@@ -516,4 +528,20 @@ def _restore_hardware(plain: Mapping[str, Any]) -> Hardware:
         access_seconds=take_number(plain, "access_seconds"),
         chains=take_count(plain, "chains"),
         broken=take_count(plain, "broken"),
+        log=tuple(_restore_call(call) for call in plain.get("log", [])),  # earlier files lack it
+    )
+
+
+def _restore_call(plain: Mapping[str, Any]) -> CallSummary:
+    timing = take_mapping(plain, "timing")
+    return CallSummary(
+        problem_ids=tuple(str(name) for name in plain["problem_ids"]),
+        fetched=take_count(plain, "fetched"),
+        problems=take_count(plain, "problems"),
+        reads=take_count(plain, "reads"),
+        qubits=take_count(plain, "qubits"),
+        chain_strength=take_number(plain, "chain_strength"),
+        chain_break_fraction=take_number(plain, "chain_break_fraction"),
+        largest_chain_break_fraction=take_number(plain, "largest_chain_break_fraction"),
+        timing={name: take_number(timing, name) for name in timing},
     )

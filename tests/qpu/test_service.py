@@ -146,6 +146,81 @@ def test_models_of_both_types_are_solved_on_all_qubits(service):
             assert answer.first.energy < 0
 
 
+def lung_cancer():
+    """Return a network, and a QUBO of its data that fits on the small chip of the service."""
+    network = dn.load("lung-cancer")
+    return network, dn.scoring.score_table(network.expected_data(10_000))
+
+
+def test_the_service_gets_the_state_of_a_reverse_anneal(service):
+    """The client sends the list of all qubits, and the service accepts only lists of this length."""
+    network, table = lung_cancer()
+    parameters = {
+        "anneal_schedule": [[0, 1], [5, 0.4], [20, 1]],
+        "initial_state": network,
+        "reinitialize_state": False,
+        "programming_thermalization": 10.0,
+        "readout_thermalization": 2.0,
+    }
+    with dn.qpu.connect(spin_reversal=False) as qpu:
+        solution = solve(table, dn.Anneal(qpu, num_reads=9, direct=True, parameters=parameters), seed=1)
+    (problem,) = service.problems.values()
+    sent = problem.content["params"]
+    state = sent.pop("initial_state")
+    assert sent == {
+        "auto_scale": False,
+        "answer_mode": "raw",
+        "num_reads": 9,
+        "anneal_schedule": parameters["anneal_schedule"],
+        "reinitialize_state": False,
+        "programming_thermalization": 10.0,
+        "readout_thermalization": 2.0,
+    }
+    assert len(state) == service.advertised["num_qubits"]
+    assert {qubit for qubit, value in enumerate(state) if value != 3} == set(problem.bqm.variables)
+    ones = sum(dn.qubo.qubo_vector(table, network.dag).tolist())
+    assert state.count(1) >= ones  # a variable has one qubit or more
+    assert solution.reads.reads == 9
+    (call,) = solution.hardware.log
+    assert call.problem_ids == (problem.id,)
+    assert call.timing["qpu_delay_time_per_sample"] == pytest.approx(20.6 + 2.0)
+
+
+def test_the_service_gets_a_fast_anneal_without_linear_terms(service):
+    _, table = lung_cancer()
+    bqm = dn.qubo.encode(table)
+    with dn.qpu.connect() as qpu:
+        samples = qpu.sample(bqm, num_reads=30, seed=1, fast_anneal=True, annealing_time=0.02, answer_mode="histogram")
+    (problem,) = service.problems.values()
+    assert not any(problem.bqm.linear.values())
+    assert len(samples) == 30
+    assert np.allclose(samples.record.energy, bqm.energies(samples))
+
+
+def test_the_client_estimates_the_access_time(service):
+    _, table = lung_cancer()
+    bqm = dn.qubo.encode(table)
+    call = {"num_reads": 200, "annealing_time": 5.0, "readout_thermalization": 3.0}
+    with dn.qpu.connect() as qpu:
+        estimate = qpu.estimate_access_time(bqm, **call)
+        assert not service.problems
+        samples = qpu.sample(bqm, **call)
+        solver = qpu.backend.sampler.solver
+        ocean = solver.estimate_qpu_access_time(samples.info["qubits"], **call)
+    assert estimate == ocean / 1e6
+    assert estimate == pytest.approx(samples.info["timing"]["qpu_access_time"] / 1e6)
+    service.advertised["problem_timing_data"] = service.advertised["problem_timing_data"] | {"version": "2.0.0"}
+    with dn.qpu.connect() as qpu, pytest.raises(dn.InputError, match=r"the access time on .* is unknown: .*timing model 2"):
+        qpu.estimate_access_time(bqm)
+
+
+def test_an_unknown_parameter_is_not_sent(service):
+    message = r"has no parameter 'num_read'; .*did you mean 'num_reads'"
+    with dn.qpu.connect() as qpu, pytest.raises(dn.InputError, match=message):
+        qpu.sample(small_problem(service), num_read=5)
+    assert service.requests["submit"] == 0
+
+
 def test_an_answer_is_fetched_by_its_id_over_a_new_connection(service):
     bqm = small_problem(service)
     with dn.qpu.connect() as qpu:

@@ -36,7 +36,12 @@ TOKEN = "DEV-0123456789abcdef0123456789abcdef01234567"
 NAME = "Advantage2_system4.1"
 OFFLINE = "Solver is offline"
 _ROOT = "/sapi/v2/"
-_PARAMETERS = ("num_reads", "annealing_time", "answer_mode", "auto_scale", "label")
+_PER_QUBIT = ("anneal_offsets", "flux_biases", "initial_state")
+_PARAMETERS = (
+    *("num_reads", "annealing_time", "answer_mode", "max_answers", "auto_scale", "label", *_PER_QUBIT),
+    *("anneal_schedule", "fast_anneal", "flux_drift_compensation", "h_gain_schedule", "reduce_intersample_correlation"),
+    *("reinitialize_state", "programming_thermalization", "readout_thermalization"),
+)
 
 
 @dataclass(eq=False)
@@ -169,6 +174,7 @@ class Service:
             "qubits": list(self.chip.nodelist),
             "couplers": [list(edge) for edge in self.chip.edgelist],
             "parameters": dict.fromkeys(_PARAMETERS, "a parameter"),
+            "fast_anneal_time_range": [0.005, 2000.0],
         }
         for name in ("emulated", "emulator"):
             self.advertised.pop(name, None)
@@ -333,7 +339,9 @@ class Service:
 
     def _solve(self, problem: Problem) -> dict[str, Any]:
         """Return the answer of the chip. Equal problems get equal answers, so runs can be compared."""
-        known = {name: value for name, value in problem.content["params"].items() if name != "auto_scale"}
+        parameters = problem.content["params"]
+        unknown = {"auto_scale"} | ({"annealing_time"} if parameters.get("fast_anneal") else set())
+        known = {name: parameters[name] for name in parameters if name in self.chip.parameters and name not in unknown}
         known["answer_mode"] = mode = known.get("answer_mode", "histogram")
         answer = self.chip.sample(problem.bqm, **known, seed=int(problem.digest, 16) % 2**31)
         return _encode_answer(answer, mode, problem.bqm.offset, self.advertised["num_qubits"])
@@ -379,12 +387,22 @@ def _find_error(bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any], lim
     for name in parameters:
         if name not in limits["parameters"]:
             return f"Unknown parameter: {name}"
+    fast = parameters.get("fast_anneal", False)
+    if fast and any(bqm.spin.linear.values()):
+        return "h must be zero with fast_anneal"
+    for name in _PER_QUBIT:
+        if name in parameters and len(parameters[name]) != limits["num_qubits"]:
+            return f"{name} must have {limits['num_qubits']} entries"
     for name in ("num_reads", "annealing_time"):
-        low, high = limits[f"{name}_range"]
+        low, high = limits["fast_anneal_time_range" if fast and name == "annealing_time" else f"{name}_range"]
         if name in parameters and not low <= parameters[name] <= high:
             return f"{name} = {parameters[name]} is out of range [{low}, {high}]"
-    per_read = parameters.get("annealing_time", limits["default_annealing_time"]) + limits["default_readout_thermalization"]
-    duration = parameters.get("num_reads", 1) * per_read + limits["default_programming_thermalization"]
+    annealing = parameters.get("annealing_time", limits["default_annealing_time"])
+    annealing = parameters.get("anneal_schedule", [[annealing]])[-1][0]
+    pause, cooling = (
+        parameters.get(name, limits[f"default_{name}"]) for name in ("readout_thermalization", "programming_thermalization")
+    )
+    duration = parameters.get("num_reads", 1) * (annealing + pause) + cooling
     if duration > limits["problem_run_duration_range"][1]:
         return f"the run time of {duration} microseconds is too long"
     if parameters.get("auto_scale", True):

@@ -38,6 +38,19 @@ def take_number(plain: Mapping[str, Any], key: str) -> float:
     return float(value)
 
 
+def take_numbers(plain: Mapping[str, Any], key: str) -> list[float]:
+    """Return the list of numbers under a key; raise ValueError if it is not a list of finite numbers.
+
+    Args:
+        plain: JSON object.
+        key: key of the value.
+    """
+    values = plain[key]
+    if not isinstance(values, list):
+        raise ValueError(f"{key} is {short_repr(values)}, not a list of numbers")
+    return [take_number({key: value}, key) for value in values]
+
+
 def take_count(plain: Mapping[str, Any], key: str) -> int:
     """Return the whole number under a key; raise ValueError if it is negative or not whole.
 

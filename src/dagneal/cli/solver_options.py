@@ -14,6 +14,7 @@ from typing import Any
 from dagneal.base.defaults import ANNEALING_READS, READS, SEED, SUBPROBLEM_SIZE
 from dagneal.base.errors import InputError, hint, warn_on_failure
 from dagneal.cli import show
+from dagneal.cli.inputs import read_graph
 from dagneal.cli.parsing import Parser, parse_setting
 from dagneal.strategies.names import STRATEGIES, check_name, load_sampler, make_sampler
 
@@ -22,14 +23,15 @@ solvers: auto (anytime search, then a proof), exact (about 80 variables), order 
   samplers: sa, sqa, tabu, tree, greedy, random; if dagneal[qpu] is installed: qpu, qpu-emulated, leap-hybrid
 settings: effort=max (auto: use all the time), direct=true (no subproblems), encoding=paper, repair=false (raw reads),
   subproblems=cover:2, acyclic=true, and parameters of the sampler, such as num_sweeps=5000
-  qpu: annealing_time, chain_strength, spin_reversal, system, profile, embedding=FILE
+  qpu: chain_strength, spin_reversal, system, profile, embedding=FILE, chain_break_method=discard, and all parameters of
+    the solver, such as annealing_time, anneal_schedule=[[0,0],[10,0.5],[60,0.5],[70,1]], initial_state=NETWORK
   qpu-emulated: also model=spin-vectors, noise and further settings of the model
 """
 # For each sampler: settings of the connection, which are not parameters of a call.
 _CONNECTION = {
     "qpu": ("chain_strength", "spin_reversal", "profile", "system", "embedding", "embeddings"),
     "qpu-emulated": (
-        *("chain_strength", "spin_reversal", "system", "embeddings", "model"),
+        *("chain_strength", "spin_reversal", "system", "embedding", "embeddings", "model"),
         *("noise", "sweeps", "cold", "readout", "temperature", "susceptibility"),
     ),
     "leap-hybrid": ("profile",),
@@ -108,6 +110,8 @@ def open_solver(options: argparse.Namespace) -> Iterator[Any]:
 
     own = {name: settings.pop(name) for name in _own_settings(Anneal) if name in settings}
     divided = {name: settings.pop(name) for name in _own_settings(Divide) if name in settings}
+    if isinstance(settings.get("initial_state"), str):
+        settings["initial_state"] = read_graph(settings["initial_state"])
     sampler = _sampler(options, settings)
     try:
         solver = Anneal(sampler, options.num_reads, parameters=settings, **own)

@@ -21,6 +21,7 @@ from dagneal.runtime.run import Run, derive_seed
 from dagneal.scoring.table import Subproblems
 from dagneal.solvers.annealing import check_parameters, sample_model
 from dagneal.solvers.checks import check_solution
+from dagneal.solvers.initial_states import encode_initial_state
 from dagneal.solvers.problem import Problem, Solver
 from dagneal.solvers.samplers import ADDRESS, FINGERPRINT_ADVICE, parameters_of, sampler_fingerprint
 
@@ -232,6 +233,9 @@ class AnnealedSubproblems(Annealing):
                 table = subproblems.table(row)
                 encoded, problem = (qubos(table, self.encoding), 0) if shared is None else (shared, row)
                 parameters = self._parameters(encoded, problem, subproblems.names(row))
+                parameters = encode_initial_state(
+                    parameters, table, encoded.layout, range(encoded.layout.num_variables), self.encoding
+                )
                 samples = sample_model(self.sampler, encoded.model(problem), parameters)
                 yield decode_numbered(table, encoded.layout, samples)
             except Exception as error:  # a sampler can raise anything; report this subproblem and continue

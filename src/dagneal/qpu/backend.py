@@ -13,7 +13,9 @@ import dimod
 import networkx as nx
 
 from dagneal.base.errors import InputError
+from dagneal.qpu.chips import Timing
 from dagneal.qpu.embedding import working_graph
+from dagneal.qpu.parameters import annealing_duration
 
 _POLL_SECONDS = 0.2  # interval between checks for Ctrl-C
 
@@ -70,6 +72,15 @@ class Backend(Protocol):
 
         Args:
             is_cancelled: function that is called from time to time. The computation stops when this function returns True.
+        """
+        ...
+
+    def access_time(self, qubits: int, parameters: dict[str, Any]) -> float:
+        """Return an estimate of the QPU access time of a call, in microseconds.
+
+        Args:
+            qubits: number of qubits in use.
+            parameters: keyword arguments of the solver, such as `num_reads`.
         """
         ...
 
@@ -138,6 +149,16 @@ class LocalBackend:
     def cancel(self, problem_id: str) -> None:
         """Delete the stored answer to a problem; see `Backend.cancel`."""
         self._answers.pop(problem_id, None)
+
+    def access_time(self, qubits: int, parameters: dict[str, Any]) -> float:
+        """Return an estimate of the QPU access time, from the timing data of the chip; see `Backend.access_time`."""
+        data = self.properties.get("problem_timing_data")
+        if not data:
+            raise InputError(f"{self.name} has no problem_timing_data, so its access time is unknown")
+        call = {"num_reads": 1} | parameters
+        reads, annealing_time = int(call.pop("num_reads")), annealing_duration(self.properties, call)
+        call.pop("annealing_time", None)
+        return Timing.of(data).access_time(qubits, reads, annealing_time, **call)
 
     def close(self) -> None:
         """Do nothing, because a local sampler has no connection; see `Backend.close`."""

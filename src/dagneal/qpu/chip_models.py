@@ -6,7 +6,7 @@ describes quantum effects.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Protocol
@@ -32,6 +32,36 @@ PROBLEM = (
 )
 
 
+@dataclass(frozen=True, eq=False)
+class AnnealPath:
+    """The annealing schedule and the initial state of a call.
+
+    Attributes:
+        schedule: points (t, s) of the schedule, in microseconds; None for the standard schedule.
+        initial: initial spins of reverse annealing, shape (reads, qubits); None for forward annealing.
+    """
+
+    schedule: Sequence[Sequence[float]] | None = None
+    initial: NDArray[np.int8] | None = None
+
+    def fractions(self, sweeps: float) -> Floats:
+        """Return the point s of the schedule at each sweep.
+
+        Args:
+            sweeps: number of sweeps per microsecond.
+
+        >>> AnnealPath([[0, 1], [2, 0.5], [4, 1]]).fractions(1.25).tolist()
+        [1.0, 0.75, 0.5, 0.75, 1.0]
+        """
+        times, s = np.array(self.schedule, dtype=float).T
+        steps = np.linspace(0.0, times[-1], max(1, round(sweeps * float(times[-1]))))
+        fractions: Floats = np.interp(steps, times, s)
+        return fractions
+
+
+STANDARD = AnnealPath()
+
+
 class ChipModel(Protocol):
     """A model of how a chip anneals. Its `repr` contains all settings, because results are stored under it."""
 
@@ -41,7 +71,13 @@ class ChipModel(Protocol):
         ...
 
     def anneal(
-        self, programmed: IsingModels, annealing_time: float, reads: int, seed: int, is_cancelled: Callable[[], bool] = bool
+        self,
+        programmed: IsingModels,
+        annealing_time: float,
+        reads: int,
+        seed: int,
+        is_cancelled: Callable[[], bool] = bool,
+        path: AnnealPath = STANDARD,
     ) -> NDArray[np.int8]:
         """Return the spins of all reads, shape (reads, qubits).
 
@@ -51,6 +87,8 @@ class ChipModel(Protocol):
             reads: number of reads.
             seed: seed of the reads.
             is_cancelled: function that is called from time to time; see `IsingModels.run_groups`.
+            path: annealing schedule and initial state. A model that does not take this argument can still be used without
+                them.
         """
         ...
 
@@ -75,12 +113,20 @@ class Thermal:
         finite_number("cold", self.cold, above=True)
 
     def anneal(
-        self, programmed: IsingModels, annealing_time: float, reads: int, seed: int, is_cancelled: Callable[[], bool] = bool
+        self,
+        programmed: IsingModels,
+        annealing_time: float,
+        reads: int,
+        seed: int,
+        is_cancelled: Callable[[], bool] = bool,
+        path: AnnealPath = STANDARD,
     ) -> NDArray[np.int8]:
         """Return the spins of all reads; see `ChipModel.anneal`."""
         betas = np.linspace(HOT, self.cold, max(1, round(self.sweeps * annealing_time)))
+        if path.schedule is not None:
+            betas = HOT + (self.cold - HOT) * path.fractions(self.sweeps)
         seeds = np.array([seed], dtype=np.uint64)
-        return programmed.anneal(betas[None], seeds, reads, is_cancelled=is_cancelled)[0]
+        return programmed.anneal(betas[None], seeds, reads, path.initial, is_cancelled)[0]
 
 
 @dataclass(frozen=True)
@@ -111,20 +157,31 @@ class SpinVectors:
             raise InputError(f"susceptibility is {short_repr(self.susceptibility)}; give a number from -1 to 0")
 
     def anneal(
-        self, programmed: IsingModels, annealing_time: float, reads: int, seed: int, is_cancelled: Callable[[], bool] = bool
+        self,
+        programmed: IsingModels,
+        annealing_time: float,
+        reads: int,
+        seed: int,
+        is_cancelled: Callable[[], bool] = bool,
+        path: AnnealPath = STANDARD,
     ) -> NDArray[np.int8]:
         """Return the spins of all reads; see `ChipModel.anneal`."""
-        transverse, problem = self.schedule(annealing_time)
+        transverse, problem = self.schedule(annealing_time, path)
         seeds = np.array([seed], dtype=np.uint64)
-        return anneal_vectors(programmed, transverse, problem, self.susceptibility, seeds, reads, is_cancelled)[0]
+        more = (seeds, reads, is_cancelled, path.initial)
+        return anneal_vectors(programmed, transverse, problem, self.susceptibility, *more)[0]
 
-    def schedule(self, annealing_time: float) -> tuple[Floats, Floats]:
+    def schedule(self, annealing_time: float, path: AnnealPath = STANDARD) -> tuple[Floats, Floats]:
         """Return A / (2 k T) and B / (2 k T) of each sweep.
 
         Args:
             annealing_time: annealing time of one read, in microseconds.
+            path: annealing schedule and initial state. Sweeps after the point `readout` of the schedule are left out.
         """
         s = np.linspace(0.0, self.readout, max(1, round(self.readout * self.sweeps * annealing_time)))
+        if path.schedule is not None:
+            s = path.fractions(self.sweeps)
+            s = s[s <= self.readout]
         known = np.linspace(0.0, 1.0, len(PROBLEM))
         thermal = 2 * KELVIN * self.temperature / 1000
         return np.interp(s, known, TRANSVERSE) / thermal, np.interp(s, known, PROBLEM) / thermal

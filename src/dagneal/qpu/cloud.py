@@ -18,6 +18,7 @@ from dagneal.base.errors import InputError
 from dagneal.base.redaction import add_secret, redact, redact_logs, safe_cause
 from dagneal.qpu.backend import RefusedError, TransientError, UnknownProblemError
 from dagneal.qpu.embedding import graph_name, working_graph
+from dagneal.qpu.parameters import is_reverse
 
 _SETUP = "run `dwave setup` (or `dwave auth login`) and try `dwave ping`"
 _ID_TIMEOUT = 120.0  # seconds to wait for the id of a sent problem
@@ -100,6 +101,16 @@ class CloudBackend:
 
     def watch(self, is_cancelled: Callable[[], bool]) -> None:
         """Do nothing, because no computation runs on this computer; see `Backend.watch`."""
+
+    def access_time(self, qubits: int, parameters: dict[str, Any]) -> float:
+        """Return Ocean's estimate of the QPU access time; see `Backend.access_time`."""
+        call = dict(parameters)
+        if is_reverse(call):  # Ocean's default for this estimate differs from that of the solvers
+            call.setdefault("reinitialize_state", True)
+        try:
+            return float(self.sampler.solver.estimate_qpu_access_time(qubits, **call))
+        except (KeyError, ValueError) as error:
+            raise InputError(f"the access time on {self.name} is unknown: {error}") from error
 
     def close(self) -> None:
         """Close the connection to the service; see `Backend.close`.

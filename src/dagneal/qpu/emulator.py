@@ -7,19 +7,28 @@ problem on the qubit graph. docs/results/emulator.md compares the models with th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import dimod
 import numpy as np
+from numpy.typing import NDArray
 
 from dagneal.base.defaults import ANNEALING_TIME, SYSTEM
+from dagneal.base.errors import InputError
 from dagneal.qpu.backend import LocalBackend
-from dagneal.qpu.chip_models import DEFAULT, SETTINGS, ChipModel, make_model
+from dagneal.qpu.chip_models import DEFAULT, SETTINGS, AnnealPath, ChipModel, make_model
 from dagneal.qpu.chips import check_installed, chip_graph, find_system
+from dagneal.qpu.parameters import annealing_duration, check_call, check_names
 from dagneal.qpu.sampler import QPU
-from dagneal.qpu.submission import check_call
 from dagneal.solvers.ising import IsingModels
+
+_PARAMETERS = (
+    *("num_reads", "annealing_time", "anneal_schedule", "initial_state", "reinitialize_state", "answer_mode", "max_answers"),
+    *("programming_thermalization", "readout_thermalization", "reduce_intersample_correlation"),
+    *("seed", "label", "interrupt_function"),
+)
 
 
 class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
@@ -57,8 +66,7 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
     @property
     def parameters(self) -> dict[str, Any]:
         """Dict whose keys are the names of the arguments of `sample`. The values are empty lists."""
-        names = ("num_reads", "annealing_time", "seed", "answer_mode", "label", "interrupt_function")
-        return {name: [] for name in names}
+        return {name: [] for name in _PARAMETERS}
 
     @property
     def properties(self) -> dict[str, Any]:
@@ -83,6 +91,9 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
         answer_mode: str = "raw",
         label: str | None = None,
         interrupt_function: Callable[[], bool] | None = None,
+        anneal_schedule: Sequence[Sequence[float]] | None = None,
+        initial_state: Sequence[int] | Mapping[int, int] | None = None,
+        **options: Any,
     ) -> dimod.SampleSet:
         """Sample a problem whose variables are qubits.
 
@@ -95,8 +106,18 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
             label: text stored in the `info` of the answer.
             interrupt_function: function that is called from time to time. If it returns True, sampling stops with a
                 `CancelledError`.
+            anneal_schedule: points (t, s) of the annealing schedule, with times in microseconds.
+            initial_state: initial value of each qubit, for reverse annealing.
+            **options: `reinitialize_state` and `max_answers`, as on a chip. `programming_thermalization`,
+                `readout_thermalization` and `reduce_intersample_correlation` change only the access time, because the reads
+                of the emulator are independent of each other.
         """
-        check_call(self.properties, {"num_reads": num_reads, "annealing_time": annealing_time})
+        check_names(list(options), _PARAMETERS, self.name)
+        given = {"anneal_schedule": anneal_schedule, "initial_state": initial_state} | options
+        call = {name: value for name, value in given.items() if value is not None}
+        protocol = {"annealing_time": annealing_time} if anneal_schedule is None else {}
+        check_call(self.properties, {"num_reads": num_reads, "answer_mode": answer_mode} | protocol | call)
+        annealing_time = annealing_duration(self.properties, protocol | call)
         generator = np.random.default_rng(seed)
         names = list(bqm.variables)
         fields, (rows, columns, couplings), _ = bqm.spin.to_numpy_vectors(variable_order=names)
@@ -108,7 +129,18 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
             (couplings + generator.normal(0.0, noise, len(couplings)))[None],
         )
         is_cancelled = interrupt_function or bool
-        spins = self.model.anneal(programmed, annealing_time, num_reads, int(generator.integers(2**63)), is_cancelled)
+        read = partial(self.model.anneal, programmed, annealing_time)
+        if anneal_schedule is None:
+            spins = read(num_reads, int(generator.integers(2**63)), is_cancelled)
+        elif initial_state is None or call.get("reinitialize_state", True):
+            state = None if initial_state is None else np.tile(_qubit_spins(initial_state, names), (num_reads, 1))
+            spins = read(num_reads, int(generator.integers(2**63)), is_cancelled, AnnealPath(anneal_schedule, state))
+        else:
+            state, parts = _qubit_spins(initial_state, names)[None], []
+            for seed in generator.integers(2**63, size=num_reads).tolist():
+                state = read(1, seed, is_cancelled, AnnealPath(anneal_schedule, state))
+                parts.append(state)
+            spins = np.concatenate(parts)
         answer = dimod.SampleSet.from_samples_bqm((spins, names), bqm.spin)
         qubits = len(names)
         timing = self.system.timing
@@ -116,15 +148,27 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
             emulated=True,
             problem_label=label,
             timing={
-                "qpu_access_time": timing.access_time(qubits, num_reads, annealing_time),
-                "qpu_programming_time": timing.programming + timing.thermalization,
-                "qpu_sampling_time": num_reads * timing.per_read(qubits, annealing_time),
+                "qpu_access_time": timing.access_time(qubits, num_reads, annealing_time, **call),
+                "qpu_programming_time": timing.programming_time(**call),
+                "qpu_sampling_time": num_reads * timing.per_read(qubits, annealing_time, **call),
                 "qpu_anneal_time_per_sample": annealing_time,
-                "qpu_delay_time_per_sample": timing.delay + timing.readout_thermalization,
+                "qpu_delay_time_per_sample": timing.delay_time(annealing_time, **call),
                 "qpu_readout_time_per_sample": timing.readout_time(qubits),
             },
         )
-        return answer.aggregate() if answer_mode == "histogram" else answer
+        if answer_mode == "histogram":
+            answer = answer.aggregate()
+            answer = answer.truncate(len(answer), "energy")
+        return answer.truncate(call.get("max_answers", len(answer)), None)
+
+
+def _qubit_spins(state: Sequence[int] | Mapping[int, int], qubits: Sequence[int]) -> NDArray[np.int8]:
+    """Return the initial spins of the qubits in use. A list has the value 3 for other qubits."""
+    spins = np.array([state[qubit] for qubit in qubits], dtype=np.int8)
+    if (np.abs(spins) != 1).any():
+        unset = qubits[int(np.argmax(np.abs(spins) != 1))]
+        raise InputError(f"initial_state has the value {state[unset]} for qubit {unset}; give -1 or 1")
+    return spins
 
 
 class EmulatedQPU(QPU):

@@ -10,12 +10,11 @@ from typing import Any
 import dimod
 import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
 from dagneal.base.kernels import Floats, Ints
+from dagneal.qpu.chain_breaks import Spins, discard, find_breaks, majority_vote, minimize_energy, weighted_random
 from dagneal.qpu.embedding import Chains
 
-Spins = NDArray[np.int8]
 CHAIN_STRENGTH = 1.414  # prefactor of the chain strength, as in Ocean; see `Ising.chain_strengths`
 
 
@@ -111,6 +110,31 @@ class Ising:
         np.add.at(fields.T, columns, couplings.T)
         return cls(fields, couplings, rows, columns)
 
+    def with_ancilla(self) -> Ising:
+        """Return equivalent problems without fields, for the fast-anneal protocol, which allows none.
+
+        The last variable of the result is an ancilla with the spin a. The field h of each variable becomes a coupling h to
+        the ancilla. A state has the energy of the state that `remove_ancilla` returns.
+        """
+        count = self.fields.shape[1]
+        return Ising(
+            np.zeros((len(self.fields), count + 1)),
+            np.concatenate([self.couplings, self.fields], axis=1),
+            *ancilla_interactions(self.rows, self.columns, count),
+        )
+
+    def coupling_matrix(self, problem: int) -> Floats:
+        """Return the symmetric matrix of the couplings of one problem.
+
+        Args:
+            problem: index of the problem.
+        """
+        count = self.fields.shape[1]
+        matrix = np.zeros((count, count))
+        np.add.at(matrix, (self.rows, self.columns), self.couplings[problem])
+        np.add.at(matrix, (self.columns, self.rows), self.couplings[problem])
+        return matrix
+
     def chain_strengths(self, prefactor: float) -> Floats:
         """Return the chain strength of each problem: prefactor * RMS of the couplings * sqrt(mean degree).
 
@@ -122,6 +146,30 @@ class Ising:
         degree = 2 * len(self.rows) / max(self.fields.shape[1], 1)
         strength: Floats = prefactor * np.sqrt((self.couplings**2).mean(axis=1)) * np.sqrt(degree)
         return np.where(strength > 0, strength, 1.0)
+
+
+def ancilla_interactions(rows: Ints, columns: Ints, variables: int) -> tuple[Ints, Ints]:
+    """Return the interactions of problems with an ancilla: those without it, and one of each variable with the ancilla.
+
+    Args:
+        rows: first variable of each interaction.
+        columns: second variable of each interaction.
+        variables: number of variables without the ancilla.
+    """
+    own = np.arange(variables)
+    return np.concatenate([rows, own]), np.concatenate([columns, np.full(variables, variables)])
+
+
+def remove_ancilla(spins: Spins) -> Spins:
+    """Return the reads of problems whose fields were replaced by an ancilla; see `Ising.with_ancilla`.
+
+    The problem with the ancilla does not change if all spins are flipped. So a read with a = -1 stands for the read with all
+    spins flipped, in which a = 1.
+
+    Args:
+        spins: spins with the ancilla as the last variable, shape (reads, variables + 1).
+    """
+    return spins[:, :-1] * spins[:, -1:]
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,38 +255,61 @@ class PhysicalProblem:
         bqm: Ising model whose variables are qubits.
         copies: embeddings of the problems.
         signs: factor (1 or -1) of each spin in the spin-reversal transform, shape (problems, variables).
+        problems: the problems, before embedding.
     """
 
     bqm: dimod.BinaryQuadraticModel
     copies: list[Copy]
     signs: Spins
+    problems: Ising
 
-    def unpack(self, sampleset: dimod.SampleSet) -> tuple[Spins, Floats]:
-        """Return the spins of each problem, and the fraction of the problem's chains that are broken.
+    def unpack(
+        self, sampleset: dimod.SampleSet, method: str = "majority_vote", generator: np.random.Generator | None = None
+    ) -> tuple[list[Spins], Floats]:
+        """Return the spins of each problem, and the fraction of broken chains in each read of each problem.
 
-        A chain is broken if its qubits have different values. The spin of a broken chain is the majority value, or in
-        a tie the value of the first qubit.
+        A chain is broken if its qubits have different values.
 
         Args:
-            sampleset: reads of the combined problem `bqm`.
+            sampleset: reads of the combined problem `bqm`. A row with several occurrences counts as so many reads.
+            method: method that gives a broken chain a value; see `dagneal.qpu.chain_breaks`.
+            generator: random generator for the method `weighted_random`.
 
         Returns:
-            A tuple of two arrays: spins of shape (problems, reads, variables), and fractions of shape (problems,).
+            A tuple: one array of spins for each problem, shape (reads, variables), and the fractions, shape (problems,
+            reads). With the method `discard`, spins contain only reads without a broken chain.
         """
         column = {qubit: i for i, qubit in enumerate(sampleset.variables)}
         record = sampleset.record
         samples = np.repeat(np.asarray(record.sample, dtype=np.int8), record.num_occurrences, axis=0)
         samples = np.where(samples > 0, np.int8(1), np.int8(-1))
-        variables = len(self.copies[0].starts)
-        spins = np.empty((len(self.copies), len(samples), variables), dtype=np.int8)
-        broken = np.zeros(len(self.copies))
+        spins, broken = [], np.zeros((len(self.copies), len(samples)))
         for number, copy in enumerate(self.copies):
-            own = samples[:, [column[int(qubit)] for qubit in copy.qubits]]
-            sums = np.add.reduceat(own.astype(np.int64), copy.starts, axis=1)
-            lengths = np.diff(np.append(copy.starts, len(copy.qubits)))
-            broken[number] = float((np.abs(sums) != lengths).mean())
-            spins[number] = np.where(sums == 0, own[:, copy.starts], np.sign(sums)) * self.signs[number]
+            own = samples[:, [column[int(qubit)] for qubit in copy.qubits]] * self.signs[number, copy.owner]
+            broken[number] = find_breaks(own, copy.starts).mean(axis=1)
+            if method == "discard":
+                spins.append(discard(own, copy.starts))
+            elif method == "weighted_random":
+                spins.append(weighted_random(own, copy.starts, generator or np.random.default_rng()))
+            elif method == "minimize_energy" and broken[number].any():
+                couplings = self.problems.coupling_matrix(number)
+                spins.append(minimize_energy(own, copy.starts, self.problems.fields[number], couplings))
+            else:
+                spins.append(majority_vote(own, copy.starts))
         return spins, broken
+
+    def qubit_values(self, spins: Spins) -> dict[int, int]:
+        """Return the value of each qubit if the variables of the problems have given spins.
+
+        Args:
+            spins: spins of the problems, shape (problems, variables).
+        """
+        turned = spins * self.signs
+        return {
+            int(qubit): int(value)
+            for number, copy in enumerate(self.copies)
+            for qubit, value in zip(copy.qubits, turned[number, copy.owner], strict=True)
+        }
 
 
 def pack(
@@ -296,7 +367,7 @@ def pack(
         dimod.SPIN,
         variable_order=labels,
     )
-    return PhysicalProblem(bqm, list(copies[:count]), signs)
+    return PhysicalProblem(bqm, list(copies[:count]), signs, problems)
 
 
 def _excess(copy: Copy, couplings: Floats, link: float, ranges: Ranges) -> float:

@@ -6,7 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +16,25 @@ import numpy as np
 from dagneal.base.caches import user_cache_folder
 from dagneal.base.defaults import SUBPROBLEM_READS
 from dagneal.base.errors import InputError, check_flag, finite_number, short_repr, whole_number
-from dagneal.base.kernels import Ints
+from dagneal.base.kernels import Floats, Ints
 from dagneal.qpu.backend import Backend
+from dagneal.qpu.chain_breaks import Spins
 from dagneal.qpu.chips import DEFAULT_SYSTEMS, check_installed
 from dagneal.qpu.embedding import EmbeddingCache, embedding_error, graph_name, qubo_graph
 from dagneal.qpu.finder import EmbeddingFinder
-from dagneal.qpu.pack import CHAIN_STRENGTH, Copy, Ising, Ranges, pack
-from dagneal.qpu.submission import RetryPolicy, Submitter, check_call
+from dagneal.qpu.pack import CHAIN_STRENGTH, Copy, Ising, PhysicalProblem, Ranges, ancilla_interactions, pack, remove_ancilla
+from dagneal.qpu.parameters import accepted_parameters, check_call, check_names, is_fast, plain_parameters
+from dagneal.qpu.submission import RetryPolicy, Submitter, split_reads
 from dagneal.qpu.tiled_subproblems import TiledSubproblems
 from dagneal.qubo.encode import Encoding
 from dagneal.runtime.journal import Journal
 from dagneal.runtime.run import derive_seed
-from dagneal.solvers.solution import Hardware
+from dagneal.solvers.solution import CallSummary, Hardware
 
 LABEL = "dagneal"  # default label of problems in D-Wave's dashboard
+ANCILLA = "ancilla"  # label of the ancilla in an embedding of the user
+_FLUX_BIASES = (-0.005, 0.005)  # range of flux biases that hold an ancilla at one value, as in Ocean
+_UNUSED = 3  # initial state of a qubit that is not in use
 _EMBEDDING = "give a dict from each variable of the model to a list of qubits"
 SCAN = (0.7, 1.0, CHAIN_STRENGTH, 2.0, 3.0)  # prefactors that chain_strength="scan" tries
 
@@ -44,6 +49,7 @@ class Usage:
         microseconds: QPU access time of the calls that this run sent. D-Wave charges for this time.
         chains: number of chains, summed over all reads.
         broken: number of broken chains, summed over all reads.
+        log: the calls, in the order of the answers.
     """
 
     calls: int = 0
@@ -51,6 +57,7 @@ class Usage:
     microseconds: float = 0.0
     chains: int = 0
     broken: int = 0
+    log: list[CallSummary] = field(default_factory=list)
 
 
 class QPU(dimod.Sampler):  # type: ignore[misc]
@@ -106,8 +113,11 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Dict whose keys are the names of the arguments of `sample`. The values are empty lists."""
-        return {"num_reads": [], "annealing_time": [], "seed": [], "label": []}
+        """Dict whose keys are the names of the arguments of `sample`. The values are empty lists.
+
+        The arguments are those of this class, and the parameters that the solver lists.
+        """
+        return {name: [] for name in accepted_parameters(self.properties, self.backend.parameters)}
 
     @property
     def notes(self) -> list[str]:
@@ -131,6 +141,8 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         annealing_time: float | None = None,
         seed: int | None = None,
         label: str | None = None,
+        chain_break_method: str = "majority_vote",
+        **parameters: Any,
     ) -> dimod.SampleSet:
         """Sample a binary quadratic model.
 
@@ -140,58 +152,168 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             annealing_time: annealing time of one read, in microseconds; the chip's default if None.
             seed: seed of the spin-reversal transforms, and also of the emulator if the chip is emulated.
             label: name of the problem in D-Wave's dashboard.
+            chain_break_method: `"majority_vote"`, `"weighted_random"`, `"discard"` or `"minimize_energy"`, as in
+                `dwave.embedding.chain_breaks`.
+            **parameters: further parameters that the solver lists, with D-Wave's names. `initial_state` is a dict from each
+                variable of the model to its value. With `fast_anneal=True`, an ancilla replaces linear coefficients.
+
+        Returns:
+            The reads. The data vector `chain_break_fraction` has the fraction of broken chains in each read.
         """
-        given = {"num_reads": num_reads, "annealing_time": annealing_time, "label": label}
-        parameters = {name: value for name, value in given.items() if value is not None}
-        check_call(self.properties, parameters)
+        given = {"num_reads": num_reads, "annealing_time": annealing_time, "label": label} | parameters
+        call = self.check(given | {"chain_break_method": chain_break_method})
         names = list(bqm.variables)
         if not names:  # no variables: nothing to send
             return dimod.SampleSet.from_samples_bqm((np.empty((num_reads, 0), dtype=np.int8), []), bqm)
         self.submitter.reopen()
-        linear, (rows, columns, quadratic), _ = bqm.binary.to_numpy_vectors(variable_order=names)
-        problem = Ising.of(linear[None], rows, columns, quadratic[None])
-        number = 0 if seed is None else seed % self.embeddings
-        copies = self.copies(rows, columns, len(names), names=names, number=number)
-        strength = self.strength(problem, copies, parameters, seed)
-        spins, info = self.reads(problem, copies, parameters, strength, seed)
+        problem, copies = self._embed(bqm, names, call, seed)
+        initial = _initial_spins(call.pop("initial_state"), names) if "initial_state" in call else None
+        strength = self.strength(problem, copies, call, seed, initial)
+        spins, broken, info = self.reads(problem, copies, call, strength, seed, initial)
+        fractions = broken[0]
+        if chain_break_method == "discard":
+            fractions = fractions[fractions == 0]
+        if not len(spins[0]):
+            raise InputError(
+                f"chain_break_method='discard' leaves none of {broken.shape[1]:,} reads, because all have broken chains; "
+                "use another method or a larger chain_strength"
+            )
         states = ((spins[0] + 1) // 2).astype(np.int8)
-        samples = dimod.SampleSet.from_samples_bqm((states, names), bqm.binary)
+        samples = dimod.SampleSet.from_samples_bqm((states, names), bqm.binary, chain_break_fraction=fractions)
         samples.info.update(info | {"chain_strength": strength})
         return samples.change_vartype(bqm.vartype, inplace=False)
 
+    def check(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the given parameters as plain values, without those that are None. Raise an error if one is not valid.
+
+        Args:
+            parameters: keyword arguments of `sample`.
+        """
+        call = plain_parameters(parameters)
+        check_names(list(call), list(self.parameters), self.backend.name)
+        check_call(self.properties, call)
+        return call
+
+    def estimate_access_time(self, bqm: dimod.BinaryQuadraticModel, **parameters: Any) -> float:
+        """Return an estimate of the QPU access time of `sample`, in seconds, without a call. D-Wave charges for this time.
+
+        For a solver in the cloud, Ocean computes the estimate. A scan of chain strengths is not included.
+
+        Args:
+            bqm: model to sample.
+            **parameters: keyword arguments of `sample`.
+        """
+        call = self.check({"num_reads": SUBPROBLEM_READS} | parameters)
+        if not bqm.num_variables:
+            return 0.0  # nothing to send
+        _, copies = self._embed(bqm, list(bqm.variables), call, call.get("seed"))
+        qubits = len(copies[0].qubits)
+        sent = {name: value for name, value in call.items() if name not in ("seed", "label", "chain_break_method")}
+        return sum(self.backend.access_time(qubits, part) for part in split_reads(self.properties, sent)) / 1e6
+
+    def _embed(
+        self, bqm: dimod.BinaryQuadraticModel, names: list[Any], call: Mapping[str, Any], seed: int | None
+    ) -> tuple[Ising, list[Copy]]:
+        """Return a model as an Ising problem, and an embedding of this problem."""
+        linear, (rows, columns, quadratic), _ = bqm.binary.to_numpy_vectors(variable_order=names)
+        problem = Ising.of(linear[None], rows, columns, quadratic[None])
+        number = 0 if seed is None else seed % self.embeddings
+        ancilla = is_fast(call) and bool(problem.fields.any())
+        return problem, self.copies(rows, columns, len(names), names=names, number=number, ancilla=ancilla)
+
     def reads(
-        self, problems: Ising, copies: Sequence[Copy], parameters: dict[str, Any], strength: float, seed: int | None
-    ) -> tuple[Any, dict[str, Any]]:
+        self,
+        problems: Ising,
+        copies: Sequence[Copy],
+        parameters: dict[str, Any],
+        strength: float,
+        seed: int | None,
+        initial: Spins | None = None,
+    ) -> tuple[list[Spins], Floats, dict[str, Any]]:
         """Sample several problems in one call.
 
         Args:
             problems: problems to solve.
             copies: disjoint embeddings. There must be at least as many embeddings as problems.
-            parameters: keyword arguments of the solver, such as `num_reads`.
+            parameters: keyword arguments of the solver, such as `num_reads`, and `chain_break_method`.
             strength: prefactor of the chain strength.
             seed: seed of the spin-reversal transforms, and also of the emulator if the chip is emulated.
+            initial: initial spins for reverse annealing, shape (problems, variables).
 
         Returns:
-            A tuple: spins of shape (problems, reads, variables), and a dict with information about the call.
+            A tuple: the spins of each problem, shape (reads, variables); the fraction of broken chains, shape (problems,
+            reads); and a dict with information about the call.
         """
         number = self._draw_seed(problems) if seed is None else seed
         generator = np.random.default_rng(number) if self.spin_reversal else None
-        physical = pack(problems, copies, self.ranges, strength, generator)
-        seed_option = {"seed": number} if "seed" in self.backend.parameters else {}
-        label = {} if self.backend.emulated else {"label": LABEL}
-        answer = self.submitter.answer(physical.bqm, {"answer_mode": "raw"} | label | parameters | seed_option)
-        spins, broken = physical.unpack(answer)
-        info = {key: answer.info[key] for key in ("timing", "problem_id", "parts") if key in answer.info}
+        ancilla = len(copies[0].starts) > problems.fields.shape[1]
+        physical = pack(problems.with_ancilla() if ancilla else problems, copies, self.ranges, strength, generator)
+        call = {"answer_mode": "raw"} | ({} if self.backend.emulated else {"label": LABEL}) | parameters
+        method = call.pop("chain_break_method", "majority_vote")
+        if "seed" in self.backend.parameters:
+            call["seed"] = number
+        if initial is not None:
+            call["initial_state"] = self._per_qubit(physical.qubit_values(initial), [_UNUSED] * self._qubits)
+        if ancilla and "flux_biases" in self.parameters:
+            call["flux_biases"] = self._hold_ancillas(physical, call.get("flux_biases"))
+        answer = self.submitter.answer(physical.bqm, call)
+        spins, broken = physical.unpack(answer, method, np.random.default_rng(derive_seed(number, ["chain breaks"])))
+        if ancilla:
+            spins = [remove_ancilla(own) for own in spins]
+        # Ids of local samplers are random, so they would make equal results unequal.
+        kept = ("timing",) if self.backend.emulated else ("timing", "problem_id", "parts")
+        info = {key: answer.info[key] for key in kept if key in answer.info}
+        self._record(answer, physical, broken, strength)
         qubits = sum(len(copy.qubits) for copy in physical.copies)
+        means = broken.mean(axis=1).tolist()
+        return spins, broken, info | {"chain_break_fraction": means, "qubits": qubits, "emulated": self.backend.emulated}
+
+    @property
+    def _qubits(self) -> int:
+        """Number of qubits of the chip, including those that do not work."""
+        return int(self.properties.get("num_qubits") or max(self.backend.graph) + 1)
+
+    def _per_qubit(self, values: Mapping[int, Any], others: list[Any]) -> list[Any]:
+        """Return a list with an entry for each qubit: its value, or the entry of `others`."""
+        return [values.get(qubit, other) for qubit, other in enumerate(others)]
+
+    def _hold_ancillas(self, physical: PhysicalProblem, given: list[float] | None) -> list[float]:
+        """Return flux biases that hold the qubits of each ancilla at the value that stands for a = 1.
+
+        This keeps the long chain of an ancilla in one piece. A positive flux bias favours the spin 1. Reads are also correct
+        if an ancilla has the other value.
+        """
+        size = min(map(abs, self.properties.get("flux_bias_range", _FLUX_BIASES)))
+        ones = np.zeros(physical.signs.shape, dtype=np.int8)
+        ones[:, -1] = 1
+        held = {qubit: size * value for qubit, value in physical.qubit_values(ones).items() if value}
+        return self._per_qubit(held, given or [0.0] * self._qubits)
+
+    def _record(self, answer: dimod.SampleSet, physical: PhysicalProblem, broken: Floats, strength: float) -> None:
+        """Add a call to the statistics."""
         parts = answer.info.get("parts", [answer.info])
         sent = [part for part in parts if part["sent_now"]]
+        timing = {name: float(time) for name, time in answer.info.get("timing", {}).items()}
+        means = broken.mean(axis=1)
+        call = CallSummary(
+            problem_ids=() if self.backend.emulated else tuple(str(part["problem_id"]) for part in parts),
+            fetched=len(parts) - len(sent),
+            problems=len(broken),
+            reads=broken.shape[1],
+            qubits=sum(len(copy.qubits) for copy in physical.copies),
+            chain_strength=strength,
+            chain_break_fraction=round(float(means.mean()), 6),
+            largest_chain_break_fraction=round(float(means.max()), 6),
+            timing=timing,
+        )
+        chains = physical.signs.shape[1]  # chains of one problem
         with self._lock:
             self.used.calls += len(sent)
             self.used.fetched += len(parts) - len(sent)
             self.used.microseconds += sum(float(part.get("timing", {}).get("qpu_access_time", 0.0)) for part in sent)
-            self.used.chains += spins.size
-            self.used.broken += round(float(broken.sum()) * spins[0].size)
-        return spins, info | {"chain_break_fraction": broken.tolist(), "qubits": qubits, "emulated": self.backend.emulated}
+            self.used.chains += broken.size * chains
+            self.used.broken += round(float(broken.sum()) * chains)
+            self.used.log.append(call)
 
     def _draw_seed(self, problems: Ising) -> int:
         """Return a seed for a call to which the caller gave no seed.
@@ -212,6 +334,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         many: bool = False,
         names: Sequence[Any] | None = None,
         number: int = 0,
+        ancilla: bool = False,
     ) -> list[Copy]:
         """Return one or more embeddings for problems with the same interactions.
 
@@ -222,7 +345,12 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             many: True to return as many disjoint embeddings as fit on the chip, False to return one embedding.
             names: labels of the variables; needed only if the user gave an embedding.
             number: number of the embedding, if the sampler uses several embeddings for one problem.
+            ancilla: True to add an ancilla as the last variable; see `Ising.with_ancilla`.
         """
+        if ancilla:
+            rows, columns = ancilla_interactions(rows, columns, variables)
+            variables += 1
+            names = None if names is None else [*names, ANCILLA]
         source = qubo_graph(zip(rows, columns, strict=True), variables)
         graph = self.backend.graph
         kind = "copies" if many else "one" if self.embeddings == 1 else f"single-{number}"
@@ -243,7 +371,14 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             self._copies[key] = [Copy.of(chains, rows, columns, graph) for chains in embeddings]
         return self._copies[key]
 
-    def strength(self, problems: Ising, copies: Sequence[Copy], parameters: dict[str, Any], seed: int | None) -> float:
+    def strength(
+        self,
+        problems: Ising,
+        copies: Sequence[Copy],
+        parameters: dict[str, Any],
+        seed: int | None,
+        initial: Spins | None = None,
+    ) -> float:
         """Return the prefactor of the chain strength.
 
         If `chain_strength` is `"scan"`, try several prefactors with a tenth of the reads each, and return the best.
@@ -253,12 +388,14 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             copies: disjoint embeddings. There must be at least as many embeddings as problems.
             parameters: keyword arguments of the solver, such as `num_reads`.
             seed: seed of the spin-reversal transforms, and also of the emulator if the chip is emulated.
+            initial: initial spins for reverse annealing, shape (problems, variables).
         """
         if not isinstance(self.chain_strength, str):
             return self.chain_strength
         if not any(len(copy.links) for copy in copies):
             return CHAIN_STRENGTH
-        few = parameters | {"num_reads": max(10, int(parameters["num_reads"]) // 10)}
+        # `discard` could leave no reads to compare.
+        few = parameters | {"num_reads": max(10, int(parameters["num_reads"]) // 10), "chain_break_method": "majority_vote"}
         scale = np.abs(problems.couplings).max(axis=1, initial=0.0) + np.abs(problems.fields).max(axis=1)
 
         def energy(strength: float) -> float:
@@ -266,7 +403,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             scan_seed = (
                 None if seed is None else derive_seed(seed, ["scan"])
             )  # the final call must not repeat the reads of the scan
-            spins = self.reads(problems, copies, few, strength, scan_seed)[0].astype(np.float64)
+            spins = np.stack(self.reads(problems, copies, few, strength, scan_seed, initial)[0]).astype(np.float64)
             pairs = spins[:, :, problems.rows] * spins[:, :, problems.columns]
             sums = np.einsum("prb,pb->p", spins, problems.fields) + np.einsum("prc,pc->p", pairs, problems.couplings)
             return float((sums / np.where(scale > 0, scale, 1.0)).mean())
@@ -284,9 +421,11 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             seed: seed of the spin-reversal transforms, and also of the emulator if the chip is emulated.
             encoding: encoding of the subproblems. Pruning is switched off, so that all QUBOs have the same variables.
         """
-        check_call(self.properties, parameters)
+        if self.embedding is not None:
+            raise InputError("your own embedding works only without subproblems; add direct=True, or remove the embedding")
+        self.check(parameters)
         self.submitter.reopen()
-        return TiledSubproblems(self, parameters, repair, seed, replace(encoding, prune=False))
+        return TiledSubproblems(self, plain_parameters(parameters), repair, seed, replace(encoding, prune=False))
 
     @property
     def fingerprint(self) -> str:
@@ -306,6 +445,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             used.microseconds / 1e6,
             used.chains,
             used.broken,
+            tuple(used.log),
         )
 
     def cancel(self) -> None:
@@ -342,6 +482,26 @@ def parse_chain_strength(value: Any) -> float | str:
         return finite_number("chain_strength", value, above=True)
     except InputError as error:
         raise InputError(f"chain_strength is {short_repr(value)}; give a finite number above 0, or 'scan'") from error
+
+
+def _initial_spins(state: Any, names: Sequence[Any]) -> Spins:
+    """Return an initial state as spins, shape (1, variables).
+
+    Args:
+        state: dict from each variable to 0 or 1, or to -1 or 1.
+        names: labels of the variables.
+    """
+    if not isinstance(state, Mapping):
+        raise InputError(
+            f"initial_state is {short_repr(state)}; give a dict from each variable of the model to its value, "
+            "or give a DAG to dn.Anneal"
+        )
+    for name in names:
+        if name not in state:
+            raise InputError(f"initial_state has no value for the variable {name!r}")
+        if state[name] not in (-1, 0, 1):
+            raise InputError(f"initial_state has the value {short_repr(state[name])} for {name!r}; give 0 or 1, or -1 or 1")
+    return np.array([[1 if state[name] > 0 else -1 for name in names]], dtype=np.int8)
 
 
 def check_options(spin_reversal: Any, embedding: Any) -> None:

@@ -6,7 +6,8 @@ component along the transverse field is sin(t_i). The energy at the point s of t
     -A(s)/2 (sum of sin(t_i)) + B(s)/2 ((sum of h_i c_i) + (sum of J_ij c_i c_j)).
 
 One sweep proposes a new, uniformly distributed angle for each qubit in turn, and accepts it by Metropolis' rule at the
-temperature of the chip. A read is the sign of each c_i at the end.
+temperature of the chip. A read is the sign of each c_i at the end. The vectors start at c_i = 0 or, for reverse annealing,
+at a given state.
 
 Background susceptibility x couples qubits to the neighbours of their neighbours. It replaces h by h + x J h, and J by J +
 x J^2 (see `dwave.system.temperatures.background_susceptibility_ising`). J^2 has many more entries than J. So the kernel
@@ -44,6 +45,7 @@ def anneal_vectors(
     seeds: Masks,
     reads: int,
     is_cancelled: Callable[[], bool] = bool,
+    initial: NDArray[np.int8] | None = None,
 ) -> list[NDArray[np.int8]]:
     """Anneal all models by spin-vector Monte Carlo. Return one array of spins per model, shape (reads, spins).
 
@@ -57,6 +59,7 @@ def anneal_vectors(
         seeds: seed of each model, from 0 to 2^64 - 1.
         reads: number of reads of each model.
         is_cancelled: function that is called from time to time; see `IsingModels.run_groups`.
+        initial: initial spins of one model, shape (reads, spins); by default all vectors point along the transverse field.
     """
     couplings = models.couplings
     counts = np.diff(models.start)
@@ -65,13 +68,13 @@ def anneal_vectors(
     owner = np.repeat(np.arange(len(counts)), counts)
     fields = models.fields + susceptibility * np.bincount(owner, couplings * models.fields[ends], len(counts))
     squares = np.bincount(owner, couplings**2, len(counts))  # diagonal of J^2
-    states = np.empty(int(models.first[-1]) * reads, dtype=np.int8)
+    states = np.empty(int(models.first[-1]) * reads, dtype=np.int8) if initial is None else initial.ravel().copy()
     index = (models.first, models.start, models.neighbours)
     model = (_single(fields), _single(couplings), _single(susceptibility * squares))
     schedule = (_single(transverse), _single(problem), np.float32(susceptibility))
 
     def work(low: int, high: int) -> None:
-        _anneal_vectors(*index, *model, *schedule, seeds, reads, states, low, high)
+        _anneal_vectors(*index, *model, *schedule, seeds, reads, initial is not None, states, low, high)
 
     models.run_groups(work, reads, is_cancelled)
     return models.split_states(states, reads)
@@ -94,6 +97,7 @@ def _anneal_vectors(
     susceptibility: Any,
     seeds: Masks,
     reads: int,
+    starts_classical: bool,
     states: NDArray[np.int8],
     begin: int,
     end: int,
@@ -104,12 +108,24 @@ def _anneal_vectors(
     for task in range(begin, end):
         model, group = task // groups, task % groups
         low, n = first[model], first[model + 1] - first[model]
-        along = lane_rows(n, np.float32)  # c, the component along the problem axis; all spins start at c = 0
+        along = lane_rows(n, np.float32)  # c, the component along the problem axis
         across = lane_rows(n, np.float32)  # sin(t), the component along the transverse field
         local = lane_rows(n, np.float32)  # J c
         state = seed_lanes(seeds[model], group * LANES)
-        for v in range(n):
-            store(across, v, np.float32(1.0))
+        used = min(LANES, reads - group * LANES)
+        offset = low * reads + group * LANES * n  # index in `states` of the first spin of the group
+        if starts_classical:
+            for v in range(n):
+                for lane in range(used):
+                    along[v, lane] = np.float32(states[offset + lane * n + v])
+            for v in range(n):
+                field = load(local, v)
+                for entry in range(start[low + v], start[low + v + 1]):
+                    field = multiply_add(couplings[entry], load(along, neighbours[entry]), field)
+                store(local, v, field)
+        else:
+            for v in range(n):
+                store(across, v, np.float32(1.0))
         for sweep in range(len(problem)):
             for v in range(n):
                 field = load(local, v) + fields[low + v]
@@ -134,8 +150,7 @@ def _anneal_vectors(
                 for entry in range(start[low + v], start[low + v + 1]):
                     u = neighbours[entry]
                     store(local, u, multiply_add(couplings[entry], change, load(local, u)))
-        offset = low * reads + group * LANES * n  # index in `states` of the first spin of the group
-        for lane in range(min(LANES, reads - group * LANES)):
+        for lane in range(used):
             for v in range(n):
                 states[offset + lane * n + v] = np.int8(1) if along[v, lane] >= 0.0 else np.int8(-1)
 

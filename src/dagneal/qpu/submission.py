@@ -9,16 +9,15 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass, field
-from math import inf
-from numbers import Real
 from typing import Any
 
 import dimod
 import numpy as np
 
-from dagneal.base.defaults import ANNEALING_TIME
-from dagneal.base.errors import InputError, whole_number
+from dagneal.base.errors import InputError
 from dagneal.qpu.backend import Backend, RefusedError, TransientError, UnknownProblemError
+from dagneal.qpu.chips import Timing
+from dagneal.qpu.parameters import annealing_duration, check_call as check_call, default_time
 from dagneal.runtime.journal import Journal
 
 
@@ -91,7 +90,7 @@ class Submitter:
         answers = [self._answer(bqm, part, number) for number, part in enumerate(parts)]
         if len(answers) == 1:
             return answers[0]
-        combined = dimod.concatenate(answers)
+        combined = _join(answers, parameters)
         timings = [answer.info.get("timing", {}) for answer in answers]
         total = {"qpu_access_time": sum(float(timing.get("qpu_access_time", 0.0)) for timing in timings)}
         combined.info.update(parts=[dict(answer.info) for answer in answers], timing=total)
@@ -184,29 +183,20 @@ class Submitter:
         self.state.final = None
 
 
-def check_call(properties: dict[str, Any], parameters: Mapping[str, Any]) -> None:
-    """Raise an error if the number of reads is invalid or the annealing time is outside the range of a chip.
-
-    Args:
-        properties: properties of the solver.
-        parameters: keyword arguments of the call.
-
-    >>> check_call({"annealing_time_range": [0.5, 2000.0]}, {"annealing_time": 0.0})
-    Traceback (most recent call last):
-    dagneal.base.errors.InputError: annealing_time is 0.0; this chip accepts 0.5 to 2000 microseconds
-    """
-    whole_number("num_reads", parameters.get("num_reads", 1), least=1)
-    time = parameters.get("annealing_time")
-    low, high = properties.get("annealing_time_range", [0.0, inf])
-    if time is not None and not (isinstance(time, Real) and low <= float(time) <= high and 0 < float(time) < inf):
-        raise InputError(f"annealing_time is {time}; this chip accepts {low:g} to {high:g} microseconds")
+def _join(answers: list[dimod.SampleSet], parameters: Mapping[str, Any]) -> dimod.SampleSet:
+    """Return the reads of several calls as if they came from one call. A histogram has no duplicates and is sorted."""
+    joined = dimod.concatenate(answers)
+    histogram = parameters.get("answer_mode") == "histogram"
+    joined = joined.aggregate() if histogram else joined
+    return joined.truncate(parameters.get("max_answers") or len(joined), "energy" if histogram else None)
 
 
 def max_reads(properties: Mapping[str, Any], parameters: Mapping[str, Any]) -> int:
     """Return the largest number of reads that fits into one call.
 
     D-Wave limits the run time of a call, which is defined as `(annealing_time + readout_thermalization) * num_reads +
-    programming_thermalization`. The time to read out the qubits does not count.
+    programming_thermalization`. The time to read out the qubits does not count. The annealing time can also come from
+    `anneal_schedule`, and the pause of `reduce_intersample_correlation` replaces a shorter `readout_thermalization`.
 
     Args:
         properties: properties of the solver.
@@ -222,15 +212,12 @@ def max_reads(properties: Mapping[str, Any], parameters: Mapping[str, Any]) -> i
     if limit is None:
         return most
 
-    timing = properties.get("problem_timing_data") or {}
-
-    def value(name: str, default: float) -> float:
-        default_name = f"default_{name}"
-        choices = (parameters.get(name), properties.get(default_name), timing.get(default_name), default)
-        return float(next(choice for choice in choices if choice is not None))
-
-    per_read = value("annealing_time", ANNEALING_TIME) + value("readout_thermalization", 0.0)
-    return max(1, min(most, int((float(limit[1]) - value("programming_thermalization", 1000.0)) / per_read)))
+    annealing_time = annealing_duration(properties, parameters)
+    pause = default_time("readout_thermalization", properties, parameters, 0.0)
+    if parameters.get("reduce_intersample_correlation") and properties.get("problem_timing_data"):
+        pause = max(pause, Timing.of(properties["problem_timing_data"]).decorrelation_time(annealing_time))
+    cooling = default_time("programming_thermalization", properties, parameters, 1000.0)
+    return max(1, min(most, int((float(limit[1]) - cooling) / (annealing_time + pause))))
 
 
 def split_reads(properties: dict[str, Any], parameters: dict[str, Any]) -> list[dict[str, Any]]:
@@ -246,6 +233,8 @@ def split_reads(properties: dict[str, Any], parameters: dict[str, Any]) -> list[
     calls = -(-reads // most)
     sizes = [reads // calls + (number < reads % calls) for number in range(calls)]
     parts = [parameters | {"num_reads": size} for size in sizes]
+    if parameters.get("max_answers") is not None:  # D-Wave accepts at most one answer per read
+        parts = [part | {"max_answers": min(part["max_answers"], part["num_reads"])} for part in parts]
     if parameters.get("seed") is not None:  # give each part its own seed, so that their reads differ
         parts = [part | {"seed": (part["seed"] + 7919 * number) % 2**31} for number, part in enumerate(parts)]
     return parts

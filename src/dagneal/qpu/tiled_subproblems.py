@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagneal.base.defaults import SUBPROBLEM_READS
+from dagneal.base.errors import InputError
 from dagneal.divide.subproblem_solvers import Solutions, best_edges
+from dagneal.qpu.chain_breaks import Spins
 from dagneal.qpu.pack import Copy, Ising
+from dagneal.qpu.parameters import is_fast
 from dagneal.qubo.decode import decode_spins
-from dagneal.qubo.encode import Encoding, qubos
+from dagneal.qubo.encode import Encoding, nearest_vector, qubos
 from dagneal.qubo.hamiltonian import Qubos
 from dagneal.runtime.run import derive_seed
 from dagneal.scoring.table import Subproblems
+from dagneal.solvers.initial_states import initial_dag
 
 if TYPE_CHECKING:
     from dagneal.qpu.sampler import QPU
@@ -67,20 +71,42 @@ class TiledSubproblems:
         count, size = subproblems.members.shape
         adjacency = np.zeros((count, size, size), dtype=bool)
         scores = np.full(count, np.nan)
+        failed: dict[int, str] = {}
         for begin in range(0, count, len(copies)):
             lines = range(begin, min(begin + len(copies), count))
             seed = None if self.seed is None else derive_seed(self.seed, subproblems.names(begin))
-            spins, info = self.qpu.reads(_problems(encoded, lines), copies, self.parameters, strength, seed)
+            initial = self._initial(subproblems, encoded, lines)
+            spins, _, info = self.qpu.reads(_problems(encoded, lines), copies, self._call, strength, seed, initial)
             with self._lock:
                 self.calls += 1
                 self.access_seconds += float(info.get("timing", {}).get("qpu_access_time", 0.0)) / 1e6
             for position, line in enumerate(lines):
+                if not len(spins[position]):
+                    failed[line] = "chain_break_method='discard' leaves no read, because all have broken chains"
+                    continue
                 reads = decode_spins(subproblems.table(line), encoded, line, spins[position])
                 adjacency[line], scores[line] = best_edges(reads, self.repair)
-        return Solutions(adjacency, scores)
+        return Solutions(adjacency, scores, failed)
+
+    @property
+    def _call(self) -> dict[str, Any]:
+        """The parameters of a call, without the initial network, which differs between calls."""
+        return {name: value for name, value in self.parameters.items() if name != "initial_state"}
+
+    def _initial(self, subproblems: Subproblems, encoded: Qubos, lines: range) -> Spins | None:
+        """Return the initial spins of some subproblems, shape (subproblems, QUBO variables); None without a network."""
+        if "initial_state" not in self.parameters:
+            return None
+        dag = initial_dag(self.parameters)
+        if dag is None:
+            raise InputError("initial_state of subproblems must be a network; give a DAG or a list of edges")
+        dag.add_nodes_from(subproblems.variables)
+        values = [nearest_vector(subproblems.table(line), encoded.layout, dag, self.encoding) for line in lines]
+        return (2 * np.array(values) - 1).astype(np.int8)
 
     def _copies(self, encoded: Qubos) -> list[Copy]:
-        return self.qpu.copies(encoded.rows, encoded.columns, encoded.layout.num_variables, many=True)
+        variables = encoded.layout.num_variables
+        return self.qpu.copies(encoded.rows, encoded.columns, variables, many=True, ancilla=is_fast(self.parameters))
 
     def _chain_strength(self, subproblems: Subproblems) -> float:
         """Return the prefactor of the chain strength. If a scan is needed, scan only once, with the first subproblems."""
@@ -90,7 +116,8 @@ class TiledSubproblems:
                 encoded = qubos(first, self.encoding)
                 copies = self._copies(encoded)
                 problems = _problems(encoded, range(min(len(first.members), len(copies))))
-                self._strength = self.qpu.strength(problems, copies, self.parameters, self.seed)
+                initial = self._initial(first, encoded, range(len(problems.fields)))
+                self._strength = self.qpu.strength(problems, copies, self._call, self.seed, initial)
             return self._strength
 
     def cancel(self) -> None:

@@ -340,27 +340,46 @@ def qubo_vector(table: ScoreTable, dag: nx.DiGraph, encoding: Encoding = TIGHT) 
     """
     check_dag(dag, table.names)
     layout = qubos(table, encoding).layout
-    x = np.zeros(layout.num_variables, dtype=np.int64)
-    rank = {name: i for i, name in enumerate(topological_order(dag, table.names))}
-    position = table.position
     for parent, child in dag.edges:
-        index = layout.d[position[parent], position[child]]
-        if index < 0:
+        if layout.d[table.position[parent], table.position[child]] < 0:
             raise InputError(
                 f"the encoding ({encoding.name}) has no variable for the edge {parent} -> {child}; "
                 "use prune=False and a table with this candidate parent"
             )
-        x[index] = 1
-    for child, name in enumerate(table.names):
-        slack = max(table.max_parents - dag.in_degree(name), 0)
+    return nearest_vector(table, layout, dag, encoding)
+
+
+def nearest_vector(table: ScoreTable, layout: Layout, dag: nx.DiGraph, encoding: Encoding) -> Ints:
+    """Return the vector that represents a DAG as far as there are QUBO variables for it.
+
+    Edges without an edge variable are left out, but the order variables follow the complete DAG. Slack and auxiliary
+    variables get their best values.
+
+    Args:
+        table: score table that was encoded.
+        layout: index of each QUBO variable.
+        dag: DAG that contains the variables of the table, and possibly others.
+        encoding: settings of the encoding.
+    """
+    x = np.zeros(layout.num_variables, dtype=np.int64)
+    position = table.position
+    names = [*table.names, *(name for name in dag if name not in position)]
+    rank = {name: i for i, name in enumerate(topological_order(dag, names))}
+    parents = np.zeros(len(table.names), dtype=np.int64)
+    for parent, child in dag.edges:
+        if parent in position and child in position and (index := layout.d[position[parent], position[child]]) >= 0:
+            x[index] = 1
+            parents[position[child]] += 1
+    for child, count in enumerate(parents):
+        slack = max(table.max_parents - int(count), 0)
         if encoding.penalties != "paper":
             slack = slack // 2
         indices = layout.y[child][layout.y[child] >= 0]
         x[indices] = slack >> np.arange(len(indices)) & 1
     for a, b in np.argwhere(layout.r >= 0):
         x[layout.r[a, b]] = rank[table.names[a]] < rank[table.names[b]]
-    for index, (child, parents) in enumerate(layout.products, layout.num_variables - len(layout.products)):
-        x[index] = all(x[layout.d[parent, child]] for parent in parents)
+    for index, (child, factors) in enumerate(layout.products, layout.num_variables - len(layout.products)):
+        x[index] = all(x[layout.d[parent, child]] for parent in factors)
     return x
 
 

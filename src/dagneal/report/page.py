@@ -306,7 +306,8 @@ def _reproduction(solution: AnnotatedSolution, command: str) -> list[str]:
         "seconds": {stage: round(value, 6) for stage, value in solution.seconds.items()},
     }
     if solution.hardware is not None:
-        parameters["hardware"] = solution.hardware.summary()
+        summary = solution.hardware.summary()  # without its log, which can have hundreds of calls
+        parameters["hardware"] = {name: value for name, value in summary.items() if name != "log"}
     lines = [*([command] if command else []), json.dumps(parameters, ensure_ascii=False)]
     text = escape("\n".join(lines))
     return [

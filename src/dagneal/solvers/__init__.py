@@ -9,6 +9,7 @@ from dagneal.solvers.problem import Problem as Problem, Solver as Solver
 from dagneal.solvers.solution import (
     BestRead as BestRead,
     Bound as Bound,
+    CallSummary as CallSummary,
     Division as Division,
     Hardware as Hardware,
     ReadSummary as ReadSummary,

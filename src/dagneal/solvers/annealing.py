@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Hashable, Mapping
 from contextlib import nullcontext, suppress
@@ -18,12 +19,13 @@ from dagneal.base.errors import InputError, hint, warn_on_failure
 from dagneal.base.kernels import Floats
 from dagneal.base.redaction import redact, safe_cause
 from dagneal.qubo.decode import Reads, decode
-from dagneal.qubo.encode import TIGHT, Encoding, as_encoding, encode
+from dagneal.qubo.encode import TIGHT, Encoding, as_encoding, qubos
 from dagneal.qubo.statistics import treewidth
 from dagneal.runtime.run import DEFAULT_RUN, Run
 from dagneal.scoring.orders import random_orders, score_orders
 from dagneal.scoring.table import ScoreTable, check_table
 from dagneal.solvers.exact import exact
+from dagneal.solvers.initial_states import check_initial_state, encode_initial_state
 from dagneal.solvers.policy import EXACT_FOR_COMPARISON
 from dagneal.solvers.samplers import Embedded, needs_lock, parameters_of, with_defaults
 from dagneal.solvers.solution import BestRead, ReadSummary, Solution
@@ -31,6 +33,7 @@ from dagneal.solvers.solution import BestRead, ReadSummary, Solution
 if TYPE_CHECKING:
     import dimod
 
+_LARGEST_INFO = 10_000  # characters of a value in the information about a call; larger values are left out
 _SAMPLER_LOCK = RLock()  # for samplers that only one thread may use at a time
 
 
@@ -51,7 +54,7 @@ def anneal(
         encoding: QUBO encoding, as an `Encoding` or a text such as `"paper"`.
         run: `Run` object with the seed and the progress function. The sampler gets the seed if it accepts one.
         **parameters: parameters of the sampler, such as `num_reads=1000, seed=7`. Defaults are in
-            `dagneal.solvers.samplers`; most samplers get 1,000 reads.
+            `dagneal.solvers.samplers`; most samplers get 1,000 reads. `initial_state` may be a DAG.
 
     Returns:
         A solution with the best graph found. Its attribute `reads` contains the best raw and repaired reads, the best score
@@ -69,6 +72,7 @@ def anneal(
     check_table(table)
     encoding = as_encoding(encoding)
     check_parameters(sampler, parameters)
+    check_initial_state(parameters, table.names)
     parameters = with_defaults(sampler, parameters)
     if "seed" in parameters_of(sampler):
         parameters = {"seed": run.seed} | parameters
@@ -143,7 +147,9 @@ def sample(
     """
     check_parameters(sampler, parameters)
     begun = perf_counter()
-    bqm = encode(table, encoding)
+    qubo = qubos(table, encoding)
+    bqm = qubo.model(0, table.names)
+    parameters = encode_initial_state(parameters, table, qubo.layout, bqm.variables, encoding)
     encoded = perf_counter()
     run.progress("sampling", 0, 1)
     sampleset = sample_model(sampler, bqm, parameters)
@@ -269,7 +275,7 @@ def summarize(sampling: Sampling, optimum: float | None, seed: int | None) -> Re
         optimum: proved highest log score; None if unknown.
         seed: seed of the random orders.
     """
-    reads = sampling.reads
+    reads, samples = sampling.reads, sampling.sampleset
     total = int(reads.occurrences.sum())
     baseline = max(
         float(score_orders(reads.table, orders).max())
@@ -285,10 +291,10 @@ def summarize(sampling: Sampling, optimum: float | None, seed: int | None) -> Re
         return BestRead(dag, score, hits(scores, score), None if optimum is None else hits(scores, optimum))
 
     return ReadSummary(
-        sampleset=sampling.sampleset,
+        sampleset=samples,
         encoding=sampling.encoding.name,
         reads=total,
-        distinct=count_distinct(sampling.sampleset),
+        distinct=count_distinct(samples),
         qubo_variables=sampling.bqm.num_variables,
         interactions=sampling.bqm.num_interactions,
         lowest_energy=float(reads.energies.min()),
@@ -297,7 +303,35 @@ def summarize(sampling: Sampling, optimum: float | None, seed: int | None) -> Re
         repaired=best(repair=True),
         baseline=baseline,
         optimum=optimum,
+        chain_breaks=(breaks := _chain_breaks(samples)),
+        info={} if breaks is None else plain_info(samples.info),
     )
+
+
+def _chain_breaks(sampleset: dimod.SampleSet) -> tuple[float, ...] | None:
+    """Return the fraction of broken chains in each read, as Ocean's composites and `QPU` report it; None without it."""
+    record = sampleset.record
+    if "chain_break_fraction" not in record.dtype.names:
+        return None
+    return tuple(np.repeat(record["chain_break_fraction"], record.num_occurrences).round(6).tolist())
+
+
+def plain_info(info: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the information of a sampler about a call, without values that are large or cannot be written as JSON.
+
+    Args:
+        info: attribute `info` of a sample set.
+
+    >>> plain_info({"timing": {"qpu_access_time": np.float64(8.5)}, "problem": object()})
+    {'timing': {'qpu_access_time': 8.5}}
+    """
+    plain = {}
+    for name, value in info.items():
+        with suppress(TypeError, ValueError, AttributeError):
+            text = json.dumps(value, default=lambda entry: entry.tolist(), allow_nan=False)
+            if len(text) <= _LARGEST_INFO:
+                plain[str(name)] = json.loads(text)
+    return plain
 
 
 def count_distinct(sampleset: dimod.SampleSet) -> int:

@@ -61,6 +61,8 @@ class ReadSummary:
         repaired: best repaired read.
         baseline: best log score of as many random orders as there are reads, for comparison.
         optimum: proved highest log score; None if it was too expensive to compute.
+        chain_breaks: fraction of broken chains in each read; None if the sampler reports none.
+        info: information of a quantum annealer about the call, such as its timing; empty for other samplers.
     """
 
     sampleset: dimod.SampleSet | None
@@ -75,9 +77,13 @@ class ReadSummary:
     repaired: BestRead
     baseline: float
     optimum: float | None
+    chain_breaks: tuple[float, ...] | None = None
+    info: Mapping[str, Any] = field(default_factory=dict)
 
     def summary(self) -> dict[str, Any]:
         """Return all fields except the sample set and the graphs, as plain values."""
+        more: dict[str, Any] = {} if self.chain_breaks is None else {"chain_break_fractions": list(self.chain_breaks)}
+        more |= {"info": dict(self.info)} if self.info else {}
         return {
             "encoding": self.encoding,
             "reads": self.reads,
@@ -90,7 +96,7 @@ class ReadSummary:
             "repaired": self.repaired.summary(),
             "random_order_baseline": self.baseline,
             "optimum": self.optimum,
-        }
+        } | more
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,6 +197,40 @@ class Certificate(Protocol):
 
 
 @dataclass(frozen=True)
+class CallSummary:
+    """One call of a quantum annealer. A call can solve many subproblems.
+
+    Attributes:
+        problem_ids: ids of the call in the service, empty for a local sampler. There are several ids if the reads were split
+            because of the limits of a call.
+        fetched: number of answers that an earlier run had paid for.
+        problems: number of problems that the call solved.
+        reads: number of reads of each problem.
+        qubits: number of qubits in use.
+        chain_strength: prefactor of the chain strength.
+        chain_break_fraction: fraction of broken chains, as a mean over the reads and the problems.
+        largest_chain_break_fraction: largest fraction of broken chains of a problem, as a mean over its reads.
+        timing: times in microseconds, as the service reported them.
+    """
+
+    problem_ids: tuple[str, ...]
+    fetched: int
+    problems: int
+    reads: int
+    qubits: int
+    chain_strength: float
+    chain_break_fraction: float
+    largest_chain_break_fraction: float
+    timing: Mapping[str, float]
+
+    @property
+    def order(self) -> tuple[float, ...]:
+        """Key by which calls are sorted."""
+        breaks = (self.chain_break_fraction, self.largest_chain_break_fraction)
+        return -self.problems, -self.qubits, -self.reads, self.chain_strength, *breaks
+
+
+@dataclass(frozen=True)
 class Hardware:
     """The use of a quantum annealer in a run.
 
@@ -202,6 +242,7 @@ class Hardware:
         access_seconds: access time of the quantum annealer, for which the provider charges.
         chains: number of chains in all reads. A chain is a group of qubits that represents one variable.
         broken: number of broken chains, whose qubits have different values.
+        log: the calls of this run, those with the most problems first.
     """
 
     system: str
@@ -211,6 +252,7 @@ class Hardware:
     access_seconds: float = 0.0
     chains: int = 0
     broken: int = 0
+    log: tuple[CallSummary, ...] = ()
 
     @property
     def chain_break_fraction(self) -> float:
@@ -221,11 +263,14 @@ class Hardware:
         """Return the use of the quantum annealer since the measurement `earlier`."""
         names = ("calls", "fetched", "access_seconds", "chains", "broken")
         difference = {name: getattr(self, name) - getattr(earlier, name) for name in names}
-        return Hardware(self.system, self.emulated, **difference)
+        log = sorted(self.log[len(earlier.log) :], key=lambda call: call.order)  # answers arrive in any order
+        return Hardware(self.system, self.emulated, **difference, log=tuple(log))
 
     def summary(self) -> dict[str, Any]:
         """Return the fields and the chain break fraction as plain values."""
-        return asdict(self) | {"chain_break_fraction": self.chain_break_fraction}
+        plain = asdict(self) | {"chain_break_fraction": self.chain_break_fraction}
+        log = [call | {"problem_ids": list(call["problem_ids"])} for call in plain.pop("log")]
+        return plain | {"log": log}
 
 
 @dataclass(frozen=True, eq=False)

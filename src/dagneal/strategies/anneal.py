@@ -17,6 +17,7 @@ from dagneal.qubo.encode import TIGHT, Encoding, as_encoding
 from dagneal.runtime.run import NEVER, Run
 from dagneal.scoring.bounded import complete_table
 from dagneal.solvers.annealing import anneal, check_parameters, is_sampler
+from dagneal.solvers.initial_states import check_initial_state, with_edges
 from dagneal.solvers.policy import EXACT_FOR_COMPARISON, parent_limit
 from dagneal.solvers.problem import Problem, Solver
 from dagneal.solvers.samplers import (
@@ -58,7 +59,8 @@ class Anneal:
         direct: True to solve the global problem without subproblems. The default is True only for Leap's hybrid sampler.
         encoding: QUBO encoding, or its name such as `"paper"`.
         repair: True to return the best repaired read, False to return a raw read as in the paper.
-        parameters: additional parameters of the sampler, such as `{"num_sweeps": 5000}`.
+        parameters: additional parameters of the sampler, such as `{"num_sweeps": 5000}`. The parameter `initial_state` of a
+            quantum annealer may be a network: a DAG, a `BayesianNetwork`, a result, or a list of edges.
         prove: True for a proof attempt of a fixed effort, which shows how far the result can be from the optimum; False for
             none, or the number of seconds that it may take.
     """
@@ -84,6 +86,7 @@ class Anneal:
         for name in ("repair",) if self.direct is None else ("direct", "repair"):
             check_flag(name, getattr(self, name))
         check_keywords("parameters", self.parameters)
+        object.__setattr__(self, "parameters", with_edges(self.parameters))
         if self.num_reads is not None:
             object.__setattr__(self, "num_reads", whole_number("num_reads", self.num_reads, least=1))
             if "num_reads" in self.parameters:
@@ -193,6 +196,7 @@ class Divide:
         if isinstance(self.solver, Anneal) and self.solver.direct:
             raise InputError("direct=True means no subproblems, but Divide needs subproblems; remove direct=True or Divide")
         check_keywords("subproblem_parameters", self.subproblem_parameters)
+        object.__setattr__(self, "subproblem_parameters", with_edges(self.subproblem_parameters))
         if self.subproblem_parameters:
             if not isinstance(self.solver, Anneal):
                 raise InputError("subproblem_parameters are only for samplers; give Divide(Anneal(sampler), ...)")
@@ -255,6 +259,8 @@ def _divide(problem: Problem, settings: DivisionSettings, ready: Anneal, changes
         return _solve_undivided(replace(ready, direct=True), problem, settings, run)
     parameters = ready.sampler_parameters
     check_parameters(sampler, parameters)
+    for given in (parameters, changes):
+        check_initial_state(given, problem.names)
     subproblems = with_defaults(sampler, parameters | dict(changes), settings.size, ready.repair)
     common = (ready.repair, run.seed, encoding)
     solver = annealed_subproblems(sampler, subproblems, *common)
