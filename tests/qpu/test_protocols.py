@@ -427,7 +427,7 @@ def test_a_linear_schedule_equals_the_annealing_time(model):
 
 
 def test_a_pause_lowers_the_energy():
-    chip = small_chip(model="spin-vectors")
+    chip = small_chip(model="spin-vectors", sweeps=30.0)
     bqm = dimod.BinaryQuadraticModel({}, {edge: (-1.0) ** sum(edge) for edge in chip.edgelist[:2000]}, 0.0, "SPIN")
     short, paused = (
         chip.sample(bqm, num_reads=32, seed=1, anneal_schedule=schedule).record.energy.mean()
