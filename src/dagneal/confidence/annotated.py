@@ -8,7 +8,7 @@ from typing import Any
 
 from dagneal.base.defaults import WEAK_EDGE
 from dagneal.base.plain import take_bool, take_count, take_edges, take_mapping, take_names, take_number, take_text
-from dagneal.confidence.bootstrap import Bootstrap
+from dagneal.confidence.bootstrap import Bootstrap, NearMiss
 from dagneal.confidence.measures import HoldoutResult, Strength
 from dagneal.data.dataset import Dataset
 from dagneal.graphs.knowledge import Knowledge
@@ -160,6 +160,13 @@ class AnnotatedSolution(Solution):
     criterion: Score | None = None
     knowledge: Knowledge | None = None
     confidence: Confidence | None = None
+
+    @property
+    def near_misses(self) -> list[NearMiss]:
+        """The edges that are frequent in the bootstrap but absent from the network; empty without a bootstrap."""
+        if self.confidence is None or self.confidence.bootstrap is None:
+            return []
+        return self.confidence.bootstrap.near_misses(self.dag, self.confidence.threshold)
 
     @property
     def data_summary(self) -> DataSummary | None:
