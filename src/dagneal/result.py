@@ -242,7 +242,7 @@ class Learned(AnnotatedSolution):
         networks: int = ENSEMBLE_NETWORKS,
         solver: Any = None,
         run: Run = DEFAULT_RUN,
-        method: Method = "subsample",
+        method: Method = "rows",
     ) -> Ensemble:
         """Return a mixture of networks learned from bootstrap samples, which predicts better; see `dagneal.ensemble`.
 
@@ -250,7 +250,7 @@ class Learned(AnnotatedSolution):
             networks: number of bootstrap samples.
             solver: solver that learns the structure of each sample; `Auto` by default.
             run: a `Run` with seed, deadline, progress, executor and journal.
-            method: how the samples are drawn: `"subsample"` or `"rows"`.
+            method: how the samples are drawn: `"rows"`, or `"subsample"` for many states per column and few rows.
         """
         data, score = self._need_data("ensemble", "dn.ensemble(data)"), self._need_score("ensemble")
         return ensemble(data, networks, solver, score, self.search_limit, self.knowledge, run, method)

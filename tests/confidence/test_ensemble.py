@@ -32,7 +32,7 @@ def probability(network, row):
 
 
 def test_networks_are_those_of_the_samples_with_parameters_of_all_rows(data, mixture):
-    graphs = [frozenset(dn.learn(bootstrap_sample(data, 5, number)).dag.edges) for number in range(12)]
+    graphs = [frozenset(dn.learn(bootstrap_sample(data, 5, number, "rows")).dag.edges) for number in range(12)]
     assert {frozenset(network.dag.edges) for network in mixture.networks} == set(graphs)
     assert len(mixture.networks) == len(set(graphs))
     for network, weight in zip(mixture.networks, mixture.weights, strict=True):
@@ -101,7 +101,7 @@ def test_same_ensemble_for_any_number_of_workers_and_from_a_journal(data, mixtur
         assert dn.ensemble(data, 12, run=dn.Run(seed=5, executor=pool)).to_dict() == mixture.to_dict()
     finished = []
     with dn.Run(seed=5, journal=tmp_path / "run.db", progress=lambda *step: finished.append(step)) as run:
-        frequencies = dn.bootstrap(data, 12, run=run)
+        frequencies = dn.bootstrap(data, 12, run=run, method="rows")
         before = len(finished)
         assert dn.ensemble(data, 12, run=run).to_dict() == mixture.to_dict()
         assert len(finished) == before  # the samples are those of the bootstrap
@@ -166,7 +166,7 @@ def test_learned_results_make_ensembles(data):
     result = dn.learn(data, score=dn.BDeu(10.0))
     mixture = result.ensemble(4, run=dn.Run(seed=2))
     assert mixture.to_dict() == dn.ensemble(data, 4, score="bdeu:10", run=dn.Run(seed=2)).to_dict()
-    assert result.ensemble(3, method="rows").samples == 3
+    assert result.ensemble(3, method="subsample").samples == 3
     late = result.ensemble(50, run=dn.Run(deadline=dn.Deadline(0.0)))
     assert 1 <= late.samples < late.requested == 50
 
