@@ -17,7 +17,13 @@ if TYPE_CHECKING:  # `X as X` marks a name as exported for type checkers
     from dagneal.base.errors import InputError as InputError
     from dagneal.base.machine import limits as limits
     from dagneal.confidence.annotated import Confidence as Confidence
-    from dagneal.confidence.bootstrap import Bootstrap as Bootstrap, bootstrap as bootstrap
+    from dagneal.confidence.bootstrap import Bootstrap as Bootstrap, NearMiss as NearMiss, bootstrap as bootstrap
+    from dagneal.confidence.consensus import consensus as consensus
+    from dagneal.confidence.ensemble import (
+        Ensemble as Ensemble,
+        ensemble as ensemble,
+        load_ensemble as load_ensemble,
+    )
     from dagneal.confidence.measures import (
         holdout as holdout,
         log_likelihood as log_likelihood,
@@ -63,7 +69,9 @@ _NAMES = {
     "base.errors": ("InputError",),
     "base.machine": ("limits",),
     "confidence.annotated": ("Confidence",),
-    "confidence.bootstrap": ("Bootstrap", "bootstrap"),
+    "confidence.bootstrap": ("Bootstrap", "NearMiss", "bootstrap"),
+    "confidence.consensus": ("consensus",),
+    "confidence.ensemble": ("Ensemble", "ensemble", "load_ensemble"),
     "confidence.measures": ("holdout", "log_likelihood", "sensitivity", "strengths"),
     "data.dataset": ("Dataset",),
     "data.reading": ("read",),

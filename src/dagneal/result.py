@@ -9,17 +9,20 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from math import isclose, isnan
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import networkx as nx
 import numpy as np
 
-from dagneal.base.defaults import BAYES_FACTOR, BOOTSTRAP_SAMPLES, MOST_CLASSES
+from dagneal.base.defaults import BAYES_FACTOR, BOOTSTRAP_SAMPLES, ENSEMBLE_NETWORKS, MOST_CLASSES
 from dagneal.base.errors import InputError, short_repr, warn_on_failure
 from dagneal.base.files import atomic_write, check_format
 from dagneal.base.plain import take_bool, take_count, take_mapping, take_names, take_number, take_numbers, take_text
 from dagneal.confidence.annotated import AnnotatedSolution, Confidence, DataSummary
-from dagneal.confidence.bootstrap import Bootstrap, bootstrap
+from dagneal.confidence.bootstrap import Bootstrap, Method, bootstrap
+from dagneal.confidence.consensus import consensus
+from dagneal.confidence.ensemble import Ensemble, ensemble
 from dagneal.confidence.measures import Strength, strengths
 from dagneal.data.dataset import Dataset
 from dagneal.graphs.dags import check_variables, graph_from_edges
@@ -189,16 +192,78 @@ class Learned(AnnotatedSolution):
         data = self._need_data("strengths", "dn.strengths(result.dag, data, score)")
         return strengths(self.dag, data, self._need_score("strengths"), self.knowledge)
 
-    def bootstrap(self, samples: int = BOOTSTRAP_SAMPLES, solver: Any = None, run: Run = DEFAULT_RUN) -> Bootstrap:
+    def bootstrap(
+        self,
+        samples: int = BOOTSTRAP_SAMPLES,
+        solver: Any = None,
+        run: Run = DEFAULT_RUN,
+        method: Method = "subsample",
+    ) -> Bootstrap:
         """Learn from bootstrap samples, and return how often each edge occurs; see `dagneal.bootstrap`.
 
         Args:
             samples: number of bootstrap samples.
             solver: solver that learns the structure of each sample; `Auto` by default.
             run: a `Run` with seed, deadline, progress, executor and journal.
+            method: how the samples are drawn: `"subsample"` or `"rows"`.
         """
-        data = self._need_data("bootstrap", "dn.bootstrap(data)")
-        return bootstrap(data, samples, solver, self._need_score("bootstrap"), self.search_limit, self.knowledge, run)
+        data, score = self._need_data("bootstrap", "dn.bootstrap(data)"), self._need_score("bootstrap")
+        return bootstrap(data, samples, solver, score, self.search_limit, self.knowledge, run, method)
+
+    def consensus(
+        self,
+        threshold: float | None = None,
+        samples: int = BOOTSTRAP_SAMPLES,
+        solver: Any = None,
+        run: Run = DEFAULT_RUN,
+    ) -> Learned:
+        """Return an averaged network with the edges that are frequent in the bootstrap; see `dagneal.consensus`.
+
+        The network obeys the background knowledge and the parent limit that the user requested. The bootstrap frequencies of
+        this result are used if it has them; see `with_confidence`. Otherwise a bootstrap is done first.
+
+        Args:
+            threshold: lowest bootstrap frequency of an edge; by default, it is estimated from the frequencies.
+            samples: number of bootstrap samples, if a bootstrap is done.
+            solver: solver that learns the structure of each sample; `Auto` by default.
+            run: a `Run` with seed, deadline, progress, executor and journal.
+        """
+        begun = perf_counter()
+        data, score = self._need_data("consensus", "dn.consensus(bootstrap)"), self._need_score("consensus")
+        measured = None if self.confidence is None else self.confidence.bootstrap
+        frequencies = self.bootstrap(samples, solver, run) if measured is None else measured
+        dag = consensus(frequencies, threshold, self.knowledge, self.requested_parents)
+        return Learned(
+            dag=dag,
+            score=Scorer(data, score).score(dag),
+            max_parents=max(self.max_parents, *(parents for _, parents in dag.in_degree)),
+            requested_parents=self.requested_parents,
+            solver="consensus",
+            seconds={"consensus": perf_counter() - begun},
+            score_name=self.score_name,
+            data=data,
+            criterion=score,
+            knowledge=self.knowledge,
+            confidence=Confidence(bootstrap=frequencies),
+        )
+
+    def ensemble(
+        self,
+        networks: int = ENSEMBLE_NETWORKS,
+        solver: Any = None,
+        run: Run = DEFAULT_RUN,
+        method: Method = "rows",
+    ) -> Ensemble:
+        """Return a mixture of networks learned from bootstrap samples, which predicts better; see `dagneal.ensemble`.
+
+        Args:
+            networks: number of bootstrap samples.
+            solver: solver that learns the structure of each sample; `Auto` by default.
+            run: a `Run` with seed, deadline, progress, executor and journal.
+            method: how the samples are drawn: `"rows"`, or `"subsample"` for many states per column and few rows.
+        """
+        data, score = self._need_data("ensemble", "dn.ensemble(data)"), self._need_score("ensemble")
+        return ensemble(data, networks, solver, score, self.search_limit, self.knowledge, run, method)
 
     def near_optimal(self, factor: float = BAYES_FACTOR, most: int = MOST_CLASSES, run: Run = DEFAULT_RUN) -> NearOptimal:
         """List all equivalence classes whose log score is within ln(factor) of the best; see `dagneal.proofs.near_optimal`.
@@ -282,6 +347,8 @@ class Learned(AnnotatedSolution):
         if self.bound is not None:
             plain["bound"] = asdict(self.bound)
         plain |= {} if self.confidence is None else self.confidence.to_dict()
+        if self.near_misses:
+            plain["near_misses"] = [miss.to_dict() for miss in self.near_misses]
         if self.reads is not None:
             plain["annealed"] = self.reads.summary()
         if (summary := self.data_summary) is not None:
@@ -309,6 +376,7 @@ class Learned(AnnotatedSolution):
         truth: BayesianNetwork | nx.DiGraph | Solution | None = None,
         title: str = "",
         command: str = "",
+        near_misses: bool = False,
     ) -> None:
         """Save the result; the extension of the file determines the format.
 
@@ -319,6 +387,7 @@ class Learned(AnnotatedSolution):
             truth: network, graph or other result that the page compares with the learned graph.
             title: name of the data, shown on the page.
             command: command that repeats the run, shown on the page.
+            near_misses: True to draw, on the page, edges that are frequent in the bootstrap but absent from the network.
         """
         if not isinstance(path, str | os.PathLike):
             raise InputError(f"path is {path!r}; give a file name")
@@ -336,7 +405,7 @@ class Learned(AnnotatedSolution):
         elif suffix == PAGE:
             from dagneal.report.page import write_page
 
-            write_page(self, path, None if truth is None else _graph(truth), title, command)
+            write_page(self, path, None if truth is None else _graph(truth), title, command, near_misses)
         else:
             write_network(self.network if suffix == ".bif" else self.to_networkx(), path, safe)
 

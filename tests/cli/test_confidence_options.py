@@ -125,7 +125,7 @@ def test_ctrl_c_does_not_lose_samples_or_network(tmp_path, monkeypatch, capsys):
     assert main(words) == 130
     samples = json.loads((tmp_path / "a.json").read_text())["bootstrap"]["samples"]
     assert 3 <= samples < 20
-    assert f"bootstrap: {samples} of 50 samples (stopped by Ctrl-C)" in capsys.readouterr().out
+    assert f"bootstrap: {samples} of 50 samples of 80% of the rows (stopped by Ctrl-C)" in capsys.readouterr().out
 
 
 def test_a_failed_measure_does_not_lose_earlier_measures(tmp_path, capsys):

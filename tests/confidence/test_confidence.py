@@ -22,19 +22,60 @@ def data():
     return dn.load("lung-cancer").sample(5_000, 3)
 
 
-def test_bootstrap_samples_have_the_same_number_of_rows(data):
-    samples = [bootstrap_sample(data, 1, number) for number in range(200)]
-    assert {sample.rows for sample in samples} == {5_000}
+@pytest.mark.parametrize(("method", "rows", "variance"), [("subsample", 4_000, 0.8 * 0.2), ("rows", 5_000, 1.0)])
+def test_bootstrap_samples_have_the_mean_and_variance_of_their_method(data, method, rows, variance):
+    samples = [bootstrap_sample(data, 1, number, method) for number in range(200)]
+    assert {sample.rows for sample in samples} == {rows}
     commonest = int(np.argmax(data.weights))
     counts = []
     for sample in samples:
         same = (sample.codes == data.codes[:, [commonest]]).all(axis=0)
         counts.append(int(sample.weights[same].sum()))
     share = data.weights[commonest] / 5_000
-    spread = np.sqrt(5_000 * share * (1 - share))
-    assert abs(np.mean(counts) - data.weights[commonest]) < 4 * spread / np.sqrt(200)
+    spread = np.sqrt(variance * 5_000 * share * (1 - share))
+    assert abs(np.mean(counts) - rows * share) < 4 * spread / np.sqrt(200)
     assert 0.8 * spread < np.std(counts) < 1.2 * spread
-    assert np.array_equal(bootstrap_sample(data, 1, 7).weights, samples[7].weights)
+    assert np.array_equal(bootstrap_sample(data, 1, 7, method).weights, samples[7].weights)
+
+
+def test_subsamples_repeat_no_row(data):
+    for number in range(20):
+        sample = bootstrap_sample(data, 2, number)
+        weight_of = dict(zip(map(tuple, data.codes.T.tolist()), data.weights, strict=True))
+        rows = zip(map(tuple, sample.codes.T.tolist()), sample.weights, strict=True)
+        assert all(weight <= weight_of[row] for row, weight in rows)
+
+
+def test_a_sample_of_very_few_rows():
+    data = dn.Dataset.from_codes(["a", "b"], [("0", "1")] * 2, np.array([[0], [1]]))
+    assert bootstrap_sample(data, 1, 0).rows == 1
+    assert bootstrap(data, 3).samples == 3
+
+
+def test_bootstrap_rejects_unknown_methods(data):
+    with pytest.raises(dn.InputError, match=r"method is 'half'; give one of 'subsample', 'rows'"):
+        bootstrap(data, 5, method="half")
+
+
+def test_subsamples_have_as_many_edges_as_the_network_and_bootstrap_rows_have_more():
+    """Repeated rows look like evidence, most of all for a column with many states and few rows."""
+    generator = np.random.default_rng(1)
+    wide, signal = generator.integers(0, 40, 400), generator.integers(0, 2, 400)
+    copies = [np.where(generator.random(400) < 0.8, signal, 1 - signal) for _ in range(3)]
+    noise = [generator.integers(0, 3, 400) for _ in range(2)]
+    names, states = [f"v{i}" for i in range(7)], [[str(s) for s in range(n)] for n in (40, 2, 2, 2, 2, 3, 3)]
+    result = dn.learn(dn.Dataset.from_codes(names, states, np.array([wide, signal, *copies, *noise])))
+    edges = {method: np.triu(result.bootstrap(30, method=method).edges).sum() for method in ("subsample", "rows")}
+    assert abs(edges["subsample"] / len(result.edges) - 1) < 0.15
+    assert edges["rows"] > 1.15 * len(result.edges)
+
+
+def test_results_of_earlier_versions_are_classical_bootstraps():
+    plain = {"samples": 5, "requested": 5, "interrupted": False, "pairs": []}
+    assert Bootstrap.from_dict(["a", "b"], plain).method == "rows"
+    assert Bootstrap.from_dict(["a", "b"], plain | {"method": "subsample"}).to_dict()["method"] == "subsample"
+    with pytest.raises(dn.InputError, match="method"):
+        Bootstrap.from_dict(["a", "b"], plain | {"method": "x"})
 
 
 def test_frequencies_equal_those_of_single_samples(data):
@@ -83,11 +124,11 @@ def test_interrupted_bootstrap_resumes(data, tmp_path):
         assert first.interrupted
         assert 7 <= first.samples < 20  # running samples were finished
         assert first.requested == 20
-        assert bootstrap_line(first) == f"bootstrap: {first.samples} of 20 samples (stopped by Ctrl-C)"
+        assert bootstrap_line(first) == f"bootstrap: {first.samples} of 20 samples of 80% of the rows (stopped by Ctrl-C)"
         result = bootstrap(data, 20, InterruptedOnce(), run=run)
     assert len(calls) == 20 + 1
     assert np.array_equal(result.directions, bootstrap(data, 20).directions)
-    assert bootstrap_line(result) == "bootstrap: 20 samples"
+    assert bootstrap_line(result) == "bootstrap: 20 samples of 80% of the rows"
 
 
 def test_score_drops_are_differences_of_scores(data):
@@ -126,9 +167,10 @@ def test_stopped_bootstrap_is_reported(data, tmp_path):
     result = dn.learn(data)
     late = result.bootstrap(50, run=dn.Run(deadline=dn.Deadline(0.0)))  # one sample was already running
     for stopped, line in (
-        (late, "bootstrap: 1 of 50 samples (stopped by the time limit)"),
-        (replace(late, interrupted=True), "bootstrap: 1 of 50 samples (stopped by Ctrl-C)"),
-        (replace(late, requested=1), "bootstrap: 1 sample"),
+        (late, "bootstrap: 1 of 50 samples of 80% of the rows (stopped by the time limit)"),
+        (replace(late, interrupted=True), "bootstrap: 1 of 50 samples of 80% of the rows (stopped by Ctrl-C)"),
+        (replace(late, requested=1), "bootstrap: 1 sample of 80% of the rows"),
+        (replace(late, requested=1, method="rows"), "bootstrap: 1 sample of as many rows, with replacement"),
     ):
         measured = result.with_confidence(dn.Confidence(result.strengths(), stopped))
         plain = measured.to_dict()["bootstrap"]

@@ -12,6 +12,7 @@ ANNEALING_READS = 128  # reads of `SimulatedAnnealing` for the global problem
 ANNEALING_SWEEPS = 4000  # sweeps of `SimulatedAnnealing` for the global problem
 SUBPROBLEM_SIZE = 3  # variables per subproblem
 BOOTSTRAP_SAMPLES = 200
+ENSEMBLE_NETWORKS = 50  # bootstrap samples of an ensemble
 WEAK_EDGE = 0.5  # an edge with a lower bootstrap frequency is weak
 SYSTEM = "pegasus"  # default chip of the emulator and of `plan`
 ANNEALING_TIME = 20.0  # microseconds per read of a quantum annealer

@@ -7,13 +7,25 @@ import argparse
 from dagneal.base.defaults import WEAK_EDGE
 from dagneal.base.errors import InputError
 from dagneal.cli import show
-from dagneal.cli.confidence_options import Measures, check_outputs, measure, save_outputs
+from dagneal.cli.confidence_options import Measures, add_near_misses, check_outputs, measure, save_outputs
 from dagneal.cli.inputs import add_reading_options, add_safe_labels, read_data_of
 from dagneal.cli.journal_options import add_cluster_option, add_journal_option, claim, open_run, show_progress
 from dagneal.cli.parsing import Parser, split_sizes
 
 # Options that do not affect the content of a journal.
-_IGNORED = ("data", "network", "dask", "output", "safe_labels", "bootstrap", "threshold", "ess", "holdout", "time_limit")
+_IGNORED = (
+    "data",
+    "network",
+    "dask",
+    "output",
+    "safe_labels",
+    "bootstrap",
+    "threshold",
+    "ess",
+    "holdout",
+    "time_limit",
+    "near_misses",
+)
 
 SUMMARY = "measure the confidence in a learned network"
 USAGE = "RESULT DATA [options]"
@@ -39,6 +51,12 @@ def add_options(command: Parser) -> None:
     group = command.add_argument_group("measures")
     group.add_argument(
         "--bootstrap", type=int, metavar="N", help="learn from N bootstrap samples and report edge frequencies"
+    )
+    group.add_argument(
+        "--bootstrap-method",
+        choices=["subsample", "rows"],
+        default="subsample",
+        help="draw 80%% of the rows (default), or as many rows as there are, with replacement, which finds too many edges",
     )
     group.add_argument(
         "--threshold", type=float, metavar="P", help=f"bootstrap frequency below which an edge is weak (default {WEAK_EDGE})"
@@ -68,6 +86,7 @@ def add_options(command: Parser) -> None:
         help="save the result: .html or .json (may be repeated)",
     )
     add_safe_labels(group)
+    add_near_misses(group)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -95,6 +114,8 @@ def run(options: argparse.Namespace) -> None:
             learned, interrupted = measure(learned, measures, None, search)
         paths = save_outputs(learned, options)
         report = {} if learned.confidence is None else learned.confidence.to_dict()
+        if learned.near_misses:
+            report["near_misses"] = [miss.to_dict() for miss in learned.near_misses]
         show.result({"score": learned.score, **report}, "\n".join(confidence_lines(learned)), options)
         for path in paths:
             show.saved_file(path, options)
@@ -111,7 +132,7 @@ def _check(options: argparse.Namespace) -> Measures:
     if options.journal is not None and options.bootstrap is None:
         raise InputError("--journal stores bootstrap samples, so it needs --bootstrap N")
     threshold = WEAK_EDGE if options.threshold is None else options.threshold
-    measures = Measures(options.bootstrap, threshold, options.ess or (), options.holdout)
+    measures = Measures(options.bootstrap, threshold, options.ess or (), options.holdout, options.bootstrap_method)
     measures.check()
     Deadline.after(options.time_limit)
     check_outputs(options, options.journal)

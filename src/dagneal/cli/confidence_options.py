@@ -15,6 +15,7 @@ from dagneal.base.files import check_distinct_paths, check_format
 from dagneal.cli.configuration import to_arguments
 
 if TYPE_CHECKING:
+    from dagneal.confidence.bootstrap import Method
     from dagneal.result import Learned
     from dagneal.runtime.run import Run
 
@@ -28,12 +29,14 @@ class Measures:
         threshold: bootstrap frequency below which an edge is weak.
         ess: equivalent sample sizes of the BDeu score; a network is learned with each of them.
         holdout: fraction of rows to hold out; None to skip the hold-out.
+        method: how bootstrap samples are drawn; see `dagneal.bootstrap`.
     """
 
     bootstrap: int | None = None
     threshold: float = WEAK_EDGE
     ess: Sequence[float] = ()
     holdout: float | None = None
+    method: Method = "subsample"
 
     def check(self) -> None:
         """Raise an error if a value is invalid. Commands call this before the work starts."""
@@ -74,7 +77,7 @@ def measure(learned: Learned, measures: Measures, solver: Any, run: Run) -> tupl
             values["strengths"] = learned.strengths()
         if measures.bootstrap is not None:
             with warn_on_failure("the bootstrap"):
-                values["bootstrap"] = bootstrap = learned.bootstrap(measures.bootstrap, solver, run)
+                values["bootstrap"] = bootstrap = learned.bootstrap(measures.bootstrap, solver, run, measures.method)
                 interrupted = bootstrap.interrupted
         if measures.ess and not interrupted:
             with warn_on_failure("learning with other priors"):
@@ -86,6 +89,16 @@ def measure(learned: Learned, measures: Measures, solver: Any, run: Run) -> tupl
     except KeyboardInterrupt:
         interrupted = True
     return learned.with_confidence(Confidence(**values)), interrupted
+
+
+def add_near_misses(group: Any) -> None:
+    """Add the option `--near-misses`.
+
+    Args:
+        group: group of options for results.
+    """
+    help_ = "also draw, on the page, edges that are frequent in the bootstrap but not in the network"
+    group.add_argument("--near-misses", action="store_true", help=help_)
 
 
 def check_outputs(options: argparse.Namespace, *others: str | None) -> None:
@@ -118,6 +131,6 @@ def save_outputs(learned: Learned, options: argparse.Namespace, truth: Any = Non
     command = shlex.join(["dagneal", *to_arguments(options.command, options.configuration)])
     for path in options.output:
         with warn_on_failure(f"saving {path}"):
-            learned.save(path, options.safe_labels, truth, title, command)
+            learned.save(path, options.safe_labels, truth, title, command, options.near_misses)
             written.append(path)
     return written

@@ -12,7 +12,7 @@ from dagneal.base.defaults import BAYES_FACTOR, NETWORK_PARENTS, PAPER_PARENTS
 from dagneal.base.errors import InputError, warn_on_failure
 from dagneal.base.files import check_writable
 from dagneal.cli import show
-from dagneal.cli.confidence_options import Measures, check_outputs, measure, save_outputs
+from dagneal.cli.confidence_options import Measures, add_near_misses, check_outputs, measure, save_outputs
 from dagneal.cli.inputs import add_data, add_reading_options, add_safe_labels, has_scores, read_data, read_graph, read_table
 from dagneal.cli.journal_options import add_cluster_option, add_journal_option, claim, open_run, show_progress
 from dagneal.cli.knowledge_options import add_knowledge_options, read_knowledge_options
@@ -38,7 +38,7 @@ examples:
 # Options of this command that do not affect the content of a journal.
 _IGNORED = (
     *("data", "dask", "output", "samples", "truth", "safe_labels", "bootstrap", "within", "time_limit"),
-    *("prove", "no_prove"),
+    *("prove", "no_prove", "near_misses"),
 )
 
 
@@ -67,6 +67,7 @@ def add_options(command: Parser) -> None:
     output = "save the result: .html, .json, .bif, .graphml, .dot or .proof (may be repeated)"
     group.add_argument("-o", "--output", action="append", default=[], metavar="FILE", help=output)
     add_safe_labels(group)
+    add_near_misses(group)
     group.add_argument("--samples", metavar="FILE", help="save the sampler's reads of the global problem as JSON")
     group.add_argument("--truth", metavar="NETWORK", help="compare the result with the true network (file or bundled name)")
 
@@ -128,6 +129,8 @@ def _check(options: argparse.Namespace) -> None:
         check_writable(options.samples)
     check_outputs(options, options.samples, options.journal)
     Measures(options.bootstrap).check()
+    if options.near_misses and options.bootstrap is None:
+        raise InputError("--near-misses needs --bootstrap N")
     if options.within is not None:
         from dagneal.proofs.alternatives import check_factor
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from dagneal.base.defaults import WEAK_EDGE
 from dagneal.base.plain import take_bool, take_count, take_edges, take_mapping, take_names, take_number, take_text
-from dagneal.confidence.bootstrap import Bootstrap
+from dagneal.confidence.bootstrap import Bootstrap, NearMiss
 from dagneal.confidence.measures import HoldoutResult, Strength
 from dagneal.data.dataset import Dataset
 from dagneal.graphs.knowledge import Knowledge
@@ -165,6 +165,13 @@ class AnnotatedSolution(Solution):
     def log_prior(self) -> float:
         """The part of the log score that comes from the probabilities of edges in the background knowledge."""
         return self.knowledge.log_odds(self.dag.edges) if self.knowledge else 0.0
+
+    @property
+    def near_misses(self) -> list[NearMiss]:
+        """The edges that are frequent in the bootstrap but absent from the network; empty without a bootstrap."""
+        if self.confidence is None or self.confidence.bootstrap is None:
+            return []
+        return self.confidence.bootstrap.near_misses(self.dag, self.confidence.threshold)
 
     @property
     def data_summary(self) -> DataSummary | None:

@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 
 from dagneal.base.errors import InputError
-from dagneal.confidence.bootstrap import reweight
+from dagneal.confidence.bootstrap import draw_weights, reweight
 from dagneal.data.dataset import Dataset, spell_booleans
 from dagneal.graphs.dags import graph_from_edges, ordered_parents
 from dagneal.graphs.knowledge import Knowledge, as_knowledge, equivalence_class
@@ -23,8 +23,6 @@ from dagneal.scoring.scores import BDeu, Dirichlet, Score, as_score
 from dagneal.solvers.solution import Solution
 from dagneal.strategies.names import as_solver
 from dagneal.strategies.solve import as_dataset, refuse_unknown, solve_data, without_proof
-
-_HYPERGEOMETRIC_LIMIT = 10**9  # NumPy's hypergeometric sampling requires fewer rows
 
 
 @dataclass(frozen=True)
@@ -140,12 +138,8 @@ def holdout(
             f"holding out a share of {share:g} of {data.rows:,} rows leaves no rows to evaluate, or none to learn from; "
             "give more rows or another share"
         )
-    generator = np.random.default_rng(run.seed)
-    if data.rows < _HYPERGEOMETRIC_LIMIT:
-        weights = generator.multivariate_hypergeometric(data.weights, rows, method="marginals")
-    else:  # beyond NumPy's limit each row is held out independently, so the number of held-out rows varies slightly
-        weights = generator.binomial(data.weights, share)
-        rows = int(weights.sum())
+    weights = draw_weights(data, rows, np.random.default_rng(run.seed))
+    rows = int(weights.sum())
     train, test = reweight(data, data.weights - weights), reweight(data, weights)
     solution = solve_data(train, solver, score, max_parents, knowledge, run)
     prior = score if isinstance(score, Dirichlet) else BDeu()

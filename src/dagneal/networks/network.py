@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -195,23 +195,36 @@ def fit(dag: nx.DiGraph, data: Dataset, prior: Dirichlet | None = None) -> Bayes
     >>> fit(truth.dag, truth.expected_data(10_000)).cpts["Smoker"].round(3)
     array([0.7, 0.3])
     """
+    check_dag(dag, data.names)
+    parents = ordered_parents(dag, data.names)
+    tables = dict(zip(parents, fit_tables(list(parents.items()), data, prior), strict=True))
+    return BayesianNetwork(dict(zip(data.names, data.states, strict=True)), parents, tables, "learned")
+
+
+def fit_tables(
+    families: Sequence[tuple[str, Sequence[str]]], data: Dataset, prior: Dirichlet | None = None
+) -> Iterator[Floats]:
+    """Estimate conditional probability tables from data, as `fit` does. Yield one table per family.
+
+    Args:
+        families: pairs (variable, parents).
+        data: data from which the probabilities are estimated.
+        prior: Dirichlet prior; see `fit`.
+    """
     from dagneal.scoring.counting.counter import Counter
     from dagneal.scoring.scores import Adaptive, BDeu, Dirichlet
 
     prior = prior or BDeu()
     if not isinstance(prior, Dirichlet):
         raise InputError(f"{type(prior).__name__} is not a Dirichlet prior; give BDeu, BDeuRows, BDs, K2 or Perks")
-    check_dag(dag, data.names)
-    parents = ordered_parents(dag, data.names)
     position = {name: i for i, name in enumerate(data.names)}
     counter = Counter(data)
-    tables = {}
-    for name, parent_names in parents.items():
-        family = [position[v] for v in (*parent_names, name)]
+    for name, parents in families:
+        family = [position[v] for v in (*parents, name)]
         shape = tuple(int(data.arities[i]) for i in family)
         if prod(shape) > LARGEST_CPT:
             raise InputError(
-                f"{name!r} with {len(parent_names)} parents needs a table of {prod(shape):,} numbers; use fewer parents"
+                f"{name!r} with {len(parents)} parents needs a table of {prod(shape):,} numbers; use fewer parents"
             )
         (counts,) = counter.counts([family])
         if isinstance(prior, Adaptive):
@@ -219,5 +232,4 @@ def fit(dag: nx.DiGraph, data: Dataset, prior: Dirichlet | None = None) -> Bayes
         else:
             family_prior, _ = prior.concentrations(shape[-1], float(prod(shape)), data.rows)
         smoothed = counts + family_prior
-        tables[name] = smoothed / smoothed.sum(axis=-1, keepdims=True)
-    return BayesianNetwork(dict(zip(data.names, data.states, strict=True)), parents, tables, "learned")
+        yield smoothed / smoothed.sum(axis=-1, keepdims=True)

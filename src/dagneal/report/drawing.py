@@ -13,6 +13,7 @@ import numpy as np
 
 from dagneal.base.kernels import Floats, Ints
 from dagneal.base.text import display_width, fit_text
+from dagneal.report.edges import ABSENT
 from dagneal.report.layout import arrange
 
 _LETTER, _CAPITAL = 7.6, 1.6  # width of a letter, and extra width of a capital
@@ -129,11 +130,11 @@ def _view(picture: Picture) -> str:
 
 
 def _neighbour_text(boxes: Mapping[str, Box], edges: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the parents and children of each variable as text. Edges that only the true graph has are left out."""
+    """Return the parents and children of each variable as text. Edges that the network does not have are left out."""
     parents: dict[str, list[str]] = {name: [] for name in boxes}
     children: dict[str, list[str]] = {name: [] for name in boxes}
     for edge in edges:
-        if edge["kind"] != "missing":
+        if edge["kind"] not in ABSENT:
             parents[edge["to"]].append(shorten_name(edge["from"]))
             children[edge["from"]].append(shorten_name(edge["to"]))
     sides = (("parents", parents), ("children", children))

@@ -19,19 +19,23 @@ KINDS = {
     "reversed": "reversed",
     "false-positive": "false positive",
     "missing": "missing",
+    "near-miss": "frequent in the bootstrap, not in the network",
 }
-"""Kinds of edges in a comparison with the truth: text for each CSS class."""
+"""Kinds of edges in a comparison with the truth, and near misses: text for each CSS class."""
+NEAR_MISS = "near-miss"
+ABSENT = ("missing", NEAR_MISS)  # kinds of edges that the learned network does not have
 _NAME = 40  # longest name in a tooltip, in columns
 # Entries of an edge without measures: all are None.
 _UNKNOWN = dict.fromkeys(("drop_if_removed", "drop_if_reversed", "frequency", "forward", "votes", "against"))
 
 
-def describe_edges(solution: AnnotatedSolution, truth: nx.DiGraph | None) -> list[dict[str, Any]]:
+def describe_edges(solution: AnnotatedSolution, truth: nx.DiGraph | None, near_misses: bool = False) -> list[dict[str, Any]]:
     """Return a list with a dict for each edge: measures and texts. Edges that only the true graph has are included.
 
     Args:
         solution: learned network with its measures.
         truth: true graph to compare with; None for no comparison.
+        near_misses: True to add edges that are frequent in the bootstrap but absent from both graphs.
     """
     strength_of = _strengths(solution)
     is_dag = nx.is_directed_acyclic_graph(solution.dag)
@@ -64,12 +68,23 @@ def describe_edges(solution: AnnotatedSolution, truth: nx.DiGraph | None) -> lis
         if kind == "missing":
             flags = {"reversible": False, "arrow": True, "cyclic": False, "weak": False}
             edges.append({"from": parent, "to": child, "kind": kind} | flags | _UNKNOWN)
+    edges += _describe_near_misses(solution, kinds) if near_misses else []
     for edge in edges:
         classes = ["edge", str(edge["kind"]), "weak" if edge["weak"] else ""]
         edge["class"] = " ".join(name for name in classes if name)
         edge["label"] = _label(edge, str)
         edge["tip"] = _label(edge, lambda name: fit_text(name, _NAME))
     return edges
+
+
+def _describe_near_misses(solution: AnnotatedSolution, compared: Mapping[tuple[str, str], str]) -> list[dict[str, Any]]:
+    """Return a dict for each near miss, except for pairs of variables that are in a comparison with the truth."""
+    flags = {"kind": NEAR_MISS, "reversible": True, "arrow": False, "cyclic": False, "weak": False}
+    return [
+        {"from": miss.parent, "to": miss.child} | flags | _UNKNOWN | {"frequency": miss.frequency, "forward": miss.forward}
+        for miss in solution.near_misses
+        if (miss.parent, miss.child) not in compared and (miss.child, miss.parent) not in compared
+    ]
 
 
 def classify_edges(graph: nx.DiGraph, truth: nx.DiGraph, class_: nx.DiGraph | None = None) -> dict[tuple[str, str], str]:

@@ -23,7 +23,7 @@ from dagneal.confidence.measures import compare_classes
 from dagneal.graphs.dags import graph_from_edges
 from dagneal.networks.comparison import compare
 from dagneal.report.drawing import energies_svg, lay_out, network_svg
-from dagneal.report.edges import KINDS, describe_edges
+from dagneal.report.edges import KINDS, NEAR_MISS, describe_edges
 from dagneal.report.explanations import explain_score
 from dagneal.report.summary import bootstrap_line, holdout_line, optimality_text, prior_lines
 from dagneal.report.tables import definition_list, edge_table, explain_edge_table, region, table, vote_table
@@ -46,6 +46,7 @@ def write_page(
     truth: nx.DiGraph | None = None,
     title: str = "",
     command: str = "",
+    near_misses: bool = False,
 ) -> None:
     """Write the page of a learned network to a file.
 
@@ -55,12 +56,19 @@ def write_page(
         truth: true graph to compare with; None for no comparison.
         title: name of the data for the heading; empty for a general heading.
         command: command line that reproduces the result; empty if unknown.
+        near_misses: True to draw edges that are frequent in the bootstrap but absent from the network.
     """
     with atomic_write(path) as file:
-        file.write(page(solution, truth, title, command).encode(errors="replace"))
+        file.write(page(solution, truth, title, command, near_misses).encode(errors="replace"))
 
 
-def page(solution: AnnotatedSolution, truth: nx.DiGraph | None = None, title: str = "", command: str = "") -> str:
+def page(
+    solution: AnnotatedSolution,
+    truth: nx.DiGraph | None = None,
+    title: str = "",
+    command: str = "",
+    near_misses: bool = False,
+) -> str:
     """Return the page of a learned network as HTML.
 
     Args:
@@ -68,12 +76,13 @@ def page(solution: AnnotatedSolution, truth: nx.DiGraph | None = None, title: st
         truth: true graph to compare with; None for no comparison.
         title: name of the data for the heading; empty for a general heading.
         command: command line that reproduces the result; empty if unknown.
+        near_misses: True to draw edges that are frequent in the bootstrap but absent from the network.
 
     >>> from dagneal.networks.bundled import load
     >>> "<svg" in page(AnnotatedSolution(load("lung-cancer").dag, -21036.862, 2, "exact"))
     True
     """
-    edges = describe_edges(solution, truth)
+    edges = describe_edges(solution, truth, near_misses)
     picture = lay_out(graph_from_edges(solution.dag, ((edge["from"], edge["to"]) for edge in edges)))
     nodes = [{"name": name, **asdict(box)} for name, box in picture.boxes.items()]
     bends = [picture.bends.get((edge["from"], edge["to"]), []) for edge in edges]
@@ -83,7 +92,7 @@ def page(solution: AnnotatedSolution, truth: nx.DiGraph | None = None, title: st
         f"<h1>{escape(heading)}</h1>",
         f"<p>{escape(_score_text(solution))}</p>",
         *([] if truth is None else [f"<p>{escape(_comparison_text(solution.dag, truth))}</p>"]),
-        _drawing(network_svg(picture, edges), truth is not None, any(edge["weak"] for edge in edges)),
+        _drawing(network_svg(picture, edges), truth is not None, edges),
         '<h2 id="edge-table" tabindex="-1">Edges</h2>',
         edge_table(edges) if edges else _explain_no_edges(solution),
         *(["<h3>Explanation</h3>", definition_list(terms)] if terms else []),
@@ -146,14 +155,16 @@ def _comparison_text(dag: nx.DiGraph, truth: nx.DiGraph) -> str:
     )
 
 
-def _drawing(svg: str, compared: bool, weak: bool) -> str:
+def _drawing(svg: str, compared: bool, edges: list[dict[str, Any]]) -> str:
     """Return the drawing of the network as HTML, with buttons, a legend and a hint."""
     keys = [("--soft", "solid", "arrow: direction compelled; plain line: reversible")]
     if compared:
-        kinds = [(_COLOURS[kind], "dashed" if kind == "missing" else "solid", text) for kind, text in KINDS.items()]
+        kinds = [(colour, "dashed" if kind == "missing" else "solid", KINDS[kind]) for kind, colour in _COLOURS.items()]
         keys = [*kinds, *keys]
-    if weak:
+    if any(edge["weak"] for edge in edges):
         keys.append(("--soft", "dotted", "low bootstrap frequency"))
+    if any(edge["kind"] == NEAR_MISS for edge in edges):
+        keys.append(("--grey", "dotted", KINDS[NEAR_MISS]))
     legend = "".join(
         f'<span class="key"><i aria-hidden="true" style="border-color: var({colour}); border-top-style: {style}"></i>'
         f"{escape(text)}</span>"

@@ -12,7 +12,7 @@ import networkx as nx
 from dagneal.base.errors import warn_on_failure
 from dagneal.base.text import display_width, fit_text, pad_text, plural
 from dagneal.confidence.annotated import AnnotatedSolution, Confidence, Edges
-from dagneal.confidence.bootstrap import Bootstrap
+from dagneal.confidence.bootstrap import SHARE, Bootstrap, NearMiss
 from dagneal.confidence.measures import HoldoutResult, Strength, compare_classes
 from dagneal.graphs.dags import graph_from_edges, ordered_parents
 from dagneal.graphs.knowledge import Knowledge
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 60  # longest printed name, in columns
 _NAMES = 8  # most names in a list
+_NEAR_MISSES = 10  # near misses that are printed
 _CLASSES = 10  # near-optimal classes that are printed
 _SAME_SCORE = 1e-5  # smaller differences of scores are not reported
 _STAGES = {  # printed names of the stages in `Solution.seconds`
@@ -335,12 +336,31 @@ def confidence_lines(solution: AnnotatedSolution) -> list[str]:
     measures = solution.confidence or Confidence()
     lines = _edge_lines(measures.strengths or [], measures.bootstrap, measures.threshold)
     if measures.bootstrap is not None:
+        lines += near_miss_lines(solution.near_misses)
         lines.append(f"  {bootstrap_line(measures.bootstrap)}")
     if measures.sensitivity:
         lines += ["", *_sensitivity_lines(list(solution.dag), measures.sensitivity, solution.knowledge)]
     if measures.holdout is not None:
         holdout = measures.holdout
         lines += ["", holdout_line(holdout)]
+    return lines
+
+
+def near_miss_lines(misses: Sequence[NearMiss]) -> list[str]:
+    """Return lines that list the edges which are frequent in the bootstrap but absent from the network.
+
+    Args:
+        misses: near misses, most frequent first.
+    """
+    if not misses:
+        return []
+    names = [f"{shorten(miss.parent)} -> {shorten(miss.child)}" for miss in misses[:_NEAR_MISSES]]
+    width = max(map(display_width, names))
+    lines = ["  frequent in the bootstrap, but not in the network (frequency of the edge, and of this direction):"]
+    for name, miss in zip(names, misses, strict=False):
+        lines.append(f"  {pad_text(name, width)}  {miss.frequency:6.2f}  {miss.forward:6.2f}")
+    if len(misses) > _NEAR_MISSES:
+        lines.append(f"  ... and {len(misses) - _NEAR_MISSES:,} more")
     return lines
 
 
@@ -362,10 +382,11 @@ def bootstrap_line(bootstrap: Bootstrap) -> str:
     Args:
         bootstrap: result of `bootstrap`.
     """
+    drawn = "as many rows, with replacement" if bootstrap.method == "rows" else f"{SHARE:.0%} of the rows"
     if bootstrap.samples >= bootstrap.requested:
-        return f"bootstrap: {plural(bootstrap.samples, 'sample')}"
+        return f"bootstrap: {plural(bootstrap.samples, 'sample')} of {drawn}"
     reason = "Ctrl-C" if bootstrap.interrupted else "the time limit"
-    return f"bootstrap: {bootstrap.samples:,} of {plural(bootstrap.requested, 'sample')} (stopped by {reason})"
+    return f"bootstrap: {bootstrap.samples:,} of {plural(bootstrap.requested, 'sample')} of {drawn} (stopped by {reason})"
 
 
 def _edge_lines(strengths: Sequence[Strength], bootstrap: Bootstrap | None, threshold: float) -> list[str]:

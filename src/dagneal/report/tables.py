@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from dagneal.base.text import fit_text
-from dagneal.report.edges import KINDS
+from dagneal.report.edges import ABSENT, KINDS
 from dagneal.report.explanations import COLUMNS
 
 _NAME, _LIST = 40, 160  # longest name and longest list of states, in columns
@@ -108,7 +108,7 @@ def _measured_columns(edges: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _direction(edge: Mapping[str, Any]) -> str:
-    if edge["kind"] == "missing" or edge["cyclic"]:
+    if edge["kind"] in ABSENT or edge["cyclic"]:
         return ""
     return "reversible" if edge["reversible"] else "compelled"
 
