@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # `X as X` marks a name as exported for type checkers
         sensitivity as sensitivity,
         strengths as strengths,
     )
+    from dagneal.confidence.posteriors import EdgePosteriors as EdgePosteriors, edge_posteriors as edge_posteriors
     from dagneal.data.dataset import Dataset as Dataset
     from dagneal.data.reading import read as read
     from dagneal.estimator import StructureLearner as StructureLearner
@@ -73,6 +74,7 @@ _NAMES = {
     "confidence.consensus": ("consensus",),
     "confidence.ensemble": ("Ensemble", "ensemble", "load_ensemble"),
     "confidence.measures": ("holdout", "log_likelihood", "sensitivity", "strengths"),
+    "confidence.posteriors": ("EdgePosteriors", "edge_posteriors"),
     "data.dataset": ("Dataset",),
     "data.reading": ("read",),
     "estimator": ("StructureLearner",),

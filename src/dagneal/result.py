@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import networkx as nx
 import numpy as np
 
-from dagneal.base.defaults import BAYES_FACTOR, BOOTSTRAP_SAMPLES, ENSEMBLE_NETWORKS, MOST_CLASSES
+from dagneal.base.defaults import (
+    BAYES_FACTOR,
+    BOOTSTRAP_SAMPLES,
+    ENSEMBLE_NETWORKS,
+    MOST_CLASSES,
+    NETWORK_PARENTS,
+    STRUCTURE_PRIORS,
+)
 from dagneal.base.errors import InputError, short_repr, warn_on_failure
 from dagneal.base.files import atomic_write, check_format
 from dagneal.base.plain import take_bool, take_count, take_mapping, take_names, take_number, take_numbers, take_text
@@ -24,6 +31,7 @@ from dagneal.confidence.bootstrap import Bootstrap, Method, bootstrap
 from dagneal.confidence.consensus import consensus
 from dagneal.confidence.ensemble import Ensemble, ensemble
 from dagneal.confidence.measures import Strength, strengths
+from dagneal.confidence.posteriors import EdgePosteriors, edge_posteriors
 from dagneal.data.dataset import Dataset
 from dagneal.graphs.dags import check_variables, graph_from_edges
 from dagneal.graphs.knowledge import as_knowledge, equivalence_class
@@ -264,6 +272,23 @@ class Learned(AnnotatedSolution):
         """
         data, score = self._need_data("ensemble", "dn.ensemble(data)"), self._need_score("ensemble")
         return ensemble(data, networks, solver, score, self.search_limit, self.knowledge, run, method)
+
+    def posteriors(self, prior: str = STRUCTURE_PRIORS[0], run: Run = DEFAULT_RUN) -> EdgePosteriors:
+        """Return the posterior probability of each edge; see `dagneal.edge_posteriors`.
+
+        The parent limit is that of this result. Without a requested limit, it is 4, or the largest number of parents in the
+        graph if that is higher.
+
+        Args:
+            prior: prior over network structures: `uniform`, `sparse`, `orders` or `sparse-orders`.
+            run: a `Run` with seed, deadline and progress.
+        """
+        data = self._need_data("posteriors", "dn.edge_posteriors(data)")
+        limit = self.requested_parents
+        if limit is None:
+            most = max((degree for _, degree in self.dag.in_degree), default=0)
+            limit = min(max(NETWORK_PARENTS, most), max(len(self.dag) - 1, 0))
+        return edge_posteriors(data, self._need_score("posteriors"), limit, self.knowledge, prior, run)
 
     def near_optimal(self, factor: float = BAYES_FACTOR, most: int = MOST_CLASSES, run: Run = DEFAULT_RUN) -> NearOptimal:
         """List all equivalence classes whose log score is within ln(factor) of the best; see `dagneal.proofs.near_optimal`.

@@ -219,3 +219,15 @@ def test_ctrl_c_during_the_search_for_near_optimal_networks_keeps_the_result(tmp
     capsys.readouterr()
     assert main(["learn", file, "--within", "20", "--quiet"]) == 130
     assert "log score" in capsys.readouterr().out
+
+
+def test_posteriors_of_learn_and_of_confidence(tmp_path, capsys):
+    result, data = str(tmp_path / "a.json"), str(tmp_path / "a.csv")
+    dn.load("lung-cancer").sample(500, 2).frame().write_csv(data)
+    assert main(["learn", data, "--posteriors", "-o", result, "--quiet"]) == 0
+    assert "posterior probabilities: exact, prior uniform" in capsys.readouterr().out
+    assert dn.load_result(result).confidence.posteriors.prior == "uniform"
+    assert main(["confidence", result, data, "--posteriors", "--prior", "sparse-orders", "--json", "--quiet"]) == 0
+    assert json.loads(capsys.readouterr().out)["posteriors"]["prior"] == "sparse-orders"
+    assert main(["confidence", result, data, "--prior", "orders"]) == 2
+    assert "--prior needs --posteriors" in capsys.readouterr().err

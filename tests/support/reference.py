@@ -229,3 +229,29 @@ def candidate_table(n: int, max_parents: int, seed: int, kind: str = "noise") ->
         masks.append(sets)
         scores.append(values - 1000)
     return join_table([f"v{i}" for i in range(n)], max_parents, candidates, masks, scores)
+
+
+@cache
+def count_orders(dag: tuple[frozenset[int], ...], left: frozenset[int] | None = None) -> int:
+    """Return the number of topological orders of a DAG, or of its subgraph of the variables `left`."""
+    left = frozenset(range(len(dag))) if left is None else left
+    if not left:
+        return 1
+    return sum(count_orders(dag, left - {v}) for v in left if all(v not in dag[child] for child in left))
+
+
+def enumerated_posteriors(table: ScoreTable, per_order: bool) -> tuple[np.ndarray, float]:
+    """Return the probability of each edge, and the logarithm of the sum of exp(score), over all DAGs.
+
+    With `per_order`, a DAG counts once for each of its topological orders.
+    """
+    n = len(table.names)
+    dags = all_dags(n)
+    scores = dag_scores(table, dags)
+    best = scores.max()
+    weights = np.exp(scores - best) * ([count_orders(dag) for dag in dags] if per_order else 1.0)
+    edges = np.zeros((n, n))
+    for dag, weight in zip(dags, weights, strict=True):
+        for child, parents in enumerate(dag):
+            edges[list(parents), child] += weight
+    return edges / weights.sum(), float(np.log(weights.sum()) + best)

@@ -13,6 +13,7 @@ ANNEALING_SWEEPS = 4000  # sweeps of `SimulatedAnnealing` for the global problem
 SUBPROBLEM_SIZE = 3  # variables per subproblem
 BOOTSTRAP_SAMPLES = 200
 ENSEMBLE_NETWORKS = 50  # bootstrap samples of an ensemble
+STRUCTURE_PRIORS = ("uniform", "sparse", "orders", "sparse-orders")  # priors over networks, the default first
 WEAK_EDGE = 0.5  # an edge with a lower bootstrap frequency is weak
 SYSTEM = "pegasus"  # default chip of the emulator and of `plan`
 ANNEALING_TIME = 20.0  # microseconds per read of a quantum annealer

@@ -142,6 +142,10 @@ def compile_solve() -> None:
     for solver in (dn.OrderSearch(), dn.Exhaustive(), dn.Divide(), dn.Divide(size=4, combine="penalty")):
         dn.learn(data, solver)
     dn.learn(data).near_optimal()
+    table = Scorer(data).table(1)
+    dn.solvers.dag_sums(table)
+    dn.solvers.order_sums(table)
+    dn.solvers.sample_edges(table, run=Run(deadline=dn.Deadline(0.0)))
     dn.read(np.eye(2, dtype=np.int64))
     bit_planes.empty(np.array([2]), 2).fill(0, 1, np.ones(1, dtype=np.uint8))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from dagneal.base.defaults import WEAK_EDGE
+from dagneal.base.defaults import STRUCTURE_PRIORS, WEAK_EDGE
 from dagneal.base.errors import InputError
 from dagneal.cli import show
 from dagneal.cli.confidence_options import Measures, add_near_misses, check_outputs, measure, save_outputs
@@ -25,6 +25,8 @@ _IGNORED = (
     "holdout",
     "time_limit",
     "near_misses",
+    "posteriors",
+    "prior",
 )
 
 SUMMARY = "measure the confidence in a learned network"
@@ -61,6 +63,8 @@ def add_options(command: Parser) -> None:
     group.add_argument(
         "--threshold", type=float, metavar="P", help=f"bootstrap frequency below which an edge is weak (default {WEAK_EDGE})"
     )
+    group.add_argument("--posteriors", action="store_true", help="compute posterior probabilities of edges")
+    group.add_argument("--prior", choices=STRUCTURE_PRIORS, help=f"prior over networks (default {STRUCTURE_PRIORS[0]})")
     group.add_argument(
         "--ess", type=split_sizes, metavar="X,...", help="also learn with these equivalent sample sizes of the BDeu score"
     )
@@ -131,8 +135,11 @@ def _check(options: argparse.Namespace) -> Measures:
         raise InputError("--threshold needs --bootstrap N")
     if options.journal is not None and options.bootstrap is None:
         raise InputError("--journal stores bootstrap samples, so it needs --bootstrap N")
+    if options.prior is not None and not options.posteriors:
+        raise InputError("--prior needs --posteriors")
     threshold = WEAK_EDGE if options.threshold is None else options.threshold
-    measures = Measures(options.bootstrap, threshold, options.ess or (), options.holdout, options.bootstrap_method)
+    prior = options.prior or STRUCTURE_PRIORS[0] if options.posteriors else None
+    measures = Measures(options.bootstrap, threshold, options.ess or (), options.holdout, options.bootstrap_method, prior)
     measures.check()
     Deadline.after(options.time_limit)
     check_outputs(options, options.journal)

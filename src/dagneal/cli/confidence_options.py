@@ -30,6 +30,7 @@ class Measures:
         ess: equivalent sample sizes of the BDeu score; a network is learned with each of them.
         holdout: fraction of rows to hold out; None to skip the hold-out.
         method: how bootstrap samples are drawn; see `dagneal.bootstrap`.
+        prior: prior of posterior probabilities; None to skip these.
     """
 
     bootstrap: int | None = None
@@ -37,6 +38,7 @@ class Measures:
     ess: Sequence[float] = ()
     holdout: float | None = None
     method: Method = "subsample"
+    prior: str | None = None
 
     def check(self) -> None:
         """Raise an error if a value is invalid. Commands call this before the work starts."""
@@ -79,6 +81,9 @@ def measure(learned: Learned, measures: Measures, solver: Any, run: Run) -> tupl
             with warn_on_failure("the bootstrap"):
                 values["bootstrap"] = bootstrap = learned.bootstrap(measures.bootstrap, solver, run, measures.method)
                 interrupted = bootstrap.interrupted
+        if measures.prior is not None and not interrupted:
+            with warn_on_failure("computing posterior probabilities"):
+                values["posteriors"] = learned.posteriors(measures.prior, run)
         if measures.ess and not interrupted:
             with warn_on_failure("learning with other priors"):
                 solutions = sensitivity(data, measures.ess, solver, limit, knowledge, run)
@@ -97,7 +102,7 @@ def add_near_misses(group: Any) -> None:
     Args:
         group: group of options for results.
     """
-    help_ = "also draw, on the page, edges that are frequent in the bootstrap but not in the network"
+    help_ = "also draw edges that are frequent in the bootstrap only"
     group.add_argument("--near-misses", action="store_true", help=help_)
 
 

@@ -23,6 +23,7 @@ NETWORK_HELP = ".bif, .json or .graphml file, or name from `dagneal networks`"
 _DATA_OPTIONS = (
     *("columns", "drop", "bins", "rare", "weights", "states", "missing", "merge", "codes", "score", "max_parents"),
     *("required", "forbidden", "probabilities", "roots", "leaves", "tiers", "knowledge", "bootstrap", "within"),
+    "posteriors",
 )
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from dagneal.base.defaults import BAYES_FACTOR, NETWORK_PARENTS, PAPER_PARENTS
+from dagneal.base.defaults import BAYES_FACTOR, NETWORK_PARENTS, PAPER_PARENTS, STRUCTURE_PRIORS
 from dagneal.base.errors import InputError, warn_on_failure
 from dagneal.base.files import check_writable
 from dagneal.cli import show
@@ -38,7 +38,7 @@ examples:
 # Options of this command that do not affect the content of a journal.
 _IGNORED = (
     *("data", "dask", "output", "samples", "truth", "safe_labels", "bootstrap", "within", "time_limit"),
-    *("prove", "no_prove", "near_misses"),
+    *("prove", "no_prove", "near_misses", "posteriors"),
 )
 
 
@@ -62,9 +62,10 @@ def add_options(command: Parser) -> None:
     group.add_argument(
         "--bootstrap", type=int, metavar="N", help="learn from N bootstrap samples and report edge frequencies"
     )
+    group.add_argument("--posteriors", action="store_true", help="compute posterior probabilities of edges")
     within = f"list all networks within a Bayes factor of the best, such as {BAYES_FACTOR:g}"
     group.add_argument("--within", type=float, metavar="FACTOR", help=within)
-    output = "save the result: .html, .json, .bif, .graphml, .dot or .proof (may be repeated)"
+    output = "save the result: .html, .json, .bif, .graphml, .dot or .proof (repeatable)"
     group.add_argument("-o", "--output", action="append", default=[], metavar="FILE", help=output)
     add_safe_labels(group)
     add_near_misses(group)
@@ -207,7 +208,7 @@ def _compile(variables: int, options: argparse.Namespace) -> None:
 
 
 def _measure(learned: Learned, options: argparse.Namespace, solver: Any, run: Run) -> tuple[Learned, bool]:
-    """Compute the edge strengths, and bootstrap frequencies if `--bootstrap` is given.
+    """Compute the edge strengths, bootstrap frequencies and posterior probabilities, as far as the options request them.
 
     Returns:
         A pair: the network with these measures, and True if Ctrl-C interrupted the work (otherwise False).
@@ -215,7 +216,8 @@ def _measure(learned: Learned, options: argparse.Namespace, solver: Any, run: Ru
     from dagneal.strategies.anneal import Anneal, Divide
 
     same = not isinstance(solver, Anneal | Divide)
-    return measure(learned, Measures(options.bootstrap), solver if same else None, run)
+    measures = Measures(options.bootstrap, prior=STRUCTURE_PRIORS[0] if options.posteriors else None)
+    return measure(learned, measures, solver if same else None, run)
 
 
 def _near_optimal(

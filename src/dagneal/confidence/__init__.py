@@ -1,1 +1,1 @@
-"""Measures of confidence: bootstrap frequencies, score drops, sensitivity to the prior, and likelihood of held-out rows."""
+"""Measures of confidence: bootstrap, posterior probabilities, score drops, sensitivity to the prior, held-out rows."""

@@ -10,6 +10,7 @@ from dagneal.base.defaults import WEAK_EDGE
 from dagneal.base.plain import take_bool, take_count, take_edges, take_mapping, take_names, take_number, take_text
 from dagneal.confidence.bootstrap import Bootstrap, NearMiss
 from dagneal.confidence.measures import HoldoutResult, Strength
+from dagneal.confidence.posteriors import EdgePosteriors
 from dagneal.data.dataset import Dataset
 from dagneal.graphs.knowledge import Knowledge
 from dagneal.scoring.scores import Score
@@ -28,6 +29,7 @@ class Confidence:
         threshold: bootstrap frequency below which an edge counts as weak.
         sensitivity: edges that were learned with each equivalent sample size of the prior.
         holdout: log-likelihood of held-out rows; see `dagneal.holdout`.
+        posteriors: posterior probabilities of edges; see `dagneal.edge_posteriors`.
     """
 
     strengths: list[Strength] | None = None
@@ -35,6 +37,7 @@ class Confidence:
     threshold: float = WEAK_EDGE
     sensitivity: Mapping[float, Edges] = field(default_factory=dict)
     holdout: HoldoutResult | None = None
+    posteriors: EdgePosteriors | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the measures as a dict for JSON."""
@@ -47,6 +50,8 @@ class Confidence:
             plain["sensitivity"] = {f"{size:g}": [list(edge) for edge in edges] for size, edges in self.sensitivity.items()}
         if self.holdout is not None:
             plain["holdout"] = self.holdout.to_dict()
+        if self.posteriors is not None:
+            plain["posteriors"] = self.posteriors.to_dict()
         return plain
 
     @classmethod
@@ -57,7 +62,7 @@ class Confidence:
             names: names of all variables, in column order.
             plain: dict with the keys of `to_dict`; other keys are ignored.
         """
-        if not {"strengths", "bootstrap", "sensitivity", "holdout"} & set(plain):
+        if not {"strengths", "bootstrap", "sensitivity", "holdout", "posteriors"} & set(plain):
             return None
         variables, by_size = set(names), take_mapping(plain, "sensitivity") if "sensitivity" in plain else {}
         return cls(
@@ -66,6 +71,7 @@ class Confidence:
             threshold=take_number(plain, "threshold") if "threshold" in plain else WEAK_EDGE,
             sensitivity={float(size): take_edges(edges, variables, "sensitivity") for size, edges in by_size.items()},
             holdout=_restore_holdout(plain["holdout"], variables) if "holdout" in plain else None,
+            posteriors=EdgePosteriors.from_dict(names, plain["posteriors"]) if "posteriors" in plain else None,
         )
 
     def merge(self, newer: Confidence) -> Confidence:
@@ -84,6 +90,7 @@ class Confidence:
             threshold=newer.threshold if new_threshold else self.threshold,
             sensitivity=newer.sensitivity or self.sensitivity,
             holdout=newer.holdout or self.holdout,
+            posteriors=newer.posteriors or self.posteriors,
         )
 
 

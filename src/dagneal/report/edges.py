@@ -26,7 +26,8 @@ NEAR_MISS = "near-miss"
 ABSENT = ("missing", NEAR_MISS)  # kinds of edges that the learned network does not have
 _NAME = 40  # longest name in a tooltip, in columns
 # Entries of an edge without measures: all are None.
-_UNKNOWN = dict.fromkeys(("drop_if_removed", "drop_if_reversed", "frequency", "forward", "votes", "against"))
+_MEASURES = ("drop_if_removed", "drop_if_reversed", "frequency", "forward", "posterior", "posterior_forward")
+_UNKNOWN = dict.fromkeys((*_MEASURES, "votes", "against"))
 
 
 def describe_edges(solution: AnnotatedSolution, truth: nx.DiGraph | None, near_misses: bool = False) -> list[dict[str, Any]]:
@@ -63,6 +64,9 @@ def describe_edges(solution: AnnotatedSolution, truth: nx.DiGraph | None, near_m
         if bootstrap is not None:
             frequency, forward = bootstrap.frequency(parent, child)
             edge |= {"frequency": frequency, "weak": frequency < threshold, "forward": forward if frequency else None}
+        if confidence.posteriors is not None:
+            posterior, forward = confidence.posteriors.probability(parent, child)
+            edge |= {"posterior": posterior, "posterior_forward": forward if posterior else None}
         edges.append(edge | _votes(solution, parent, child))
     for (parent, child), kind in kinds.items():
         if kind == "missing":
@@ -154,6 +158,10 @@ def _label(edge: Mapping[str, Any], format_name: Callable[[str], str]) -> str:
         parts.append(f"in {edge['frequency']:.0%} of bootstrap samples")
         if edge["forward"] is not None:
             parts.append(f"{edge['forward']:.0%} of these in this direction")
+    if edge["posterior"] is not None:
+        parts.append(f"posterior probability {edge['posterior']:.0%}")
+        if edge["posterior_forward"] is not None:
+            parts.append(f"{edge['posterior_forward']:.0%} of it in this direction")
     if edge["votes"] is not None:
         parts.append(f"{edge['votes']} votes for, {edge['against']} votes against")
     return "; ".join(parts)

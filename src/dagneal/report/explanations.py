@@ -32,6 +32,14 @@ COLUMNS = {
         "Fraction with this direction among the bootstrap samples that join the two variables. "
         "A reversible edge counts half in each direction.",
     ),
+    "posterior": (
+        "posterior probability",
+        "Probability that the two variables are adjacent, given these data: the weight of all networks that join them.",
+    ),
+    "posterior_forward": (
+        "posterior of this direction",
+        "Probability of this direction, given these data and that the two variables are adjacent.",
+    ),
     "votes": ("votes for", "Number of solved subproblems that have this edge."),
     "against": ("votes against", "Number of solved subproblems that contain both variables but not this edge."),
     "direction": (

@@ -25,7 +25,7 @@ from dagneal.networks.comparison import compare
 from dagneal.report.drawing import energies_svg, lay_out, network_svg
 from dagneal.report.edges import KINDS, NEAR_MISS, describe_edges
 from dagneal.report.explanations import explain_score
-from dagneal.report.summary import bootstrap_line, holdout_line, optimality_text, prior_lines
+from dagneal.report.summary import bootstrap_line, holdout_line, optimality_text, posterior_lines, prior_lines
 from dagneal.report.tables import definition_list, edge_table, explain_edge_table, region, table, vote_table
 from dagneal.report.trace_plot import group_stages, trace_svg
 
@@ -209,12 +209,15 @@ def _explain_no_edges(solution: AnnotatedSolution) -> str:
 
 
 def _confidence(solution: AnnotatedSolution) -> list[str]:
-    """Return the section on confidence: bootstrap samples, hold-out and sensitivity to the prior."""
+    """Return the section on confidence: bootstrap samples, posteriors, hold-out and sensitivity to the prior."""
     confidence = solution.confidence or Confidence()
     parts = []
     if confidence.bootstrap is not None:
         text = bootstrap_line(confidence.bootstrap)
         parts.append(f"<p>{escape(text[0].upper() + text[1:])}.</p>")
+    if confidence.posteriors is not None:
+        sentences = (f"{line[0].upper()}{line[1:]}." for line in posterior_lines(confidence.posteriors))
+        parts.append(f"<p>{escape(' '.join(sentences))}</p>")
     if holdout := confidence.holdout:
         parts.append(f"<p>{escape(holdout_line(holdout))}.</p>")
     if edges_by_size := confidence.sensitivity:

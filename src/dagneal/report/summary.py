@@ -13,7 +13,8 @@ from dagneal.base.errors import warn_on_failure
 from dagneal.base.text import display_width, fit_text, pad_text, plural
 from dagneal.confidence.annotated import AnnotatedSolution, Confidence, Edges
 from dagneal.confidence.bootstrap import SHARE, Bootstrap, NearMiss
-from dagneal.confidence.measures import HoldoutResult, Strength, compare_classes
+from dagneal.confidence.measures import HoldoutResult, compare_classes
+from dagneal.confidence.posteriors import PRIORS, EdgePosteriors
 from dagneal.graphs.dags import graph_from_edges, ordered_parents
 from dagneal.graphs.knowledge import Knowledge
 from dagneal.networks.comparison import Comparison
@@ -334,10 +335,12 @@ def confidence_lines(solution: AnnotatedSolution) -> list[str]:
         solution: learned network with measures of confidence.
     """
     measures = solution.confidence or Confidence()
-    lines = _edge_lines(measures.strengths or [], measures.bootstrap, measures.threshold)
+    lines = _edge_lines(measures)
     if measures.bootstrap is not None:
         lines += near_miss_lines(solution.near_misses)
         lines.append(f"  {bootstrap_line(measures.bootstrap)}")
+    if measures.posteriors is not None:
+        lines += [f"  {line}" for line in posterior_lines(measures.posteriors)]
     if measures.sensitivity:
         lines += ["", *_sensitivity_lines(list(solution.dag), measures.sensitivity, solution.knowledge)]
     if measures.holdout is not None:
@@ -389,8 +392,33 @@ def bootstrap_line(bootstrap: Bootstrap) -> str:
     return f"bootstrap: {bootstrap.samples:,} of {plural(bootstrap.requested, 'sample')} of {drawn} (stopped by {reason})"
 
 
-def _edge_lines(strengths: Sequence[Strength], bootstrap: Bootstrap | None, threshold: float) -> list[str]:
-    """Return the lines of a table of edges with their score drops, directions and bootstrap frequencies."""
+def posterior_lines(posteriors: EdgePosteriors) -> list[str]:
+    """Return lines that state how posterior probabilities were computed, and whether Markov chains agree.
+
+    Args:
+        posteriors: result of `edge_posteriors`.
+    """
+    limit = f"at most {plural(posteriors.max_parents, 'parent')}"
+    if posteriors.candidates is not None:
+        limit += f" of {plural(posteriors.candidates, 'candidate')}"
+    lines = [f"posterior probabilities: {posteriors.method}, prior {posteriors.prior} ({PRIORS[posteriors.prior]}), {limit}"]
+    if (chains := posteriors.convergence) is not None:
+        rhat = "undefined" if chains.rhat is None else f"{chains.rhat:.3f}"
+        lines.append(
+            f"{plural(chains.chains, 'chain')} of {plural(chains.sweeps, 'sweep')}: R-hat {rhat}, "
+            f"{chains.effective_samples:,.0f} effective samples, largest difference between chains {chains.difference:.3f}"
+        )
+        if not chains.converged:
+            reason = (
+                "the time limit ended them early" if chains.late else "they need more time, or stay in different networks"
+            )
+            lines.append(f"the chains have not converged ({reason}), so these probabilities are not reliable")
+    return lines
+
+
+def _edge_lines(measures: Confidence) -> list[str]:
+    """Return the lines of a table of edges with their score drops, directions, bootstrap frequencies and posteriors."""
+    strengths, bootstrap, posteriors = measures.strengths, measures.bootstrap, measures.posteriors
     if not strengths:
         return []
     names = [f"{shorten(strength.parent)} -> {shorten(strength.child)}" for strength in strengths]
@@ -400,6 +428,9 @@ def _edge_lines(strengths: Sequence[Strength], bootstrap: Bootstrap | None, thre
     if bootstrap is not None:
         first += f"{'bootstrap frequency':>32}"
         second += f"{'edge':>8}   {'this way':>8}"
+    if posteriors is not None:
+        first = f"{first:{len(second) + 5}}posterior"
+        second += f"{'edge':>8}   {'this way':>8}"
     lines = [first, second]
     for name, strength in zip(names, strengths, strict=True):
         drop = "cycle" if strength.drop_if_reversed is None else f"{strength.drop_if_reversed:.2f}"
@@ -407,7 +438,14 @@ def _edge_lines(strengths: Sequence[Strength], bootstrap: Bootstrap | None, thre
         line = f"  {pad_text(name, width)}  {strength.drop_if_removed:9.2f}  {drop:>8}  {direction:10}"
         if bootstrap is not None:
             frequency, forward = bootstrap.frequency(strength.parent, strength.child)
-            line += f" {frequency:6.2f}  {forward:9.2f}" + ("  weak" if frequency < threshold else "")
+            line += f" {frequency:6.2f}  {forward:9.2f}"
+        if posteriors is not None:
+            probability, forward = posteriors.probability(strength.parent, strength.child)
+            line += (
+                f" {probability:7.2f}  {forward:9.2f}" if bootstrap is not None else f" {probability:6.2f}  {forward:9.2f}"
+            )
+        if bootstrap is not None and frequency < measures.threshold:
+            line += "  weak"
         lines.append(line.rstrip())
     return lines
 

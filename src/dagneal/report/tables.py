@@ -102,7 +102,16 @@ def explain_edge_table(edges: Sequence[Mapping[str, Any]]) -> list[tuple[str, st
 
 def _measured_columns(edges: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the keys of the optional columns that have a value for at least one edge."""
-    keys = ("drop_if_removed", "drop_if_reversed", "frequency", "forward", "votes", "against")
+    keys = (
+        "drop_if_removed",
+        "drop_if_reversed",
+        "frequency",
+        "forward",
+        "posterior",
+        "posterior_forward",
+        "votes",
+        "against",
+    )
     kind = ["kind"] if any(edge["kind"] for edge in edges) else []
     return [*kind, *(key for key in keys if any(edge[key] is not None for edge in edges))]
 

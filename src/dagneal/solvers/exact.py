@@ -5,10 +5,10 @@ Every DAG over a set W of variables has a sink, which is a variable without chil
     best(W) = max over i in W of best(W - i) + (best score of i with parents inside W - i),
 
 where W - i is W without i. A table of the second term, for every child and every set, would be n times as large as `best`.
-So the term is computed for 2^11 sets at a time. The first 11 variables are called low, the others high. For each child
-and each set H of high variables, a small array gets the scores of all parent sets whose high variables are in H. The array
-has one entry for each set of low variables. Maxima over subsets in this array give the second term for all its sets at once.
-The array fits into the processor cache.
+So the term is computed for 2^11 sets at a time; see `dagneal.solvers.lattice`. The first 11 variables are called low, the
+others high. For each child and each set H of high variables, a small array gets the scores of all parent sets whose high
+variables are in H. The array has one entry for each set of low variables. Maxima over subsets in this array give the second
+term for all its sets at once. The array fits into the processor cache.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ from dagneal.base.kernels import Floats, Ints, Progress, kernel
 from dagneal.base.machine import check_memory, has_memory
 from dagneal.graphs.dags import dag_from_parents
 from dagneal.runtime.run import DEFAULT_RUN, Run
-from dagneal.scoring.sets import move_bits
 from dagneal.scoring.table import ScoreTable, check_table
+from dagneal.solvers.lattice import Lattice
 from dagneal.solvers.solution import Solution
 
 MAX_VARIABLES = 28  # 9 bytes for each of 2^n sets: 2.4 GB
-_LOW = 11  # number of low variables
 
 
 def exact(table: ScoreTable, run: Run = DEFAULT_RUN) -> Solution:
@@ -80,17 +79,8 @@ def fits(variables: int) -> bool:
 def _solve(table: ScoreTable, progress: Progress) -> NDArray[np.uint8]:
     """Return an array with a sink of the best DAG over each set of variables. The index is the bit mask of the set."""
     n = len(table.names)
-    low = min(n, _LOW)
-    masks = _global_masks(table)
-    children = np.repeat(np.arange(n), np.diff(table.start))
-    order = np.lexsort((masks, children))
-    masks, scores = masks[order], table.scores[order]
-    high = (masks >> low).astype(np.int64)
-    # A group consists of consecutive sets of one child with the same high variables.
-    group_begin = np.flatnonzero((np.diff(high, prepend=-1) != 0) | (np.diff(children, prepend=-1) != 0))
-    group_child = children[group_begin]
-    groups = np.searchsorted(group_child, np.arange(n + 1))
-    bounds = np.append(group_begin, len(masks))
+    low, groups, group_high, bounds, low_masks, order = Lattice.build(table)
+    scores = table.scores[order]
     best = np.full(1 << n, -np.inf)
     best[0] = 0.0
     sink = np.full(1 << n, 255, dtype=np.uint8)
@@ -99,21 +89,11 @@ def _solve(table: ScoreTable, progress: Progress) -> NDArray[np.uint8]:
     step = max(1, patterns // 100)
     for begin in range(0, patterns, step):
         end = min(begin + step, patterns)
-        low_masks = masks & ((1 << low) - 1)
-        _fill(n, low, begin, end, groups, high[group_begin], bounds, low_masks, scores, memory, best, sink)
+        _fill(n, low, begin, end, groups, group_high, bounds, low_masks, scores, memory, best, sink)
         progress("exact search", end, patterns)
     if not np.isfinite(best[-1]):
         raise InputError("no DAG is possible with the parent sets of this table; add more parent sets")
     return sink
-
-
-def _global_masks(table: ScoreTable) -> Ints:
-    """Return the parent sets of all table entries as bit masks over all variables."""
-    masks = []
-    for child in range(len(table.names)):
-        candidates = table.candidates_of(child)
-        masks.append(move_bits(table.masks[table.entries_of(child)], range(len(candidates)), candidates, words=1)[:, 0])
-    return np.concatenate(masks).astype(np.int64)
 
 
 def _dag(table: ScoreTable, sink: NDArray[np.uint8]) -> nx.DiGraph:

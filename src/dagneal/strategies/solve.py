@@ -119,7 +119,8 @@ def refuse_unknown(function: Callable[..., Any], unknown: Mapping[str, Any]) -> 
     if name in signature(read).parameters:
         raise InputError(f"{name} is an option of dn.read; call {call}(dn.read(data, {name}=...))")
     parameters = [parameter for parameter in signature(function).parameters if parameter not in ("data", "unknown")]
-    for solver_class in (Anneal, Divide, *(type(as_solver(strategy)) for strategy in STRATEGIES)):
+    solvers = (Anneal, Divide, *(type(as_solver(strategy)) for strategy in STRATEGIES))
+    for solver_class in solvers if "solver" in parameters else ():
         if name in {field.name for field in fields(solver_class)}:
             solver = f"dn.Auto({name}=...)" if name == "prove" else f"dn.{solver_class.__name__}(..., {name}=...)"
             argument = solver if parameters[0] == "solver" else f"solver={solver}"
