@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 import dagneal as dn
 from dagneal.qpu import chips
 from dagneal.qpu.backend import LocalBackend
-from dagneal.qpu.embedding import clique_embedding, embedding_error, find_embedding, qubo_graph
+from dagneal.qpu.embedding import clique_embedding, embedding_error, find_embedding, qubo_graph, working_graph
 from dagneal.qpu.emulator import emulated
 from dagneal.qpu.pack import Copy, Ising, Ranges, pack, zephyr_halves
 from dagneal.qpu.plan import subproblem_graph
@@ -127,6 +127,18 @@ def test_embeddings_are_valid_and_errors_are_described():
     assert "not coupled" in embedding_error({**chains, 3: (far,)}, source, target)
     with pytest.raises(dn.InputError, match="do not fit on this chip"):
         clique_embedding(nx.complete_graph(100), target)
+
+
+@pytest.mark.parametrize("broken", [(), (0, 1, 2)])
+def test_cliques_are_embedded_on_the_working_qubits_of_a_sampler(broken):
+    target = working_graph(small_chip(broken=broken))
+    source = nx.complete_graph(12)
+    assert embedding_error(clique_embedding(source, target), source, target) == ""
+
+
+def test_cliques_are_not_embedded_on_chips_of_unknown_topology():
+    with pytest.raises(dn.InputError, match="do not fit"):
+        clique_embedding(nx.complete_graph(5), nx.grid_2d_graph(2, 2))
 
 
 def test_a_stale_or_damaged_embedding_is_replaced_with_a_note(tmp_path):

@@ -19,7 +19,7 @@ from dagneal.qpu import cloud, tiling
 from dagneal.qpu.backend import TransientError, UnknownProblemError
 from dagneal.qpu.submission import RetryPolicy
 from support.quantum import NO_DELAY
-from support.service import OFFLINE, TOKEN, Service, ServiceError, fail_randomly
+from support.service import NAME, OFFLINE, TOKEN, Service, ServiceError, fail_randomly
 from support.solving import solve
 from support.waiting import TIMEOUT
 
@@ -552,3 +552,11 @@ def test_the_token_never_appears(place, token, expired, service, cache, tmp_path
     assert token not in ran.stdout + ran.stderr
     for path in written:
         assert token.encode() not in path.read_bytes(), path
+
+
+def test_a_plan_uses_the_working_graph_of_the_solver(service, capsys):
+    assert main(["plan", "--variables", "5", "--divide", "3", "--topology", "qpu", "--json"]) == 0
+    (plan,) = json.loads(capsys.readouterr().out)["plans"]
+    assert plan["system"].startswith(NAME)
+    assert plan["defects"] == 1248 - len(service.chip.nodelist) > 0
+    assert service.problems == {}

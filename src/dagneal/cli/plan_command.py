@@ -46,7 +46,11 @@ def add_options(command: Parser) -> None:
     rules = ("conquer", "penalty", "count")
     rule = "rule that combines subproblems: conquer (default), penalty or count"
     command.add_argument("--rule", choices=rules, default="conquer", metavar="RULE", help=rule)
-    topology = f"chips to plan for: pegasus, zephyr, chimera or names of systems (default {SYSTEM})"
+    topology = (
+        f"chips to plan for: pegasus, zephyr, chimera or names of systems (default {SYSTEM}), without defects, or with "
+        ":working at the end with the published number of working qubits; qpu or qpu:NAME for a solver of your account; "
+        "or a .json file with the properties of a solver"
+    )
     command.add_argument("--topology", type=split_names, default=[SYSTEM], metavar="NAME,...", help=topology)
     command.add_argument("--encoding", default="tight", metavar="WORDS", help="QUBO encoding: tight (default), gap or paper")
     parents = f"largest number of parents (default {PAPER_PARENTS} in a subproblem, {NETWORK_PARENTS} in the global problem)"
@@ -55,6 +59,8 @@ def add_options(command: Parser) -> None:
     command.add_argument("--reads", type=int, metavar="N", help=reads)
     time = f"annealing time of a read in microseconds (default {ANNEALING_TIME:g})"
     command.add_argument("--annealing-time", type=float, default=ANNEALING_TIME, metavar="US", help=time)
+    largest = "search for the largest problem that can be embedded without division; takes minutes, and is stored"
+    command.add_argument("--largest", action="store_true", help=largest)
     command.add_argument(
         "-o",
         "--output",
@@ -70,16 +76,16 @@ def run(options: argparse.Namespace) -> None:
     Args:
         options: parsed options of the command.
     """
-    from dagneal.qpu.chips import check_installed, find_system
+    from dagneal.qpu.chips import check_installed
 
     check_installed()
     from dagneal.qpu import picture
     from dagneal.qpu.plan import PlanSettings, plan
+    from dagneal.qpu.targets import find_target
     from dagneal.qubo.encode import parse_encoding
 
     _check(options, picture.FORMATS)
-    for name in options.topology:
-        find_system(name)  # raises an error for an unknown chip before the work starts
+    targets = [find_target(name) for name in options.topology]  # first, because a name may be wrong
     settings = PlanSettings(
         encoding=parse_encoding(options.encoding), reads=options.reads, annealing_time=options.annealing_time
     )
@@ -88,16 +94,24 @@ def run(options: argparse.Namespace) -> None:
     subproblems, source = _subproblem_settings(options, settings, scorer)
     plans, global_plans, notes = list[Any](), list[Any](), list[str]()
     copies: list[Any] = []
-    for name in options.topology:
+    for target in targets:
         for size in options.divide or [variables]:
             result, copies = plan(
-                variables, size, replace(subproblems, system=name), options.subproblems, source=source, notes=notes
+                variables,
+                size,
+                replace(subproblems, system=target),
+                options.subproblems,
+                source=source,
+                notes=notes,
+                largest=options.largest,
             )
             plans.append(result)
         if scorer is not None and options.divide and variables > 2 and options.rule == "conquer":
-            global_plans.append(_plan_global(scorer, replace(settings, system=name, max_parents=options.max_parents), notes))
+            global_plans.append(
+                _plan_global(scorer, replace(settings, system=target, max_parents=options.max_parents), notes)
+            )
     if options.output:
-        picture.write_picture(copies, find_system(options.topology[0])[1], plans[0], options.output)
+        picture.write_picture(copies, targets[0], plans[0], options.output)
     for text in [] if options.quiet else notes:
         show.note(text)
     _show(plans, global_plans, options)
@@ -154,17 +168,18 @@ def _plan_global(scorer: Any, settings: Any, notes: list[str]) -> Any:
 def _show(plans: Sequence[Plan], global_plans: Sequence[GlobalPlan], options: argparse.Namespace) -> None:
     """Print the plans of the subproblems as a table, then the plans of the global problem."""
     first = plans[0]
+    width = max(20, *(len(row.system) for row in plans))
     lines = [
         f"{first.variables} columns of data; subproblems: {options.subproblems}; encoding: {first.encoding}; "
-        f"{first.reads:,} reads of {first.annealing_time:g} microseconds; chips without defects",
+        f"{first.reads:,} reads of {first.annealing_time:g} microseconds",
         "",
-        f"{'system':20} {'k':>3} {'subproblems':>11} {'variables':>9} {'interactions':>12} {'qubits':>7} {'chains':>13}  "
-        f"{'per call':>8} {'calls':>9} {'QPU time':>11} {'one by one':>11} {'fits':>5}",
+        f"{'system':{width}} {'k':>3} {'subproblems':>11} {'variables':>9} {'interactions':>12} {'qubits':>7} "
+        f"{'chains':>13}  {'per call':>8} {'calls':>9} {'QPU time':>11} {'one by one':>11} {'fits':>5}",
     ]
     for row in plans:
         chains = f"{row.mean_chain:.2f}, max {row.longest_chain}"
         lines.append(
-            f"{row.system:20} {row.size:3} {row.subproblems:11,} {row.qubo_variables:9} {row.interactions:12} "
+            f"{row.system:{width}} {row.size:3} {row.subproblems:11,} {row.qubo_variables:9} {row.interactions:12} "
             f"{row.qubits:7g} {chains:>13}  {row.copies:8} {row.calls:9,} {row.seconds:9.2f} s "
             f"{row.seconds_one_by_one:9.2f} s {row.fits_directly:5}"
         )
@@ -175,6 +190,7 @@ def _show(plans: Sequence[Plan], global_plans: Sequence[GlobalPlan], options: ar
         "QPU time: access time with programming and readout; one by one: the same with one subproblem in each call",
         "fits: largest number of columns whose QUBO is guaranteed to fit on the chip without division",
     ]
+    lines += _chip_lines(plans)
     for entry in global_plans:
         lines.append(
             f"global problem on {entry.system}, for each of usually 2 to 5 solves: {entry.qubo_variables} QUBO variables, "
@@ -188,3 +204,25 @@ def _show(plans: Sequence[Plan], global_plans: Sequence[GlobalPlan], options: ar
         )
     report = {"plans": [row.to_dict() for row in plans], "global": [row.to_dict() for row in global_plans]}
     show.result(report | {"file": options.output}, "\n".join(lines), options)
+
+
+def _chip_lines(plans: Sequence[Plan]) -> list[str]:
+    """Return lines about the defects of each chip, and about the largest problem that was embedded on it."""
+    from dagneal.qpu.capacity import PAPER_LARGEST
+
+    lines = []
+    for row in {row.system: row for row in plans}.values():
+        if (found := row.largest) is None:
+            text = "--largest searches for the largest number of columns that can be embedded"
+        else:
+            reason = (
+                "certainly do not fit" if found.proved else f"were not, in {found.searches} searches of {found.seconds:g} s"
+            )
+            text = (
+                f"{found.variables} columns were embedded in {found.qubits:,} qubits, with chains of at most "
+                f"{found.longest_chain}; {found.smallest_failure} {reason} (the paper estimates about {PAPER_LARGEST} for "
+                "Pegasus, with its encoding and 2 parents)"
+            )
+        defects = f"{plural(row.defects, 'qubit')} missing" if row.defects else "no defects"
+        lines.append(f"{row.system}: {defects}; {text}")
+    return lines

@@ -16,6 +16,7 @@ import networkx as nx
 
 from dagneal.base.errors import InputError
 from dagneal.base.files import atomic_write
+from dagneal.qpu.chips import chip_graph
 
 Chains = dict[int, tuple[int, ...]]  # number of each QUBO variable -> qubits of its chain
 _TRIES = 3  # number of searches by minorminer; the embedding with the fewest qubits is used
@@ -40,9 +41,11 @@ def working_graph(sampler: Any) -> nx.Graph:
     """Return the graph of a sampler's working qubits and couplers.
 
     Args:
-        sampler: sampler with `nodelist` (qubits) and `edgelist` (couplers).
+        sampler: sampler with `nodelist` (qubits) and `edgelist` (couplers). If its properties name a topology, the graph has
+            the attributes of that topology, which embeddings of cliques need.
     """
-    graph = nx.Graph()
+    topology = sampler.properties.get("topology")
+    graph = nx.Graph() if topology is None else nx.Graph(**chip_graph(topology["type"], tuple(topology["shape"])).graph)
     graph.add_nodes_from(sampler.nodelist)
     graph.add_edges_from(sampler.edgelist)
     return graph
@@ -75,22 +78,34 @@ def find_embedding(
     >>> sorted(map(len, chains.values()))
     [1, 1, 1]
     """
-    import minorminer
-
     if not len(source):
         return {}
     check_fits(source, target)
     best: Chains = {}
     for turn in range(tries):
-        found = minorminer.find_embedding(source, target, random_seed=seed * tries + turn, timeout=timeout, tries=1)
-        if not found and turn == 0 and source.number_of_edges() * _HOPELESS > target.number_of_edges():
+        chains = search_embedding(source, target, seed * tries + turn, timeout)
+        if not chains and turn == 0 and source.number_of_edges() * _HOPELESS > target.number_of_edges():
             break  # a second search would hardly succeed
-        chains = {variable: tuple(sorted(chain)) for variable, chain in found.items()}
         if chains and (not best or _size(chains) < _size(best)):
             best = chains
         if best and _size(best)[0] == len(source):  # one qubit per variable: cannot be improved
             break
     return best or clique_embedding(source, target)
+
+
+def search_embedding(source: nx.Graph, target: nx.Graph, seed: int, timeout: float) -> Chains:
+    """Return the result of one search by minorminer, or {} if it finds no embedding.
+
+    Args:
+        source: graph of the QUBO; see `qubo_graph`.
+        target: graph of the chip's working qubits.
+        seed: random seed of the search.
+        timeout: time limit in seconds.
+    """
+    import minorminer
+
+    found = minorminer.find_embedding(source, target, random_seed=seed, timeout=timeout, tries=1)
+    return {variable: tuple(sorted(chain)) for variable, chain in found.items()}
 
 
 def check_fits(source: nx.Graph, target: nx.Graph) -> None:
@@ -130,9 +145,12 @@ def clique_embedding(source: nx.Graph, target: nx.Graph) -> Chains:
         source: graph of the QUBO; see `qubo_graph`.
         target: graph of the chip's working qubits.
     """
-    from minorminer.busclique import find_clique_embedding
+    from minorminer.busclique import busgraph_cache
 
-    found = find_clique_embedding(sorted(source), target, use_cache=False)
+    if "family" not in target.graph:  # a chip of unknown topology
+        raise _too_large(source)
+    # find_clique_embedding(..., use_cache=False) exhausts the memory on Zephyr chips, with minorminer 0.2.22.
+    found = busgraph_cache(target).find_clique_embedding(sorted(source))
     if not found:
         raise _too_large(source)
     return {variable: tuple(sorted(chain)) for variable, chain in found.items()}

@@ -6,19 +6,19 @@ import os
 from pathlib import Path
 
 from dagneal.base.files import atomic_write
-from dagneal.qpu.chips import System, chip_graph
 from dagneal.qpu.embedding import Chains
 from dagneal.qpu.plan import Plan
+from dagneal.qpu.targets import Target
 
 FORMATS = (".png", ".svg")
 
 
-def write_picture(copies: list[Chains], system: System, plan: Plan, path: str | os.PathLike[str]) -> None:
+def write_picture(copies: list[Chains], target: Target, plan: Plan, path: str | os.PathLike[str]) -> None:
     """Draw the embeddings of a plan on the chip, and write the picture to a file.
 
     Args:
         copies: embeddings to draw.
-        system: chip to draw.
+        target: chip to draw; only its working qubits are drawn.
         plan: plan whose numbers appear in the title.
         path: file name ending in .png or .svg.
     """
@@ -29,8 +29,8 @@ def write_picture(copies: list[Chains], system: System, plan: Plan, path: str | 
     from matplotlib.figure import Figure
 
     layouts = {"chimera": graphs.chimera_layout, "pegasus": graphs.pegasus_layout, "zephyr": graphs.zephyr_layout}
-    graph = chip_graph(system.topology, system.shape)
-    positions = layouts[system.topology](graph)
+    graph = target.graph
+    positions = layouts[target.topology](target.ideal)
     figure = Figure(figsize=(10, 10))
     axes = figure.add_axes((0.01, 0.01, 0.98, 0.94))
     x, y = zip(*(positions[qubit] for qubit in graph), strict=True)

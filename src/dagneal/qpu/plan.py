@@ -15,10 +15,11 @@ from dagneal.base.defaults import ANNEALING_TIME, PAPER_PARENTS, READS, SEED, SU
 from dagneal.base.errors import InputError, whole_number
 from dagneal.divide.candidates import allowed_by_frequency, collect_evidence, named_candidates
 from dagneal.divide.subproblems import choose_subproblems
-from dagneal.qpu.chips import System, chip_graph, find_system
+from dagneal.qpu.capacity import Capacity, find_capacity, guaranteed_size
 from dagneal.qpu.embedding import Chains, EmbeddingCache, qubo_graph
 from dagneal.qpu.finder import EmbeddingFinder
 from dagneal.qpu.submission import check_call, split_reads
+from dagneal.qpu.targets import Target, find_target
 from dagneal.qubo.encode import TIGHT, Encoding, qubos
 from dagneal.scoring.scorer import Scorer, check_max_parents
 from dagneal.scoring.sets import bounded_masks
@@ -48,6 +49,8 @@ class Plan:
         seconds: total QPU access time of all calls, in seconds.
         seconds_one_by_one: total QPU access time in seconds if each call solves only one subproblem, as in the paper.
         fits_directly: number of variables of the largest problem that certainly fits on the chip without division.
+        defects: number of qubits of the topology that the chip does not have.
+        largest: the largest problem for which an embedding without division was found; None if nobody has searched.
     """
 
     system: str
@@ -67,6 +70,8 @@ class Plan:
     seconds: float
     seconds_one_by_one: float
     fits_directly: int
+    defects: int = 0
+    largest: Capacity | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the attributes of the plan as a dict."""
@@ -98,7 +103,7 @@ class PlanSettings:
     """The chip and the settings of the calls in a plan.
 
     Args:
-        system: name of a system, or a topology such as `pegasus`.
+        system: chip to plan for, such as `pegasus`, `Advantage2_system1:working` or `qpu`; see `targets.find_target`.
         encoding: encoding of the subproblems and of the global problem.
         max_parents: parent limit; by default 2 for subproblems and 4 for the global problem.
         reads: number of reads; by default 100 per subproblem and 1,000 for the global problem.
@@ -106,22 +111,23 @@ class PlanSettings:
         cache: folder of stored embeddings; the user's cache folder by default.
     """
 
-    system: str = SYSTEM
+    system: str | Target = SYSTEM
     encoding: Encoding = TIGHT
     max_parents: int | None = None
     reads: int | None = None
     annealing_time: float = ANNEALING_TIME
     cache: Path | None = None
 
-    def call_parameters(self, default_reads: int) -> dict[str, Any]:
+    def call_parameters(self, target: Target, default_reads: int) -> dict[str, Any]:
         """Return a dict with `num_reads` and `annealing_time`. Raise an error if the chip does not accept these values.
 
         Args:
+            target: the chip.
             default_reads: number of reads to use if `reads` is None.
         """
         reads = default_reads if self.reads is None else self.reads
         call = {"num_reads": reads, "annealing_time": self.annealing_time}
-        check_call(find_system(self.system)[1].properties, call)
+        check_call(dict(target.properties), call)
         return call
 
 
@@ -133,6 +139,7 @@ def plan(
     seed: int = SEED,
     source: nx.Graph | None = None,
     notes: list[str] | None = None,
+    largest: bool = False,
 ) -> tuple[Plan, list[Chains]]:
     """Plan the calls for all subproblems of one size.
 
@@ -144,11 +151,13 @@ def plan(
         seed: random seed for choosing subproblems and finding embeddings.
         source: graph of a subproblem's QUBO; by default the result of `subproblem_graph`.
         notes: list to which messages about problems with stored embeddings are added.
+        largest: whether to search for the largest problem that can be embedded without division. This takes some minutes;
+            the result is stored, and later plans show it.
 
     Returns:
         A tuple: the plan, and the list of embeddings that one call uses.
     """
-    name, chip = find_system(settings.system)
+    target = find_target(settings.system)
     # Without data there is nothing to prune.
     encoding = replace(settings.encoding, prune=False) if source is None else settings.encoding
     whole_number("variables", variables, least=2)
@@ -158,24 +167,30 @@ def plan(
     default = min(PAPER_PARENTS, variables - 1)
     limit = default if settings.max_parents is None else check_max_parents(settings.max_parents, variables)
     max_parents = whole_number("max_parents", limit, least=1)
-    call = settings.call_parameters(SUBPROBLEM_READS)
+    call = settings.call_parameters(target, SUBPROBLEM_READS)
     all_subsets = comb(variables, k)
     subproblems = all_subsets if scheme == "all" or k == variables else len(choose_subproblems(variables, k, scheme, seed))
     source = subproblem_graph(k, max_parents, encoding) if source is None else source
     if not len(source):
         raise InputError("no edge improves the score of these data, so there is nothing to send to a quantum annealer")
-    finder = _finder(settings, notes)
+    cache = EmbeddingCache(settings.cache or user_cache_folder())
+    finder = _finder(target, cache, notes)
     copies = finder.find(source, "copies" if subproblems > 1 else "one", seed)
     qubits = np.array([sum(map(len, chains.values())) for chains in copies])
     longest = max(len(chain) for chains in copies for chain in chains.values())
     full, rest = divmod(subproblems, len(copies))
-    calls, seconds = _cost(chip, int(qubits.sum()), call)
+    calls, seconds = _cost(target, int(qubits.sum()), call)
     calls, seconds = calls * full, seconds * full
     if rest:
-        rest_calls, rest_seconds = _cost(chip, int(qubits[:rest].sum()), call)
+        rest_calls, rest_seconds = _cost(target, int(qubits[:rest].sum()), call)
         calls, seconds = calls + rest_calls, seconds + rest_seconds
+
+    def graph_of(number: int) -> nx.Graph:
+        return subproblem_graph(number, max_parents, replace(encoding, prune=False))
+
+    capacity = find_capacity(target, graph_of, f"{encoding.name} {max_parents}", cache, seed, largest)
     result = Plan(
-        system=name,
+        system=target.name,
         variables=variables,
         size=k,
         subproblems=subproblems,
@@ -190,8 +205,10 @@ def plan(
         reads=call["num_reads"],
         annealing_time=settings.annealing_time,
         seconds=seconds,
-        seconds_one_by_one=subproblems * _cost(chip, round(float(qubits.mean())), call)[1],
-        fits_directly=fits_directly(finder.graph, max_parents, replace(encoding, prune=False)),
+        seconds_one_by_one=subproblems * _cost(target, round(float(qubits.mean())), call)[1],
+        fits_directly=guaranteed_size(target.graph, graph_of),
+        defects=len(target.ideal) - len(target.graph),
+        largest=capacity,
     )
     return result, copies
 
@@ -240,17 +257,18 @@ def plan_global(scorer: Scorer, settings: PlanSettings, notes: list[str] | None 
         settings: the chip and the settings of the calls.
         notes: list to which messages about problems with stored embeddings are added.
     """
-    name, chip = find_system(settings.system)
-    call = settings.call_parameters(READS)
+    target = find_target(settings.system)
+    call = settings.call_parameters(target, READS)
     names = scorer.data.names
     limit = parent_limit(settings.max_parents, len(names))
     _, votes, together = collect_evidence(scorer.table(min(PAPER_PARENTS, limit)), choose_subproblems(len(names), 3))
     candidates = named_candidates(allowed_by_frequency(votes, together, 1.0), names)
     source = table_graph(scorer.table(limit, candidates), settings.encoding)
-    lengths = [len(chain) for chain in _finder(settings, notes).find(source)[0].values()]
-    calls, seconds = _cost(chip, sum(lengths), call)
+    finder = _finder(target, EmbeddingCache(settings.cache or user_cache_folder()), notes)
+    lengths = [len(chain) for chain in finder.find(source)[0].values()]
+    calls, seconds = _cost(target, sum(lengths), call)
     return GlobalPlan(
-        system=name,
+        system=target.name,
         candidates=max(map(len, candidates.values())),
         qubo_variables=len(source),
         interactions=source.number_of_edges(),
@@ -273,35 +291,13 @@ def table_graph(table: ScoreTable | Subproblems, encoding: Encoding) -> nx.Graph
     return qubo_graph(zip(encoded.rows, encoded.columns, strict=True), encoded.layout.num_variables)
 
 
-def _finder(settings: PlanSettings, notes: list[str] | None) -> EmbeddingFinder:
-    name, chip = find_system(settings.system)
-    graph = chip_graph(chip.topology, chip.shape)
-    stored = EmbeddingCache(settings.cache or user_cache_folder())
-    return EmbeddingFinder(f"ideal-{name}", graph, chip.topology, chip.shape, stored, [] if notes is None else notes)
+def _finder(target: Target, cache: EmbeddingCache, notes: list[str] | None) -> EmbeddingFinder:
+    messages = [] if notes is None else notes
+    return EmbeddingFinder(target.identity, target.graph, target.topology, target.shape, cache, messages)
 
 
-def _cost(chip: System, qubits: int, call: dict[str, Any]) -> tuple[int, float]:
+def _cost(target: Target, qubits: int, call: dict[str, Any]) -> tuple[int, float]:
     """Return a tuple: the number of calls that the reads need, and the total QPU access time in seconds."""
-    parts = split_reads(chip.properties, call)
-    times = [chip.timing.access_time(qubits, part["num_reads"], part["annealing_time"]) for part in parts]
+    parts = split_reads(dict(target.properties), call)
+    times = [target.timing.access_time(qubits, part["num_reads"], part["annealing_time"]) for part in parts]
     return len(parts), sum(times) / 1e6
-
-
-def fits_directly(graph: nx.Graph, max_parents: int, encoding: Encoding) -> int:
-    """Return the number of variables of the largest problem that certainly fits on a chip without division.
-
-    In a clique, all pairs of variables interact. If the largest clique that fits on the chip has c variables, every QUBO
-    with at most c variables fits.
-
-    Args:
-        graph: graph of the chip's qubits.
-        max_parents: parent limit.
-        encoding: encoding of the global problem.
-    """
-    from minorminer.busclique import busgraph_cache
-
-    clique = len(busgraph_cache(graph).largest_clique())
-    n = 2
-    while len(subproblem_graph(n + 1, max_parents, encoding)) <= clique:
-        n += 1
-    return n
