@@ -1,5 +1,6 @@
 """What is known about the direction of each edge, and the warning about rows per parameter."""
 
+import json
 import re
 
 import networkx as nx
@@ -141,6 +142,15 @@ def test_all_outputs_agree(tmp_path):
         assert loaded.to_dict()["directions"] == [
             {"parent": a, "child": b, "direction": expected[a, b]} for a, b in result.edges
         ]
+
+
+def test_a_file_with_an_invalid_threshold_is_rejected(tmp_path):
+    learned = dn.learn(dn.load("lung-cancer").sample(500, 1))
+    learned.with_confidence(dn.Confidence(bootstrap=learned.bootstrap(2))).save(tmp_path / "x.json")
+    plain = json.loads((tmp_path / "x.json").read_text()) | {"threshold": -1}
+    (tmp_path / "x.json").write_text(json.dumps(plain))
+    with pytest.raises(dn.InputError, match="threshold is -1"):
+        dn.load_result(tmp_path / "x.json")
 
 
 # Rows per parameter

@@ -11,7 +11,7 @@ import networkx as nx
 
 from dagneal.base.defaults import WEAK_EDGE
 from dagneal.base.plain import take_bool, take_count, take_edges, take_mapping, take_names, take_number, take_text
-from dagneal.confidence.bootstrap import Bootstrap, NearMiss
+from dagneal.confidence.bootstrap import Bootstrap, NearMiss, check_fraction
 from dagneal.confidence.consensus import CONSENSUS
 from dagneal.confidence.judgement import judge_directions
 from dagneal.confidence.measures import HoldoutResult, Strength, strengths
@@ -77,7 +77,7 @@ class Confidence:
         return cls(
             strengths=[_restore_strength(each, variables) for each in plain["strengths"]] if "strengths" in plain else None,
             bootstrap=Bootstrap.from_dict(names, plain["bootstrap"]) if "bootstrap" in plain else None,
-            threshold=take_number(plain, "threshold") if "threshold" in plain else WEAK_EDGE,
+            threshold=check_fraction("threshold", take_number(plain, "threshold")) if "threshold" in plain else WEAK_EDGE,
             sensitivity={float(size): take_edges(edges, variables, "sensitivity") for size, edges in by_size.items()},
             holdout=_restore_holdout(plain["holdout"], variables) if "holdout" in plain else None,
             posteriors=EdgePosteriors.from_dict(names, plain["posteriors"]) if "posteriors" in plain else None,
