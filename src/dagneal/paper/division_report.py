@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import comb
 from typing import TYPE_CHECKING
 
 import networkx as nx
@@ -19,11 +20,10 @@ from dagneal.paper.published import TITLES, DivisionRow
 from dagneal.paper.records import Case, Records
 from dagneal.paper.significance import (
     LEVEL,
-    accepted_counts,
+    Prediction,
     adjust,
     detectable_difference,
     distinct_counts,
-    distinct_p,
     permutation_p,
     predict_distinct,
 )
@@ -42,8 +42,8 @@ RULE = (
     "edges, and the numbers of distinct correct and distinct wrong edges in random sets of five of our runs, against the "
     "paper's. The second pair of tests needs at least ten of our runs, and takes their finite number into account. The "
     "p-values of all rows of a method are adjusted by Holm's method, separately for the two kinds of tests. A row differs "
-    "if an adjusted p-value is below 1%. "
-    "Reproduced: (1) every row of the paper's table has at least five runs; (2) no row differs; (3) dividing helps: with "
+    "if an adjusted p-value is below 1%. It cannot be tested if it has so few runs that no permutation test can get there. "
+    "Reproduced: (1) every row of the paper's table can be tested; (2) no row differs; (3) dividing helps: with "
     "SA, some k gives a higher sum of sensitivity and specificity than the direct run. In shape: at least half of the rows "
     "with five runs do not differ, and condition 3."
 )
@@ -71,6 +71,15 @@ class DivisionResult:
         """Whether there are at least as many runs as in the paper."""
         return self.ours is not None and self.paper is not None and len(self.ours.correct) >= len(self.paper.correct)
 
+    def can_differ(self, tests: int) -> bool:
+        """Return whether the p-value of a permutation test can be significant after Holm's adjustment.
+
+        Args:
+            tests: number of tests.
+        """
+        runs = len(self.found[0])
+        return tests / comb(runs + len(SEEDS), len(SEEDS)) < LEVEL
+
     def mean_p(self) -> list[float]:
         """Return the p-values of the permutation tests of correct and of wrong edges."""
         return [permutation_p(getattr(self.ours, name), getattr(self.paper, name)) for name in _EDGES]
@@ -80,10 +89,10 @@ class DivisionResult:
         published = [getattr(self.paper, f"unique_{name}") for name in _EDGES]
         if not self.predictions:
             return [1.0, 1.0]
-        return [distinct_p(counts, number) for counts, number in zip(self.predictions, published, strict=True)]
+        return [each.p_value(number) for each, number in zip(self.predictions, published, strict=True)]
 
     @cached_property
-    def predictions(self) -> list[NDArray[np.int64]]:
+    def predictions(self) -> list[Prediction]:
         """Predicted numbers of distinct correct and distinct wrong edges in five new runs; empty with less than ten runs."""
         enough = len(self.found[0]) >= 2 * len(SEEDS)
         return [predict_distinct(found, len(SEEDS)) for found in self.found] if enough else []
@@ -173,6 +182,10 @@ class DivisionTable:
         """Return whether the verdict uses these runs: they have the paper's arities and precision."""
         return runs.data == self.main_data and runs.precision == "single"
 
+    def _count_tests(self, result: DivisionResult) -> int:
+        """Return the number of permutation tests of all rows of a method."""
+        return 2 * sum(method == _method(result.runs) for _, method in self.published)
+
     def _result(self, runs: DivisionRuns, records: Records, truth: nx.DiGraph) -> DivisionResult:
         graphs = runs.graphs(self.network, records)
         adjacency = np.array([nx.to_numpy_array(graph, nodelist=list(truth)) > 0 for graph in graphs])
@@ -200,7 +213,7 @@ class DivisionTable:
                     " / ".join(map(format_number, sensitivities)),
                     " / ".join(map(format_number, specificities)),
                     str(len(ours.correct)) if ours else "0",
-                    judge(result, p_values.get(index)),
+                    judge(result, p_values.get(index), self._count_tests(result)),
                 )
             )
         head = (
@@ -229,7 +242,7 @@ class DivisionTable:
             raw = [*result.mean_p(), *result.distinct_p()]
             level = LEVEL / count[_method(result.runs)]
             smallest = [detectable_difference(getattr(result.ours, name), len(SEEDS), level) for name in _EDGES]
-            accepted = [accepted_counts(counts, level) for counts in result.predictions]
+            accepted = [prediction.accepted(level) for prediction in result.predictions]
             rows.append(
                 (
                     self._size(result.runs.k),
@@ -376,7 +389,7 @@ class DivisionTable:
         different = [
             f"k = {r.runs.k} {_method(r.runs).upper()} ({_format_means(r.ours)}, the paper {_format_means(r.paper)})"
             for index, r in enumerate(results)
-            if judge(r, p_values.get(index)) == "yes"
+            if judge(r, p_values.get(index), self._count_tests(r)) == "yes"
         ]
         n = len(true_network(self.network).names)
         direct = finished.get((n, "sa"))
@@ -391,6 +404,10 @@ class DivisionTable:
             )
         if few := [r.runs for index, r in enumerate(results) if r.ours is not None and index not in p_values]:
             rest.append("fewer than five runs: " + ", ".join(f"k = {runs.k} {_method(runs).upper()}" for runs in few))
+        if weak := [
+            r.runs for index, r in enumerate(results) if index in p_values and not r.can_differ(self._count_tests(r))
+        ]:
+            rest.append("too few runs for a test: " + ", ".join(f"k = {runs.k} {_method(runs).upper()}" for runs in weak))
         if missing := [f"k = {k} {method.upper()}" for k, method in self.published if (k, method) not in finished]:
             rest.append("not run: " + ", ".join(missing))
         return verdict(shape, rest)
@@ -443,22 +460,25 @@ def arity_label(data: str) -> str:
     return "padded" if data.endswith("padded") else "true"
 
 
-def judge(result: DivisionResult, adjusted: list[float] | None) -> str:
+def judge(result: DivisionResult, adjusted: list[float] | None, tests: int) -> str:
     """Return `yes` if our runs differ significantly from the paper's runs, else `none`.
 
-    Return a note such as `only 2 runs` if we have fewer runs than the paper, and an empty string if there is nothing to
-    compare.
+    Return a note such as `only 2 runs` if we have fewer runs than the paper, `too few runs` if no test can find a
+    difference, and an empty string if there is nothing to compare.
 
     Args:
         result: our runs and the paper's row.
         adjusted: adjusted p-values of all tests of the row; None if the row was not tested.
+        tests: number of permutation tests in the table.
     """
     if result.ours is None or result.paper is None:
         return ""
     if adjusted is None:
         count = len(result.ours.correct)
         return f"only {count} runs" if count > 1 else "only 1 run"
-    return "yes" if min(adjusted) < LEVEL else "none"
+    if min(adjusted) < LEVEL:
+        return "yes"
+    return "none" if result.can_differ(tests) else "too few runs"
 
 
 def _adjusted_p_values(results: list[DivisionResult]) -> dict[int, list[float]]:

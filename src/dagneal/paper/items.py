@@ -98,7 +98,7 @@ class Setting:
 
     @property
     def quantum_runs(self) -> int:
-        """Number of runs of quantum annealing in Tables 9 and 10. With D-Wave's annealer, as many as in the paper."""
+        """Number of runs of quantum annealing in Tables 9 to 11. With D-Wave's annealer, as many as in the paper."""
         return 10 if self.scale == "paper" and self.quantum == "qa" else 5
 
     @property

@@ -6,6 +6,9 @@ All tests compare many of our runs with few runs of the paper. They make no assu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from math import atan2, cos, pi, sin, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +36,8 @@ def permutation_p(ours: Sequence[int], published: Sequence[int]) -> float:
     total, size = sum(pooled), len(published)
     ways = np.zeros((size + 1, total + 1))  # ways[m, s]: number of subsets with m runs and the sum s
     ways[0, 0] = 1.0
-    for count in pooled:
-        ways[1:, count:] += ways[:-1, : total + 1 - count].copy()
+    for value in pooled:
+        ways[1:, value:] += ways[:-1, : total + 1 - value].copy()
     expected = size * total / len(pooled)
     far = np.abs(np.arange(total + 1) - expected) >= abs(sum(published) - expected) - 1e-9
     return float(ways[size, far].sum() / ways[size].sum())
@@ -69,51 +72,83 @@ def distinct_counts(found: NDArray[np.bool_], size: int) -> NDArray[np.int64]:
     return counts
 
 
-def predict_distinct(found: NDArray[np.bool_], size: int) -> NDArray[np.int64]:
-    """Return predictions of the number of distinct edges in a set of new runs.
+def outside_t(distance: float, degrees: int) -> float:
+    """Return the probability that a variable with a t distribution is farther than a distance from 0.
 
-    They are the numbers of random subsets of our runs, with two corrections for the finite number n of our runs. Subsets of
-    n runs vary less than independent sets: their variance is smaller by a factor of (n - size) / n. The mean of our runs has
-    an error, whose variance is size / n of that of a set. So the deviations from the mean are multiplied by sqrt((n + size)
-    / (n - size)). Each new run may also have an edge that none of our runs has. By the rule of succession, the probability
-    is 1 / (n + 2).
+    Finite sums exist for whole degrees of freedom: Abramowitz and Stegun, equations 26.7.3 and 26.7.4.
+
+    Args:
+        distance: distance from 0.
+        degrees: degrees of freedom.
+
+    >>> round(outside_t(2.776, 4), 4), round(outside_t(2.571, 5), 4)
+    (0.05, 0.05)
+    """
+    angle = atan2(distance, sqrt(degrees))
+    odd = degrees % 2
+    term, total = (cos(angle), 0.0) if odd else (1.0, 0.0)
+    for number in range(1 + odd, degrees, 2):
+        total += term
+        term *= cos(angle) ** 2 * number / (number + 1)
+    inside = (angle + sin(angle) * total) * 2 / pi if odd else sin(angle) * total
+    return max(0.0, 1.0 - inside)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Prediction of the number of distinct edges in a set of new runs.
+
+    The prediction is a t distribution. Its mean is that of random subsets of our runs. Its variance is that of the subsets,
+    with two corrections for the finite number n of our runs. Subsets of n runs vary less than independent sets: their
+    variance is smaller by a factor of (n - size) / n. The mean of our runs has an error, whose variance is size / n of that
+    of a set. Each new run may also have an edge that none of our runs has. By the rule of succession, the probability is
+    1 / (n + 2). A share of random subsets would be no p-value, because it can be 0: ten runs have only 252 subsets of five.
+
+    Attributes:
+        mean: expected number of distinct edges.
+        variance: variance of the number.
+        degrees: degrees of freedom.
+    """
+
+    mean: float
+    variance: float
+    degrees: int
+
+    def p_value(self, published: int) -> float:
+        """Return the two-sided p-value of the paper's number of distinct edges, with a correction for continuity.
+
+        Args:
+            published: number of distinct edges in all of the paper's runs together.
+        """
+        distance = max(abs(published - self.mean) - 0.5, 0.0) / sqrt(self.variance)
+        return outside_t(distance, self.degrees)
+
+    def accepted(self, level: float) -> tuple[int, int]:
+        """Return the smallest and the largest number of distinct edges that do not count as a difference.
+
+        Args:
+            level: largest p-value that counts as a difference.
+        """
+        middle = round(self.mean)
+        lowest = next(number for number in count(middle, -1) if not number or self.p_value(number - 1) < level)
+        return lowest, next(number for number in count(middle) if self.p_value(number + 1) < level)
+
+
+def predict_distinct(found: NDArray[np.bool_], size: int) -> Prediction:
+    """Predict the number of distinct edges in a set of new runs.
 
     Args:
         found: whether each of our runs found each edge, shape (runs, edges). There are at least `2 * size` runs.
         size: number of new runs.
+
+    >>> certain = predict_distinct(np.ones((30, 3), dtype=bool), 5)
+    >>> certain.p_value(3), certain.accepted(0.01)
+    (1.0, (2, 4))
     """
     counts, runs = distinct_counts(found, size), len(found)
-    unseen = np.random.default_rng(1).binomial(size, 1 / (runs + 2), _SUBSETS)
-    spread = np.sqrt((runs + size) / (runs - size))
-    predicted: NDArray[np.int64] = np.rint(counts.mean() + (counts - counts.mean()) * spread).astype(np.int64) + unseen
-    return predicted
-
-
-def distinct_p(predicted: NDArray[np.int64], published: int) -> float:
-    """Return the two-sided p-value of the paper's number of distinct edges.
-
-    Args:
-        predicted: predictions; see `predict_distinct`.
-        published: number of distinct edges in all of the paper's runs together.
-
-    >>> distinct_p(predict_distinct(np.ones((10, 3), dtype=bool), 5), 3)
-    1.0
-    """
-    return float(min(1.0, 2 * min((predicted <= published).mean(), (predicted >= published).mean())))
-
-
-def accepted_counts(predicted: NDArray[np.int64], level: float) -> tuple[int, int]:
-    """Return the smallest and the largest number of distinct edges that do not count as a difference.
-
-    Args:
-        predicted: predictions; see `predict_distinct`.
-        level: largest p-value that counts as a difference.
-
-    >>> accepted_counts(predict_distinct(np.ones((30, 3), dtype=bool), 5), 0.01)
-    (3, 5)
-    """
-    counts = [count for count in range(int(predicted.max()) + 1) if distinct_p(predicted, count) >= level]
-    return counts[0], counts[-1]
+    unseen = 1 / (runs + 2)
+    variance = float(counts.var()) * runs / (runs - size) * (1 + size / runs)
+    return Prediction(float(counts.mean()) + size * unseen, variance + size * unseen * (1 - unseen), runs - 1)
 
 
 def detectable_difference(ours: Sequence[int], size: int, level: float) -> int:
