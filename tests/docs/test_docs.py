@@ -96,7 +96,7 @@ def test_every_public_name_is_in_the_reference():
     assert sorted(documented) == dn.__all__
 
 
-@pytest.mark.parametrize("package", ["divide", "proofs", "qpu", "qubo", "scoring", "solvers"])
+@pytest.mark.parametrize("package", ["divide", "inference", "proofs", "qpu", "qubo", "scoring", "solvers"])
 def test_every_public_name_of_a_package_is_in_the_reference(package):
     documented = {path.rpartition(".")[2] for path in re.findall(r"^::: (\S+)$", read("docs/reference/python.md"), re.M)}
     public = {name for name, value in vars(getattr(dn, package)).items() if name[0] != "_" and not ismodule(value)}
