@@ -34,22 +34,27 @@ def compute_joint(network: BayesianNetwork, targets: Sequence[str], evidence: Gi
     if network not in _models:
         _models[network] = to_pyagrum(network, numbered=True)
     model = _models[network]
-    engine = gum.LazyPropagation(model)
     index = {name: at for at, name in enumerate(network.names)}
     nodes = [index[name] for name in targets]
-    engine.eraseAllTargets()
-    if len(nodes) == 1:
-        engine.addTarget(nodes[0])
-    else:
-        engine.addJointTarget(set(nodes))
-    for name, code in evidence.hard.items():
-        engine.addEvidence(index[name], int(code))
-    for name, likelihood in evidence.soft.items():
-        engine.addEvidence(index[name], (likelihood / likelihood.max()).tolist())
+
+    def prepare() -> Any:
+        engine = gum.LazyPropagation(model)
+        engine.eraseAllTargets()
+        if len(nodes) == 1:
+            engine.addTarget(nodes[0])
+        else:
+            engine.addJointTarget(set(nodes))
+        for name, code in evidence.hard.items():
+            engine.addEvidence(index[name], int(code))
+        for name, likelihood in evidence.soft.items():
+            engine.addEvidence(index[name], (likelihood / likelihood.max()).tolist())
+        return engine
+
     arities = [len(states) for states in network.states.values()]
-    tree = engine.junctionTree()
+    tree = prepare().junctionTree()  # in pyAgrum 3.3.1, an engine that was asked for its tree fails on some questions
     cells = max((prod(arities[member] for member in tree.clique(at)) for at in tree.nodes()), default=1)
     check_size(max(cells, prod(arities[node] for node in nodes)), "this query")
+    engine = prepare()
     tensor = engine.posterior(nodes[0]) if len(nodes) == 1 else engine.jointPosterior(set(nodes))
     order = [str(name) for name in reversed(tensor.names)]  # the order of the axes of `toarray`
     values = np.asarray(tensor.toarray(), dtype=np.float64).reshape([arities[int(name)] for name in order])

@@ -89,11 +89,12 @@ class Relation:
             lines.append(f"  {path.text}  ({reason})")
         if not self.complete:
             lines.append(f"  only the {plural(len(self.paths), 'shortest path')} shown")
-        if not self.separated and self.separator is not None:
-            lines.append(f"they are independent if {', '.join(self.separator)} are also known" if self.separator else "")
+        if not self.separated and self.separator:
+            verb = "is" if len(self.separator) == 1 else "are"
+            lines.append(f"they are independent if {', '.join(self.separator)} {verb} also known")
         if not self.separated and self.separator is None:
             lines.append("no other variables make them independent")
-        return "\n".join(line for line in lines if line)
+        return "\n".join(lines)
 
 
 def explain(model: Any, first: str, second: str, given: Iterable[str] = (), most: int = MOST_PATHS) -> Relation:
@@ -112,7 +113,7 @@ def explain(model: Any, first: str, second: str, given: Iterable[str] = (), most
     >>> explain(load("lung-cancer"), "Smoker", "Xray")
     Smoker and Xray are dependent
       Smoker -> Cancer -> Xray  (open)
-    they are independent if Cancer are also known
+    they are independent if Cancer is also known
     """
     graph = find_graph(model)
     known = (given,) if isinstance(given, str) else tuple(given)
