@@ -513,7 +513,7 @@ class Learned(AnnotatedSolution):
     def save(
         self,
         path: str | os.PathLike[str],
-        safe: bool = False,
+        safe: bool | None = None,
         truth: BayesianNetwork | nx.DiGraph | Solution | None = None,
         title: str = "",
         command: str = "",
@@ -524,7 +524,8 @@ class Learned(AnnotatedSolution):
         Args:
             path: file with extension .html (interactive page), .json (complete result), .bif (network with probabilities),
                 .graphml, .dot, or .proof (proof of the score; see `dagneal check`).
-            safe: True to replace special characters in names and states by underscores in .bif, .graphml and .dot files.
+            safe: True to replace special characters in names and states by underscores in .bif, .graphml and .dot files. By
+                default, .bif files have readable names, and the original names as comments; see `write_network`.
             truth: network, graph or other result that the page compares with the learned graph.
             title: name of the data, shown on the page.
             command: command that repeats the run, shown on the page.

@@ -94,7 +94,13 @@ def test_complete_rows_from_every_source_agree(tmp_path):
     frame = data.frame().cast(pl.String)
     frame.write_csv(tmp_path / "rows.csv")
     expected = dn.predict(network, frame, "Cancer")
-    for source in (tmp_path / "rows.csv", frame.drop("Cancer"), pd.DataFrame(frame.to_dict(as_series=False)), data.frame(), frame.select(frame.columns[::-1])):
+    for source in (
+        tmp_path / "rows.csv",
+        frame.drop("Cancer"),
+        pd.DataFrame(frame.to_dict(as_series=False)),
+        data.frame(),
+        frame.select(frame.columns[::-1]),
+    ):
         assert dn.predict(network, source, "Cancer").equals(expected)
     stored = dn.predict(network, data, "Cancer")  # one prediction for each distinct row
     assert stored.height == len(data.weights)
@@ -110,7 +116,7 @@ def test_one_known_column_is_enough(tmp_path):
     for source in (frame, pd.DataFrame(frame.to_dict(as_series=False)), tmp_path / "one.csv"):
         prediction = dn.predict(network, source, "Cancer", unseen="missing")
         assert prediction["Cancer=True"][0] == pytest.approx(expected, abs=1e-12)
-    with pytest.raises(dn.InputError, match="there is no column 'Pollution'.*unseen='missing'"):
+    with pytest.raises(dn.InputError, match=r"there is no column 'Pollution'.*unseen='missing'"):
         dn.predict(network, frame, "Cancer")
 
 
@@ -118,7 +124,7 @@ def test_unseen_states_are_named_or_unknown():
     network = dn.load("lung-cancer")
     frame = network.sample(5, seed=1).frame().cast(pl.String)
     strange = frame.with_columns(Smoker=pl.Series(["sometimes", *frame["Smoker"][1:]]))
-    with pytest.raises(dn.InputError, match="'Smoker' has the value 'sometimes'.*unseen='missing'"):
+    with pytest.raises(dn.InputError, match=r"'Smoker' has the value 'sometimes'.*unseen='missing'"):
         dn.predict(network, strange, "Cancer")
     gap = frame.with_columns(Smoker=pl.Series([None, *frame["Smoker"][1:]]))
     assert dn.predict(network, strange, "Cancer", "missing").equals(dn.predict(network, gap, "Cancer"))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import dagneal as dn
+from dagneal.networks.bif import make_labels_safe
 from dagneal.networks.bundled import NAMES
-from dagneal.networks.formats import make_labels_safe
 
 pytestmark = pytest.mark.slow  # importing pgmpy takes seconds
 

@@ -57,7 +57,7 @@ def _spread(table, scope, names):
 
 
 def restrict(joint, network, given):
-    """Return the joint distribution times the likelihood of evidence, which is a state or a dict from states to likelihoods."""
+    """Return the joint distribution times the likelihood of evidence: a state, or a dict from states to likelihoods."""
     names = list(network.names)
     for name, value in given.items():
         states = network.states[name]

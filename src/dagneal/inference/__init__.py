@@ -8,6 +8,7 @@ from dagneal.inference.queries import (
     most_probable as most_probable,
     query as query,
 )
+from dagneal.inference.question import Answer as Answer, Question as Question, ask as ask, parse_question as parse_question
 from dagneal.inference.relations import Path as Path, Relation as Relation, blanket as blanket, explain as explain
 from dagneal.inference.rows import (
     impute as impute,

@@ -89,7 +89,7 @@ class Effect:
     def distribution(self) -> Distribution:
         """The distribution, if all members of the class agree. Otherwise an error."""
         if not self.identified:
-            raise InputError(f"{self.title} is not one distribution; {self._reasons()[-1]}; read the ranges instead")
+            raise InputError(f"{self.title} is not one distribution; {self.reasons[-1]}; read the ranges instead")
         return Distribution(self.states, self.low, ", ".join(filter(None, (f"do({self.do})", self.given))))
 
     def __getitem__(self, states: Any) -> Range:
@@ -106,8 +106,9 @@ class Effect:
         """What the numbers assume."""
         return f"{ASSUMPTION}, and that all edges of the network are causal" if self.trusted else ASSUMPTION
 
-    def _reasons(self) -> list[str]:
-        """Return sentences that explain a range."""
+    @property
+    def reasons(self) -> list[str]:
+        """Sentences that explain a range."""
         reasons = []
         if len(self.distributions) > 1 and (self.low != self.high).any():
             reasons.append(
@@ -124,7 +125,7 @@ class Effect:
     def __repr__(self) -> str:
         keys = list(Distribution(self.states, self.low))
         lines = [f"  {', '.join(key)}  {self[key]}" for key in keys]
-        return "\n".join([f"{self.title}, {self.assumption}", *lines, *self._reasons()])
+        return "\n".join([f"{self.title}, {self.assumption}", *lines, *self.reasons])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the effect as a dict for JSON."""

@@ -35,6 +35,14 @@ def read_codes(network: BayesianNetwork, data: Any, unseen: Unseen = "refuse", o
     """
     if unseen not in ("refuse", "missing"):
         raise InputError(f"unseen is {unseen!r}; give 'refuse' or 'missing'")
+    if not isinstance(data, str | os.PathLike):
+        return _match(network, data, unseen, optional)
+    with datafile.regular_files(data) as paths:  # standard input and pipes are copied, because they are read twice
+        return _match(network, paths[0] if len(paths) == 1 else data, unseen, optional)
+
+
+def _match(network: BayesianNetwork, data: Any, unseen: Unseen, optional: Sequence[str]) -> Codes:
+    """Return the rows of data as codes; see `read_codes`."""
     present = [name for name in network.names if name in set(_column_names(network, data))]
     absent = [name for name in network.names if name not in present and name not in optional]
     if not present or (absent and unseen == "refuse"):

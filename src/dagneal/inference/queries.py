@@ -126,8 +126,8 @@ def query(model: Any, targets: str | Sequence[str], given: Mapping[str, Any] | N
     >>> from dagneal.networks.bundled import load
     >>> query(load("lung-cancer"), "Cancer", given={"Smoker": "True", "Xray": "Positive"})
     P(Cancer | Smoker=True, Xray=Positive)
-      False  0.868421
-      True  0.131579
+      False  0.870504
+      True  0.129496
     """
     members = find_members(model)
     names = check_targets(members.first, targets)
@@ -150,7 +150,7 @@ def evidence_probability(model: Any, states: Mapping[str, Any], given: Mapping[s
 
     >>> from dagneal.networks.bundled import load
     >>> round(evidence_probability(load("lung-cancer"), {"Smoker": "True", "Xray": "Positive"}), 6)
-    0.0684
+    0.06672
     """
     members = find_members(model)
     condition, both = read_evidence(members.first, given), read_evidence(members.first, {**(given or {}), **states})

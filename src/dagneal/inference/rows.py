@@ -15,8 +15,8 @@ from dagneal.inference.elimination import (
     UNKNOWN,
     Codes,
     Elimination,
-    IndexedNetwork,
     EliminationOrder,
+    IndexedNetwork,
     check_size,
     groups,
 )
@@ -118,7 +118,7 @@ def row_log_likelihood(model: Any, data: Any, unseen: Unseen = "refuse") -> Floa
 
     >>> from dagneal.networks.bundled import load
     >>> row_log_likelihood(load("lung-cancer"), load("lung-cancer").expected_data(1000)).round(2).tolist()[:3]
-    [-0.92, -1.77, -3.22]
+    [-1.04, -1.89, -2.43]
     """
     members = find_members(model)
     codes = read_codes(members.first, data, unseen)

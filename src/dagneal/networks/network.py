@@ -113,7 +113,7 @@ class BayesianNetwork:
         if variable not in self.states:
             raise InputError(f"{variable!r} is not a variable of the network{hint(str(variable), self.names)}")
         parents, table = self.parents[variable], self.cpts[variable]
-        rows = np.indices(table.shape[:-1]).reshape(len(parents), -1)
+        rows = np.indices(table.shape[:-1]).reshape(len(parents), -1) if parents else ()
         columns = {
             parent: polars.Series(parent, self.states[parent], dtype=polars.String).gather(line.astype(np.uint32))
             for parent, line in zip(parents, rows, strict=True)
