@@ -5,8 +5,8 @@
 
 Parts:
 
-- `exact`: queries, predictions, most probable explanations and effects of interventions on 20 random networks and the bundled
-  networks, against brute force and pgmpy.
+- `exact`: queries, predictions, most probable explanations and effects of interventions on 20 random networks and the
+  bundled networks, against brute force and pgmpy.
 - `effects`: effects over the equivalence class, computed from the true parameters of 100 random DAGs. The range must contain
   the true effect, must equal the range over all members of the class, and must be one number exactly where all members
   agree.

@@ -7,7 +7,7 @@ import pytest
 import dagneal as dn
 from dagneal.graphs.dags import cpdag, orient
 from dagneal.graphs.knowledge import equivalence_class
-from dagneal.inference.effects import possible_parents
+from dagneal.inference.effects import class_graph, possible_parents
 from support.enumeration import (
     class_members,
     intervene,
@@ -50,7 +50,8 @@ def test_parent_sets_of_members_are_found_without_enumeration(seed):
         members = class_members(
             dag, lambda a, b, r=rules, q=required, i=index: bool(r.allowed[i[a], i[b]]) and (b, a) not in q
         )
-        graph = equivalence_class(dag, knowledge)
+        graph = class_graph(dag, knowledge)
+        assert set(graph.edges) == set(equivalence_class(dag, knowledge).edges)
         for chosen in (("v0",), ("v1", "v3"), ("v2", "v0", "v4")):
             expected = {tuple(frozenset(member.predecessors(name)) for name in chosen) for member in members}
             assert possible_parents(graph, chosen) == expected
@@ -100,8 +101,33 @@ def test_knowledge_narrows_a_range():
     known = dn.do(chain, {"a": "1"}, "b", knowledge={"tiers": [["a"], ["b"]]})
     assert known.identified
     assert known["1"] == pytest.approx((0.8, 0.8))
-    with pytest.raises(dn.InputError, match="forbidden edge a -> b; learn it with this knowledge"):
-        dn.do(chain, {"a": "1"}, "b", knowledge={"forbidden": ["a -> b"]})
+    other = dn.do(chain, {"a": "1"}, "b", knowledge={"forbidden": ["a -> b"]})  # another member obeys
+    assert other["1"] == pytest.approx((0.52, 0.52))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_knowledge_that_the_network_violates_selects_other_members(seed):
+    dag = random_dag(5, seed, 0.5)
+    rng = np.random.default_rng(seed)
+    edges = list(dag.edges)
+    forbidden = [edges[i] for i in rng.permutation(len(edges))[: rng.integers(1, 3)]]
+    members = class_members(dag, lambda a, b: (a, b) not in forbidden)
+    if not members:
+        with pytest.raises(dn.InputError, match="of the class have the forbidden edge|obeys all the knowledge"):
+            class_graph(dag, {"forbidden": forbidden})
+        return
+    graph = class_graph(dag, {"forbidden": forbidden})
+    assert set(graph.edges) == {edge for member in members for edge in member.edges}
+    for name in dag:
+        assert possible_parents(graph, [name]) == {(frozenset(member.predecessors(name)),) for member in members}
+
+
+def test_knowledge_that_no_member_obeys_is_refused():
+    network = dn.load("lung-cancer")
+    with pytest.raises(dn.InputError, match="all networks of the class have the forbidden edge Smoker -> Cancer"):
+        dn.do(network, {"Smoker": "True"}, "Cancer", knowledge={"forbidden": ["Smoker -> Cancer"]})
+    with pytest.raises(dn.InputError, match="no network of the class has the required edge Smoker -> Xray"):
+        dn.do(network, {"Smoker": "True"}, "Cancer", knowledge={"required": ["Smoker -> Xray"]})
 
 
 def test_the_knowledge_of_a_result_is_used():

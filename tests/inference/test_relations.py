@@ -46,7 +46,7 @@ def test_a_relation_is_explained_in_words():
     text = repr(explain(network, "Smoker", "Pollution"))
     assert text == "Smoker and Pollution are independent\n  Smoker -> Cancer <- Pollution  (blocked at Cancer)"
     assert "dependent given Xray" in repr(explain(network, "Smoker", "Pollution", ["Xray"]))
-    assert "no other variables make them independent" in repr(explain(network.dag, "Smoker", "Cancer"))
+    assert "no further known variables make them independent" in repr(explain(network.dag, "Smoker", "Cancer"))
     assert "independent if Cancer is also known" in repr(explain(network, "Smoker", "Xray"))
     assert "only the 1 shortest path shown" in repr(explain(dn.load("alarm-15"), "HRBP", "Catechol", most=1))
     with pytest.raises(dn.InputError, match="two different variables"):

@@ -21,8 +21,8 @@ import numpy as np
 from dagneal.base.errors import InputError, short_repr
 from dagneal.base.kernels import Floats
 from dagneal.base.text import plural
-from dagneal.graphs.dags import orient
-from dagneal.graphs.knowledge import as_knowledge, equivalence_class
+from dagneal.graphs.dags import cpdag, orient
+from dagneal.graphs.knowledge import as_knowledge
 from dagneal.inference.engine import compute_joint, log_evidence
 from dagneal.inference.evidence import Given, read_evidence
 from dagneal.inference.models import check_variable, find_network, find_state
@@ -216,24 +216,44 @@ def do(
 
 
 def class_graph(dag: nx.DiGraph, knowledge: Any) -> nx.DiGraph:
-    """Return the graph of the equivalence class of a DAG. Raise an error if the DAG violates the knowledge.
+    """Return the graph of the equivalence class of a DAG, without the members that violate background knowledge.
+
+    The DAG itself may violate the knowledge, if another member of its class obeys it.
 
     Args:
         dag: the DAG.
         knowledge: background knowledge, or None.
     """
-    rules = as_knowledge(knowledge)
-    if rules is not None:
-        names = list(dag)
-        rules.check(names, max(len(names) - 1, 0))
-        constraints = rules.constraints(names, max(len(names) - 1, 0))
-        for a, parent in enumerate(names):
-            for b, child in enumerate(names):
-                has, required = dag.has_edge(parent, child), bool(constraints.required[a, b])
-                if (has and not constraints.allowed[a, b]) or (required and not has):
-                    what = "lacks the required edge" if required else "has the forbidden edge"
-                    raise InputError(f"the network {what} {parent} -> {child}; learn it with this knowledge")
-    return equivalence_class(dag, rules)
+    graph, rules = cpdag(dag), as_knowledge(knowledge)
+    if rules is None:
+        return graph
+    names = list(dag)
+    rules.check(names, max(len(names) - 1, 0))
+    constraints = rules.constraints(names, max(len(names) - 1, 0))
+    index = {name: at for at, name in enumerate(names)}
+    for parent, child in rules.required:
+        if not graph.has_edge(parent, child):
+            raise InputError(
+                f"no network of the class has the required edge {parent} -> {child}; learn it with this knowledge"
+            )
+    fixed = []
+    for parent, child in graph.edges:
+        a, b = index[parent], index[child]
+        if constraints.required[a, b] or (graph.has_edge(child, parent) and not constraints.allowed[b, a]):
+            fixed.append((parent, child))
+        elif not graph.has_edge(child, parent) and not constraints.allowed[a, b]:
+            raise InputError(
+                f"all networks of the class have the forbidden edge {parent} -> {child}; learn the network with this knowledge"
+            )
+    graph = orient(graph, fixed)
+    member = graph
+    while edge := next(((a, b) for a, b in member.edges if member.has_edge(b, a) and (a, b) not in fixed), None):
+        member = orient(member, [edge])
+    if not nx.is_directed_acyclic_graph(member) or set(cpdag(member).edges) != set(cpdag(dag).edges):
+        raise InputError(
+            "no network of the equivalence class obeys all the knowledge; learn the network with this knowledge"
+        )
+    return graph
 
 
 def possible_parents(graph: nx.DiGraph, names: Sequence[str]) -> set[ParentSets]:

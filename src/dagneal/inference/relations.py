@@ -93,7 +93,7 @@ class Relation:
             verb = "is" if len(self.separator) == 1 else "are"
             lines.append(f"they are independent if {', '.join(self.separator)} {verb} also known")
         if not self.separated and self.separator is None:
-            lines.append("no other variables make them independent")
+            lines.append("no further known variables make them independent")
         return "\n".join(lines)
 
 
