@@ -2,9 +2,11 @@
 
 import io
 import json
+from contextlib import suppress
 
 import polars as pl
 import pytest
+from hypothesis import assume, given, strategies as st
 
 import dagneal as dn
 from dagneal.cli import main
@@ -86,6 +88,21 @@ def test_quoted_names_are_read_back(text):
     assert parse_question(f"P({quoted}={quoted})").states == {text: text}
     assert parse_question(f"P(x | z={{{quoted}, {quote_label(text + '2')}}})").given == {"z": [text, text + "2"]}
     assert parse_question(f"P(x | z={{{quoted}: 0.5, k: 1}})").given == {"z": {text: 0.5, "k": 1.0}}
+
+
+@given(st.text(max_size=12), st.text(max_size=12))
+def test_any_name_can_be_quoted(name, state):
+    assume(name != "other")
+    question = parse_question(f"P(other | {quote_label(name)}={quote_label(state)})")
+    assert question.given == {name: state}
+    question = parse_question(f"P(other | z={{{quote_label(name)}: 0.25, other: 1}})")
+    assert question.given == {"z": {name: 0.25, "other": 1.0}}
+
+
+@given(st.text(alphabet="P(){}|,=:'\" do\\ab1.", max_size=30))
+def test_any_text_gives_a_question_or_a_message(text):
+    with suppress(dn.InputError):
+        assert parse_question(f"P({text})").targets
 
 
 @pytest.mark.parametrize(

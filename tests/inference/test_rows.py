@@ -143,6 +143,10 @@ def test_numbers_are_binned_as_in_training():
     prediction = result.predict(new, "old")
     assert prediction["old"].to_list()[:2] == ["no", "yes"]
     assert prediction["old=yes"][2] == pytest.approx(result.query("old")["yes"])
+    for age, state in ((20, "below 40"), (40, "40 to 55"), ("54.9", "40 to 55"), (1e6, "55 and above")):
+        assert result.query("old", {"age": age})["yes"] == result.query("old", {"age": state})["yes"]
+    with pytest.raises(dn.InputError, match="'age' has no state 'young'; its states are 'below 40'"):
+        result.query("old", {"age": "young"})
 
 
 def test_an_ensemble_predicts_with_gaps_and_without():

@@ -24,7 +24,7 @@ LARGEST_TABLE = 1 << 25  # largest number of probabilities in a table of an elim
 CELLS = 1 << 21  # numbers in the largest table if many rows are processed at once; more rows are divided into chunks
 UNKNOWN = -1  # code of an unknown value
 
-Codes = NDArray[np.int64]
+Codes = NDArray[np.int32]
 
 
 class Factor(NamedTuple):

@@ -74,7 +74,7 @@ def log_evidence(network: BayesianNetwork, evidence: Given) -> float:
     """
     families = IndexedNetwork(network)
     index = {name: at for at, name in enumerate(network.names)}
-    codes = np.full((len(index), 1), UNKNOWN, dtype=np.int64)
+    codes = np.full((len(index), 1), UNKNOWN, dtype=np.int32)
     for name, code in evidence.hard.items():
         codes[index[name]] = code
     relevant = families.ancestors(index[name] for name in (*evidence.hard, *evidence.soft))

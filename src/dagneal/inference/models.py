@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite, nan
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from dagneal.base.errors import InputError, hint, short_repr
 from dagneal.base.kernels import Floats
+from dagneal.data.discretize import Bins
 from dagneal.networks.network import BayesianNetwork
 
 
@@ -95,7 +97,8 @@ def find_state(network: BayesianNetwork, name: str, state: Any) -> int:
     Args:
         network: the network.
         name: name of a variable.
-        state: name of the state. A number or a boolean stands for the state with this text.
+        state: name of the state. A number or a boolean stands for the state with this text, or for the interval that
+            contains the number.
     """
     states = network.states[name]
     text = state if isinstance(state, str) else str(state)
@@ -104,4 +107,11 @@ def find_state(network: BayesianNetwork, name: str, state: Any) -> int:
     folded = [label for label in states if label.casefold() == text.strip().casefold()]
     if len(folded) == 1 and text.strip().lower() in ("true", "false"):  # the spelling of booleans differs between sources
         return states.index(folded[0])
+    if (bins := Bins.from_states(states)) is not None:  # a number lies in one of the intervals
+        try:
+            number = float(state)
+        except (TypeError, ValueError):
+            number = nan
+        if isfinite(number):
+            return int(np.searchsorted(bins.at, number, side="right"))
     raise InputError(f"{name!r} has no state {short_repr(state)}; its states are {', '.join(map(repr, states))}")

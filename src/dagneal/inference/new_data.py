@@ -55,7 +55,7 @@ def _match(network: BayesianNetwork, data: Any, unseen: Unseen, optional: Sequen
     except InputError as error:
         advice = ", or treat such values as unknown with unseen='missing'"
         raise InputError(f"{error}{advice if 'is not a declared state' in str(error) else ''}") from error
-    codes = np.full((len(network.names), len(table.weights)), UNKNOWN, dtype=np.int64)
+    codes = np.full((len(network.names), len(table.weights)), UNKNOWN, dtype=np.int32)
     place = {name: at for at, name in enumerate(table.names)}
     for at, name in enumerate(network.names):
         if name in present:
@@ -124,7 +124,7 @@ def _add_column(data: Any, name: str) -> tuple[Any, str]:
 
 def _translation(
     own: Sequence[str], given: Sequence[str], name: str, unseen: Unseen, optional: bool
-) -> np.ndarray[Any, np.dtype[np.int64]]:
+) -> np.ndarray[Any, np.dtype[np.int32]]:
     """Return the code of each given state among the own states of a variable; -1 for unknown values."""
     place = {state: code for code, state in enumerate(own)}
     spelling = {state: code for code, state in enumerate(spell_booleans(own))}
@@ -140,4 +140,4 @@ def _translation(
             f"the data have the state {strange[0]!r} of {name!r}, but the network has only {states}; correct the data, or "
             "treat it as unknown with unseen='missing'"
         )
-    return np.array(codes, dtype=np.int64)
+    return np.array(codes, dtype=np.int32)

@@ -195,7 +195,7 @@ def most_probable(model: Any, given: Mapping[str, Any] | None = None) -> Explana
     evidence = read_evidence(network, given)
     families = IndexedNetwork(network)
     index = {name: at for at, name in enumerate(network.names)}
-    codes = np.full((len(index), 1), UNKNOWN, dtype=np.int64)
+    codes = np.full((len(index), 1), UNKNOWN, dtype=np.int32)
     for name, code in evidence.hard.items():
         codes[index[name]] = code
     unknown = tuple(np.flatnonzero(codes[:, 0] == UNKNOWN).tolist())

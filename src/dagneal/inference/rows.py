@@ -267,7 +267,7 @@ def sample(model: Any, rows: int, seed: int | None = None, given: Mapping[str, A
     if evidence.soft:
         raise InputError(f"the evidence for {next(iter(evidence.soft))!r} is soft; sample needs one state per variable")
     names = members.first.names
-    row = np.full((len(names), 1), UNKNOWN, dtype=np.int64)
+    row = np.full((len(names), 1), UNKNOWN, dtype=np.int32)
     for name, code in evidence.hard.items():
         row[names.index(name)] = code
     logs = np.array([log_likelihood_of_codes(IndexedNetwork(network), row)[0] for network in members.networks])
