@@ -113,7 +113,7 @@ def test_knowledge_that_the_network_violates_selects_other_members(seed):
     forbidden = [edges[i] for i in rng.permutation(len(edges))[: rng.integers(1, 3)]]
     members = class_members(dag, lambda a, b: (a, b) not in forbidden)
     if not members:
-        with pytest.raises(dn.InputError, match="of the class have the forbidden edge|obeys all the knowledge"):
+        with pytest.raises(dn.InputError, match=r"of the class have the forbidden edge|obeys all the knowledge"):
             class_graph(dag, {"forbidden": forbidden})
         return
     graph = class_graph(dag, {"forbidden": forbidden})
@@ -155,6 +155,15 @@ def test_an_intervention_without_support_is_stated():
         dn.do(network, {"b": "1"}, "c", knowledge={"required": ["a -> b", "a -> c", "b -> c"]})
     trusted = dn.do(network, {"b": "1"}, "c", trust_directions=True)
     assert trusted["1"].low == pytest.approx(0.5 * 0.5 + 0.5 * 0.8)
+
+
+def test_an_intervention_without_support_does_not_change_other_variables():
+    waste = dn.load("waste")
+    setting = {"FilterState": "Intact"}
+    effect = dn.do(waste, setting, "WasteType")
+    assert effect.identified
+    np.testing.assert_allclose(effect.low, dn.query(waste, "WasteType").probabilities, atol=1e-12)
+    assert not dn.do(waste, setting, "DustEmission").identified
 
 
 @pytest.mark.parametrize(

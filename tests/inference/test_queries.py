@@ -133,6 +133,35 @@ def test_evidence_of_many_variables_does_not_underflow():
     np.testing.assert_allclose(answer.probabilities, expected / expected.sum(), atol=1e-12)
 
 
+@pytest.mark.parametrize("n", [90, 400, 2_000])
+def test_evidence_of_many_children_does_not_underflow(n):
+    names = ["class", *(f"v{i}" for i in range(n))]
+    table = np.array([[1e-5, 1 - 1e-5], [2e-5, 1 - 2e-5]])
+    network = dn.BayesianNetwork(
+        dict.fromkeys(names, ("0", "1")),
+        {name: ("class",) if name != "class" else () for name in names},
+        {name: table if name != "class" else [0.999, 0.001] for name in names},
+    )
+    given = {f"v{i}": "0" if i < 60 + i % 2 * n else "1" for i in range(n)}
+    zeros = sum(state == "0" for state in given.values())
+    ratio = zeros * np.log(2) + (n - zeros) * np.log((1 - 2e-5) / (1 - 1e-5)) + np.log(0.001 / 0.999)
+    answer = dn.query(network, "class", given)
+    assert answer["0"] == pytest.approx(1 / (1 + np.exp(ratio)), rel=1e-9)
+    joint = dn.query(network, ["v1", "class"], {name: state for name, state in given.items() if name != "v1"})
+    assert joint.marginal("class")["1"] == pytest.approx(1, abs=1e-6)
+    assert joint.targets == ("v1", "class")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_both_ways_to_compute_a_query_agree(seed, monkeypatch):
+    network = random_network(6, seed, zeros=seed % 2 == 1)
+    asked = list(questions(network, seed))
+    expected = [dn.query(network, targets, given).probabilities for _, targets, given in asked]
+    monkeypatch.setattr("dagneal.inference.engine._MOST_EVIDENCE", -1)
+    for (_, targets, given), probabilities in zip(asked, expected, strict=True):
+        np.testing.assert_allclose(dn.query(network, targets, given).probabilities, probabilities, atol=1e-12)
+
+
 def grid(n):
     """Return a network whose graph is a grid, which has a large treewidth."""
     names = {(i, j): f"v{i}_{j}" for i, j in product(range(n), repeat=2)}

@@ -163,6 +163,28 @@ def test_an_ensemble_predicts_with_gaps_and_without():
     np.testing.assert_allclose(row_log_likelihood(mixture, complete), mixture.log_likelihood(complete), atol=1e-10)
 
 
+def test_rows_of_many_variables_do_not_underflow():
+    n = 2_000
+    names = ["class", *(f"v{i}" for i in range(n))]
+    table = np.array([[0.02, 0.98], [0.01, 0.99]])
+    network = dn.BayesianNetwork(
+        dict.fromkeys(names, ("0", "1")),
+        {name: ("class",) if name != "class" else () for name in names},
+        {name: table if name != "class" else [0.5, 0.5] for name in names},
+    )
+    codes = np.zeros((n + 1, 3), dtype=np.int64)
+    codes[1:, 1] = np.arange(n) % 70 > 0
+    codes[1:, 2] = np.arange(n) % 90 > 0
+    data = dn.Dataset(tuple(names), (("0", "1"),) * (n + 1), codes, np.ones(3, dtype=np.int64))
+    ones = codes[1:].sum(axis=0)
+    joint = np.log(0.5) + (n - ones) * np.log(table[:, :1]) + ones * np.log(table[:, 1:])  # one line per class
+    np.testing.assert_allclose(row_log_likelihood(network, data), joint[0], rtol=1e-12)
+    probabilities = dn.predict(network, data, "class")["class=0"].to_numpy()
+    np.testing.assert_allclose(probabilities, 1 / (1 + np.exp(joint[1] - joint[0])), atol=1e-9)
+    gaps = dn.Dataset(("class", "v7"), (("0", "1"),) * 2, codes[[0, 8]], data.weights)
+    assert row_log_likelihood(network, gaps, "missing")[0] == pytest.approx(np.log(0.5 * 0.02))
+
+
 def test_impossible_rows_are_named():
     network = dn.BayesianNetwork(
         {"a": ("0", "1"), "b": ("0", "1"), "c": ("0", "1")},

@@ -10,7 +10,7 @@ parent sets belongs to a member, and none is missed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, isfinite
 from typing import Any, NamedTuple
@@ -197,6 +197,8 @@ def do(
     values, used, unsupported = [], [], []
     for sets in possible_parents(graph, tuple(fixed)):
         value = _adjust(network, fixed, names, evidence, [plain(sets)[name] for name in fixed])
+        if value is None and not _may_change(graph, fixed, sets, {*names, *evidence.hard, *evidence.soft}):
+            value = query(network, names, given).probabilities
         if value is None:
             unsupported.append(plain(sets))
         else:
@@ -243,7 +245,7 @@ def class_graph(dag: nx.DiGraph, knowledge: Any) -> nx.DiGraph:
             fixed.append((parent, child))
         elif not graph.has_edge(child, parent) and not constraints.allowed[a, b]:
             raise InputError(
-                f"all networks of the class have the forbidden edge {parent} -> {child}; learn the network with this knowledge"
+                f"all networks of the class have the forbidden edge {parent} -> {child}; learn it with this knowledge"
             )
     graph = orient(graph, fixed)
     member = graph
@@ -338,6 +340,15 @@ def _adjust(
     result: Floats = weighted.sum(axis=tuple(range(len(targets), len(axes))))
     total = float(result.sum())
     return result / total if total > 0 else None
+
+
+def _may_change(graph: nx.DiGraph, fixed: Iterable[str], sets: ParentSets, others: set[str]) -> bool:
+    """Return whether some of the other variables may be descendants of intervened variables with the given parents."""
+    own = dict(zip(fixed, sets, strict=True))
+    edges = [(parent, name) for name, parents in own.items() for parent in parents]
+    edges += [(name, child) for name, parents in own.items() for child in graph.successors(name) if child not in parents]
+    member = orient(graph, edges)
+    return any(nx.descendants(member, name) & others for name in own)
 
 
 def _inverse_propensity(

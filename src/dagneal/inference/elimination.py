@@ -22,6 +22,8 @@ from dagneal.networks.network import BayesianNetwork
 
 LARGEST_TABLE = 1 << 25  # largest number of probabilities in a table of an elimination: 256 MB
 CELLS = 1 << 21  # numbers in the largest table if many rows are processed at once; more rows are divided into chunks
+_KEY_BITS = 62  # bits of a key of a pattern
+_AT_ONCE = 16  # factors that are multiplied before the product is scaled
 UNKNOWN = -1  # code of an unknown value
 
 Codes = NDArray[np.int32]
@@ -163,15 +165,27 @@ class Elimination:
     def __init__(self, factors: Iterable[Factor], plan: EliminationOrder, maximise: bool = False) -> None:
         self.log_scale: Floats = np.zeros(1)
         self.steps: list[tuple[int, Factor]] = []
-        remaining = list(factors)
+        remaining = []
+        for factor in factors:  # a factor of known variables is one number per row
+            if factor.scope:
+                remaining.append(factor)
+            else:
+                self._scale(factor)
         for at in plan.order:
             bucket = [factor for factor in remaining if at in factor.scope]
             remaining = [factor for factor in remaining if at not in factor.scope]
-            product = self._scale(multiply(bucket, at))
+            product = self._multiply(bucket, at)
             self.steps.append((at, product))
             table = product.table.max(axis=-1) if maximise else product.table.sum(axis=-1)
             remaining.append(Factor(product.scope[:-1], table))
-        self.rest = self._scale(multiply(remaining))
+        self.rest = self._multiply(remaining)
+
+    def _multiply(self, factors: Sequence[Factor], last: int | None = None) -> Factor:
+        """Return the product of factors, scaled to a largest value of 1 in each row; see `multiply`."""
+        product = multiply(factors[:_AT_ONCE], last)
+        for begin in range(_AT_ONCE, len(factors), _AT_ONCE):
+            product = multiply([self._scale(product), *factors[begin : begin + _AT_ONCE]], last)
+        return self._scale(product)
 
     def _scale(self, factor: Factor) -> Factor:
         """Return the factor with a largest value of 1 in each row, and add the log of its scale to `log_scale`."""
@@ -234,8 +248,15 @@ def groups(unknown: NDArray[np.bool_]) -> Mapping[tuple[int, ...], Ints]:
     Args:
         unknown: array of shape (variables, rows), which is true for an unknown value.
     """
-    patterns, inverse = np.unique(unknown, axis=1, return_inverse=True)
-    order = np.argsort(inverse.ravel(), kind="stable")
-    ends = np.cumsum(np.bincount(inverse.ravel(), minlength=patterns.shape[1]))
-    parts = np.split(order, ends[:-1])
-    return {tuple(np.flatnonzero(pattern).tolist()): part for pattern, part in zip(patterns.T, parts, strict=True)}
+    key = np.zeros(unknown.shape[1], dtype=np.int64)
+    bits = 0
+    for line in unknown[unknown.any(axis=1) & ~unknown.all(axis=1)]:
+        key = 2 * key + line
+        bits += 1
+        if bits == _KEY_BITS:
+            _, key = np.unique(key, return_inverse=True)
+            bits = int(key.max()).bit_length()
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    order = np.argsort(inverse, kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(inverse))[:-1])
+    return {tuple(np.flatnonzero(unknown[:, row]).tolist()): part for row, part in zip(first, parts, strict=True)}

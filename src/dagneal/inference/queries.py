@@ -12,8 +12,8 @@ import numpy as np
 
 from dagneal.base.errors import InputError, short_repr
 from dagneal.base.kernels import Floats
-from dagneal.inference.elimination import UNKNOWN, Elimination, IndexedNetwork, check_size
-from dagneal.inference.engine import compute_joint, log_evidence, soft_factors
+from dagneal.inference.elimination import UNKNOWN, Elimination, check_size
+from dagneal.inference.engine import compute_joint, index_evidence, log_evidence, soft_factors
 from dagneal.inference.evidence import Given, read_evidence
 from dagneal.inference.models import Members, check_variable, find_members, find_network
 from dagneal.networks.network import BayesianNetwork
@@ -193,17 +193,13 @@ def most_probable(model: Any, given: Mapping[str, Any] | None = None) -> Explana
     """
     network = find_network(model, "most_probable")
     evidence = read_evidence(network, given)
-    families = IndexedNetwork(network)
-    index = {name: at for at, name in enumerate(network.names)}
-    codes = np.full((len(index), 1), UNKNOWN, dtype=np.int32)
-    for name, code in evidence.hard.items():
-        codes[index[name]] = code
+    indexed, index, codes = index_evidence(network, evidence)
     unknown = tuple(np.flatnonzero(codes[:, 0] == UNKNOWN).tolist())
     everything = range(len(index))
-    scopes = [[member for member in scope if member in set(unknown)] for scope in families.scopes]
-    plan = families.plan(scopes, unknown)
+    scopes = [[member for member in scope if member in set(unknown)] for scope in indexed.scopes]
+    plan = indexed.plan(scopes, unknown)
     check_size(plan.cells, "the most probable explanation")
-    factors = [*families.condition(codes, unknown, everything), *soft_factors(index, evidence.soft)]
+    factors = [*indexed.condition(codes, unknown, everything), *soft_factors(index, evidence.soft)]
     elimination = Elimination(factors, plan, maximise=True)
     highest = float(elimination.log_total()[0])
     total = log_evidence(network, evidence)

@@ -127,17 +127,17 @@ def row_log_likelihood(model: Any, data: Any, unseen: Unseen = "refuse") -> Floa
     return result
 
 
-def log_likelihood_of_codes(families: IndexedNetwork, codes: Codes) -> Floats:
+def log_likelihood_of_codes(indexed: IndexedNetwork, codes: Codes) -> Floats:
     """Return the log-likelihood of the known values of each row.
 
     Args:
-        families: network.
+        indexed: network.
         codes: values of shape (variables, rows); -1 for unknown values.
     """
     result: Floats = np.empty(codes.shape[1])
     for unknown, rows in groups(codes == UNKNOWN).items():
         known = set(range(len(codes))) - set(unknown)
-        for chunk, factors, plan in _chunks(families, codes, unknown, rows, families.ancestors(known), unknown):
+        for chunk, factors, plan in _chunks(indexed, codes, unknown, rows, indexed.ancestors(known), unknown):
             result[chunk] = Elimination(factors, plan).log_total()
     return result
 
@@ -155,8 +155,8 @@ def posterior_of_rows(members: Members, codes: Codes, at: int) -> Floats:
     arity = len(members.first.states[members.first.names[at]])
     total = np.full((codes.shape[1], arity), -np.inf)
     for network, weight in zip(members.networks, members.weights, strict=True):
-        families = IndexedNetwork(network)
-        joint = _log_joint(families, codes, at, only_ratio=len(members.networks) == 1)
+        indexed = IndexedNetwork(network)
+        joint = _log_joint(indexed, codes, at, only_ratio=len(members.networks) == 1)
         total = np.logaddexp(total, joint + np.log(weight))
     top = total.max(axis=1, keepdims=True)
     impossible = np.flatnonzero(np.isneginf(top[:, 0]))
@@ -171,11 +171,11 @@ def posterior_of_rows(members: Members, codes: Codes, at: int) -> Floats:
     return result
 
 
-def fill(families: IndexedNetwork, codes: Codes, generator: np.random.Generator | None = None) -> Codes:
+def fill(indexed: IndexedNetwork, codes: Codes, generator: np.random.Generator | None = None) -> Codes:
     """Return the rows with all unknown values filled.
 
     Args:
-        families: network.
+        indexed: network.
         codes: values of shape (variables, rows); -1 for unknown values.
         generator: random generator that draws the values; None for the most probable combination.
     """
@@ -184,7 +184,7 @@ def fill(families: IndexedNetwork, codes: Codes, generator: np.random.Generator 
         if not unknown:
             continue
         everything = range(len(codes))
-        for chunk, factors, plan in _chunks(families, codes, unknown, rows, everything, unknown):
+        for chunk, factors, plan in _chunks(indexed, codes, unknown, rows, everything, unknown):
             elimination = Elimination(factors, plan, maximise=generator is None)
             if (bad := np.flatnonzero(np.isneginf(elimination.log_total()))).size:
                 row = chunk[bad[0]] + 1
@@ -198,26 +198,26 @@ def fill(families: IndexedNetwork, codes: Codes, generator: np.random.Generator 
     return filled
 
 
-def _log_joint(families: IndexedNetwork, codes: Codes, at: int, only_ratio: bool) -> Floats:
+def _log_joint(indexed: IndexedNetwork, codes: Codes, at: int, only_ratio: bool) -> Floats:
     """Return the log-probability of each state of a variable together with the known values of each row.
 
     With `only_ratio`, factors that are equal for all states may be left out.
     """
-    result: Floats = np.empty((codes.shape[1], families.arities[at]))
+    result: Floats = np.empty((codes.shape[1], indexed.arities[at]))
     unknown = codes == UNKNOWN
     if only_ratio:  # a known Markov blanket decides: the row then needs no other values
-        blanket = sorted(families.blanket(at))
+        blanket = sorted(indexed.blanket(at))
         others = np.ones(len(codes), dtype=bool)
         others[[*blanket, at]] = False
         unknown[np.ix_(others, ~unknown[blanket].any(axis=0))] = False
     for free, rows in groups(unknown).items():
         known = set(range(len(codes))) - set(free)
         if free == (at,) and only_ratio:
-            relevant = {each for each, scope in enumerate(families.scopes) if at in scope}
+            relevant = {each for each, scope in enumerate(indexed.scopes) if at in scope}
         else:
-            relevant = families.ancestors(known | {at})
+            relevant = indexed.ancestors(known | {at})
         eliminate = tuple(each for each in free if each != at)
-        for chunk, factors, plan in _chunks(families, codes, free, rows, relevant, eliminate):
+        for chunk, factors, plan in _chunks(indexed, codes, free, rows, relevant, eliminate):
             elimination = Elimination(factors, plan)
             table = elimination.rest.table
             with np.errstate(divide="ignore"):
@@ -226,7 +226,7 @@ def _log_joint(families: IndexedNetwork, codes: Codes, at: int, only_ratio: bool
 
 
 def _chunks(
-    families: IndexedNetwork,
+    indexed: IndexedNetwork,
     codes: Codes,
     unknown: Sequence[int],
     rows: Any,
@@ -235,13 +235,13 @@ def _chunks(
 ) -> Iterator[tuple[Any, list[Any], EliminationOrder]]:
     """Yield rows with their factors and the order of elimination. Tables of a chunk have a limited size."""
     free, members = set(unknown), set(relevant)
-    scopes = [[member for member in families.scopes[at] if member in free] for at in members]
-    plan = families.plan(scopes, eliminate)
+    scopes = [[member for member in indexed.scopes[at] if member in free] for at in members]
+    plan = indexed.plan(scopes, eliminate)
     check_size(plan.cells, "the computation for rows with these gaps" if len(free) < len(codes) else "the computation")
     step = max(1, CELLS // max(plan.cells, 1))
     for begin in range(0, len(rows), step):
         chunk = rows[begin : begin + step]
-        yield chunk, families.condition(codes[:, chunk], free, members), plan
+        yield chunk, indexed.condition(codes[:, chunk], free, members), plan
 
 
 def sample(model: Any, rows: int, seed: int | None = None, given: Mapping[str, Any] | None = None) -> Dataset:
@@ -282,10 +282,10 @@ def sample(model: Any, rows: int, seed: int | None = None, given: Mapping[str, A
     return Dataset.from_codes(names, list(members.first.states.values()), np.concatenate(parts, axis=1))
 
 
-def _draw(families: IndexedNetwork, row: Codes, count: int, generator: np.random.Generator) -> Codes:
+def _draw(indexed: IndexedNetwork, row: Codes, count: int, generator: np.random.Generator) -> Codes:
     """Return `count` rows that are drawn given the known values of one row."""
     unknown = tuple(np.flatnonzero(row[:, 0] == UNKNOWN).tolist())
     codes = np.repeat(row, count, axis=1)
-    for _, factors, plan in _chunks(families, row, unknown, np.zeros(1, dtype=np.int64), range(len(row)), unknown):
+    for _, factors, plan in _chunks(indexed, row, unknown, np.zeros(1, dtype=np.int64), range(len(row)), unknown):
         Elimination(factors, plan).go_back(codes, generator)
     return codes
