@@ -58,6 +58,12 @@ def test_effects_are_ranges_unless_knowledge_decides(capsys, tmp_path):
         assert plain["assumption"].startswith("assuming no hidden common causes")
 
 
+def test_options_for_effects_need_an_intervention(capsys):
+    for words in (["--tiers", "Smoker:Cancer"], ["--trust-directions"]):
+        status, _, err = run(capsys, "query", "lung-cancer", "P(Cancer | Smoker=True)", *words)
+        assert (status, "--trust-directions only matter in a question with do(...)" in err) == (2, True)
+
+
 def test_hostile_names_can_be_asked(capsys, tmp_path):
     network = random_network(5, 3, hostile=True)
     path = str(tmp_path / "hostile.bif")

@@ -36,7 +36,7 @@ def add_options(command: Parser) -> None:
         action="store_true",
         help="take the direction of every edge as causal (default: all members of the equivalence class)",
     )
-    add_knowledge_options(command)
+    add_knowledge_options(command, probabilities=False)
 
 
 def run(options: argparse.Namespace) -> None:

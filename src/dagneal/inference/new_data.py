@@ -91,14 +91,21 @@ def _read(network: BayesianNetwork, data: Any, present: Sequence[str], unseen: U
     """Read the columns that are present. Values that are not states become `(other)` where they may be unknown."""
     states = {}
     for name in present:
-        other = unseen == "missing" or name in optional
-        states[name] = [*network.states[name], *([OTHER_STATE] if other and OTHER_STATE not in network.states[name] else [])]
+        labels = _stripped(network.states[name])
+        other = (unseen == "missing" or name in optional) and OTHER_STATE not in labels
+        states[name] = [*labels, *([OTHER_STATE] if other else [])]
     if isinstance(data, np.ndarray):
         return read(data, names=list(network.names), states=states, missing="state", merge="no")
     if len(present) == 1:
         data, padding = _add_column(data, present[0])
         return read(data, columns=[*present, padding], states=states, missing="state", merge="no")
     return read(data, columns=list(present), states=states, missing="state", merge="no")
+
+
+def _stripped(states: Sequence[str]) -> Sequence[str]:
+    """Return states without spaces around them, as `read` removes them from values. Keep the spaces if states differ in them."""
+    labels = [state.strip() for state in states]
+    return labels if len(set(labels)) == len(labels) else states
 
 
 def _add_column(data: Any, name: str) -> tuple[Any, str]:
@@ -126,7 +133,7 @@ def _translation(
     own: Sequence[str], given: Sequence[str], name: str, unseen: Unseen, optional: bool
 ) -> np.ndarray[Any, np.dtype[np.int32]]:
     """Return the code of each given state among the own states of a variable; -1 for unknown values."""
-    place = {state: code for code, state in enumerate(own)}
+    place = {state: code for code, state in enumerate(_stripped(own))} | {state: code for code, state in enumerate(own)}
     spelling = {state: code for code, state in enumerate(spell_booleans(own))}
     codes, strange = [], []
     for state, spelt in zip(given, spell_booleans(given), strict=True):

@@ -104,6 +104,8 @@ def ask(model: Any, text: str, knowledge: Any = None, trust_directions: bool = F
         if question.states:
             return Answer(question, effect[tuple(question.states[name] for name in question.targets)], effect)
         return Answer(question, effect, effect)
+    if knowledge is not None or trust_directions:
+        raise InputError("background knowledge and trust_directions=True only matter in a question with do(...); omit them")
     if question.states:
         return Answer(question, evidence_probability(model, question.states, question.given))
     return Answer(question, query(model, question.targets, question.given))
