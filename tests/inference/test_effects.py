@@ -97,6 +97,11 @@ def test_knowledge_narrows_a_range():
     effect = dn.do(chain, {"a": "1"}, "b")
     assert effect["1"] == pytest.approx((0.52, 0.8))
     assert str(effect["1"]) == "0.52 to 0.8"
+    assert effect.frame().to_dict(as_series=False) == {
+        "b": ["0", "1"],
+        "low": pytest.approx([0.2, 0.52]),
+        "high": pytest.approx([0.48, 0.8]),
+    }
     assert effect.parent_sets in (({"a": ()}, {"a": ("b",)}), ({"a": ("b",)}, {"a": ()}))
     known = dn.do(chain, {"a": "1"}, "b", knowledge={"tiers": [["a"], ["b"]]})
     assert known.identified

@@ -79,6 +79,7 @@ def test_a_distribution_is_read_by_state():
         ("Cancr", {}, "'Cancr' is not a variable of the network; did you mean 'Cancer'?"),
         ("Cancer", {"Smok": "True"}, "did you mean 'Smoker'"),
         ("Cancer", {"Smoker": "often"}, "'Smoker' has no state 'often'; its states are 'False', 'True'"),
+        ("Cancer", {"Xray": "Positiv"}, "its states are 'Negative', 'Positive'; did you mean 'Positive'?"),
         ("Cancer", {"Cancer": "True"}, "both a target and given"),
         ([], {}, "targets is empty"),
         (["Cancer", "Cancer"], {}, "twice"),

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, isfinite
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -26,8 +26,11 @@ from dagneal.graphs.knowledge import as_knowledge
 from dagneal.inference.engine import compute_joint, log_evidence
 from dagneal.inference.evidence import Given, read_evidence
 from dagneal.inference.models import check_variable, find_network, find_state
-from dagneal.inference.queries import Distribution, check_targets, query, refuse_known
+from dagneal.inference.queries import Distribution, check_targets, query, refuse_known, state_frame
 from dagneal.networks.network import BayesianNetwork
+
+if TYPE_CHECKING:
+    import polars
 
 ASSUMPTION = "assuming no hidden common causes"
 AGREEMENT = 1e-9  # members of a class agree if their probabilities differ by at most this much
@@ -95,6 +98,10 @@ class Effect:
     def __getitem__(self, states: Any) -> Range:
         low, high = (Distribution(self.states, values)[states] for values in (self.low, self.high))
         return Range(low, high)
+
+    def frame(self) -> polars.DataFrame:
+        """Return the effect as a polars frame: a column for each variable, and the columns `low` and `high`."""
+        return state_frame(self.states, {"low": self.low, "high": self.high})
 
     @property
     def title(self) -> str:

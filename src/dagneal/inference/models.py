@@ -114,4 +114,6 @@ def find_state(network: BayesianNetwork, name: str, state: Any) -> int:
             number = nan
         if isfinite(number):
             return int(np.searchsorted(bins.at, number, side="right"))
-    raise InputError(f"{name!r} has no state {short_repr(state)}; its states are {', '.join(map(repr, states))}")
+    raise InputError(
+        f"{name!r} has no state {short_repr(state)}; its states are {', '.join(map(repr, states))}{hint(text, states)}"
+    )

@@ -53,8 +53,9 @@ def _match(network: BayesianNetwork, data: Any, unseen: Unseen, optional: Sequen
     try:
         table = data if isinstance(data, Dataset) else _read(network, data, present, unseen, optional)
     except InputError as error:
-        advice = ", or treat such values as unknown with unseen='missing'"
-        raise InputError(f"{error}{advice if 'is not a declared state' in str(error) else ''}") from error
+        problem, unknown, _ = str(error).partition("; declare it, or correct the data")
+        advice = "; correct the data, or treat such values as unknown with unseen='missing'"
+        raise InputError(problem + (advice if unknown else "")) from error
     codes = np.full((len(network.names), len(table.weights)), UNKNOWN, dtype=np.int32)
     place = {name: at for at, name in enumerate(table.names)}
     for at, name in enumerate(network.names):

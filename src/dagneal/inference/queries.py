@@ -81,17 +81,7 @@ class Distribution:
 
     def frame(self) -> polars.DataFrame:
         """Return the distribution as a polars frame: a column for each variable, and the column `probability`."""
-        import polars
-
-        rows = np.indices(self.probabilities.shape).reshape(len(self.states), -1)
-        columns = [
-            polars.Series(name, labels, dtype=polars.String).gather(line.astype(np.uint32))
-            for (name, labels), line in zip(self.states.items(), rows, strict=True)
-        ]
-        title = "probability"
-        while title in self.states:
-            title += " "
-        return polars.DataFrame([*columns, polars.Series(title, self.probabilities.ravel())])
+        return state_frame(self.states, {"probability": self.probabilities})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the distribution as a dict for JSON."""
@@ -111,6 +101,27 @@ class Distribution:
         lines = [f"  {', '.join(states)}  {self[states]:.6g}" for states, _ in zip(self, range(_SHOWN), strict=False)]
         more = self.probabilities.size - len(lines)
         return "\n".join([self.title, *lines, *([f"  and {more:,} more"] if more else [])])
+
+
+def state_frame(states: Mapping[str, tuple[str, ...]], values: Mapping[str, Floats]) -> polars.DataFrame:
+    """Return a polars frame with one row for each combination of states.
+
+    Args:
+        states: states by variable.
+        values: arrays with one axis per variable, by title of their column.
+    """
+    import polars
+
+    rows = np.indices([len(labels) for labels in states.values()]).reshape(len(states), -1)
+    columns = [
+        polars.Series(name, labels, dtype=polars.String).gather(line.astype(np.uint32))
+        for (name, labels), line in zip(states.items(), rows, strict=True)
+    ]
+    for title, table in values.items():
+        while title in states:
+            title += " "
+        columns.append(polars.Series(title, table.ravel()))
+    return polars.DataFrame(columns)
 
 
 def query(model: Any, targets: str | Sequence[str], given: Mapping[str, Any] | None = None) -> Distribution:
