@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from dagneal.base.errors import InputError, hint, short_repr
+from dagneal.base.errors import InputError, first_few, hint, short_repr
 from dagneal.base.kernels import Floats
 from dagneal.data.discretize import Bins
 from dagneal.networks.network import BayesianNetwork
@@ -114,6 +114,5 @@ def find_state(network: BayesianNetwork, name: str, state: Any) -> int:
             number = nan
         if isfinite(number):
             return int(np.searchsorted(bins.at, number, side="right"))
-    raise InputError(
-        f"{name!r} has no state {short_repr(state)}; its states are {', '.join(map(repr, states))}{hint(text, states)}"
-    )
+    known = first_few([repr(label) for label in states], most=10)
+    raise InputError(f"{name!r} has no state {short_repr(state)}; its states are {known}{hint(text, states)}")

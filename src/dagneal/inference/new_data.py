@@ -104,7 +104,7 @@ def _read(network: BayesianNetwork, data: Any, present: Sequence[str], unseen: U
 
 
 def _stripped(states: Sequence[str]) -> Sequence[str]:
-    """Return states without spaces around them, as `read` removes them from values. Keep the spaces if states differ in them."""
+    """Return states without spaces around them, as `read` removes them from values. If states would be equal, keep them."""
     labels = [state.strip() for state in states]
     return labels if len(set(labels)) == len(labels) else states
 
