@@ -15,8 +15,7 @@ import harness
 import numpy as np
 
 import dagneal as dn
-from dagneal.networks.bif import format_bif, parse_bif
-from dagneal.networks.formats import make_labels_safe
+from dagneal.networks.bif import format_bif, make_labels_safe, parse_bif
 
 PYAGRUM = """
 import json, sys, numpy as np, pyagrum as gum

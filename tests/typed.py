@@ -29,6 +29,16 @@ def learn_in_steps(path: str, sampler: dimod.Sampler) -> nx.DiGraph:
     return dn.learn(data, seed=1).dag
 
 
+def ask_a_result(path: str) -> float:
+    result = dn.learn(path)
+    answer: dn.inference.Distribution = result.query("Cancer", given={"Smoker": "yes", "Xray": {"positive": 0.8}})
+    effect: dn.inference.Effect = result.do({"Smoker": "no"}, "Cancer")
+    low, high = effect["yes"]
+    print(result.predict(path, "Cancer").height, result.impute(path).columns, result.log_likelihood(path).sum())
+    print(dn.predict(result.ensemble(), path, "Cancer"), dn.inference.explain(result, "Smoker", "Cancer").paths[0].open)
+    return answer["yes"] + low + high
+
+
 def learn_with_objects(path: str, sampler: dimod.Sampler) -> list[dn.Learned]:
     annealer = dn.Anneal(sampler, num_reads=100, encoding=dn.PAPER, repair=False)
     solvers: list[dn.Solver] = [

@@ -8,6 +8,7 @@ from dagneal.base.version import __version__ as __version__
 if TYPE_CHECKING:  # `X as X` marks a name as exported for type checkers
     from dagneal import (
         divide as divide,
+        inference as inference,
         proofs as proofs,
         qpu as qpu,
         qubo as qubo,
@@ -38,6 +39,9 @@ if TYPE_CHECKING:  # `X as X` marks a name as exported for type checkers
     from dagneal.graphs.dags import cpdag as cpdag
     from dagneal.graphs.directions import Direction as Direction
     from dagneal.graphs.knowledge import Knowledge as Knowledge, read_knowledge as read_knowledge
+    from dagneal.inference.effects import do as do
+    from dagneal.inference.queries import query as query
+    from dagneal.inference.rows import impute as impute, predict as predict
     from dagneal.learning import learn as learn
     from dagneal.networks.bif import read_bif as read_bif, write_bif as write_bif
     from dagneal.networks.bundled import load as load
@@ -84,6 +88,9 @@ _NAMES = {
     "graphs.dags": ("cpdag",),
     "graphs.directions": ("Direction",),
     "graphs.knowledge": ("Knowledge", "read_knowledge"),
+    "inference.effects": ("do",),
+    "inference.queries": ("query",),
+    "inference.rows": ("impute", "predict"),
     "learning": ("learn",),
     "networks.bif": ("read_bif", "write_bif"),
     "networks.bundled": ("load",),
@@ -103,7 +110,7 @@ _NAMES = {
     "strategies.auto": ("Auto",),
     "strategies.classical": ("Exact", "Exhaustive", "OrderSearch"),
 }
-_PACKAGES = ("divide", "proofs", "qpu", "qubo", "scoring", "solvers")  # less common names
+_PACKAGES = ("divide", "inference", "proofs", "qpu", "qubo", "scoring", "solvers")  # less common names
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = sorted([*_MODULES, *_PACKAGES])  # noqa: PLE0605

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from math import isclose, isnan
@@ -36,6 +36,8 @@ from dagneal.data.cautions import Caution
 from dagneal.data.dataset import Dataset
 from dagneal.graphs.dags import check_variables, graph_from_edges
 from dagneal.graphs.knowledge import as_knowledge, equivalence_class
+from dagneal.inference import effects, queries, relations, rows
+from dagneal.inference.new_data import Unseen
 from dagneal.networks.comparison import Comparison, compare
 from dagneal.networks.formats import FORMATS, PAGE, network_dict, read_structure, write_network
 from dagneal.networks.network import BayesianNetwork, fit
@@ -60,6 +62,9 @@ from dagneal.strategies.proving import describe_proof
 from dagneal.strategies.solve import as_dataset
 
 if TYPE_CHECKING:
+    import polars
+
+    from dagneal.base.kernels import Floats
     from dagneal.proofs.alternatives import NearOptimal
 
 PROOF = ".proof"  # ending of files with proofs
@@ -125,10 +130,13 @@ class Learned(AnnotatedSolution):
         return f"Learned({size}, {self.score_name} = {self.score:.3f}, {quality})"
 
     def _repr_html_(self) -> str:
-        """Return a drawing of the graph for notebooks."""
+        """Return the key figures and a drawing of the graph for notebooks."""
+        from html import escape
+
         from dagneal.report.page import draw_html
 
-        return draw_html(self)
+        size = "" if self.data_summary is None else f", {self.data_summary.rows:,} rows"
+        return f"<p>{escape(repr(self))}{size}</p>{draw_html(self)}"
 
     @property
     def cpdag(self) -> nx.DiGraph:
@@ -349,6 +357,114 @@ class Learned(AnnotatedSolution):
         scorer = Scorer(self._need_data("save", "dn.learn(data)"), self._need_score("save"), self.knowledge)
         return describe_proof(prove(complete_table(scorer, self.max_parents), self.dag).proof, scorer)
 
+    def query(self, targets: str | Sequence[str], given: Mapping[str, Any] | None = None) -> queries.Distribution:
+        """Return the exact distribution of one or several variables, given evidence; see `dagneal.query`.
+
+        Args:
+            targets: name of a variable, or a list of names for their joint distribution.
+            given: evidence by variable.
+        """
+        return queries.query(self.network, targets, given)
+
+    def most_probable(self, given: Mapping[str, Any] | None = None) -> queries.Explanation:
+        """Return the most probable states of all variables; see `dagneal.inference.most_probable`.
+
+        Args:
+            given: evidence by variable; see `dagneal.query`.
+        """
+        return queries.most_probable(self.network, given)
+
+    def do(
+        self,
+        interventions: Mapping[str, Any],
+        targets: str | Sequence[str],
+        given: Mapping[str, Any] | None = None,
+        trust_directions: bool = False,
+    ) -> effects.Effect:
+        """Return the distribution of variables after an intervention, assuming no hidden common causes; see `dagneal.do`.
+
+        The background knowledge of this result restricts the equivalence class.
+
+        Args:
+            interventions: state that each intervened variable is set to.
+            targets: name of a variable, or a list of names for their joint distribution.
+            given: evidence that is observed after the intervention; see `dagneal.query`.
+            trust_directions: True to take the direction of every edge as causal, also of reversible edges.
+        """
+        return effects.do(self.network, interventions, targets, given, self.knowledge, trust_directions)
+
+    def predict(self, data: Any, target: str, unseen: Unseen = "refuse") -> polars.DataFrame:
+        """Predict one variable for each row, from the values of the other variables; see `dagneal.predict`.
+
+        Args:
+            data: new rows: a file, a frame, an array or a `Dataset`.
+            target: variable to predict.
+            unseen: `"refuse"`, or `"missing"` to treat unseen states and absent columns as unknown.
+        """
+        return rows.predict(self.network, data, target, unseen)
+
+    def impute(
+        self, data: Any, method: rows.Method = "joint", seed: int | None = None, unseen: Unseen = "refuse"
+    ) -> polars.DataFrame:
+        """Fill the missing values of each row; see `dagneal.impute`.
+
+        Args:
+            data: rows: a file, a frame, an array or a `Dataset`.
+            method: `"joint"`, `"each"` or `"sample"`.
+            seed: seed of `"sample"`; None for a new seed.
+            unseen: `"refuse"`, or `"missing"` to fill unseen states and absent columns too.
+        """
+        return rows.impute(self.network, data, method, seed, unseen)
+
+    def log_likelihood(self, data: Any, unseen: Unseen = "refuse") -> Floats:
+        """Return the log-likelihood of each row, in order; see `dagneal.inference.row_log_likelihood`.
+
+        Args:
+            data: rows: a file, a frame, an array or a `Dataset`.
+            unseen: `"refuse"`, or `"missing"` to treat unseen states and absent columns as unknown.
+        """
+        return rows.row_log_likelihood(self.network, data, unseen)
+
+    def sample(self, count: int, seed: int | None = None, given: Mapping[str, Any] | None = None) -> Dataset:
+        """Draw independent random rows, given values of some variables; see `dagneal.inference.sample`.
+
+        Args:
+            count: number of rows.
+            seed: seed of the random generator; None for a new seed.
+            given: states by variable that all rows have.
+        """
+        return rows.sample(self.network, count, seed, given)
+
+    def blanket(self, variable: str) -> list[str]:
+        """Return the Markov blanket of a variable; see `dagneal.inference.blanket`.
+
+        Args:
+            variable: name of the variable.
+        """
+        self._check_network("Markov blanket")
+        return relations.blanket(self.dag, variable)
+
+    def explain(self, first: str, second: str, given: Iterable[str] = ()) -> relations.Relation:
+        """Explain why two variables are dependent or independent; see `dagneal.inference.explain`.
+
+        Args:
+            first: a variable.
+            second: another variable.
+            given: known variables.
+        """
+        self._check_network("path between variables")
+        return relations.explain(self.dag, first, second, given)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the graph with matplotlib, and return the axes. It needs `dagneal[plot]`.
+
+        Args:
+            axes: axes to draw into; None for a new figure.
+        """
+        from dagneal.report.network_plot import plot_network
+
+        return plot_network(self, axes)
+
     def to_networkx(self) -> nx.DiGraph:
         """Return the graph as a networkx DiGraph. Nodes and edges are sorted by the order of the columns.
 
@@ -423,7 +539,7 @@ class Learned(AnnotatedSolution):
     def save(
         self,
         path: str | os.PathLike[str],
-        safe: bool = False,
+        safe: bool | None = None,
         truth: BayesianNetwork | nx.DiGraph | Solution | None = None,
         title: str = "",
         command: str = "",
@@ -434,7 +550,8 @@ class Learned(AnnotatedSolution):
         Args:
             path: file with extension .html (interactive page), .json (complete result), .bif (network with probabilities),
                 .graphml, .dot, or .proof (proof of the score; see `dagneal check`).
-            safe: True to replace special characters in names and states by underscores in .bif, .graphml and .dot files.
+            safe: True to replace special characters in names and states by underscores in .bif, .graphml and .dot files. By
+                default, .bif files have readable names, and the original names as comments; see `write_network`.
             truth: network, graph or other result that the page compares with the learned graph.
             title: name of the data, shown on the page.
             command: command that repeats the run, shown on the page.

@@ -47,7 +47,12 @@ def test_the_readme_has_at_most_80_lines():
     assert len(read("README.md").splitlines()) <= 80
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith(("guides/", "tutorials/")) or "/" not in page])
+LISTS = ("decisions.md", "glossary.md")  # pages to look something up, which grow with the project
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.startswith(("guides/", "tutorials/")) or (page not in LISTS and "/" not in page)]
+)
 def test_a_guide_has_at_most_150_lines(page):
     assert len(read(f"docs/{page}").splitlines()) <= 150
 
@@ -96,7 +101,7 @@ def test_every_public_name_is_in_the_reference():
     assert sorted(documented) == dn.__all__
 
 
-@pytest.mark.parametrize("package", ["divide", "proofs", "qpu", "qubo", "scoring", "solvers"])
+@pytest.mark.parametrize("package", ["divide", "inference", "proofs", "qpu", "qubo", "scoring", "solvers"])
 def test_every_public_name_of_a_package_is_in_the_reference(package):
     documented = {path.rpartition(".")[2] for path in re.findall(r"^::: (\S+)$", read("docs/reference/python.md"), re.M)}
     public = {name for name, value in vars(getattr(dn, package)).items() if name[0] != "_" and not ismodule(value)}
@@ -195,7 +200,15 @@ def test_the_examples_of_the_guide_to_solvers_run(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "page", ["quick-start.md", "tutorials/analyst.md", "tutorials/annealing.md", "guides/use.md", "guides/custom-solver.md"]
+    "page",
+    [
+        "quick-start.md",
+        "tutorials/analyst.md",
+        "tutorials/annealing.md",
+        "guides/use.md",
+        "guides/ask.md",
+        "guides/custom-solver.md",
+    ],
 )
 def test_the_output_of_examples_is_current(page, tmp_path):
     examples = runpy.run_path(str(DOCS / "examples.py"))
@@ -208,7 +221,14 @@ def test_the_output_of_examples_is_current(page, tmp_path):
 @pytest.mark.slow
 def test_the_commands_for_beginners_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    pages = ("docs/quick-start.md", "docs/guides/use.md", "docs/guides/confidence.md", "docs/guides/page.md", "README.md")
+    pages = (
+        "docs/quick-start.md",
+        "docs/guides/use.md",
+        "docs/guides/ask.md",
+        "docs/guides/confidence.md",
+        "docs/guides/page.md",
+        "README.md",
+    )
     lines = [line for page in pages for line in read(page).splitlines()]
     commands = [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("    dagneal ")]
     rides = "ride,city,rain,temperature\n" + "".join(

@@ -13,10 +13,18 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dagneal as dn
+from dagneal.networks.bif import make_labels_safe, safe_labels
 from dagneal.networks.bundled import NAMES
-from dagneal.networks.formats import _safe_labels, graphml, make_labels_safe, read_structure, write_network
+from dagneal.networks.formats import graphml, read_structure, write_network
+from support.enumeration import random_network
 from support.networks import equal_networks, odd_network
 
+# A program that prints what pyAgrum reads from a BIF file.
+PYAGRUM = """
+import json, sys, pyagrum as gum
+bn = gum.loadBN(sys.argv[1])
+print(json.dumps({name: list(bn.variable(name).labels()) for name in bn.names()}))
+"""
 WORDS = ["Asy/Patch", "a b", "1", "x,y", "ä", "if", "-", "a_b"]
 
 
@@ -66,7 +74,7 @@ def test_graphml_is_read_back_unchanged_or_rejected_if_not_valid_xml(names):
 
 @given(st.lists(st.one_of(st.sampled_from(WORDS), st.text(max_size=8)), unique=True, max_size=12))
 def test_safe_labels_are_distinct_identifiers(labels):
-    safe = _safe_labels(labels)
+    safe = safe_labels(labels)
     assert list(safe) == labels
     assert len(set(safe.values())) == len(labels)
     assert all(word.isascii() and word.isidentifier() for word in safe.values())
@@ -97,6 +105,45 @@ def test_pyagrum_reads_networks_with_safe_labels(tmp_path):
         assert tuple(labels) == ours.states[name]
         assert parents == sorted(ours.parents[name])
         assert np.allclose(values, sorted(np.round(ours.cpts[name].ravel(), 9)))
+
+
+def test_pyagrum_reads_hostile_names_and_dagneal_restores_them(tmp_path):
+    for seed in range(6):
+        network = random_network(6, seed, hostile=True)
+        path = tmp_path / f"{seed}.bif"
+        write_network(network, path)
+        assert equal_networks(read_structure(path), network)
+        assert read_structure(path).name == network.name
+        done = subprocess.run([sys.executable, "-c", PYAGRUM, str(path)], capture_output=True, text=True, check=True)
+        assert sorted(map(len, json.loads(done.stdout).values())) == sorted(map(len, network.states.values()))
+        write_network(network, path, safe=True)
+        assert read_structure(path).names == make_labels_safe(network).names
+
+
+def test_plain_names_stay_unchanged_in_bif_files(tmp_path):
+    states = {"a-b": ("0", "1"), "x.y": ("yes", "no"), "_": ("True", "-1")}
+    network = dn.BayesianNetwork(states, dict.fromkeys(states, ()), {name: [0.5, 0.5] for name in states})
+    write_network(network, tmp_path / "a.bif")
+    text = (tmp_path / "a.bif").read_text()
+    assert "original name" not in text
+    write_network(network, tmp_path / "b.bif", safe=False)
+    assert (tmp_path / "b.bif").read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (r'"Asy/Patch"', r'"Asy\q"', "line 4: the original name is not a JSON text"),
+        (r'"Asy/Patch"', r'"a b"', "two variables have the same original name"),
+    ],
+)
+def test_damaged_original_names_are_reported(tmp_path, old, new, message):
+    write_network(odd_network(), tmp_path / "a.bif")
+    text = (tmp_path / "a.bif").read_text()
+    assert old in text
+    (tmp_path / "a.bif").write_text(text.replace(old, new))
+    with pytest.raises(dn.InputError, match=message):
+        read_structure(tmp_path / "a.bif")
 
 
 @pytest.mark.parametrize(
@@ -154,8 +201,10 @@ def test_edges_can_be_edited_if_the_file_has_no_probabilities(tmp_path):
 def test_names_that_bif_cannot_represent_are_rejected(tmp_path, letters):
     network = dn.BayesianNetwork({"a": (f"x{letters}", "y")}, {"a": ()}, {"a": [0.5, 0.5]})
     with pytest.raises(dn.InputError, match="cannot be written in BIF"):
-        dn.write_bif(network, tmp_path / "net.bif")
+        dn.write_bif(network, tmp_path / "net.bif", safe=False)
     assert not (tmp_path / "net.bif").exists()
+    dn.write_bif(network, tmp_path / "restorable.bif")
+    assert dn.read_bif(tmp_path / "restorable.bif").states == network.states
     write_network(network, tmp_path / "safe.bif", safe=True)
     assert dn.read_bif(tmp_path / "safe.bif").names == ("a",)
 

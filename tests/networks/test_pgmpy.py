@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import dagneal as dn
+from dagneal.networks.bif import make_labels_safe
 from dagneal.networks.bundled import NAMES
-from dagneal.networks.formats import make_labels_safe
+from support.enumeration import random_network
 
 pytestmark = pytest.mark.slow  # importing pgmpy takes seconds
 
@@ -51,6 +52,17 @@ def both(tmp_path_factory):
     process = subprocess.run([sys.executable, "-c", PROGRAM, *paths.values()], capture_output=True, text=True, check=True)
     theirs = json.loads(process.stdout)
     return {name: (network, theirs[paths[name]]) for name, network in ours.items()}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pgmpy_reads_files_with_replaced_names(seed, tmp_path):
+    network = random_network(5, seed, hostile=True)
+    path = str(tmp_path / "hostile.bif")
+    dn.write_bif(network, path)
+    process = subprocess.run([sys.executable, "-c", PROGRAM, path], capture_output=True, text=True, check=True)
+    theirs = json.loads(process.stdout)[path]
+    assert sorted(len(states[0]) for _, states, _ in theirs.values()) == sorted(map(len, network.states.values()))
+    assert sorted(np.ravel(values).size for _, _, values in theirs.values()) == sorted(t.size for t in network.cpts.values())
 
 
 @pytest.mark.parametrize("name", [*NAMES, "learned", "binned"])

@@ -136,6 +136,6 @@ def save_outputs(learned: Learned, options: argparse.Namespace, truth: Any = Non
     command = shlex.join(["dagneal", *to_arguments(options.command, options.configuration)])
     for path in options.output:
         with warn_on_failure(f"saving {path}"):
-            learned.save(path, options.safe_labels, truth, title, command, options.near_misses)
+            learned.save(path, options.safe_labels or None, truth, title, command, options.near_misses)
             written.append(path)
     return written

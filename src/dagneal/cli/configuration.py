@@ -19,6 +19,7 @@ from dagneal.cli.parsing import Help, Parser, join_names, parse_value, split_nam
 
 COMMANDS = (
     *("learn", "confidence", "check", "sample", "encode", "compare", "score", "fit", "convert"),
+    *("query", "predict", "impute"),
     *("plan", "reproduce", "networks", "resume", "warm-up"),
 )
 _EXCLUDED = ("help", "config")  # not part of a configuration

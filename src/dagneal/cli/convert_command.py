@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> None:
     if os.path.realpath(options.source) == os.path.realpath(options.target):
         raise InputError(f"{options.target} is both input and output; give another output file")
     network = read_structure(options.source)
-    write_network(network, options.target, options.safe_labels)
+    write_network(network, options.target, options.safe_labels or None)
     dag = get_dag(network)
     edges = dag.number_of_edges()
     report = {"file": options.target, "variables": len(dag), "edges": edges}

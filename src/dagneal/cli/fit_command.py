@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> None:
     data = read_data_of(dag, options)
     network = fit(dag, data, prior)
     for path in options.output:
-        write_network(network, path, options.safe_labels)
+        write_network(network, path, options.safe_labels or None)
     parameters = sum(table.size - table.size // table.shape[-1] for table in network.cpts.values())
     report = {"file": options.output[0], "files": options.output, "rows": data.rows, "parameters": parameters}
     text = f"{parameters:,} free parameters fitted to {data.rows:,} rows, written to {', '.join(options.output)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from dagneal.scoring.table import ScoreTable
 
 NETWORK_HELP = ".bif, .json or .graphml file, or name from `dagneal networks`"
+MODEL_HELP = ".bif file, .json file of a result or an ensemble, or name from `dagneal networks`"
 # Options that change the data, the score or the parent sets, so they cannot be used with a score file.
 _DATA_OPTIONS = (
     *("columns", "drop", "bins", "rare", "weights", "states", "missing", "merge", "codes", "score", "max_parents"),
@@ -194,6 +196,45 @@ def read_graph(source: str) -> Any:
     from dagneal.networks.formats import get_dag, read_structure
 
     return get_dag(read_structure(source))
+
+
+def read_model(source: str) -> Any:
+    """Return a model that can be asked: a network, a result with probabilities, or an ensemble.
+
+    Args:
+        source: path of a .bif or .json file, or name of a bundled network.
+    """
+    from dagneal.networks.formats import read_network
+
+    if Path(source).suffix.lower() == ".json":
+        try:
+            plain = json.loads(Path(source).read_text(encoding="utf-8-sig"))
+        except (OSError, ValueError, RecursionError):
+            return read_network(source)  # it reports the error
+        if isinstance(plain, dict) and plain.get("kind") == "ensemble":
+            from dagneal.confidence.ensemble import load_ensemble
+
+            return load_ensemble(source)
+        if isinstance(plain, dict) and "cpts" in plain and "format_version" in plain:
+            from dagneal.result import load_result
+
+            return load_result(source)
+    return read_network(source)
+
+
+def add_unseen(command: Parser) -> None:
+    """Add the option `--unseen`.
+
+    Args:
+        command: parser of the command.
+    """
+    command.add_argument(
+        "--unseen",
+        choices=("refuse", "missing"),
+        default="refuse",
+        metavar="HOW",
+        help="values that are not states of the network, and absent columns: refuse (default), or missing (unknown)",
+    )
 
 
 def _bins(given: list[str]) -> dict[str, str] | None:

@@ -14,24 +14,26 @@ if TYPE_CHECKING:
     from dagneal.graphs.knowledge import Edge, Knowledge
 
 
-def add_knowledge_options(command: Parser) -> None:
+def add_knowledge_options(command: Parser, probabilities: bool = True) -> None:
     """Add the options for background knowledge.
 
     Args:
         command: parser of the command.
+        probabilities: True to add the option `--probability`, which only changes scores.
     """
     group = command.add_argument_group("background knowledge")
     edge: dict[str, Any] = {"action": "append", "default": [], "metavar": "A:B"}
     group.add_argument("--require", dest="required", help="require the edge from A to B (may be repeated)", **edge)
     group.add_argument("--forbid", dest="forbidden", help="forbid the edge from A to B (may be repeated)", **edge)
-    group.add_argument(
-        "--probability",
-        dest="probabilities",
-        action="append",
-        default=[],
-        metavar="A:B=P",
-        help="prior probability of the edge from A to B (may be repeated)",
-    )
+    if probabilities:
+        group.add_argument(
+            "--probability",
+            dest="probabilities",
+            action="append",
+            default=[],
+            metavar="A:B=P",
+            help="prior probability of the edge from A to B (may be repeated)",
+        )
     group.add_argument("--roots", type=split_names, default=[], metavar="A,B", help="variables that must have no parents")
     group.add_argument("--leaves", type=split_names, default=[], metavar="A,B", help="variables that must have no children")
     group.add_argument("--tiers", metavar="A,B:C,D", help="ordered groups of variables; no edge leads to an earlier group")
@@ -55,7 +57,7 @@ def read_knowledge_options(options: argparse.Namespace, names: Sequence[str]) ->
         tiers=_tiers(options.tiers, names) if options.tiers else (),
         roots=options.roots,
         leaves=options.leaves,
-        probabilities=_probabilities(options.probabilities, names),
+        probabilities=_probabilities(getattr(options, "probabilities", []), names),
     )
     if options.knowledge:
         knowledge |= as_knowledge(_file_or_json(options.knowledge)) or Knowledge()

@@ -160,14 +160,11 @@ def _check_samples(options: argparse.Namespace, solver: Any) -> None:
 def _read(options: argparse.Namespace) -> tuple[Dataset | ScoreTable, Any, dict[str, Any]]:
     """Return three values: data or scores, the true graph, and a dictionary of other arguments of `dagneal.learn`."""
     from dagneal.graphs.dags import check_variables
-    from dagneal.networks.bif import check_names
     from dagneal.networks.formats import check_characters
     from dagneal.scoring.table import ScoreTable
 
     data = read_table(options) or read_data(options)
     for path in [] if options.safe_labels else options.output:
-        if path.lower().endswith(".bif") and not isinstance(data, ScoreTable):
-            check_names([*data.names, *(state for states in data.states for state in states)])
         check_characters(data.names, path)
     truth, initial = (read_graph(source) if source else None for source in (options.truth, options.initial))
     for graph, source in ((truth, options.truth), (initial, options.initial)):

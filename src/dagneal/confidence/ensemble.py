@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,10 +23,15 @@ from dagneal.confidence.measures import same_states
 from dagneal.data.dataset import Dataset
 from dagneal.data.reading import read
 from dagneal.graphs.knowledge import as_knowledge
+from dagneal.inference import queries, rows
+from dagneal.inference.new_data import Unseen
 from dagneal.networks.network import BayesianNetwork, fit_tables
 from dagneal.runtime.run import DEFAULT_RUN, Run
 from dagneal.scoring.scores import Dirichlet, Score, as_score
 from dagneal.strategies.solve import as_dataset, refuse_unknown
+
+if TYPE_CHECKING:
+    import polars
 
 FORMAT_VERSION = 1
 KIND = "ensemble"
@@ -145,6 +150,25 @@ class Ensemble:
                 "the ensemble and the data differ in variables or states; read the data with states=ensemble.networks[0]"
             )
         return rows
+
+    def query(self, targets: str | Sequence[str], given: Mapping[str, Any] | None = None) -> queries.Distribution:
+        """Return the exact distribution of one or several variables, given evidence; see `dagneal.query`.
+
+        Args:
+            targets: name of a variable, or a list of names for their joint distribution.
+            given: evidence by variable.
+        """
+        return queries.query(self, targets, given)
+
+    def predict(self, data: Any, target: str, unseen: Unseen = "refuse") -> polars.DataFrame:
+        """Predict one variable for each row, from the values of the other variables; see `dagneal.predict`.
+
+        Args:
+            data: new rows: a file, a frame, an array or a `Dataset`.
+            target: variable to predict.
+            unseen: `"refuse"`, or `"missing"` to treat unseen states and absent columns as unknown.
+        """
+        return rows.predict(self, data, target, unseen)
 
     def sample(self, rows: int, seed: int | None = None) -> Dataset:
         """Draw independent random rows from the mixture.

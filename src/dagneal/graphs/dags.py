@@ -9,6 +9,8 @@ import networkx as nx
 
 from dagneal.base.errors import InputError
 
+Edges = set[tuple[str, str]]
+
 
 def dag_from_parents(parents: Mapping[str, Iterable[str]]) -> nx.DiGraph:
     """Return the graph in which each variable has the given parents. The nodes are in the order of the keys of `parents`.
@@ -122,6 +124,31 @@ def cpdag(graph: nx.DiGraph, fixed: Iterable[tuple[str, str]] = ()) -> nx.DiGrap
     } | set(fixed)
     undirected = {edge for edge in graph.edges if edge not in directed}
     undirected |= {(b, a) for a, b in undirected}
+    return _complete(graph, adjacent, directed, undirected)
+
+
+def orient(graph: nx.DiGraph, edges: Iterable[tuple[str, str]]) -> nx.DiGraph:
+    """Return a CPDAG with more directed edges, and with all directions that follow from them by Meek's rules.
+
+    The result represents the DAGs of the class that have the given edges. There must be at least one such DAG.
+
+    Args:
+        graph: a result of `cpdag` or `orient`, in which a reversible edge is present in both directions.
+        edges: edges (parent, child) of the graph.
+
+    >>> chain = cpdag(dag_from_parents({"a": [], "b": ["a"], "c": ["b"]}))
+    >>> sorted(orient(chain, [("a", "b")]).edges)
+    [('a', 'b'), ('b', 'c')]
+    """
+    adjacent = {node: set(graph.predecessors(node)) | set(graph.successors(node)) for node in graph}
+    new = set(edges)
+    directed = {(a, b) for a, b in graph.edges if not graph.has_edge(b, a)} | new
+    undirected = set(graph.edges) - directed - {(b, a) for a, b in new}
+    return _complete(graph, adjacent, directed, undirected)
+
+
+def _complete(nodes: Iterable[str], adjacent: Mapping[str, set[str]], directed: Edges, undirected: Edges) -> nx.DiGraph:
+    """Return a graph with all directions that follow by Meek's rules."""
     changed = True
     while changed:
         forced = {(a, b) for a, b in undirected if _is_forced(a, b, adjacent, directed, undirected)}
@@ -129,12 +156,9 @@ def cpdag(graph: nx.DiGraph, fixed: Iterable[tuple[str, str]] = ()) -> nx.DiGrap
         directed |= forced
         undirected -= forced | {(b, a) for a, b in forced}
     result = nx.DiGraph()
-    result.add_nodes_from(graph)
+    result.add_nodes_from(nodes)
     result.add_edges_from(directed | undirected)
     return result
-
-
-Edges = set[tuple[str, str]]
 
 
 def _is_forced(a: str, b: str, adjacent: Mapping[str, set[str]], directed: Edges, undirected: Edges) -> bool:

@@ -6,9 +6,10 @@ The reader supports the features of public benchmark files: quoted and unquoted 
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import isfinite, prod
@@ -29,6 +30,15 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _NOT_QUOTABLE = re.compile('["\\r\\n\ud800-\udfff]')  # no encoding can write lone surrogates
+_KEYWORDS = ("network", "variable", "probability", "property", "type", "discrete", "table", "default")
+# Names that pyAgrum reads. It reads no quotes except around the name of the network.
+_READABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_READABLE_STATE = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*|-?[0-9]+")
+_ORIGINAL = "original name of"  # begins the comments with names that were replaced
+_STORED = re.compile(
+    rf'^// {_ORIGINAL} (?:network|variable (?P<variable>\S+)|state (?P<owner>\S+) (?P<state>\S+)) (?P<original>".*")\s*$',
+    re.MULTILINE,
+)
 _UNQUOTED = re.compile(r"[A-Za-z0-9_.<>=+\-/%&]+")
 
 
@@ -59,7 +69,8 @@ def parse_bif(text: str, where: str = "BIF") -> BayesianNetwork:
     ... probability ( coin ) { table 0.5, 0.5; }''', "coin")
     BayesianNetwork(coin: 1 variables, 0 edges)
     """
-    return _Parser(text, where).network()
+    network = _Parser(text, where).network()
+    return _restore_names(network, text, where) if _ORIGINAL in text else network
 
 
 class _Parser:
@@ -258,44 +269,143 @@ class _Parser:
         return self.states[variable].index(state)
 
 
-def write_bif(network: BayesianNetwork, path: str | os.PathLike[str]) -> None:
+def write_bif(network: BayesianNetwork, path: str | os.PathLike[str], safe: bool | None = None) -> None:
     """Write a network as a BIF file. Reading the file gives the same network.
 
     Args:
         network: network to write.
         path: path of the file.
+        safe: None to replace only names that pyAgrum cannot read, and to store the original names as comments, which
+            `read_bif` reads; True to replace all special characters for good; False to write all names unchanged.
     """
+    text = format_bif(make_labels_safe(network) if safe else network, restorable=safe is None)
     with atomic_write(path) as file:
-        file.write(format_bif(network).encode())
+        file.write(text.encode())
 
 
-def format_bif(network: BayesianNetwork) -> str:
+def format_bif(network: BayesianNetwork, restorable: bool = True) -> str:
     """Return a network as BIF text.
+
+    Args:
+        network: network to write.
+        restorable: True to replace names that pyAgrum cannot read, and to store the original names as comments; False to
+            write all names unchanged.
 
     >>> from dagneal.networks.bundled import load
     >>> parse_bif(format_bif(load("waste"))).dag.edges == load("waste").dag.edges
     True
     """
-    lines = [f"network {_quote(network.name)} {{", "}"]
-    for name, states in network.states.items():
-        labels = ", ".join(map(_quote, states))
-        lines += [f"variable {_quote(name)} {{", f"  type discrete [ {len(states)} ] {{ {labels} }};", "}"]
+    title, names = network.name, {name: name for name in network.names}
+    labels = {name: dict(zip(states, states, strict=True)) for name, states in network.states.items()}
+    if restorable:
+        title = network.name if not _NOT_QUOTABLE.search(network.name) else safe_labels([network.name])[network.name]
+        names = safe_labels(network.names, _READABLE_NAME)
+        labels = {name: safe_labels(states, _READABLE_STATE) for name, states in network.states.items()}
+    comments = _name_comments(network, title, names, labels)
+    lines = [f"network {_quote(title)} {{", "}", *comments]
+    for name, states in labels.items():
+        words = ", ".join(map(_quote, states.values()))
+        lines += [f"variable {_quote(names[name])} {{", f"  type discrete [ {len(states)} ] {{ {words} }};", "}"]
     for name, table in network.cpts.items():
         parents = network.parents[name]
-        condition = f" | {', '.join(map(_quote, parents))}" if parents else ""
-        lines.append(f"probability ( {_quote(name)}{condition} ) {{")
-        for row in product(*(range(len(network.states[p])) for p in parents)):
-            given = ", ".join(_quote(network.states[p][i]) for p, i in zip(parents, row, strict=True))
+        condition = f" | {', '.join(_quote(names[parent]) for parent in parents)}" if parents else ""
+        lines.append(f"probability ( {_quote(names[name])}{condition} ) {{")
+        words_of = [list(map(_quote, labels[parent].values())) for parent in parents]
+        for row in product(*map(range, table.shape[:-1])):
+            given = ", ".join(words[at] for words, at in zip(words_of, row, strict=True))
             head = f"({given})" if parents else "table"
             lines.append(f"  {head} {', '.join(repr(float(v)) for v in table[row])};")
         lines.append("}")
     return "\n".join(lines) + "\n"
 
 
-def check_names(names: Iterable[str]) -> None:
-    """Check that all given names can be written in a BIF file."""
-    for name in names:
-        _quote(name)
+def _name_comments(
+    network: BayesianNetwork, title: str, names: Mapping[str, str], labels: Mapping[str, Mapping[str, str]]
+) -> list[str]:
+    """Return the comments with the original names of everything that has another name in the file."""
+    comments = []
+    if title != network.name:
+        comments.append(f"// {_ORIGINAL} network {json.dumps(network.name)}")
+    for name, states in labels.items():
+        if names[name] != name:
+            comments.append(f"// {_ORIGINAL} variable {names[name]} {json.dumps(name)}")
+        changed = [(label, state) for state, label in states.items() if label != state]
+        comments += [f"// {_ORIGINAL} state {names[name]} {label} {json.dumps(state)}" for label, state in changed]
+    if comments:
+        comments.insert(0, "// Some programs cannot read all names of this network. dagneal reads the original names below.")
+    return comments
+
+
+def _restore_names(network: BayesianNetwork, text: str, where: str) -> BayesianNetwork:
+    """Return a network with the original names that are stored as comments in its BIF text."""
+    names = {name: name for name in network.names}
+    states = {name: {state: state for state in own} for name, own in network.states.items()}
+    title = network.name
+    for match in _STORED.finditer(text):
+        variable, owner, state = match["variable"], match["owner"], match["state"]
+        try:
+            original = str(json.loads(match["original"]))
+        except ValueError as error:
+            line = text.count("\n", 0, match.start()) + 1
+            raise InputError(f"{where}, line {line}: the original name is not a JSON text; correct or remove it") from error
+        if variable is not None:
+            if variable in names:  # a variable that was renamed since keeps its new name
+                names[variable] = original
+        elif owner is None:
+            title = original
+        elif state in states.get(owner, {}):
+            states[owner][state] = original
+    if len(set(names.values())) < len(names):
+        raise InputError(f"{where}: two variables have the same original name; correct the comments with original names")
+    return BayesianNetwork(
+        {names[name]: tuple(own.values()) for name, own in states.items()},
+        {names[name]: tuple(names[parent] for parent in parents) for name, parents in network.parents.items()},
+        {names[name]: table for name, table in network.cpts.items()},
+        title,
+    )
+
+
+def make_labels_safe(network: BayesianNetwork) -> BayesianNetwork:
+    """Return a copy of a network whose names and states are plain identifiers.
+
+    A plain identifier has only letters, digits and underscores, and does not begin with a digit.
+
+    Args:
+        network: network to copy.
+    """
+    names = safe_labels(network.names)
+    return BayesianNetwork(
+        {names[name]: tuple(safe_labels(states).values()) for name, states in network.states.items()},
+        {names[name]: tuple(names[p] for p in parents) for name, parents in network.parents.items()},
+        {names[name]: table for name, table in network.cpts.items()},
+        safe_labels([network.name])[network.name],
+    )
+
+
+def safe_labels(labels: Iterable[str], readable: re.Pattern[str] | None = None) -> dict[str, str]:
+    """Return a plain identifier for each label. Different labels have different identifiers.
+
+    Args:
+        labels: labels to replace.
+        readable: pattern of labels that stay unchanged; None to replace all labels that are not plain identifiers.
+
+    >>> safe_labels(["Asy/Patch", "Asy Patch", "3", "table"])
+    {'Asy/Patch': 'Asy_Patch', 'Asy Patch': 'Asy_Patch_2', '3': '_3', 'table': 'table_'}
+    """
+    given = list(labels)
+    kept = {label for label in given if readable is not None and readable.fullmatch(label) and label not in _KEYWORDS}
+    identifiers: dict[str, str] = {}
+    used = set(kept)
+    for label in given:
+        plain = re.sub(r"[^A-Za-z0-9_]", "_", str(label)) or "_"
+        plain = f"_{plain}" if plain[0].isdigit() else plain
+        plain = f"{plain}_" if plain in _KEYWORDS else plain
+        word, number = plain, 2
+        while word in used:
+            word, number = f"{plain}_{number}", number + 1
+        identifiers[label] = label if label in kept else word
+        used.add(identifiers[label])
+    return identifiers
 
 
 def _quote(name: str) -> str:
@@ -304,5 +414,5 @@ def _quote(name: str) -> str:
         return name
     if _NOT_QUOTABLE.search(name):
         why = "it contains a quote, a line break or an invalid character"
-        raise InputError(f"the name {name!r} cannot be written in BIF: {why}; rename it, or write with safe=True")
+        raise InputError(f"the name {name!r} cannot be written in BIF: {why}; rename it, or leave out safe=False")
     return f'"{name}"'

@@ -17,6 +17,7 @@ from dagneal.base.files import atomic_write, check_format
 from dagneal.base.text import fit_text
 from dagneal.graphs.dags import check_acyclic
 from dagneal.graphs.directions import Direction
+from dagneal.networks.bif import format_bif, make_labels_safe, safe_labels
 from dagneal.networks.network import BayesianNetwork
 
 FORMATS = (".json", ".bif", ".graphml", ".dot")
@@ -107,28 +108,28 @@ def network_dict(network: BayesianNetwork) -> dict[str, Any]:
     }
 
 
-def write_network(network: BayesianNetwork | nx.DiGraph, path: str | os.PathLike[str], safe: bool = False) -> None:
+def write_network(network: BayesianNetwork | nx.DiGraph, path: str | os.PathLike[str], safe: bool | None = None) -> None:
     """Write a network or a graph to a file. The ending of the file name selects the format.
 
     Args:
         network: a network with probabilities, or a graph. A graph cannot be written as .bif.
         path: path of a .json, .bif, .graphml or .dot file.
-        safe: True to replace special characters in names and states, for tools that need plain identifiers.
+        safe: True to replace special characters in names and states, for tools that need plain identifiers. By default, only
+            .bif files have other names, and only for names that pyAgrum cannot read; the file then also contains the
+            original names, which `read_bif` restores. False to write all names unchanged.
     """
     check_format(path, FORMATS)
     if safe:
         if isinstance(network, BayesianNetwork):
             network = make_labels_safe(network)
         else:
-            network = nx.relabel_nodes(network, _safe_labels(network))
+            network = nx.relabel_nodes(network, safe_labels(network))
     suffix = Path(path).suffix.lower()
     dag = get_dag(network)
     if suffix == ".bif":
         if not isinstance(network, BayesianNetwork):
             raise InputError(f"{path}: the graph has no probabilities, but .bif files need them; use `dagneal fit`")
-        from dagneal.networks.bif import format_bif
-
-        text = format_bif(network)
+        text = format_bif(network, restorable=safe is None)
     elif suffix == ".json":
         plain = {"variables": list(dag), "edges": [list(edge) for edge in dag.edges]}
         text = json.dumps(network_dict(network) if isinstance(network, BayesianNetwork) else plain, indent=1) + "\n"
@@ -136,39 +137,6 @@ def write_network(network: BayesianNetwork | nx.DiGraph, path: str | os.PathLike
         text = graphml(dag) if suffix == ".graphml" else dot(dag)
     with atomic_write(path) as file:
         file.write(text.encode())
-
-
-def make_labels_safe(network: BayesianNetwork) -> BayesianNetwork:
-    """Return a copy of a network whose names and states are plain identifiers.
-
-    A plain identifier has only letters, digits and underscores, and does not begin with a digit.
-
-    Args:
-        network: network to copy.
-
-    >>> _safe_labels(["Asy/Patch", "Asy Patch", "3"])
-    {'Asy/Patch': 'Asy_Patch', 'Asy Patch': 'Asy_Patch_2', '3': '_3'}
-    """
-    names = _safe_labels(network.names)
-    return BayesianNetwork(
-        {names[name]: tuple(_safe_labels(states).values()) for name, states in network.states.items()},
-        {names[name]: tuple(names[p] for p in parents) for name, parents in network.parents.items()},
-        {names[name]: table for name, table in network.cpts.items()},
-        next(iter(_safe_labels([network.name]).values())),
-    )
-
-
-def _safe_labels(labels: Iterable[str]) -> dict[str, str]:
-    """Return a plain identifier for each label. Different labels have different identifiers."""
-    identifiers: dict[str, str] = {}
-    for label in labels:
-        plain = re.sub(r"[^A-Za-z0-9_]", "_", str(label)) or "_"
-        plain = f"_{plain}" if plain[0].isdigit() else plain
-        word, number = plain, 2
-        while word in identifiers.values():
-            word, number = f"{plain}_{number}", number + 1
-        identifiers[label] = word
-    return identifiers
 
 
 def read_structure(source: str | os.PathLike[str]) -> nx.DiGraph | BayesianNetwork:

@@ -6,17 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from dagneal.base.errors import InputError, check_text, whole_number
+from dagneal.base.errors import InputError, check_text, hint, whole_number
 from dagneal.data.dataset import Dataset, check_total
 from dagneal.graphs.dags import check_acyclic, check_dag, dag_from_parents, ordered_parents, topological_order
 
 if TYPE_CHECKING:
+    import polars
+
     from dagneal.base.kernels import Floats
     from dagneal.scoring.scores import Dirichlet
 
@@ -92,6 +94,88 @@ class BayesianNetwork:
 
     def __repr__(self) -> str:
         return f"BayesianNetwork({self.name}: {len(self.names)} variables, {self.dag.number_of_edges()} edges)"
+
+    def cpt(self, variable: str) -> polars.DataFrame:
+        """Return the conditional probability table of a variable as a polars frame.
+
+        The frame has one row per combination of parent states, a column for each parent, and a column for each state of the
+        variable.
+
+        Args:
+            variable: name of the variable.
+
+        >>> from dagneal.networks.bundled import load
+        >>> load("lung-cancer").cpt("Xray").to_dicts()[1]
+        {'Cancer': 'True', 'Xray=Negative': 0.1, 'Xray=Positive': 0.9}
+        """
+        import polars
+
+        if variable not in self.states:
+            raise InputError(f"{variable!r} is not a variable of the network{hint(str(variable), self.names)}")
+        parents, table = self.parents[variable], self.cpts[variable]
+        rows = np.indices(table.shape[:-1]).reshape(len(parents), -1) if parents else ()
+        columns = {
+            parent: polars.Series(parent, self.states[parent], dtype=polars.String).gather(line.astype(np.uint32))
+            for parent, line in zip(parents, rows, strict=True)
+        }
+        for state, values in zip(self.states[variable], table.reshape(-1, table.shape[-1]).T, strict=True):
+            title = f"{variable}={state}"
+            while title in columns:
+                title += " "
+            columns[title] = polars.Series(title, values)
+        return polars.DataFrame(columns)
+
+    def to_pyagrum(self) -> Any:
+        """Return the network as a `pyagrum.BayesNet` with the same names and states. It needs `dagneal[ask]`."""
+        from dagneal.networks import conversion
+
+        return conversion.to_pyagrum(self)
+
+    def to_pgmpy(self) -> Any:
+        """Return the network as a `DiscreteBayesianNetwork` of pgmpy with the same names and states. It needs pgmpy."""
+        from dagneal.networks import conversion
+
+        return conversion.to_pgmpy(self)
+
+    def to_networkx(self) -> nx.DiGraph:
+        """Return the network as a graph whose nodes have the attributes `states`, `parents` and `cpt`."""
+        from dagneal.networks import conversion
+
+        return conversion.to_networkx(self)
+
+    @classmethod
+    def from_pyagrum(cls, model: Any) -> BayesianNetwork:
+        """Return a network of pyAgrum as a `BayesianNetwork`.
+
+        Args:
+            model: `pyagrum.BayesNet`. The labels of a variable become its states.
+        """
+        from dagneal.networks import conversion
+
+        return cls(*conversion.from_pyagrum(model))
+
+    @classmethod
+    def from_pgmpy(cls, model: Any) -> BayesianNetwork:
+        """Return a network of pgmpy as a `BayesianNetwork`.
+
+        Args:
+            model: discrete network of pgmpy with a table for each variable. Names and states become texts.
+        """
+        from dagneal.networks import conversion
+
+        return cls(*conversion.from_pgmpy(model))
+
+    @classmethod
+    def from_networkx(cls, graph: nx.DiGraph) -> BayesianNetwork:
+        """Return a graph with probabilities as a `BayesianNetwork`.
+
+        Args:
+            graph: graph whose nodes have the attributes `states` and `cpt`, and optionally `parents` (the order of the axes
+                of the table).
+        """
+        from dagneal.networks import conversion
+
+        return cls(*conversion.from_networkx(graph))
 
     def sample(self, rows: int, seed: int | None = None) -> Dataset:
         """Draw independent random rows from the network.
