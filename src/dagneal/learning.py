@@ -11,14 +11,16 @@ import networkx as nx
 
 from dagneal.base.defaults import SEED
 from dagneal.base.errors import InputError
+from dagneal.confidence.annotated import DataSummary
 from dagneal.graphs.knowledge import Knowledge, as_knowledge
 from dagneal.result import Learned
 from dagneal.runtime.run import Deadline, Run, check_run
-from dagneal.scoring.scores import Score, as_score
+from dagneal.scoring.scores import BIC, Score, as_score
 from dagneal.solvers.problem import Solver, UsesJournal
 from dagneal.strategies.anneal import Anneal, Divide
 from dagneal.strategies.names import as_solver
 from dagneal.strategies.solve import as_dataset, as_table, refuse_unknown, solve_data, solve_scores
+from dagneal.strategies.structural_em import learn_with_gaps
 
 
 def learn(
@@ -46,7 +48,8 @@ def learn(
             `solve(problem, run)`. A dimod sampler means `Anneal(sampler)`. A name means a solver with default settings:
             `"exact"`, `"order"`, `"exhaustive"`, `"sa"`, `"sqa"`, `"tabu"`, `"tree"`, `"greedy"`, `"random"`, `"qpu"`,
             `"qpu-emulated"` or `"leap-hybrid"`.
-        score: score to maximise, or its name such as `"bic"` or `"bdeu:10"`; `BDeu(1)` by default.
+        score: score to maximise, or its name such as `"bic"` or `"bdeu:10"`; `BDeu(1)` by default. Data with unknown values
+            (`read(..., missing="em")`) are learned by structural EM, with `BIC()` by default.
         max_parents: parent limit. Without it, `Auto` gives a variable more than 4 parents only if each of them raises
             the score by at least ln(number of variables) nats. The default is 3 for `OrderSearch`, 2 for `Exhaustive` and
             `Anneal(sampler, direct=True)`, and 4 for other solvers.
@@ -88,8 +91,15 @@ def learn(
             if value is not None:
                 raise InputError(f"{name} is given, but the scores of a score table are fixed; remove {name}, or give data")
         solution, more = solve_scores(table, solver, run, initial), {"score_name": table.score_name}
+    elif (data := as_dataset(data)).incomplete:
+        score, knowledge = BIC() if score is None else as_score(score), as_knowledge(knowledge)
+        if run.journal is not None:
+            raise InputError("a journal cannot be used with missing='em'; remove the journal")
+        solution, network = learn_with_gaps(data, solver, score, max_parents, knowledge, run, initial)
+        more = {"score_name": score.name, "criterion": score, "knowledge": knowledge, "fitted": network}
+        more |= {"stored_data": DataSummary.of(data)}
     else:
-        score, knowledge, data = as_score(score), as_knowledge(knowledge), as_dataset(data)
+        score, knowledge = as_score(score), as_knowledge(knowledge)
         solution = solve_data(data, solver, score, max_parents, knowledge, run, initial)
         more = {"score_name": score.name, "data": data, "criterion": score, "knowledge": knowledge}
     if requested_seed is not None and _takes_seed(solver):  # record the seed even if the solver did not need it

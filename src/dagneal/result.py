@@ -53,6 +53,7 @@ from dagneal.solvers.solution import (
     CallSummary,
     Certificate,
     Division,
+    EMSummary,
     Hardware,
     ReadSummary,
     SearchSummary,
@@ -93,15 +94,17 @@ class Learned(AnnotatedSolution):
         search: summary of an anytime search: trace, local optimality, variables at the parent limit; None for other solvers.
         hardware: usage of a quantum annealer; None without a quantum annealer.
         proof: proof that the result is optimal, or of its upper bound; None if there is none. `save` writes it to a file.
+        em: summary of structural EM, if the data have unknown values (`missing="em"`); otherwise None. The score is then the
+            penalised log-likelihood of the known values.
         knowledge: background knowledge, if any.
         confidence: measures of confidence, if any.
-        data: training data; None in a result that was loaded from a file or learned from scores.
+        data: training data; None in a result that was loaded from a file, learned from scores, or learned by structural EM.
         criterion: maximised score; None for a user-defined score in a result that was loaded from a file, and in a result
             that was learned from scores.
-        stored_data: summary of the training data, only in a result that was loaded from a file.
+        stored_data: summary of the training data, in a result that was loaded from a file or learned by structural EM.
         stored_warnings: warnings, only in a result that was loaded from a file; see the property `warnings`.
         requested_parents: parent limit that the user requested; None for the default of the solver.
-        fitted: network with probabilities, only in a result that was loaded from a file.
+        fitted: network with probabilities, in a result that was loaded from a file or learned by structural EM.
     """
 
     requested_parents: int | None = None
@@ -163,6 +166,11 @@ class Learned(AnnotatedSolution):
 
     def _need_data(self, what: str, function: str) -> Dataset:
         """Return the data. If there are none, raise an error that suggests `with_data` or the call `function`."""
+        if self.em is not None:
+            raise InputError(
+                f"{what} needs complete data, but this result was learned from rows with unknown values (missing='em'); "
+                "fill them with result.impute(...), or read the data with missing='drop' or missing='state'"
+            )
         if self.data is None:
             raise InputError(
                 f"{what} needs the data, and a result that was loaded or learned from scores has none; call "
@@ -188,6 +196,8 @@ class Learned(AnnotatedSolution):
             score: maximised score, if it is user-defined; a result file does not store it. None for other scores.
         """
         data = as_dataset(data)
+        if self.em is not None:
+            raise InputError("this result was learned from rows with unknown values (missing='em'), so it takes no data")
         check_variables(self.dag, data.names, "the result", "the data")
         _check_same_data(data, self.data_summary)
         criterion = self.criterion if score is None else as_score(score)
@@ -514,6 +524,8 @@ class Learned(AnnotatedSolution):
             plain["hardware"] = self.hardware.summary()
         if self.search is not None:
             plain["search"] = self.search.summary()
+        if self.em is not None:
+            plain["em"] = self.em.summary()
         if self.division is not None:
             plain["division"] = self.division.summary()
             plain["acyclic"] = plain["division"].pop("acyclic")
@@ -667,6 +679,7 @@ def _restore(plain: Mapping[str, Any], structure: nx.DiGraph | BayesianNetwork) 
         bound=_restore_bound(plain["bound"]) if "bound" in plain else None,
         hardware=_restore_hardware(plain["hardware"]) if "hardware" in plain else None,
         search=_restore_search(plain["search"], names) if "search" in plain else None,
+        em=_restore_em(plain["em"]) if "em" in plain else None,
         score_name=take_text(plain, "score_name"),
         criterion=as_score(take_text(plain, "criterion")) if "criterion" in plain else None,
         knowledge=knowledge,
@@ -759,6 +772,18 @@ def _restore_search(plain: Mapping[str, Any], names: list[str]) -> SearchSummary
         stopped=take_text(plain, "stopped"),
         locally_optimal=take_bool(plain, "locally_optimal"),
         at_limit=tuple(take_names(plain["at_limit"], set(names), "at_limit")),
+    )
+
+
+def _restore_em(plain: Mapping[str, Any]) -> EMSummary:
+    return EMSummary(
+        missing_values=take_count(plain, "missing_values"),
+        incomplete_rows=take_count(plain, "incomplete_rows"),
+        iterations=take_count(plain, "iterations"),
+        log_likelihood=take_number(plain, "log_likelihood"),
+        trace=tuple(take_numbers(plain, "trace")),
+        exact=take_bool(plain, "exact"),
+        stopped=take_text(plain, "stopped"),
     )
 
 

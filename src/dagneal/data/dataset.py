@@ -41,6 +41,8 @@ class Dataset:
             `states[i][codes[i, r]]`. If equal rows were not merged, `codes` is a `PackedRows` object with all rows.
         weights: number of times each distinct row occurs; rows of weight 0 are removed.
         prepared: notes about changes made while reading, such as binned columns and dropped rows.
+        incomplete: whether the state `(missing)` stands for an unknown value, as with `read(missing="em")`. Only `learn`, and
+            questions to networks such as `predict`, accept such data.
 
     >>> import numpy as np
     >>> data = Dataset.from_codes(["a", "b"], [["no", "yes"], ["0", "1", "2"]], np.array([[0, 0, 1], [2, 2, 0]]))
@@ -55,6 +57,7 @@ class Dataset:
     codes: Codes | PackedRows
     weights: Ints
     prepared: tuple[str, ...] = ()
+    incomplete: bool = False
 
     def __post_init__(self) -> None:
         if len(self.names) < 2:
@@ -126,7 +129,7 @@ class Dataset:
         return cls(tuple(names), tuple(map(tuple, states)), compact, counts)
 
     def __repr__(self) -> str:
-        return f"Dataset({len(self.names)} columns, {self.describe_rows()})"
+        return f"Dataset({len(self.names)} columns, {self.describe_rows()}{', with gaps' * self.incomplete})"
 
     @property
     def distinct_rows(self) -> int | None:
@@ -157,6 +160,8 @@ class Dataset:
         for line in self.codes:
             state.update(np.ascontiguousarray(line).tobytes())
         state.update(b"1" if self.weights.strides == (0,) else np.ascontiguousarray(self.weights).tobytes())
+        if self.incomplete:
+            state.update(b"incomplete")
         return state.hexdigest()
 
     @property

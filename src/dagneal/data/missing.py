@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,8 @@ from dagneal.data.dataset import MISSING_STATE
 if TYPE_CHECKING:
     from dagneal.base.kernels import Ints
 
-Missing = Literal["refuse", "drop", "state"]
+Missing = Literal["refuse", "drop", "state", "em"]
+MISSING_CHOICES = get_args(Missing)
 
 MISSING_MARKS = frozenset(["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"])
 
@@ -25,7 +26,7 @@ MISSING_MARKS = frozenset(["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"])
 def handle_missing(raw: RawTable, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float = 0.0) -> RawTable:
     """Find missing values. Depending on `missing`, raise an error, drop their rows, or turn them into a state.
 
-    A text such as `NA` marks a missing value, unless it is a declared state or a category of the column. If `rare` is
+    With `"em"`, the state `(missing)` stands for an unknown value. A text such as `NA` marks a missing value, unless it is a declared state or a category of the column. If `rare` is
     0, the error also lists other problems of the columns. Otherwise, merging rare states may solve these problems.
     """
     columns = [mark_missing(column, declared) for column in raw.columns]
@@ -46,7 +47,7 @@ def handle_missing(raw: RawTable, missing: Missing, declared: Mapping[str, Seque
         notes.append(dropped_note(_total(~kept, raw.weights)))
     else:
         columns = [missing_to_state(column) for column in columns]
-        notes += [state_note(name, _total(rows, raw.weights)) for name, rows in missing_rows.items()]
+        notes += [state_note(name, _total(rows, raw.weights), missing) for name, rows in missing_rows.items()]
     final = tuple(clean_labels(column, declared) for column in columns)
     return replace(raw, columns=final, weights=weights, notes=(*raw.notes, *notes))
 
@@ -92,14 +93,14 @@ def missing_values_error(where: str, found: Mapping[str, tuple[int, str | None]]
     total = sum(count for count, _ in found.values())
     text = (
         f"{plural(total, 'missing value')}: {first_few(columns)}; drop these rows with missing='drop', "
-        "or treat missing values as a state with missing='state'"
+        "treat missing values as a state with missing='state', or as unknown with missing='em'"
     )
     return InputError(f"{where}: {'; '.join([text, *others])}")
 
 
 def no_rows_error(where: str) -> InputError:
     """Return the error for a table in which every row has a missing value."""
-    return InputError(f"{where}: every row has a missing value, so missing='drop' would drop all rows; use missing='state'")
+    return InputError(f"{where}: every row has a missing value, so missing='drop' would drop all rows; use missing='em'")
 
 
 def dropped_note(rows: int) -> str:
@@ -107,8 +108,10 @@ def dropped_note(rows: int) -> str:
     return f"{plural(rows, 'row')} with missing values dropped"
 
 
-def state_note(name: str, count: int) -> str:
-    """Return the note that missing values of a column were turned into a state."""
+def state_note(name: str, count: int, missing: Missing) -> str:
+    """Return the note that missing values of a column were turned into a state, or are unknown."""
+    if missing == "em":
+        return f"{name}: {plural(count, 'missing value')} treated as unknown"
     return f"{name}: {plural(count, 'missing value')} turned into the state {MISSING_STATE}"
 
 

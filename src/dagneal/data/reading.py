@@ -20,7 +20,7 @@ from dagneal.data.columns import merge_rare, to_dataset
 from dagneal.data.dataset import Dataset
 from dagneal.data.discretize import Bins, parse_bins
 from dagneal.data.frames import SAMPLE, distinct_share, merge_frame, prepare_frame, worth_merging
-from dagneal.data.missing import Missing, handle_missing
+from dagneal.data.missing import MISSING_CHOICES, Missing, handle_missing
 
 
 @runtime_checkable
@@ -60,8 +60,9 @@ def read(
         states: mapping from column names to ordered lists of states, or a network that has states for the columns. The
             lists may include states that do not occur. The states of a column without a list are its categories if it is
             categorical, else the sorted values that occur.
-        missing: treatment of missing values. `"refuse"` raises an error, `"drop"` drops rows with missing values, and
-            `"state"` turns missing values into the state `(missing)`.
+        missing: treatment of missing values. `"refuse"` raises an error, `"drop"` drops rows with missing values,
+            `"state"` turns missing values into the state `(missing)`, and `"em"` keeps them as unknown values: `learn` then
+            uses structural EM.
         bins: method that divides numbers into a few states: `"quantile:4"`, `"uniform:5"` or `"kmeans:3"` for all columns
             with more than 12 distinct numbers, or a mapping from column names to methods, such as `{"age": "at:18,65"}`. If
             the states that `states` lists for a column are intervals, such as `below 18`, its numbers are binned into these
@@ -122,6 +123,11 @@ class _Options:
 
     def to_dataset(self, source: datafile.Source) -> Dataset:
         """Read a source into a dataset, with these options."""
+        data = self._read(source)
+        return replace(data, incomplete=True) if self.missing == "em" else data
+
+    def _read(self, source: datafile.Source) -> Dataset:
+        """Read a source into a dataset. Unknown values become the state `(missing)`."""
         ready = prepare_frame(source, self.weights, self.columns, self.drop, self.bins, self.declared)
         declared = _declared_states(self.states, source.where, list(ready.chosen))
         share = distinct_share(ready) if self.merge == "auto" and not ready.weighted else None
@@ -160,8 +166,8 @@ def _source_in_memory(source: Any, names: Sequence[str] | None, options: _Option
 
 def _check_choices(source: Any, names: Any, missing: Any, merge: Any) -> None:
     """Raise an error for unknown values of `missing` and `merge`, for unsuitable `names`, and for masked arrays."""
-    if missing not in ("refuse", "drop", "state"):
-        raise InputError(f"missing is {missing!r}; give 'refuse', 'drop' or 'state'")
+    if missing not in MISSING_CHOICES:
+        raise InputError(f"missing is {missing!r}; give 'refuse', 'drop', 'state' or 'em'")
     if names is not None and not isinstance(source, np.ndarray | str | os.PathLike):
         raise InputError("names can only be given for an array or a file of integers; data frames have column names")
     if isinstance(names, str) and (names != "index" or isinstance(source, np.ndarray)):

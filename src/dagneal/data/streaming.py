@@ -70,7 +70,7 @@ def pack_rows(ready: Prepared, missing: Missing, declared: Mapping[str, Sequence
         notes.append(dropped_note(before - survey.rows))
     elif counts:
         columns = {name: missing_to_state(column) for name, column in columns.items()}
-        notes += [state_note(name, count) for name, count in counts.items()]
+        notes += [state_note(name, count, missing) for name, count in counts.items()]
     final, rare_notes = _finish_columns(ready, survey, columns, declared, rare)
     packer = _pack(ready, survey, final)
     weights = np.broadcast_to(np.int64(1), packer.rows)

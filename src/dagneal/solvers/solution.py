@@ -169,6 +169,34 @@ class SearchSummary:
 
 
 @dataclass(frozen=True)
+class EMSummary:
+    """A summary of structural EM, which learns from rows with unknown values.
+
+    Attributes:
+        missing_values: number of unknown values.
+        incomplete_rows: number of rows with unknown values.
+        iterations: number of structures that were learned from completed data.
+        log_likelihood: log-likelihood of the known values, in nats (natural-log units).
+        trace: score of each better network; it never falls.
+        exact: whether each row was completed in all possible ways for the structure search. False means that rows with many
+            unknown values were represented by draws.
+        stopped: reason for an early end: `"time"` or `"interrupt"`; empty if no structure was better.
+    """
+
+    missing_values: int
+    incomplete_rows: int
+    iterations: int
+    log_likelihood: float
+    trace: tuple[float, ...]
+    exact: bool
+    stopped: str = ""
+
+    def summary(self) -> dict[str, Any]:
+        """Return all fields as plain values."""
+        return asdict(self) | {"trace": list(self.trace)}
+
+
+@dataclass(frozen=True)
 class Bound:
     """A proved upper bound on the score.
 
@@ -293,6 +321,7 @@ class Solution:
         hardware: use of a quantum annealer; None without a quantum annealer.
         search: summary of an anytime search; None for other solvers.
         proof: proof that the solution is optimal, or of its upper bound; None if there is none.
+        em: summary of structural EM; None for data without unknown values.
     """
 
     dag: nx.DiGraph
@@ -308,6 +337,7 @@ class Solution:
     hardware: Hardware | None = None
     search: SearchSummary | None = None
     proof: Certificate | None = None
+    em: EMSummary | None = None
 
     @property
     def edges(self) -> list[tuple[str, str]]:

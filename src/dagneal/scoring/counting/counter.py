@@ -52,6 +52,11 @@ class Counter:
     """
 
     def __init__(self, data: Dataset, run: Run = DEFAULT_RUN, workers: int | None = None) -> None:
+        if data.incomplete:
+            raise InputError(
+                "the data have unknown values (missing='em'), which only learn and questions to networks accept; read the "
+                "data with missing='drop' or missing='state'"
+            )
         self.data = data
         self.run = run
         self.workers = workers
