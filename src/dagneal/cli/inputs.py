@@ -81,13 +81,13 @@ def add_reading_options(command: Parser, score: bool = True) -> None:
     )
     group.add_argument("--weights", metavar="COLUMN", help="column that states how many times each row counts")
     group.add_argument("--states", metavar="NETWORK", help="use the states of this network (file or bundled name)")
-    missing = ("refuse", "drop", "state")
+    missing = ("refuse", "drop", "state", "em")
     group.add_argument(
         "--missing",
         choices=missing,
         default=MISSING,
         metavar="HOW",
-        help="missing values: refuse (default), drop (omit rows) or state (new state)",
+        help="missing values: refuse (default), drop (rows), state (a new state) or em",
     )
     merge = ("auto", "yes", "no")
     group.add_argument(

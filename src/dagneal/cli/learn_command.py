@@ -114,7 +114,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _stopped_by_user(learned: Learned) -> bool:
     """Return whether Ctrl-C stopped the search, the proof or the work on subproblems."""
-    division, stages = learned.division, (learned.search, learned.bound)
+    division, stages = learned.division, (learned.search, learned.bound, learned.em)
     stopped = any(stage is not None and stage.stopped == "interrupt" for stage in stages)
     return stopped or (division is not None and division.interrupted)
 
@@ -140,6 +140,9 @@ def _check(options: argparse.Namespace) -> None:
         raise InputError(f"--prove is {options.prove:g}; give a number of seconds above 0, or --no-prove")
     Deadline.after(options.time_limit)
     parse_score(options.score)
+    for name in ("bootstrap", "posteriors", "within", "journal") if options.missing == "em" else ():
+        if name in options.configuration:
+            raise InputError(f"--{name} cannot be used with --missing em, because it needs complete rows; omit it")
     if has_scores(options) and any(path.lower().endswith(".bif") for path in options.output):
         raise InputError(
             f"a .bif file has probabilities, but {options.data} has only scores; give the data, or use -o x.json"
@@ -173,7 +176,8 @@ def _read(options: argparse.Namespace) -> tuple[Dataset | ScoreTable, Any, dict[
     if isinstance(data, ScoreTable):
         return data, truth, {"initial": initial}
     knowledge = read_knowledge_options(options, data.names)
-    more = {"score": options.score, "max_parents": options.max_parents, "knowledge": knowledge, "initial": initial}
+    score = None if data.incomplete and "score" not in options.configuration else options.score
+    more = {"score": score, "max_parents": options.max_parents, "knowledge": knowledge, "initial": initial}
     return data, truth, more
 
 

@@ -41,8 +41,8 @@ class Dataset:
             `states[i][codes[i, r]]`. If equal rows were not merged, `codes` is a `PackedRows` object with all rows.
         weights: number of times each distinct row occurs; rows of weight 0 are removed.
         prepared: notes about changes made while reading, such as binned columns and dropped rows.
-        incomplete: whether the state `(missing)` stands for an unknown value, as with `read(missing="em")`. Only `learn`, and
-            questions to networks such as `predict`, accept such data.
+        incomplete: whether the state `(missing)` stands for an unknown value, as with `read(missing="em")`. Only `learn` and
+            questions to networks, such as `predict`, accept such data.
 
     >>> import numpy as np
     >>> data = Dataset.from_codes(["a", "b"], [["no", "yes"], ["0", "1", "2"]], np.array([[0, 0, 1], [2, 2, 0]]))

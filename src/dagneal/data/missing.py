@@ -26,8 +26,9 @@ MISSING_MARKS = frozenset(["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"])
 def handle_missing(raw: RawTable, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float = 0.0) -> RawTable:
     """Find missing values. Depending on `missing`, raise an error, drop their rows, or turn them into a state.
 
-    With `"em"`, the state `(missing)` stands for an unknown value. A text such as `NA` marks a missing value, unless it is a declared state or a category of the column. If `rare` is
-    0, the error also lists other problems of the columns. Otherwise, merging rare states may solve these problems.
+    With `"em"`, the state `(missing)` stands for an unknown value. A text such as `NA` marks a missing value, unless it is a
+    declared state or a category of the column. If `rare` is 0, the error also lists other problems of the columns.
+    Otherwise, merging rare states may solve these problems.
     """
     columns = [mark_missing(column, declared) for column in raw.columns]
     missing_rows = {column.name: column.codes < 0 for column in columns}

@@ -29,6 +29,10 @@ UNKNOWN = -1  # code of an unknown value
 Codes = NDArray[np.int32]
 
 
+class TooDenseError(InputError):
+    """A network is so densely connected that a table of an elimination would be too large."""
+
+
 class Factor(NamedTuple):
     """A table over a few variables, one for each row.
 
@@ -146,7 +150,7 @@ def check_size(cells: int, what: str) -> None:
         what: name of the computation, the subject of the message.
     """
     if cells > LARGEST_TABLE:
-        raise InputError(
+        raise TooDenseError(
             f"{what} needs a table of {float(cells):.1e} numbers, because the network is densely connected (limit: "
             f"{float(LARGEST_TABLE):.1e}); give values for more variables, or learn a network with fewer parents"
         )

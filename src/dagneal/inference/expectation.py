@@ -60,8 +60,9 @@ def count_states(codes: Codes, family: Sequence[int], arities: Sequence[int], we
         weights: weight of each row.
     """
     shape = tuple(arities[member] for member in family)
-    counts: Floats = np.bincount(_keys(codes, family, arities), weights, prod(shape)).reshape(shape)
-    return counts
+    counts = np.bincount(_keys(codes, family, arities), weights, prod(shape))
+    result: Floats = counts.reshape(shape).astype(np.float64)  # without rows, `bincount` returns integers
+    return result
 
 
 def _keys(codes: Codes, family: Sequence[int], arities: Sequence[int]) -> Ints:
@@ -90,7 +91,7 @@ def expect(network: BayesianNetwork, data: IncompleteRows, complete: Sequence[Fl
         total += float((known[present] * np.log(table[present])).sum())
     for lines, elimination in split_rows(indexed, data.codes):
         codes, weights = data.codes[:, lines], data.weights[lines].astype(np.float64)
-        total += float(weights @ elimination.log_total())
+        total += float(weights @ np.broadcast_to(elimination.log_total(), len(weights)))
         beliefs = calibrate(elimination)
         place = {at: step for step, (at, _) in enumerate(elimination.steps)}
         for table, scope in zip(counts, indexed.scopes, strict=True):

@@ -195,6 +195,12 @@ def _proof(solution: AnnotatedSolution) -> str:
     networks = compared_networks(solution)
     network = f"network {networks}".rstrip()
     rows = "" if has_only_scores(solution) else " on these rows"
+    if solution.em is not None:
+        return (
+            f"structural EM estimated {plural(solution.em.missing_values, 'missing value')} in "
+            f"{plural(solution.em.incomplete_rows, 'row')}; each search was for the last estimates only, so another "
+            f"{network} may have a higher score."
+        )
     if solution.optimal:
         return f"no other {network} has a higher score{rows} (proved), but that does not make this one true."
     if solution.solver == CONSENSUS:
@@ -215,6 +221,8 @@ def _proof(solution: AnnotatedSolution) -> str:
 def _stop_reason(solution: AnnotatedSolution) -> str:
     """Return what stopped the search before its end; an empty text if nothing did. A stopped proof does not count."""
     search, division = solution.search, solution.division
+    if solution.em is not None and solution.em.stopped in ("interrupt", "time"):
+        return "Ctrl-C" if solution.em.stopped == "interrupt" else "the time limit"
     if search is not None and search.stopped and not search.locally_optimal:
         return "Ctrl-C" if search.stopped == "interrupt" else "the time limit"
     return "Ctrl-C" if division is not None and division.interrupted else ""
@@ -287,7 +295,7 @@ def _rare_share(solution: AnnotatedSolution) -> float:
 def _suggest_for_edges(solution: AnnotatedSolution) -> Iterator[tuple[str, str]]:
     """Yield suggestions about the proof, and about the confidence in the edges and their directions."""
     measures, bound = solution.confidence or Confidence(), solution.bound
-    has_edges = bool(solution.dag.number_of_edges()) and not has_only_scores(solution)
+    has_edges = bool(solution.dag.number_of_edges()) and not has_only_scores(solution) and solution.em is None
     bootstrap, samples = measures.bootstrap, BOOTSTRAP_SAMPLES
     if has_edges and bootstrap is None:
         text = "measure the stability of the edges with "
@@ -310,6 +318,9 @@ def _suggest_for_edges(solution: AnnotatedSolution) -> Iterator[tuple[str, str]]
 def _suggest_for_use(solution: AnnotatedSolution) -> Iterator[tuple[str, str]]:
     """Yield suggestions for a network without other problems."""
     if has_only_scores(solution):
+        return
+    if solution.em is not None:
+        yield "fill the gaps with result.impute(data)", "fill the gaps with dagneal impute RESULT DATA"
         return
     if not solution.dag.number_of_edges():
         if solution.optimal and len(solution.dag) > 1:

@@ -23,7 +23,7 @@ from dagneal.graphs.knowledge import Edge, Knowledge
 from dagneal.networks.comparison import Comparison
 from dagneal.report.overview import SAME_SCORE, compared_networks, has_only_scores, overview
 from dagneal.report.terminal import draw_text
-from dagneal.solvers.solution import Bound, Division, Hardware, ReadSummary, SearchSummary
+from dagneal.solvers.solution import Bound, Division, EMSummary, Hardware, ReadSummary, SearchSummary
 
 if TYPE_CHECKING:
     from dagneal.proofs.alternatives import NearOptimal
@@ -40,6 +40,7 @@ _SIGNS = {  # meaning of an arrow in the list of parents
 }
 _CLASSES = 10  # near-optimal classes that are printed
 _STAGES = {  # printed names of the stages in `Solution.seconds`
+    "em": "structural EM",
     "score": "scoring",
     "pairs": "scoring pairs",
     "solve": "search",
@@ -84,6 +85,8 @@ def summary_lines(
         lines.append(translate(proof_line(solution.bound)))
     if solution.search is not None:
         lines += search_lines(solution.search, solution.optimal, translate)
+    if solution.em is not None:
+        lines += em_lines(solution.em)
     if solution.reads is not None:
         lines += read_lines(solution.reads)
     if solution.knowledge:
@@ -220,6 +223,25 @@ def proof_line(bound: Bound) -> str:
     if bound.stopped == "effort":
         return "the proof attempt stopped after a fixed effort; set prove=300 to allow 300 s"
     return f"the proof attempt was stopped by {'Ctrl-C' if bound.stopped == 'interrupt' else 'the time limit'}"
+
+
+def em_lines(em: EMSummary) -> list[str]:
+    """Return lines about structural EM: the gaps, the log-likelihood and the number of structures.
+
+    Args:
+        em: summary of structural EM.
+    """
+    gaps = f"{plural(em.missing_values, 'missing value')} in {plural(em.incomplete_rows, 'row')}"
+    lines = [
+        f"structural EM: {gaps}; log-likelihood of the known values {em.log_likelihood:.3f}; "
+        f"{plural(em.iterations, 'structure')} learned from estimates"
+    ]
+    if not em.exact:
+        lines.append("rows with many missing values were represented by random completions in the structure searches")
+    if em.stopped:
+        reasons = {"interrupt": "Ctrl-C", "size": "a network that was too densely connected"}
+        lines.append(f"structural EM was stopped by {reasons.get(em.stopped, 'the time limit')}")
+    return lines
 
 
 def search_lines(search: SearchSummary, optimal: bool, translate: Callable[[str], str] = str) -> list[str]:

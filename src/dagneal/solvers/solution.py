@@ -180,7 +180,8 @@ class EMSummary:
         trace: score of each better network; it never falls.
         exact: whether each row was completed in all possible ways for the structure search. False means that rows with many
             unknown values were represented by draws.
-        stopped: reason for an early end: `"time"` or `"interrupt"`; empty if no structure was better.
+        stopped: reason for an early end: `"time"`, `"interrupt"`, or `"size"` if the next network was too densely connected;
+            empty if no structure was better.
     """
 
     missing_values: int

@@ -15,7 +15,7 @@ from dagneal.data.dataset import MISSING_STATE, Dataset
 from dagneal.inference.elimination import UNKNOWN, Codes, IndexedNetwork
 from dagneal.inference.expectation import IncompleteRows, count_states, split_rows
 from dagneal.networks.network import BayesianNetwork
-from dagneal.scoring.scores import InformationCriterion
+from dagneal.scoring.scores import AIC, BIC, InformationCriterion
 
 UNIT = 256  # weight of a row in completed data, which has whole weights
 _MOST_ROWS = 1 << 18  # rows of completed data, about
@@ -29,9 +29,11 @@ class ScaledCriterion(InformationCriterion):
 
     Args:
         inner: criterion for rows that weigh 1.
+        share: share of the penalty that counts.
     """
 
-    inner: InformationCriterion
+    inner: BIC | AIC
+    share: float = 1.0
 
     @property
     def name(self) -> str:
@@ -40,7 +42,7 @@ class ScaledCriterion(InformationCriterion):
 
     def penalties(self, arity: int, parent_cells: Floats, rows: int) -> Floats:
         """Return the penalties for a multiple of the log-likelihood; see `Score.penalties`."""
-        return UNIT * self.inner.penalties(arity, parent_cells, rows // UNIT)
+        return UNIT * self.share * self.inner.penalties(arity, parent_cells, rows // UNIT)
 
 
 def known_states(data: Dataset) -> dict[str, tuple[str, ...]]:
@@ -199,4 +201,5 @@ def network_from_counts(
         smooth = table + smoothing / prod(table.shape)
         total = smooth.sum(axis=-1, keepdims=True)
         tables[name] = np.where(total > 0, smooth / np.where(total > 0, total, 1.0), 1.0 / table.shape[-1])
-    return BayesianNetwork({name: tuple(labels) for name, labels in states.items()}, parents, tables, "learned")
+    own = {name: tuple(parents[name]) for name in states}
+    return BayesianNetwork({name: tuple(labels) for name, labels in states.items()}, own, tables, "learned")

@@ -6,10 +6,15 @@ replaces the current one only if it raises this score, so the score never falls.
 
 The expected counts of the EM algorithm are exact. The completed data of the structure step are exact where a row has few
 completions; other rows are represented by draws. So draws can delay a better structure, but cannot lower the score.
+
+The first completions come from a forest, which has only the strongest dependences. A sparse model weakens all other
+dependences in the data that it completes. So the next completions come from a structure that is learned with half the
+penalty.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from math import inf
 from time import perf_counter
@@ -22,11 +27,12 @@ from dagneal.base.errors import InputError, OutOfTimeError
 from dagneal.data.dataset import Dataset
 from dagneal.graphs.dags import ordered_parents
 from dagneal.graphs.knowledge import Knowledge
+from dagneal.inference.elimination import TooDenseError
 from dagneal.inference.expectation import IncompleteRows, expect
 from dagneal.networks.network import BayesianNetwork
 from dagneal.runtime.run import Run
 from dagneal.scoring.scorer import Scorer
-from dagneal.scoring.scores import AIC, BIC, InformationCriterion, Score
+from dagneal.scoring.scores import AIC, BIC, Score
 from dagneal.solvers.checks import check_solution
 from dagneal.solvers.problem import Problem, Solver
 from dagneal.solvers.solution import EMSummary, Solution
@@ -43,10 +49,12 @@ from dagneal.strategies.completion import (
 from dagneal.strategies.solve import without_proof
 
 _MOST_ITERATIONS = 50  # structures
+_FIRST_SHARE = 0.5  # share of the penalty for the structure that completes the data before the first iteration
 _PATIENCE = 2  # structures from drawn data that may bring nothing, one after the other
 _ROUGH = 0.05, 50  # nats and iterations of EM for each structure
 _FINE = 1e-4, 500  # nats and iterations of EM for the last structure
-_LEAST_GAIN = 1e-6  # nats; a smaller gain may be a rounding error
+_STOPS = {KeyboardInterrupt: "interrupt", OutOfTimeError: "time", TooDenseError: "size"}
+_LEAST_GAIN = 0.1  # nats; a structure with a smaller gain counts as one that brings nothing
 
 
 class _Model:
@@ -101,35 +109,46 @@ class StructuralEM:
         start, _ = self.fit(first_model(self.states, self.rows), *_ROUGH)
         failures = 0
         try:
+            if not self.run.deadline.passed:
+                with suppress(TooDenseError):
+                    start = self._propose(start, solver, max_parents, initial, _FIRST_SHARE)[0].network
             while self.iterations < _MOST_ITERATIONS:
                 current = start if self.best is None else self.best.network
                 found, stopped = self._propose(current, solver, max_parents, initial)
                 initial = found.solution.dag if isinstance(solver, Auto) else None
-                if self.best is None or found.score > self.best.score + _LEAST_GAIN:
-                    self.best, failures = found, 0
+                gain = inf if self.best is None else found.score - self.best.score
+                failures = 0 if gain > _LEAST_GAIN else failures + 1
+                if gain > 0:
+                    self.best = found
                     self.trace.append(found.score)
-                else:
-                    failures += 1
                 if stopped:
                     return stopped
                 if failures >= (1 if self.exact else _PATIENCE):
                     break
                 self.run.deadline.check()
             self._finish()
-        except (KeyboardInterrupt, OutOfTimeError) as error:
+        except (KeyboardInterrupt, OutOfTimeError, TooDenseError) as error:
             if self.best is None:
                 raise
-            return "interrupt" if isinstance(error, KeyboardInterrupt) else "time"
+            return _STOPS[type(error)]
         return ""
 
     def _propose(
-        self, current: BayesianNetwork, solver: Solver, max_parents: int | None, initial: nx.DiGraph | None
+        self,
+        current: BayesianNetwork,
+        solver: Solver,
+        max_parents: int | None,
+        initial: nx.DiGraph | None,
+        share: float = 1.0,
     ) -> tuple[_Model, str]:
-        """Learn a structure from the data that a network completes, and fit it. Also return what stopped the solver."""
+        """Learn a structure from the data that a network completes, and fit it. Also return what stopped the solver.
+
+        `share` is the share of the penalty that counts in the search, but not in the score of the model.
+        """
         self.iterations += 1
         completed, exact = complete(current, self.rows, self.run.child("completion", str(self.iterations)).seed)
         self.exact &= exact
-        scorer = Scorer(completed, ScaledCriterion(self.criterion), self.knowledge, self.run)
+        scorer = Scorer(completed, ScaledCriterion(self.criterion, share), self.knowledge, self.run)
         if scorer.constraints is not None and scorer.constraints.log_odds is not None:
             scorer.constraints = replace(scorer.constraints, log_odds=UNIT * scorer.constraints.log_odds)
         solution = solve_completed(scorer, solver, max_parents, initial, self.run)
@@ -216,7 +235,7 @@ def solve_completed(
     return solution
 
 
-def check_criterion(score: Score) -> InformationCriterion:
+def check_criterion(score: Score) -> BIC | AIC:
     """Return the score. Raise an error if structural EM cannot maximise it.
 
     Args:
@@ -278,5 +297,3 @@ def _families(network: BayesianNetwork) -> list[list[int]]:
     """Return the indices of the variables of each family: the parents, and the variable itself."""
     place = {name: at for at, name in enumerate(network.names)}
     return [[place[member] for member in (*network.parents[name], name)] for name in network.names]
-
-

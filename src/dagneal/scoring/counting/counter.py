@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagneal.base.errors import InputError
 from dagneal.base.kernels import Floats, Ints, run_threads as run_threads
 from dagneal.base.machine import check_memory, has_memory
 from dagneal.data import planes as bit_planes
