@@ -35,7 +35,11 @@ if TYPE_CHECKING:  # `X as X` marks a name as exported for type checkers
     from dagneal.data.cautions import Caution as Caution
     from dagneal.data.dataset import Dataset as Dataset
     from dagneal.data.reading import read as read
-    from dagneal.estimator import StructureLearner as StructureLearner
+    from dagneal.estimator import (
+        BayesianNetworkClassifier as BayesianNetworkClassifier,
+        BayesianNetworkImputer as BayesianNetworkImputer,
+        StructureLearner as StructureLearner,
+    )
     from dagneal.graphs.dags import cpdag as cpdag
     from dagneal.graphs.directions import Direction as Direction
     from dagneal.graphs.knowledge import Knowledge as Knowledge, read_knowledge as read_knowledge
@@ -84,7 +88,7 @@ _NAMES = {
     "data.cautions": ("Caution",),
     "data.dataset": ("Dataset",),
     "data.reading": ("read",),
-    "estimator": ("StructureLearner",),
+    "estimator": ("BayesianNetworkClassifier", "BayesianNetworkImputer", "StructureLearner"),
     "graphs.dags": ("cpdag",),
     "graphs.directions": ("Direction",),
     "graphs.knowledge": ("Knowledge", "read_knowledge"),

@@ -55,7 +55,7 @@ def test_fit_and_score():
     fresh = truth.sample(10_000, 2).frame()
     assert learner.score(fresh) == pytest.approx(dn.log_likelihood(truth, truth.sample(10_000, 2)) / 10_000, abs=0.02)
     assert learner.score(fresh) > StructureLearner(max_parents=0).fit(frame).score(fresh)
-    with pytest.raises(dn.InputError, match="the learner is not fitted; call fit first"):
+    with pytest.raises(dn.InputError, match="this StructureLearner is not fitted; call fit first"):
         StructureLearner().score(frame)
     numbers = frame.with_columns(pl.Series("age", [i * 0.37 for i in range(10_000)]))
     fitted = StructureLearner(bins="quantile:3").fit(numbers)
