@@ -10,6 +10,7 @@ from dagneal.base.defaults import RARE, SCORE, SEED
 from dagneal.base.errors import InputError, whole_number
 from dagneal.base.kernels import Floats
 from dagneal.confidence.ensemble import ensemble
+from dagneal.data.dataset import MISSING_STATE, OTHER_STATE
 from dagneal.estimator.interface import Estimator
 from dagneal.estimator.preparation import Preparation
 from dagneal.estimator.structure import criterion_for
@@ -157,6 +158,7 @@ def _labels(classes: Any) -> list[str]:
     """Return the names of the classes as states of the network; numbers if two names would be equal."""
     texts = [str(value) for value in classes]
     usable = len(set(texts)) == len(texts) and all(text and text == text.strip() for text in texts)
+    usable &= MISSING_STATE not in texts and OTHER_STATE not in texts
     return texts if usable else [str(at) for at in range(len(texts))]
 
 
