@@ -103,10 +103,10 @@ class BayesianNetworkClassifier(Estimator):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         values = column_or_1d(y, warn=True)
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise InputError("y contains NaN or infinity; leave out these rows")
         check_classification_targets(values)
         check_consistent_length(table, values)
-        if values.dtype.kind == "f" and not np.isfinite(values).all():
-            raise ValueError("Input y contains NaN or infinity; remove these rows")
         self.classes_, codes = np.unique(values, return_inverse=True)
         labels = _labels(self.classes_)
         self.target_ = _target_name(y, list(map(str, table.columns)))
