@@ -2,11 +2,14 @@
 
 Usage: python benchmarks/acceptance/prediction.py [--quick] [--output FOLDER] [TABLE...]
 
-Five-fold cross-validation, stratified by class. Classifiers: the best network and an ensemble of 50 networks
-(`BayesianNetworkClassifier`, default settings), pyAgrum's `BNClassifier` with MIIC (its default) and with TAN (numbers are cut
-by its `DiscreteTypeProcessor`, the prior is smoothing), logistic regression on scaled numbers, and gradient boosting (both of
-scikit-learn). All get the same rows and numbers. Accuracy: higher is better. Log-loss, in nats (natural-log units): lower is
-better; probabilities below 1e-6 count as 1e-6. scikit-learn runs on one thread.
+Five-fold cross-validation, stratified by class. Classifiers:
+
+- the best network and an ensemble of 50 networks (`BayesianNetworkClassifier`, default settings);
+- pyAgrum's `BNClassifier` with MIIC (its default) and with TAN. Its `DiscreteTypeProcessor` cuts numbers; the prior is smoothing;
+- logistic regression on scaled numbers, and gradient boosting, both of scikit-learn, on one thread.
+
+All get the same rows and numbers. Accuracy: higher is better. Log-loss, in nats (natural-log units): lower is better.
+Probabilities below 1e-6 count as 1e-6.
 
 The tables come from the packages scikit-learn and statsmodels. Where a table has no class, the class is whether a number is
 above 0 or above the median; see `TABLES`.
