@@ -5,7 +5,7 @@ Usage: python benchmarks/acceptance/prediction.py [--quick] [--output FOLDER] [T
 Five-fold cross-validation, stratified by class. Classifiers:
 
 - the best network and an ensemble of 50 networks (`BayesianNetworkClassifier`, default settings);
-- pyAgrum's `BNClassifier` with MIIC (its default) and with TAN. Its `DiscreteTypeProcessor` cuts numbers; the prior is smoothing;
+- pyAgrum's `BNClassifier` with MIIC (its default) and with TAN; its `DiscreteTypeProcessor` cuts numbers, with smoothing;
 - logistic regression on scaled numbers, and gradient boosting, both of scikit-learn, on one thread.
 
 All get the same rows and numbers. Accuracy: higher is better. Log-loss, in nats (natural-log units): lower is better.

@@ -119,9 +119,9 @@ class BayesianNetworkClassifier(Estimator):
                 data, solver, score=score, max_parents=self.max_parents, knowledge=self.knowledge, run=Run(self.seed)
             )
         else:
-            # Samples with repeated rows give too many parents: prediction was worse, and the search took up to 30 times longer.
-            more = self.max_parents, self.knowledge, Run(self.seed), "subsample"
-            self.model_ = ensemble(data, networks, solver, score, *more)
+            # Samples with repeated rows give too many parents: worse predictions, and searches up to 30 times longer.
+            limit, knowledge, run = self.max_parents, self.knowledge, Run(self.seed)
+            self.model_ = ensemble(data, networks, solver, score, limit, knowledge, run, "subsample")
         self.preparation_ = preparation
         return self
 
