@@ -94,3 +94,34 @@ def test_notes_and_errors_propose_weights_for_row_counts(tmp_path, capsys):
     array = np.array([[0, 0, 5], [0, 1, 7], [1, 0, 2], [1, 1, 9]])
     assert "weights='n'" in dn.read(array, names=["a", "b", "n"]).prepared[0]
     assert dn.read(np.concatenate([array, array]), names=["a", "b", "n"]).prepared == ()
+
+
+def test_missing_values_are_estimated_with_em(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = dn.load("lung-cancer").sample(1000, 1).frame().select(pl.all().cast(pl.String))
+    gaps = np.random.default_rng(1).random(rows.shape) < 0.1
+    columns = enumerate(rows.columns)
+    rows.with_columns(
+        pl.when(pl.Series(gaps[:, at])).then(None).otherwise(pl.col(name)).alias(name) for at, name in columns
+    ).write_csv("t.csv")
+    assert main(["learn", "t.csv", "--missing", "em", "--json", "-o", "t.json", "-o", "t.bif", "-o", "t.html"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["em"]["missing_values"] == int(gaps.sum())
+    assert report["score_name"] == "BIC"
+    assert not report["optimal"]
+    assert main(["learn", "t.csv", "--missing", "em", "--merge", "no", "--quiet"]) == 0
+    text = capsys.readouterr().out
+    assert f"structural EM: {gaps.sum()} missing values in {gaps.any(axis=1).sum()} rows" in text
+    assert f"BIC log score {report['score']:.3f}, not proved" in text
+    assert "Structural EM estimated" in (tmp_path / "t.html").read_text(encoding="utf-8")
+    assert main(["impute", "t.json", "t.csv", "-o", "full.csv"]) == 0
+    assert pl.read_csv("full.csv").null_count().sum_horizontal().item() == 0
+    capsys.readouterr()
+    for more, message in (
+        (["--bootstrap", "5"], "--bootstrap cannot be used with --missing em"),
+        (["--score", "bdeu"], "use --score bic"),
+    ):
+        assert main(["learn", "t.csv", "--missing", "em", *more]) == 2
+        assert message in capsys.readouterr().err
+    assert main(["encode", "t.csv", "--missing", "em"]) == 2
+    assert "read the data with --missing drop or --missing state" in capsys.readouterr().err

@@ -72,7 +72,7 @@ def source(kind, folder, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("missing", ["refuse", "drop", "state"])
+@pytest.mark.parametrize("missing", ["refuse", "drop", "state", "em"])
 def test_rows_of_weight_zero_are_ignored(kind, missing, tmp_path, monkeypatch):
     options = {"names": ["a", "b", "n"]} if kind == "array" else {}
     data = dn.read(source(kind, tmp_path, monkeypatch), weights="n", missing=missing, **options)

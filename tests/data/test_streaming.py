@@ -55,7 +55,7 @@ def result_or_error(call):
 
 @pytest.mark.slow
 @settings(max_examples=150, deadline=None)
-@given(table(), st.sampled_from(["refuse", "drop", "state"]), st.sampled_from([0.0, 0.3]))
+@given(table(), st.sampled_from(["refuse", "drop", "state", "em"]), st.sampled_from([0.0, 0.3]))
 def test_packed_rows_equal_merged_rows(frame, missing, rare):
     merged = result_or_error(lambda: dn.read(frame, missing=missing, rare=rare, merge="yes"))
     packed = result_or_error(lambda: dn.read(frame, missing=missing, rare=rare, merge="no"))
@@ -74,7 +74,7 @@ def test_packed_rows_of_text_with_blank_lines_equal_merged_rows(tmp_path_factory
     path = tmp_path_factory.mktemp("text") / "t.csv"
     lines = ["" if "\n" in row else ",".join(row) for row in rows]
     path.write_text("p,q,r\n" + "\n".join(lines) + "\n")
-    for missing in ("refuse", "drop", "state"):
+    for missing in ("refuse", "drop", "state", "em"):
         merged = result_or_error(lambda missing=missing: dn.read(path, missing=missing, merge="yes"))
         packed = result_or_error(lambda missing=missing: dn.read(path, missing=missing, merge="no"))
         if isinstance(merged, str):

@@ -14,6 +14,7 @@ from dagneal.solvers.solution import (
     Bound as Bound,
     CallSummary as CallSummary,
     Division as Division,
+    EMSummary as EMSummary,
     Hardware as Hardware,
     ReadSummary as ReadSummary,
     SearchSummary as SearchSummary,
