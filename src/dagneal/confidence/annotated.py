@@ -12,6 +12,7 @@ from dagneal.confidence.bootstrap import Bootstrap, NearMiss
 from dagneal.confidence.measures import HoldoutResult, Strength
 from dagneal.confidence.posteriors import EdgePosteriors
 from dagneal.data.dataset import Dataset
+from dagneal.data.recipe import Preparation
 from dagneal.graphs.knowledge import Knowledge
 from dagneal.scoring.scores import Score
 from dagneal.solvers.solution import Solution
@@ -113,11 +114,13 @@ class DataSummary:
         rows: number of rows.
         prepared: one sentence for each change that `read` made to the data, such as the binning of a column.
         fingerprint: hash that identifies the data; None if unknown.
+        preparation: what automatic preparation did with the raw columns; None if the table was read as it is.
     """
 
     rows: int
     prepared: tuple[str, ...] = ()
     fingerprint: str | None = None
+    preparation: Preparation | None = None
 
     @classmethod
     def of(cls, data: Dataset) -> DataSummary:
@@ -126,7 +129,7 @@ class DataSummary:
         Args:
             data: dataset to summarise.
         """
-        return cls(data.rows, tuple(data.prepared), data.fingerprint)
+        return cls(data.rows, tuple(data.prepared), data.fingerprint, data.preparation)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as a dict for JSON."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dagneal.base.kernels import Ints
 
 PARQUET = {".parquet", ".pq"}
+SPREADSHEETS = {".xlsx", ".ods"}  # ZIP files that contain no CSV file
 _TEXT = {".csv", ".tsv", ".tab", ".txt"}
 FOREIGN = {".xlsx", ".xls", ".ods", ".json", ".jsonl", ".feather", ".arrow", ".sav", ".dta", ".rds", ".zip", ".bz2", ".xz"}
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}

@@ -25,6 +25,7 @@ from dagneal.networks.comparison import compare
 from dagneal.report.drawing import energies_svg, lay_out, network_svg
 from dagneal.report.edges import KINDS, NEAR_MISS, describe_edges
 from dagneal.report.explanations import explain_score
+from dagneal.report.preparation import preparation_html
 from dagneal.report.summary import bootstrap_line, holdout_line, optimality_text, posterior_lines, prior_lines
 from dagneal.report.tables import definition_list, edge_table, explain_edge_table, region, table, vote_table
 from dagneal.report.trace_plot import group_stages, trace_svg
@@ -92,6 +93,7 @@ def page(
         f"<h1>{escape(heading)}</h1>",
         f"<p>{escape(_score_text(solution))}</p>",
         *([] if truth is None else [f"<p>{escape(_comparison_text(solution.dag, truth))}</p>"]),
+        *preparation_html(solution.data or solution.stored_data),
         _drawing(network_svg(picture, edges), truth is not None, edges),
         '<h2 id="edge-table" tabindex="-1">Edges</h2>',
         edge_table(edges) if edges else _explain_no_edges(solution),

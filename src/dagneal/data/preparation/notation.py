@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars
 
 # Texts that always mean a missing value; the first are also recognised without preparation.
-ALWAYS_MISSING = MISSING_MARKS | {"n/a", "#N/A", "<NA>", "#NULL!", "#VALUE!", "#DIV/0!", "NAN", "Null", "NaT", "(missing)"}
+ALWAYS_MISSING = MISSING_MARKS | {"n/a", "#N/A", "<NA>", "#NULL!", "#VALUE!", "#DIV/0!", "NAN", "Null", "NaT"}
 # Texts that mean a missing value among numbers and dates. In a text column, they can be states.
 MISSING_NUMBERS = frozenset(["-", "--", ".", "..", "*", "None", "none", "nil", "missing", "unknown", "Unknown", "inf", "-inf"])
 
@@ -53,6 +53,8 @@ def clean_text(column: polars.Expr, kind: polars.DataType, marks: tuple[str, ...
     """
     import polars as pl
 
+    if kind in (pl.Enum, pl.Categorical):
+        return column.cast(pl.String)  # a category such as `NA` is no missing value
     if kind.is_float():
         column = column.fill_nan(None)
     text = column.cast(pl.String).str.strip_chars(SPACES)

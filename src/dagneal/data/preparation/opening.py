@@ -9,6 +9,7 @@ import codecs
 import csv
 import gzip
 import re
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _HEAD = 50  # lines that show separator, header and number of columns
 _CHUNK = 1 << 20  # bytes that are checked at a time
 _DECIMAL = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")  # a column name is never a number with a decimal point
+_TABLES = (".csv", ".tsv", ".tab", ".txt", ".parquet")
 _BLANKS = " "  # separator of files whose values are separated by any number of spaces
 
 
@@ -92,7 +94,10 @@ def _different(names: Sequence[str]) -> list[str]:
 
 def _open_file(path: Path, temporary: ExitStack) -> tuple[datafile.Source, list[Caution]]:
     """Open one file. Return the source and warnings about repairs."""
-    datafile.check_readable(path)
+    start = datafile.check_readable(path)
+    if unpacked := _unpacked_copy(path, start, temporary):
+        source, cautions = _open_file(unpacked, temporary)
+        return replace(source, where=str(path)), cautions
     suffix = path.suffix.lower()
     if suffix in datafile.PARQUET or suffix in SCORE_FILES or suffix in datafile.FOREIGN or _is_binary(path):
         return datafile.scan_file(path, temporary), []
@@ -110,6 +115,34 @@ def _open_file(path: Path, temporary: ExitStack) -> tuple[datafile.Source, list[
         text = f"{path.name}: {plural(lost, 'line')} with too many or too few values left out; correct them in the file"
         cautions.append(Caution("damaged lines", (), text))
     return source, cautions
+
+
+def _unpacked_copy(path: Path, start: bytes, temporary: ExitStack) -> Path | None:
+    """Decompress a bzip2, xz or ZIP file, and return the path of the copy; return None for other files."""
+    import bz2
+    import lzma
+    import zipfile
+
+    copy = Path(temporary.enter_context(tempfile.TemporaryDirectory())) / Path(path.stem).name
+    copy = copy if copy.suffix else copy.with_suffix(".csv")
+    try:
+        if start.startswith(b"PK\x03\x04"):
+            with zipfile.ZipFile(path) as archive:
+                members = [item for item in archive.infolist() if item.filename.lower().endswith(_TABLES)]
+                if len(members) != 1 or path.suffix.lower() in datafile.SPREADSHEETS:
+                    return None
+                copy = copy.with_name(Path(members[0].filename).name)
+                with archive.open(members[0]) as packed, copy.open("wb") as file:
+                    shutil.copyfileobj(packed, file)
+            return copy
+        reader = {b"BZh": bz2.open, b"\xfd7z": lzma.open}.get(start[:3])
+        if reader is None:
+            return None
+        with reader(path) as packed, copy.open("wb") as file:
+            shutil.copyfileobj(packed, file)
+    except (OSError, EOFError, zipfile.BadZipFile, lzma.LZMAError) as error:
+        raise InputError(f"{path} cannot be decompressed: {error}") from error
+    return copy
 
 
 def _is_intact(frame: polars.LazyFrame, path: Path) -> bool:

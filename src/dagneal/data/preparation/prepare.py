@@ -119,7 +119,7 @@ def prepare(
     >>> frame = pandas.DataFrame({"id": range(100), "dose": [i % 7 / 3 for i in range(100)], "sick": [i % 2 for i in range(100)]})
     >>> prepared = prepare(frame)
     >>> prepared.data.names, prepared.table[0]["why"]
-    (('dose', 'sick'), 'row numbers: each row has the next number')
+    (('dose', 'sick'), 'row numbers')
     """
     if isinstance(source, np.ndarray):
         data = read(source, columns=columns, drop=drop, states=states, weights=weights, rare=rare, merge=merge)
@@ -464,7 +464,8 @@ def _with_states(
                     place, kind = str(table.names.index(each.column)), table.kinds[each.column]
                     more = table.frame.select(clean_text(pl.col(place), kind, each.marks).unique().implode().alias("t"))
                     texts |= set(more.collect(engine="streaming")["t"].explode().drop_nulls().to_list())
-                states = tuple(sort_states(texts))
+                states = tuple(sort_states(texts - {MISSING_STATE}))
+                states = (*states, MISSING_STATE) if MISSING_STATE in texts else states
             if each.gaps == "state" and MISSING_STATE not in states:
                 states = (*states, MISSING_STATE)
             each = replace(each, states=states)

@@ -119,15 +119,16 @@ def _profile(name: str, values: polars.Series, kind: polars.DataType) -> Profile
         return Profile(name, "other", "", rows, (), np.empty(0), np.full(rows, -1))
     column = values.rename("value").to_frame()
     text = column.select(clean_text(pl.col("value"), kind).alias("text")).to_series()
-    distinct = text.drop_nulls().unique().sort()
+    distinct = kind.categories if isinstance(kind, pl.Enum) else text.drop_nulls().unique().sort()
     codes = text.cast(pl.Enum(distinct)).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
     texts = tuple(distinct.to_list())
     plain = Profile(name, "text" if texts else "empty", "", rows, texts, np.full(len(texts), np.nan), codes)
-    if not texts:
-        return plain
-    boolean = kind == pl.Boolean or all(text.lower() in BOOLEANS for text in texts)
-    if kind in (pl.Enum, pl.Categorical) or boolean:
-        return _replace(plain, categories=kind in (pl.Enum, pl.Categorical), boolean=boolean)
+    if not (codes >= 0).any():
+        return _replace(plain, kind="empty")
+    if kind in (pl.Enum, pl.Categorical):
+        return _replace(plain, categories=True)
+    if kind == pl.Boolean or all(text.lower() in BOOLEANS for text in texts):
+        return _replace(plain, boolean=True)
     if kind in (pl.Date, pl.Datetime):
         return _with_values(plain, "dates", "%Y-%m-%d", _days(distinct, pl.String(), "%Y-%m-%d"))
     if found := _find_epoch(plain, distinct) or _find_date(plain, distinct):

@@ -201,16 +201,16 @@ def _reason_to_leave_out(profile: Profile, named: bool) -> tuple[str, str] | Non
     if named:
         return None
     if profile.gaps > MOSTLY_MISSING:
-        return f"more than {MOSTLY_MISSING:.0%} of its values are missing", _keep(name)
+        return f"over {MOSTLY_MISSING:.0%} missing", _keep(name)
     largest = int(profile.counts.max())
     others = profile.filled - largest
     if profile.kind == "numbers":
         largest = int(profile.distinct[1].max())
         others = profile.filled - largest
     if others == 0 and profile.gaps <= DROPPED_ROWS:
-        return "constant: all rows have the same value", _keep(name)
+        return "constant", _keep(name)
     if others <= max(1, min(RARE_ROWS, int(RARE_SHARE * profile.rows))) and profile.gaps <= DROPPED_ROWS:
-        return f"nearly constant: only {plural(others, 'row')} with another value", _keep(name)
+        return f"nearly constant: {plural(others, 'row')} differ", _keep(name)
     if profile.kind == "numbers":
         return _number_reason(profile)
     if profile.kind == "text" and not profile.categories and not profile.boolean:
@@ -223,11 +223,11 @@ def _number_reason(profile: Profile) -> tuple[str, str] | None:
     name, (numbers, counts) = profile.name, profile.distinct
     words = split_words(name)
     if _are_row_numbers(profile):
-        return "row numbers: each row has the next number", _bins(name)
+        return "row numbers", _bins(name)
     if may_be_row_numbers(name) and len(numbers) == profile.filled > 2 and profile.whole:
-        return "row numbers: different whole numbers without a column name", _bins(name)
+        return "row numbers", _bins(name)
     if is_identifier(name, numbers, profile.filled) and not (set(words) & _TIME_WORDS):
-        many = "each row has its own number" if len(numbers) == profile.filled else f"{len(numbers):,} different numbers"
+        many = "one per row" if len(numbers) == profile.filled else f"{len(numbers):,} different"
         return f"identifier: {many}", _bins(name)
     del counts
     return None
@@ -249,12 +249,12 @@ def _text_reason(profile: Profile) -> tuple[str, str] | None:
     if texts <= 2:
         return None
     if texts == profile.filled:
-        return "identifier: each row has its own text", _keep(name)
+        return "identifier: one per row", _keep(name)
     length = float(np.average([len(text) for text in profile.texts], weights=profile.counts))
     if texts > FEW and length > LONG_TEXT:
         return f"free text: {length:.0f} characters on average", _keep(name)
     if texts > PLAIN_STATES and texts > UNIQUE * profile.filled:
-        return f"identifier or free text: {texts:,} different texts in {plural(profile.filled, 'row')}", _keep(name)
+        return f"identifier or free text: {texts:,} different in {plural(profile.filled, 'row')}", _keep(name)
     return None
 
 
@@ -280,24 +280,22 @@ def _text_plan(profile: Profile, base: ColumnRecipe, wishes: Wishes) -> Plan:
         kept = kept[: room - 1] if len(labels) > room else kept
     covered = counts[kept].sum() / max(profile.filled, 1)
     if not wishes.rare and profile.name not in wishes.named and covered < COVERED:
-        why = f"too many different values: {len(labels):,} with {profile.filled / len(labels):.0f} rows each on average"
+        why = f"too many values: {profile.filled / len(labels):.0f} rows each"
         return Plan(_left_out(base, why), profile)
     if len(labels) - len(kept) < 2:  # a single rare state stays
         return plan
     kept.sort()
     place = np.full(len(labels), len(kept), dtype=np.int64)
     place[kept] = np.arange(len(kept))
-    rows = int(counts.sum() - counts[kept].sum())
     entry = replace(
         base,
         action="group",
         states=(*(labels[at] for at in kept), OTHER_STATE),
-        became=f"{len(kept) + 1} states: {plural(len(labels) - len(kept), 'rare value')} ({plural(rows, 'row')}) "
-        f"became {OTHER_STATE}",
-        why=f"values in fewer than {int(np.ceil(limit))} rows are rare"
+        became=f"{len(kept) + 1} states; {len(labels) - len(kept):,} rare: {OTHER_STATE}",
+        why=f"fewer than {int(np.ceil(limit))} rows is rare"
         if counts[kept].min(initial=profile.rows) >= limit and len(kept) < room - 1
-        else f"the {len(kept)} most frequent values stay",
-        change=f"--rare P, {_keep(profile.name)}",
+        else f"{len(kept)} most frequent stay",
+        change=_keep(profile.name),
     )
     return Plan(entry, profile, np.where(codes >= 0, place[codes], -1))
 
@@ -339,9 +337,9 @@ def _number_plan(profile: Profile, base: ColumnRecipe, wishes: Wishes) -> Plan:
         marks=profile.marks,
         cuts=cuts,
         states=names,
-        became=f"{len(names)} states: {', '.join(names)}" if len(names) <= 6 else f"{len(names)} states, cut at {_list(cuts)}",
-        why="rare numbers join their neighbours",
-        change=f"{_keep(profile.name)}, {_bins(profile.name, 'at:' + format_cuts([cuts[0]])[0])}",
+        became=f"{len(names)} states, cut at {_list(cuts)}",
+        why="rare numbers join neighbours",
+        change=_keep(profile.name),
     )
     codes = np.searchsorted(cuts, profile.values, side="right")
     return Plan(entry, profile, np.where(profile.codes >= 0, codes, -1))
@@ -447,20 +445,15 @@ def _describe_cuts(plan: Plan, cuts: tuple[float, ...], wishes: Wishes) -> Colum
     names = interval_names(cuts, numbers, plan.whole)
     plan.codes = np.where(np.isfinite(values), np.searchsorted(cuts, values, side="right"), -1)
     prefix = "" if entry.name == entry.column else f"{entry.name}: "
-    why = f"more than {FEW} different numbers" if entry.action == "bin" else f"the {entry.action} varies"
+    why = f"over {FEW} different numbers" if entry.action == "bin" else f"the {entry.action} varies"
     if entry.action == "bin" and len(numbers) <= FEW:
         why = f"numbers with {plan.profile.notation.removeprefix('plain').strip() or 'other symbols'}"
     if plan.bins is not None:
         why = "--bins says so"
-    change = entry.change or _bins(entry.column, "at:" + ",".join(_round_cuts(cuts)))
+    change = entry.change or _bins(entry.column, f"quantile:{len(names)}")
     became = f"{prefix}{len(names)} states, cut at {_list(cuts)}"
     marks = f"; {', '.join(map(repr, entry.marks[:3]))} treated as missing" if entry.marks else ""
     return replace(entry, cuts=cuts, states=names, became=became, why=why + marks, change=change)
-
-
-def _round_cuts(cuts: Sequence[float]) -> list[str]:
-    """Return cut points for an option. Cut points just above a number are replaced by the number."""
-    return format_cuts(sorted({float(f"{cut:.6g}") if abs(cut) > 1e-300 else 0.0 for cut in cuts}))
 
 
 def _treat_gaps(plans: Sequence[Plan], wishes: Wishes) -> list[ColumnRecipe]:
@@ -487,19 +480,18 @@ def _treat_gaps(plans: Sequence[Plan], wishes: Wishes) -> list[ColumnRecipe]:
             entries.append(entry)
             continue
         count = int(plan.missing.sum())
-        what = f"state {MISSING_STATE}" if gaps == "state" else "rows left out"
-        share = f"{plural(count, 'missing value')}: {what}"
+        what = f" and {MISSING_STATE}" if gaps == "state" else ", without gaps"
+        share = f"{plural(count, 'missing value')}"
         states = (*entry.states, MISSING_STATE) if gaps == "state" and entry.states else entry.states
-        became = entry.became if entry.action == "keep" and gaps == "drop" else entry.became
         option = f"--missing {'drop' if gaps == 'state' else 'state'}"
         entries.append(
             replace(
                 entry,
                 gaps=gaps,
                 states=states,
-                became=f"{became}; {what}",
+                became=f"{entry.became}{what}",
                 why=f"{entry.why}; {share}" if entry.action != "keep" else share,
-                change=f"{entry.change}, {option}" if entry.change else option,
+                change=f"{entry.change} {option}" if entry.change else option,
             )
         )
     return entries
