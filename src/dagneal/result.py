@@ -33,7 +33,7 @@ from dagneal.confidence.ensemble import Ensemble, ensemble
 from dagneal.confidence.measures import Strength, strengths
 from dagneal.confidence.posteriors import EdgePosteriors, edge_posteriors
 from dagneal.data.dataset import Dataset
-from dagneal.data.preparation.prepare import Prepared, apply_recipe
+from dagneal.data.raw.prepare import Prepared, apply_recipe
 from dagneal.data.recipe import Preparation, Recipe
 from dagneal.graphs.dags import check_variables, graph_from_edges
 from dagneal.graphs.knowledge import as_knowledge, equivalence_class

@@ -19,13 +19,28 @@ from dagneal.cli.translation import translate
 
 if TYPE_CHECKING:
     from dagneal.data.dataset import Dataset
-    from dagneal.data.preparation.prepare import Prepared
+    from dagneal.data.raw.prepare import Prepared
     from dagneal.scoring.table import ScoreTable
 
 NETWORK_HELP = ".bif, .json or .graphml file, or name from `dagneal networks`"
 # Options that change the data, the score or the parent sets, so they cannot be used with a score file.
 _DATA_OPTIONS = (
-    *("strict", "apply", "keep", "columns", "drop", "bins", "rare", "weights", "states", "missing", "merge", "codes", "score", "max_parents"),
+    *(
+        "strict",
+        "apply",
+        "keep",
+        "columns",
+        "drop",
+        "bins",
+        "rare",
+        "weights",
+        "states",
+        "missing",
+        "merge",
+        "codes",
+        "score",
+        "max_parents",
+    ),
     *("required", "forbidden", "probabilities", "roots", "leaves", "tiers", "knowledge", "bootstrap", "within"),
     "posteriors",
 )
@@ -75,7 +90,9 @@ def add_reading_options(command: Parser, score: bool = True) -> None:
         score: True to add the option `--score`.
     """
     group = command.add_argument_group("data")
-    group.add_argument("--strict", action="store_true", help="refuse a raw table instead of preparing it; see dagneal prepare")
+    group.add_argument(
+        "--strict", action="store_true", help="refuse a raw table instead of preparing it; see dagneal prepare"
+    )
     group.add_argument("--apply", metavar="FILE", help="prepare like this recipe or saved result")
     group.add_argument("--keep", metavar="A,B", type=split_names, default=[], help="use these columns as they are")
     group.add_argument("--columns", metavar="A,B", type=split_names, help="use only these columns")
@@ -198,7 +215,7 @@ def prepare_data(options: argparse.Namespace) -> Prepared:
 
 def _prepare_by_rules(options: argparse.Namespace) -> Prepared:
     """Prepare the data file of a command by the rules. Options override the rules."""
-    from dagneal.data.preparation.prepare import prepare
+    from dagneal.data.raw.prepare import prepare
     from dagneal.networks.formats import read_network
 
     return prepare(
@@ -239,7 +256,7 @@ def _read_strictly(options: argparse.Namespace) -> Dataset:
 @contextmanager
 def _suggest(options: argparse.Namespace) -> Iterator[None]:
     """Add a command that may work to the error for a table that was refused."""
-    from dagneal.data.preparation.prepare import UnusableTableError
+    from dagneal.data.raw.prepare import UnusableTableError
 
     try:
         yield

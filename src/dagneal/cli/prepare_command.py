@@ -16,7 +16,7 @@ from dagneal.cli.translation import translate
 if TYPE_CHECKING:
     import polars
 
-    from dagneal.data.preparation.prepare import Prepared
+    from dagneal.data.raw.prepare import Prepared
 
 SUMMARY = "prepare a raw table: exclude columns that are no variables, cut numbers, treat missing values"
 USAGE = "DATA [options]"

@@ -92,14 +92,13 @@ class Bins:
         >>> Bins.from_states(["low", "high"])
         """
         labels = tuple(str(state) for state in states if state not in SPECIAL)
-        intervals = [_parse_interval(label) for label in labels]
-        if len(labels) < 2 or None in intervals or all(low == high for low, high in intervals if low is not None):
+        intervals = [interval for label in labels if (interval := _parse_interval(label)) is not None]
+        if len(labels) < 2 or len(intervals) < len(labels) or all(low == high for low, high in intervals):
             return None
-        lows = [low for low, _ in intervals]
-        highs = [high for _, high in intervals]
+        lows, highs = [low for low, _ in intervals], [high for _, high in intervals]
         ascending = all(low < high for low, high in pairwise(lows))
-        meet = all(high in (low, follow) for low, high, follow in zip(lows, highs, lows[1:], strict=False))
-        if not ascending or not meet or isfinite(highs[-1]) and highs[-1] != lows[-1]:
+        follow = [*lows[1:], inf]
+        if not ascending or not all(high in (low, end) for low, high, end in zip(lows, highs, follow, strict=True)):
             return None
         return cls("at", len(labels), tuple(lows[1:]), implied=True, labels=labels)
 

@@ -17,7 +17,7 @@ from dagneal.data.cautions import Caution
 if TYPE_CHECKING:
     import polars
 
-    from dagneal.data.preparation.prepare import Prepared
+    from dagneal.data.raw.prepare import Prepared
 
 Action = Literal["keep", "bin", "group", "year", "month", "weekday", "weights", "exclude"]
 Gaps = Literal["none", "drop", "state"]
@@ -93,7 +93,7 @@ class Recipe:
         Args:
             source: path or data frame with the columns that the recipe needs, in any order.
         """
-        from dagneal.data.preparation.prepare import apply_recipe
+        from dagneal.data.raw.prepare import apply_recipe
 
         return apply_recipe(self, source)
 
@@ -105,7 +105,7 @@ class Recipe:
         Args:
             source: path or data frame with the columns that the recipe needs, in any order.
         """
-        from dagneal.data.preparation.prepare import encode_rows
+        from dagneal.data.raw.prepare import encode_rows
 
         return encode_rows(self, source)
 
@@ -242,33 +242,36 @@ def _column_from_dict(line: Mapping[str, Any], number: int) -> ColumnRecipe:
         if key not in known:
             raise InputError(f"column {number} of the recipe has the unknown key {key!r}{hint(str(key), known)}")
     where = f"column {number} of the recipe"
-    values: dict[str, Any] = {"name": "", "action": ""}
-    for key, value in line.items():
-        if key == "cuts":
-            cuts = value if isinstance(value, list) else [None]
-            if not all(isinstance(cut, int | float) and not isinstance(cut, bool) for cut in cuts) or cuts != sorted(set(cuts)):
-                raise InputError(f"{where}: cuts is {value!r}; give ascending numbers, such as [18.0, 65.0]")
-            values[key] = tuple(map(float, cuts))
-        elif key in ("states", "marks"):
-            if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-                raise InputError(f"{where}: {key} is {value!r}; give a list of texts")
-            values[key] = tuple(value)
-        elif not isinstance(value, str):
-            raise InputError(f"{where}: {key} is {value!r}; give a text")
-        else:
-            values[key] = value
-    for key, choices in (("action", get_args(Action)), ("gaps", get_args(Gaps))):
-        if values.get(key, choices[0]) not in choices:
-            raise InputError(f"{where}: {key} is {values[key]!r}; give one of: {', '.join(choices)}")
+    values = {key: _check_value(key, value, where) for key, value in line.items()}
     if "column" not in values:
         raise InputError(f"{where} has no key 'column'; add the name of the column in the table")
-    entry = ColumnRecipe(**values)
+    entry = ColumnRecipe(**{"name": "", "action": "", **values})
+    if entry.action not in get_args(Action):
+        raise InputError(f"{where}: action is {entry.action!r}; give one of: {', '.join(get_args(Action))}")
     if entry.action in _NEW and not (entry.name and entry.states):
         raise InputError(f"{where} makes a variable, so it needs the keys 'name' and 'states'")
-    special = len([state for state in entry.states if state in ("(missing)",)])
-    if entry.cuts and len(entry.states) - special != len(entry.cuts) + 1:
+    intervals = len([state for state in entry.states if state != "(missing)"])
+    if entry.cuts and intervals != len(entry.cuts) + 1:
         raise InputError(f"{where} has {len(entry.cuts)} cuts, so it needs {len(entry.cuts) + 1} states besides (missing)")
     return entry
+
+
+def _check_value(key: str, value: Any, where: str) -> Any:
+    """Return the value of a key. Raise an error if it has a wrong type."""
+    if key == "cuts":
+        numbers = isinstance(value, list) and all(type(cut) in (int, float) for cut in value)
+        if not numbers or value != sorted(set(value)):
+            raise InputError(f"{where}: cuts is {value!r}; give ascending numbers, such as [18.0, 65.0]")
+        return tuple(map(float, value))
+    if key in ("states", "marks"):
+        if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+            raise InputError(f"{where}: {key} is {value!r}; give a list of texts")
+        return tuple(value)
+    if not isinstance(value, str):
+        raise InputError(f"{where}: {key} is {value!r}; give a text")
+    if key == "gaps" and value not in get_args(Gaps):
+        raise InputError(f"{where}: gaps is {value!r}; give one of: {', '.join(get_args(Gaps))}")
+    return value
 
 
 def _toml_value(value: Any) -> str:

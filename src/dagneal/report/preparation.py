@@ -44,11 +44,11 @@ def preparation_lines(preparation: Preparation, source: str = "", everything: bo
     used = f"{preparation.used:,} of {plural(preparation.rows, 'row')} used"
     lines = [f"preparation: {used}; {_unchanged_text(unchanged)}"]
     shown = rows if everything else rows[:_MOST_LINES]
-    cells = [_HEAD, *(tuple(printable(row[key].replace("\n", " ")) for key in ("column", "was", "became", "why", "change")) for row in shown)]
-    cells = [(*(fit_text(text, most) for text, most in zip(line, _WIDTHS, strict=False)), line[-1]) for line in cells]
+    cells = [list(_HEAD), *([printable(text.replace("\n", " ")) for text in row.values()] for row in shown)]
+    cells = [[*(fit_text(text, most) for text, most in zip(line, _WIDTHS, strict=False)), line[-1]] for line in cells]
     widths = [max(display_width(line[at]) for line in cells) for at in range(len(_WIDTHS))]
-    for line in cells:
-        lines.append("  " + "  ".join([*(pad_text(text, width) for text, width in zip(line, widths, strict=False)), line[-1]]))
+    for *line, last in cells:
+        lines.append("  " + "  ".join([*map(pad_text, line, widths), last]))
     if len(shown) < len(rows):
         hint = f"; dagneal prepare {source} prints all" if source else ""
         lines.append(f"  {len(rows) - len(shown):,} more columns{hint}")
@@ -72,7 +72,7 @@ def preparation_html(data: HasPreparation | None) -> list[str]:
     text = f"{preparation.used:,} of {plural(preparation.rows, 'row')} used; {_unchanged_text(preparation.unchanged)}."
     return [
         *warnings,
-        f'<details><summary>Preparation of {plural(len({row[0] for row in rows}), "column")}</summary>',
+        f"<details><summary>Preparation of {plural(len({row[0] for row in rows}), 'column')}</summary>",
         f"<p>{escape(text)}</p>",
         table([(text, False) for text in _HEAD], rows, "preparation", "preparation of the columns"),
         "</details>",

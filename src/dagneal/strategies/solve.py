@@ -11,7 +11,7 @@ import networkx as nx
 
 from dagneal.base.errors import InputError, OutOfTimeError, hint
 from dagneal.data.dataset import Dataset
-from dagneal.data.preparation.prepare import Prepared, prepare
+from dagneal.data.raw.prepare import Prepared, prepare
 from dagneal.data.reading import read
 from dagneal.divide.pairs import count_pairs, learn_from_pairs
 from dagneal.graphs.knowledge import Knowledge

@@ -26,6 +26,7 @@ INDEPENDENT_STATES = 3  # states of a column that depends on no other column, wi
 MANY_ROWS = 500  # with fewer rows, such a column has two states
 HEAVY = 0.2  # a number in at least this share of the rows is a state of its own
 _NEAR = 0.01  # a cut point may move past this share of the rows to a number with fewer digits
+_NEAR_SIDE = 0.1  # but past at most this share of the rows on either side of it
 _GRID = 12  # largest number of intervals of the grid
 _PARTNERS = 3  # number of partners that decide
 _GROUPS = 6  # largest number of groups of a partner
@@ -89,10 +90,10 @@ def choose_cuts(measured: list[Measured], others: list[Ints]) -> list[tuple[floa
     for _ in range(_PASSES):
         groups = [*(_apply(grid, segment) for grid, segment in zip(grids, segments, strict=True)), *states]
         partners = _find_partners(groups, len(grids))
-        segments = [
-            _best_segments(grid, [groups[j] for j in partners[i]], most, rows) for i, grid in enumerate(grids)
-        ]
-    return [_cut_points(grid, segment, column.whole) for grid, segment, column in zip(grids, segments, measured, strict=True)]
+        segments = [_best_segments(grid, [groups[j] for j in partners[i]], most, rows) for i, grid in enumerate(grids)]
+    return [
+        _cut_points(grid, segment, column.whole) for grid, segment, column in zip(grids, segments, measured, strict=True)
+    ]
 
 
 def _make_grid(values: Floats, all_values: Floats) -> _Grid:
@@ -100,7 +101,9 @@ def _make_grid(values: Floats, all_values: Floats) -> _Grid:
     numbers, counts = np.unique(all_values[np.isfinite(all_values)], return_counts=True)
     total = int(counts.sum())
     if len(numbers) < 2:
-        return _Grid(numbers, counts, np.empty(0, np.int64), np.empty(0, np.bool_), np.full(len(values), -1), np.zeros(1, np.int64))
+        return _Grid(
+            numbers, counts, np.empty(0, np.int64), np.empty(0, np.bool_), np.full(len(values), -1), np.zeros(1, np.int64)
+        )
     least = max(5, total // 100)
     shares = np.cumsum(counts) / total
     intervals = int(np.clip(total // 10, 2, _GRID))
@@ -245,8 +248,8 @@ def _trace(choice: list[Ints], intervals: int) -> Ints:
 def _cut_points(grid: _Grid, boundaries: Ints, whole: bool) -> tuple[float, ...]:
     """Return the cut points at the boundaries of the states.
 
-    Other cut points have few digits. A fixed boundary above a heavy value lies just above the value, unless all numbers are whole. Then the state has the name
-    of the value.
+    Other cut points have few digits. A fixed boundary above a heavy value lies just above the value, unless all numbers are
+    whole. Then the state has the name of the value.
     """
     cuts = []
     shares = np.cumsum(grid.rows)[:-1] / max(grid.rows.sum(), 1)
@@ -260,7 +263,7 @@ def _cut_points(grid: _Grid, boundaries: Ints, whole: bool) -> tuple[float, ...]
         elif heavy_below:
             cuts.append(low + 1 if whole else float(np.nextafter(low, inf)))
         else:
-            near = np.abs(shares - shares[at]) <= _NEAR
+            near = np.abs(shares - shares[at]) <= min(_NEAR, _NEAR_SIDE * min(shares[at], 1 - shares[at]))
             near[at] = True
             low, high = float(grid.numbers[:-1][near][0]), float(grid.numbers[1:][near][-1])
             cuts.append(shorten_cut(low, high, whole))

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 # Texts that always mean a missing value; the first are also recognised without preparation.
 ALWAYS_MISSING = MISSING_MARKS | {"n/a", "#N/A", "<NA>", "#NULL!", "#VALUE!", "#DIV/0!", "NAN", "Null", "NaT"}
 # Texts that mean a missing value among numbers and dates. In a text column, they can be states.
-MISSING_NUMBERS = frozenset(["-", "--", ".", "..", "*", "None", "none", "nil", "missing", "unknown", "Unknown", "inf", "-inf"])
+MISSING_NUMBERS = frozenset(
+    ["-", "--", ".", "..", "*", "None", "none", "nil", "missing", "unknown", "Unknown", "inf", "-inf"]
+)
 
 _SYMBOLS = r"(?i)^(usd|eur|gbp|chf)\s*|\s*(usd|eur|gbp|chf|%)$|[$€£¥'\x{a0}\x{202f}]"
 _SIGN, _END = r"^[-+]?", r"(?:[eE][-+]?\d+)?$"
@@ -34,7 +36,7 @@ EPOCHS = ("seconds since 1970", "milliseconds since 1970")
 _DAYS = (
     *("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y"),
     *("%m/%d/%y", "%d/%m/%y", "%d.%m.%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y"),
-    *("%b %d %Y", "%a %b %d %Y", "%A, %B %d, %Y", "%Y %b %d"),
+    *("%b %d %Y", "%b-%d-%Y", "%d-%m-%y", "%Y-%b-%d", "%d%b%Y", "%a %b %d %Y", "%A, %B %d, %Y", "%Y %b %d"),
 )
 _MONTHS = ("%Y-%m", "%Y/%m", "%b %Y", "%B %Y", "%b-%Y", "%b-%y", "%YM%m", "%m/%Y")
 DATES = (*_DAYS, *_MONTHS, "%YQ%q", "%Y-Q%q", "%Y%m%d")

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 _HEAD = 50  # lines that show separator, header and number of columns
 _CHUNK = 1 << 20  # bytes that are checked at a time
+_NUMBER = re.compile(r"[-+]?\d*\.?\d+([eE][-+]?\d+)?")
 _DECIMAL = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")  # a column name is never a number with a decimal point
+UNNAMED = "column {}"  # new name of an unnamed column
 _TABLES = (".csv", ".tsv", ".tab", ".txt", ".parquet")
 _BLANKS = " "  # separator of files whose values are separated by any number of spaces
 
@@ -84,7 +86,7 @@ def _different(names: Sequence[str]) -> list[str]:
     taken = {name for name in names if name.strip()}
     result: list[str] = []
     for at, name in enumerate(names, start=1):
-        base = name.strip() or f"column {at}"
+        base = name.strip() or UNNAMED.format(at)
         new, number = base, 2
         while new in result or (new != name and new in taken):
             new, number = f"{base} ({number})", number + 1
@@ -96,10 +98,13 @@ def _open_file(path: Path, temporary: ExitStack) -> tuple[datafile.Source, list[
     """Open one file. Return the source and warnings about repairs."""
     start = datafile.check_readable(path)
     if unpacked := _unpacked_copy(path, start, temporary):
-        source, cautions = _open_file(unpacked, temporary)
+        try:
+            source, cautions = _open_file(unpacked, temporary)
+        except InputError as error:
+            raise InputError(str(error).replace(str(unpacked), str(path))) from error
         return replace(source, where=str(path)), cautions
     suffix = path.suffix.lower()
-    if suffix in datafile.PARQUET or suffix in SCORE_FILES or suffix in datafile.FOREIGN or _is_binary(path):
+    if suffix in datafile.PARQUET or suffix in SCORE_FILES or _is_binary(path):
         return datafile.scan_file(path, temporary), []
     layout = _find_layout(path)
     if layout is None:
@@ -109,7 +114,10 @@ def _open_file(path: Path, temporary: ExitStack) -> tuple[datafile.Source, list[
         if _is_intact(source.frame, path):
             return source, []
     copy, lost = _repaired_copy(path, layout, temporary)
-    source = replace(datafile.scan_file(copy, temporary), where=str(path))
+    try:
+        source = replace(datafile.scan_file(copy, temporary), where=str(path))
+    except InputError as error:
+        raise InputError(str(error).replace(str(copy), str(path))) from error
     cautions = [Caution("repaired file", (), f"{path.name}: {'; '.join(layout.repairs)}")] if layout.repairs else []
     if lost:
         text = f"{path.name}: {plural(lost, 'line')} with too many or too few values left out; correct them in the file"
@@ -135,10 +143,9 @@ def _unpacked_copy(path: Path, start: bytes, temporary: ExitStack) -> Path | Non
                 with archive.open(members[0]) as packed, copy.open("wb") as file:
                     shutil.copyfileobj(packed, file)
             return copy
-        reader = {b"BZh": bz2.open, b"\xfd7z": lzma.open}.get(start[:3])
-        if reader is None:
+        if start[:3] not in (b"BZh", b"\xfd7z"):
             return None
-        with reader(path) as packed, copy.open("wb") as file:
+        with bz2.open(path) if start[:3] == b"BZh" else lzma.open(path) as packed, copy.open("wb") as file:
             shutil.copyfileobj(packed, file)
     except (OSError, EOFError, zipfile.BadZipFile, lzma.LZMAError) as error:
         raise InputError(f"{path} cannot be decompressed: {error}") from error
@@ -159,7 +166,9 @@ def _is_intact(frame: polars.LazyFrame, path: Path) -> bool:
 
 
 def _is_binary(path: Path) -> bool:
-    """Return whether a file starts with bytes that no text contains."""
+    """Return whether a file starts with bytes that no text contains. A file that is compressed with gzip may hold text."""
+    if datafile.is_compressed(path):
+        return False
     with path.open("rb") as file:
         start = file.read(4096)
     return b"\0" in start and not start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
@@ -197,37 +206,71 @@ def _find_layout(path: Path) -> _Layout | None:
         return None
     separator = _find_separator(path, lines)
     rows = list(_split(iter(lines), separator))
+    if not rows:
+        return None
     if len(lines) == _HEAD:
-        rows = rows[:-1]  # a quoted value may continue after the last line
+        rows = rows[:-1] or rows  # a quoted value may continue after the last line
     widths = Counter(map(len, rows[1:])) or Counter(map(len, rows))
     width = max(widths, key=lambda key: (widths[key], key))
     skip = 0
-    while skip < len(rows) - 1 and len(rows[skip]) not in (width, width - 1) and widths[width] > len(rows) / 2:
+    while skip < len(rows) - 1 and widths[width] > len(rows) / 2 and not _may_be_header(rows[skip], rows[skip + 1], width):
         skip += 1
-    first = [name.strip() for name in rows[skip]]
-    repairs = []
-    if encoding != "utf-8-sig":
-        repairs.append(f"read as {encoding.upper()}, because it is not UTF-8 text")
-    if skip:
-        repairs.append(f"the first {plural(skip, 'line')} left out, because the table starts below")
-    if separator == _BLANKS and not _quoted(lines[0]):
-        repairs.append("values separated at spaces")
-    has_header = not any(_DECIMAL.fullmatch(name) for name in first)
-    names = first if has_header else [f"X{at}" for at in range(1, len(first) + 1)]
-    if has_header and len(names) == width - 1 and len(rows) > skip + 1:
-        names = ["", *names]  # R writes row names without a header
-    if not has_header:
-        repairs.append("columns named X1, X2 and so on, because there is no header")
+    first, names = _strip_names(rows[skip]), _find_names(rows, skip, width)
+    has_header = names is not None
+    names = names or [f"X{at}" for at in range(1, len(first) + 1)]
     filled = [name for name in names if name]
-    if len(set(filled)) < len(filled):
-        twice = Counter(filled).most_common(1)[0][0]
-        repairs.append(f"columns of the same name numbered, such as {twice!r}")
-    return _Layout(encoding, separator, skip, tuple(names), has_header, tuple(repairs))
+    needed = {
+        f"read as {encoding.upper()}, because it is not UTF-8 text": encoding != "utf-8-sig",
+        f"{plural(skip, 'line')} above the table left out": skip > 0,
+        "quotes or empty names removed from the header": first != [name.strip() for name in rows[skip]],
+        "values separated at spaces": separator == _BLANKS and not _quoted(lines[0]),
+        "columns named X1, X2 and so on, because there is no header": not has_header,
+        f"columns of the same name numbered, such as {_first_repeated(filled)!r}": len(set(filled)) < len(filled),
+    }
+    repairs = tuple(text for text, true in needed.items() if true)
+    return _Layout(encoding, separator, skip, tuple(names), has_header, repairs)
+
+
+def _find_names(rows: Sequence[Sequence[str]], skip: int, width: int) -> list[str] | None:
+    """Return the column names of a table; None if it has no header, because the first row has numbers like other rows."""
+    names = _strip_names(rows[skip])
+    repeated = len(set(names)) < len(names) and all(_NUMBER.fullmatch(name) for name in names)
+    if repeated or any(_DECIMAL.fullmatch(name) for name in names):
+        return None
+    shifted = len(names) == width - 1 and len(rows) > skip + 1  # R writes row names without a header
+    return ["", *names] if shifted else names
+
+
+def _first_repeated(names: Sequence[str]) -> str:
+    """Return the most frequent name; empty without names."""
+    return Counter(names).most_common(1)[0][0] if names else ""
 
 
 def _quoted(line: str) -> bool:
     """Return whether a header consists of quoted names, as R writes it; such a file can be read in place."""
     return not re.sub(r'"[^"]*"', "", line).strip()
+
+
+def _strip_names(row: Sequence[str]) -> list[str]:
+    """Return the names in a header without spaces, single quotes around all names, and empty names at the end."""
+    names = [name.strip() for name in row]
+    while len(names) > 1 and not names[-1]:
+        names.pop()
+    if all(len(name) > 2 and name[0] == name[-1] == "'" for name in names):
+        names = [name[1:-1] for name in names]
+    return names
+
+
+def _may_be_header(row: Sequence[str], follow: Sequence[str], width: int) -> bool:
+    """Return whether a row may be the header or the first row of a table with `width` columns.
+
+    Some files start with the number of rows, the number of columns and the names of classes; this is no header.
+    """
+    names = _strip_names(row)
+    sizes = len(names) > 2 and names[0].isdecimal() and names[1] == str(width - 1)
+    if sizes and all(_NUMBER.fullmatch(value.strip()) for value in follow):
+        return False
+    return len(names) in (width, width - 1) or len(row) == width
 
 
 def _find_separator(path: Path, lines: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagneal.data.dataset import BOOLEANS
-from dagneal.data.preparation.notation import (
+from dagneal.data.raw.notation import (
     DATES,
     EPOCHS,
     MISSING_NUMBERS,
@@ -33,8 +33,8 @@ FEW = 12  # at most this many distinct numbers stay as they are
 _MOSTLY = 0.9  # share of the values that must be numbers or dates; a few other texts are then missing values
 _MAX_TEXTS = 5  # largest number of different other texts among numbers
 _TRIED = 2_000  # distinct values that are tried with each notation of dates
-_EPOCH_WORDS = frozenset("date time timestamp datetime epoch created updated start end at ts".split())
-_CODE_WORDS = frozenset("zip zipcode postcode postal plz fips sic naics isic cpc icd code codes phone cusip ssn isbn ean".split())
+_EPOCH_WORDS = "date time timestamp datetime epoch created updated start end at ts"
+_CODE_WORDS = "zip zipcode postcode postal plz fips sic naics isic cpc icd code codes phone cusip ssn isbn ean"
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,9 @@ class Profile:
     @cached_property
     def values(self) -> Floats:
         """The number in each row; NaN for a missing value."""
-        return np.where(self.codes >= 0, self.numbers[self.codes], np.nan) if len(self.numbers) else np.full(self.rows, np.nan)
+        return (
+            np.where(self.codes >= 0, self.numbers[self.codes], np.nan) if len(self.numbers) else np.full(self.rows, np.nan)
+        )
 
     @cached_property
     def distinct(self) -> tuple[Floats, Ints]:
@@ -214,7 +216,7 @@ def _find_date(profile: Profile, distinct: polars.Series) -> Profile | None:
 
 def _find_epoch(profile: Profile, distinct: polars.Series) -> Profile | None:
     """Return the profile of a column of times in seconds or milliseconds since 1970, if its name suggests times."""
-    if not set(split_words(profile.name)) & _EPOCH_WORDS:
+    if not set(split_words(profile.name)) & set(_EPOCH_WORDS.split()):
         return None
     numbers = _convert(distinct, "plain")
     for notation, scale in zip(EPOCHS, (1, 1_000), strict=True):
@@ -224,12 +226,12 @@ def _find_epoch(profile: Profile, distinct: polars.Series) -> Profile | None:
 
 
 def _looks_coded(profile: Profile) -> bool:
-    """Return whether texts are codes that consist of digits, such as postcodes: they have leading zeros, or a name says so."""
+    """Return whether texts are codes of digits, such as postcodes: they have leading zeros, or the name says so."""
     digits = [text for text in profile.texts if text.isdecimal()]
     if len(digits) < len(profile.texts) or len(digits) <= 2:
         return False
     padded = any(text.startswith("0") and len(text) > 1 for text in digits) and len(set(map(len, digits))) == 1
-    named = set(split_words(profile.name)) & _CODE_WORDS and len(digits) > FEW and max(map(len, digits)) >= 3
+    named = set(split_words(profile.name)) & set(_CODE_WORDS.split()) and len(digits) > FEW and max(map(len, digits)) >= 3
     return padded or bool(named)
 
 

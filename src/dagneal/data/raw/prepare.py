@@ -21,18 +21,18 @@ from dagneal.data.columns import sort_states
 from dagneal.data.dataset import MISSING_STATE, OTHER_STATE, Dataset
 from dagneal.data.discretize import Bins, check_columns, parse_bins
 from dagneal.data.missing import missing_values_error
-from dagneal.data.preparation.encoding import check_source, encode_frame, unseen_values
-from dagneal.data.preparation.notation import clean_text
-from dagneal.data.preparation.opening import name_columns, open_tables
-from dagneal.data.preparation.profile import Profile, profile_columns
-from dagneal.data.preparation.rules import Wishes, decide
-from dagneal.data.preparation.warning_signs import (
+from dagneal.data.raw.encoding import check_source, encode_frame, unseen_values
+from dagneal.data.raw.notation import clean_text
+from dagneal.data.raw.opening import name_columns, open_tables
+from dagneal.data.raw.profile import Profile, profile_columns
+from dagneal.data.raw.rules import Wishes, decide
+from dagneal.data.raw.warning_signs import (
     find_censored_times,
     find_row_counts,
     lost_rows_caution,
     row_count_caution,
 )
-from dagneal.data.reading import HasStates, declared_states, read, states_of
+from dagneal.data.reading import HasStates, declared_states, read
 from dagneal.data.recipe import ColumnRecipe, Preparation, Recipe
 
 if TYPE_CHECKING:
@@ -116,7 +116,8 @@ def prepare(
         The data, the recipe, the preparation table and warnings.
 
     >>> import pandas
-    >>> frame = pandas.DataFrame({"id": range(100), "dose": [i % 7 / 3 for i in range(100)], "sick": [i % 2 for i in range(100)]})
+    >>> columns = {"id": range(100), "dose": [i % 7 / 3 for i in range(100)], "sick": [i % 2 for i in range(100)]}
+    >>> frame = pandas.DataFrame(columns)
     >>> prepared = prepare(frame)
     >>> prepared.data.names, prepared.table[0]["why"]
     (('dose', 'sick'), 'row numbers')
@@ -127,15 +128,15 @@ def prepare(
     options = _Request(columns, drop, keep, parse_bins(bins), states, weights, missing, rare, merge)
     options.check()
     with ExitStack() as temporary:
-        table, cautions = _open(source, temporary)
-        return _Preparer(table, options, cautions).prepare(source)
+        table, cautions, readable = _open(source, temporary)
+        return _Preparer(table, options.rename_unnamed(table.names), cautions).prepare(readable)
 
 
 def apply_recipe(recipe: Recipe, source: Any, merge: Literal["auto", "yes", "no"] = MERGE) -> Prepared:
     """Prepare new data exactly like the data for which a recipe was made: with the same cut points and states.
 
-    A value without a state becomes `(other)` or `(missing)`, if the variable has this state. Otherwise its row is left out. A
-    warning names such values.
+    A value without a state becomes `(other)` or `(missing)`, if the variable has this state. Otherwise its row is left out.
+    A warning names such values.
 
     Args:
         recipe: recipe to apply.
@@ -143,7 +144,7 @@ def apply_recipe(recipe: Recipe, source: Any, merge: Literal["auto", "yes", "no"
         merge: whether to merge equal rows, as in `read`.
     """
     with ExitStack() as temporary:
-        table, cautions = _open(source, temporary)
+        table, cautions, _ = _open(source, temporary)
         check_source(recipe, table.names, table.where)
         raw, places, kinds = _load(table, dict.fromkeys([*(e.column for e in recipe.variables), *_weight_names(recipe)]))
         encoded = encode_frame(raw, places, kinds, recipe)
@@ -159,20 +160,21 @@ def encode_rows(recipe: Recipe, source: Any) -> polars.DataFrame:
         source: path or data frame with the columns that the recipe needs, in any order.
     """
     with ExitStack() as temporary:
-        table, _ = _open(source, temporary)
+        table, _, _ = _open(source, temporary)
         check_source(recipe, table.names, table.where)
         raw, places, kinds = _load(table, dict.fromkeys(each.column for each in recipe.variables))
         return encode_frame(raw, places, kinds, recipe)
 
 
-def _open(source: Any, temporary: ExitStack) -> tuple[datafile.Source, list[Caution]]:
-    """Open a path or a data frame. Return the table and warnings about repairs."""
+def _open(source: Any, temporary: ExitStack) -> tuple[datafile.Source, list[Caution], Any]:
+    """Open a path or a data frame. Return three values: the table, warnings about repairs, and the input for `read`."""
     if isinstance(source, str | os.PathLike):
         paths = temporary.enter_context(datafile.regular_files(source))
         temporary.enter_context(datafile.diagnose(paths, str(source)))
-        return open_tables(paths, str(source), temporary)
+        piped = len(paths) == 1 and str(paths[0]) != str(source)  # the copy of a pipe can be read more than once
+        return *open_tables(paths, str(source), temporary), paths[0] if piped else source
     temporary.enter_context(datafile.diagnose((), "the frame"))
-    return name_columns(_frame_source(source)), []
+    return name_columns(_frame_source(source)), [], source
 
 
 def _frame_source(frame: Any) -> datafile.Source:
@@ -221,6 +223,18 @@ class _Request:
         if not 0 <= self.rare < 1:
             raise InputError(f"rare is {self.rare}; give a fraction of rows: at least 0 and less than 1, such as 0.01")
 
+    def rename_unnamed(self, names: Sequence[str]) -> _Request:
+        """Return the options with the new names of unnamed columns in place of the empty name."""
+        from dagneal.data.raw.opening import UNNAMED
+
+        unnamed = [name for at, name in enumerate(names, start=1) if name.startswith(UNNAMED.format(at))]
+
+        def renamed(given: Sequence[str]) -> list[str]:
+            return [new for name in given for new in ([name] if name or not unnamed else unnamed)]
+
+        columns = None if self.columns is None else renamed(self.columns)
+        return replace(self, columns=columns, drop=renamed(self.drop), keep=renamed(self.keep))
+
     def reading(self) -> dict[str, Any]:
         """Return the options of `read` for a table that needs no preparation."""
         missing = "refuse" if self.missing == "auto" else self.missing
@@ -264,8 +278,8 @@ class _Preparer:
         entries = self._decide(profiles)
         recipe = Recipe((*self._left_out_by_user(chosen), *entries))
         self._check_usable(recipe, len(profiles))
-        if self._is_clean(recipe):
-            return self._read_unchanged(source, recipe)
+        if self._is_clean(recipe) and (data := self._read_unchanged(source, recipe)):
+            return data
         recipe = _with_states(recipe, profiles, None if whole else table, self.declared)
         if whole:
             if options.missing == "refuse":
@@ -279,7 +293,9 @@ class _Preparer:
         """Return the names of the columns to look at."""
         options, table = self.options, self.table
         for name in options.keep:
-            select_columns(table.where, [*table.names, "", " "], None, [name, "", " "], ())  # raises an error for unknown names
+            select_columns(
+                table.where, [*table.names, "", " "], None, [name, "", " "], ()
+            )  # raises an error for unknown names
         return select_columns(table.where, table.names, options.weights, options.columns, options.drop)
 
     def _wishes(self, bins: Mapping[str, Bins]) -> Wishes:
@@ -297,7 +313,13 @@ class _Preparer:
         self.cautions += find_censored_times(profiles, used)
         if options.weights is not None:
             entry = ColumnRecipe(
-                options.weights, "", "weights", was="numbers", became="row counts", why="--weights names it", change="no --weights"
+                options.weights,
+                "",
+                "weights",
+                was="numbers",
+                became="row counts",
+                why="--weights names it",
+                change="no --weights",
             )
             return [*entries, entry]
         settled = {*options.keep, *options.bins, *self.declared, *(options.columns or ())}
@@ -309,10 +331,7 @@ class _Preparer:
             return entries
         rest = [profile for profile in profiles if profile.name != name]
         counted = next(entry for entry in entries if entry.column == name)
-        entry = ColumnRecipe(
-            name, "", "weights", was=counted.was, became="row counts",
-            why="each combination of the other columns occurs once", change=f"--keep {shlex.quote(name)}",
-        )  # fmt: skip
+        entry = _weights_entry(name, counted.was, "all other columns differ", f"--keep {shlex.quote(name)}")
         return [*decide(rest, wishes), entry]
 
     def _left_out_by_user(self, chosen: Collection[str]) -> list[ColumnRecipe]:
@@ -341,9 +360,12 @@ class _Preparer:
         """Return whether the table can be read without any change."""
         return not self.cautions and all(each.unchanged and "keep" not in each.why for each in recipe.columns)
 
-    def _read_unchanged(self, source: Any, recipe: Recipe) -> Prepared:
-        """Read a table that needs no preparation."""
-        data = read(source, **self.options.reading())
+    def _read_unchanged(self, source: Any, recipe: Recipe) -> Prepared | None:
+        """Read a table that needs no preparation. Return None if it can only be read in another way."""
+        try:
+            data = read(source, **self.options.reading())
+        except InputError:
+            return None
         states = dict(zip(data.names, data.states, strict=True))
         recipe = Recipe(tuple(replace(each, states=states[each.column]) for each in recipe.columns))
         return _unchanged(data, recipe.columns)
@@ -379,16 +401,20 @@ class _Preparer:
         if self.table.texts:
             frame = frame.filter(~pl.col("empty"))
         rows = int(frame.select(pl.len()).collect(engine="streaming").item())
-        lazy = frame.map_batches(encode, schema=schema, streamable=True, no_optimizations=True)
-        merge = self.options.merge
-        if merge == "auto":
-            merge = "yes" if weights or sample.n_unique() <= _MAX_DISTINCT * sample.height else "no"
+        lazy = frame.map_batches(encode, schema=schema, streamable=True)
+        together = "yes" if weights or sample.n_unique() <= _MAX_DISTINCT * sample.height else "no"
+        merge: Any = together if self.options.merge == "auto" else self.options.merge
         data = read(lazy, weights=weights[0] if weights else None, merge=merge)
         text = f"the first {raw.height:,} rows decided how the columns were prepared"
         lost = lost_rows_caution(rows, data.rows, {}) if not weights else []
         preparation = Preparation(recipe, rows, data.rows, (*self.cautions, *lost))
         data = replace(data, prepared=(text, *data.prepared), preparation=preparation)
         return Prepared(data, preparation)
+
+
+def _weights_entry(name: str, was: str, why: str, change: str) -> ColumnRecipe:
+    """Return the entry of a column of row counts."""
+    return ColumnRecipe(name, "", "weights", was=was, became="row counts", why=why, change=change)
 
 
 def _implied(declared: Mapping[str, Sequence[str]]) -> dict[str, Bins]:
@@ -531,7 +557,7 @@ def _unseen_cautions(
             if OTHER_STATE in each.states:
                 became = OTHER_STATE
             values = first_few([repr(value) for value, _ in found])
-            text = f"{each.column}: {values} {'is' if len(found) == 1 else 'are'} new in {plural(rows, 'row')} and became {became}"
+            text = f"{each.column}: new values in {plural(rows, 'row')} became {became}: {values}"
             cautions.append(Caution("unseen values", (each.column,), text))
     return cautions
 

@@ -8,19 +8,21 @@ import numpy as np
 
 from dagneal.data.cautions import Caution
 from dagneal.data.dataset import merge_rows
-from dagneal.data.preparation.profile import FEW, Profile
+from dagneal.data.raw.profile import FEW, Profile
 from dagneal.data.roles import MANY_NUMBERS, may_be_counts, split_words
 
 LOST_ROWS = 0.2  # a larger share of lost rows is a warning
+_LEAST_ROWS = 4  # a table of counts has at least this many rows
 _GRID = 4  # a table of counts has at least one row per this many combinations of states
 
-_DURATIONS = frozenset(
+_COUNTS = "freq freqs frequency frequencies count counts occurrences multiplicity anzahl nobs"
+_DURATIONS = (
     "time times duration durations survival survtime tenure lifetime futime followup stop t week weeks month months days day "
-    "years hours minutes los spell ttr dtime surv os pfs dfs rfs".split()
+    "years hours minutes los spell ttr dtime surv os pfs dfs rfs"
 )
-_EVENTS = frozenset(
+_EVENTS = (
     "event events status death dead died censor censored censoring cens cen observed arrest failure failed fail relapse "
-    "recurrence rec delta churn churned fustat dth rearrest mortality endpoint uncensored".split()
+    "recurrence rec delta churn churned fustat dth rearrest mortality endpoint uncensored"
 )
 
 
@@ -35,22 +37,31 @@ def find_row_counts(profiles: Sequence[Profile], used: Collection[str]) -> tuple
         used: names of the columns that are used.
     """
     for profile in profiles:
-        if not may_be_counts(profile.name) or profile.kind != "numbers" or not profile.whole or profile.filled < profile.rows:
-            continue
-        numbers = profile.distinct[0]
         others = [other for other in profiles if other.name in used and other.name != profile.name]
-        if not len(numbers) or numbers[0] < 0 or numbers[-1] <= 1 or not others or profile.rows < 4:
+        if not _may_count(profile) or not others or not _rows_differ(profile.rows, others):
             continue
-        codes = np.array([other.codes + 1 for other in others])
-        arities = [len(other.texts) + 1 for other in others]
-        if merge_rows(codes, arities)[0].shape[1] < profile.rows:
-            continue
-        if profile.rows > MANY_NUMBERS and any(len(other.texts) == profile.rows for other in others):
-            continue  # rows are distinct because another column is a measurement
         few = all(len(other.texts) <= FEW for other in others)
         combinations = float(np.prod([len(other.texts) for other in others], dtype=np.float64))
-        return profile.name, few and len(others) > 1 and combinations <= _GRID * profile.rows
+        if few or "".join(split_words(profile.name)) in _COUNTS.split():
+            return profile.name, few and len(others) > 1 and combinations <= _GRID * profile.rows
     return None, False
+
+
+def _may_count(profile: Profile) -> bool:
+    """Return whether a column has a typical name of counts, and holds whole numbers of at least 0 that are not all 1."""
+    if not may_be_counts(profile.name) or profile.kind != "numbers" or profile.filled < profile.rows:
+        return False
+    numbers = profile.distinct[0]
+    return bool(profile.whole and len(numbers) and numbers[0] >= 0 and numbers[-1] > 1)
+
+
+def _rows_differ(rows: int, others: Sequence[Profile]) -> bool:
+    """Return whether all rows differ in the other columns, although none of these columns is a measurement."""
+    codes = np.array([other.codes + 1 for other in others])
+    arities = [len(other.texts) + 1 for other in others]
+    if rows < _LEAST_ROWS or merge_rows(codes, arities)[0].shape[1] < rows:
+        return False
+    return rows <= MANY_NUMBERS or all(len(other.texts) < rows for other in others)
 
 
 def row_count_caution(name: str, as_weights: bool) -> Caution:
@@ -83,8 +94,8 @@ def find_censored_times(profiles: Sequence[Profile], used: Collection[str]) -> l
         Caution(
             "censored time",
             (time.name, event),
-            f"{time.name} may be a censored time, and {event} may say whether the event was observed: a time without the event "
-            f"is only a lower limit, but its state treats it like an observed time; if so, give drop=[{time.name!r}]",
+            f"{time.name} may be a censored time, and {event} may say whether the event was observed: without the event, a "
+            f"time is only a lower limit, but it is treated like an observed time; if so, give drop=[{time.name!r}]",
         )
         for time in times[:1]
     ]
@@ -95,7 +106,7 @@ def _is_event(profile: Profile) -> bool:
     words = split_words(profile.name)
     short = profile.name in ("E", "d", "event", "C", "delta")
     values = len(profile.texts) if profile.kind != "numbers" else len(profile.distinct[0])
-    return 2 <= values <= 3 and (short or bool(set(words) & _EVENTS) or "".join(words) in _EVENTS)
+    return 2 <= values <= 3 and (short or bool(set(words) & set(_EVENTS.split())) or "".join(words) in _EVENTS.split())
 
 
 def _is_duration(profile: Profile) -> bool:
@@ -104,7 +115,7 @@ def _is_duration(profile: Profile) -> bool:
         return False
     numbers = profile.distinct[0]
     words = split_words(profile.name)
-    named = bool(set(words) & _DURATIONS) or "".join(words) in _DURATIONS or profile.name in ("T", "Y")
+    named = bool(set(words) & set(_DURATIONS.split())) or "".join(words) in _DURATIONS.split() or profile.name in ("T", "Y")
     return named and len(numbers) > FEW and numbers[0] >= 0
 
 

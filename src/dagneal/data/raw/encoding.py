@@ -9,7 +9,7 @@ import numpy as np
 
 from dagneal.base.errors import InputError, first_few, hint
 from dagneal.data.dataset import BOOLEANS, MISSING_STATE, OTHER_STATE, SPACES
-from dagneal.data.preparation.notation import WEEKDAYS, clean_text, date_part, to_date, to_number
+from dagneal.data.raw.notation import WEEKDAYS, clean_text, date_part, to_date, to_number
 from dagneal.data.recipe import ColumnRecipe, Recipe
 
 if TYPE_CHECKING:
@@ -76,7 +76,9 @@ def encode_column(values: polars.Series, kind: polars.DataType, entry: ColumnRec
     matched = [_match(given, place, other) for given in distinct.to_list()]
     if len(distinct):
         result = text.to_frame("text").select(
-            pl.col("text").replace_strict(distinct, pl.Series(matched, dtype=pl.String), default=None, return_dtype=pl.String)
+            pl.col("text").replace_strict(
+                distinct, pl.Series(matched, dtype=pl.String), default=None, return_dtype=pl.String
+            )
         )
         text = result.to_series()
     if MISSING_STATE in place:
@@ -110,7 +112,7 @@ def _interval_states(
 
 def _spellings(states: Sequence[str]) -> dict[str, str]:
     """Return other spellings of states: other letter cases of booleans, and other notations of numbers such as `1.0`."""
-    result = {}
+    result: dict[str, str] = {}
     for state in states:
         if state.lower() in BOOLEANS:
             result |= {state.lower(): state, state.upper(): state, state.title(): state}

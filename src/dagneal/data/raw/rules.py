@@ -12,9 +12,9 @@ from dagneal.base.kernels import Floats, Ints
 from dagneal.base.text import plural
 from dagneal.data.dataset import BOOLEANS, MISSING_STATE, OTHER_STATE
 from dagneal.data.discretize import EVERY, Bins, format_cuts, state_names
-from dagneal.data.preparation.cutting import Measured, choose_cuts
-from dagneal.data.preparation.notation import WEEKDAYS
-from dagneal.data.preparation.profile import FEW, Profile, part_values
+from dagneal.data.raw.cutting import Measured, choose_cuts
+from dagneal.data.raw.notation import WEEKDAYS
+from dagneal.data.raw.profile import FEW, Profile, part_values
 from dagneal.data.recipe import Action, ColumnRecipe, Gaps
 from dagneal.data.roles import is_identifier, may_be_row_numbers, split_words
 
@@ -32,19 +32,21 @@ LONG_TEXT = 40  # average length, in characters, of free text
 FEW_DAYS = 4  # dates on at most this many days of the month have no weekday
 ROWS_PER_MONTH = 20  # with fewer rows per month, months are joined like other numbers
 
+ROWS_PER_NUMBER = 5  # more than PLAIN_STATES numbers stay as they are if there are this many rows per number
+
 _PARTS = ("year", "month", "weekday")
-_TIME_WORDS = frozenset("time t day days week weeks month months year years hour date trend age period wave visit".split())
+_TIME_WORDS = "time t day days week weeks month months year years hour date trend age period wave visit"
 
 
 @dataclass
-class Plan:
+class Decision:
     """The decision about one variable or about one column that becomes no variable, before its states are known.
 
     Attributes:
         entry: entry of the recipe so far.
         profile: profile of the column.
-        codes: for each row, a small number for its state; -1 for a missing value. None for columns without a variable and for
-            numbers that are not cut yet.
+        codes: for each row, a small number for its state; -1 for a missing value. None for columns without a variable, and
+            for numbers that are not cut yet.
         values: for numbers and parts of dates that must be cut, the number in each row.
         bins: binning method that the user gave, if any.
         numbers: whether the values are ordered numbers.
@@ -105,7 +107,9 @@ def decide(profiles: Sequence[Profile], wishes: Wishes) -> list[ColumnRecipe]:
             chosen = tuple(map(float, plan.bins.cuts(numbers, counts.astype(np.float64))))
             plan.entry = _describe_cuts(plan, chosen, wishes)
     entries = _treat_gaps(plans, wishes)
-    return [entry if entry.action != "bin" or entry.cuts else _left_out(entry, "the same state in all rows") for entry in entries]
+    return [
+        entry if entry.action != "bin" or entry.cuts else _left_out(entry, "the same state in all rows") for entry in entries
+    ]
 
 
 def _left_out(entry: ColumnRecipe, why: str) -> ColumnRecipe:
@@ -154,7 +158,7 @@ def describe_values(profile: Profile) -> str:
 
 def _percent(share: float) -> str:
     """Return a share as a percentage."""
-    return f"{100 * share:.1f}%" if share < 0.1 else f"{100 * share:.0f}%"
+    return f"{100 * share:.0f}%" if share >= 0.1 else f"{100 * share:.1f}%" if share >= 0.001 else "under 0.1%"
 
 
 def _number(value: float) -> str:
@@ -162,30 +166,23 @@ def _number(value: float) -> str:
     return f"{value:.0f}" if value == np.floor(value) and abs(value) < 1e15 else f"{value:.5g}"
 
 
-def _plan(profile: Profile, wishes: Wishes) -> list[Plan]:
+def _plan(profile: Profile, wishes: Wishes) -> list[Decision]:
     """Return the decisions about one column. A column of dates may become several variables."""
     name = profile.name
     base = ColumnRecipe(name, name, "keep", was=describe_values(profile))
     if name in wishes.declared or name in wishes.keep:
-        if profile.kind == "dates" or profile.marks:  # as it is: the texts are states
-            profile = _as_text(profile)
         why = "its states are declared" if name in wishes.declared else "--keep names it"
-        return [Plan(replace(base, became="used as it is", why=why), profile, _state_codes(profile))]
+        return [Decision(replace(base, became="used as it is", why=why), profile, _state_codes(profile))]
     if name in wishes.bins and profile.kind == "numbers":
         return [_numbers_plan(profile, base, wishes.bins[name])]
     if reason := _reason_to_leave_out(profile, name in wishes.named):
         why, change = reason
-        return [Plan(replace(_left_out(base, why), change=change), profile)]
+        return [Decision(replace(_left_out(base, why), change=change), profile)]
     if profile.kind == "dates":
         return _date_plans(profile, base)
     if profile.kind == "numbers":
         return [_number_plan(profile, base, wishes)]
     return [_text_plan(profile, base, wishes)]
-
-
-def _as_text(profile: Profile) -> Profile:
-    """Return the profile of a column whose values are used as they are."""
-    return profile
 
 
 def _reason_to_leave_out(profile: Profile, named: bool) -> tuple[str, str] | None:
@@ -210,7 +207,7 @@ def _reason_to_leave_out(profile: Profile, named: bool) -> tuple[str, str] | Non
     if others == 0 and profile.gaps <= DROPPED_ROWS:
         return "constant", _keep(name)
     if others <= max(1, min(RARE_ROWS, int(RARE_SHARE * profile.rows))) and profile.gaps <= DROPPED_ROWS:
-        return f"nearly constant: {plural(others, 'row')} differ", _keep(name)
+        return f"nearly constant: {plural(others, 'other value')}", _keep(name)
     if profile.kind == "numbers":
         return _number_reason(profile)
     if profile.kind == "text" and not profile.categories and not profile.boolean:
@@ -220,16 +217,15 @@ def _reason_to_leave_out(profile: Profile, named: bool) -> tuple[str, str] | Non
 
 def _number_reason(profile: Profile) -> tuple[str, str] | None:
     """Return why a column of numbers is left out, and the option that changes this; None if it is used."""
-    name, (numbers, counts) = profile.name, profile.distinct
+    name, numbers = profile.name, profile.distinct[0]
     words = split_words(name)
     if _are_row_numbers(profile):
         return "row numbers", _bins(name)
     if may_be_row_numbers(name) and len(numbers) == profile.filled > 2 and profile.whole:
         return "row numbers", _bins(name)
-    if is_identifier(name, numbers, profile.filled) and not (set(words) & _TIME_WORDS):
+    if is_identifier(name, numbers, profile.filled) and not (set(words) & set(_TIME_WORDS.split())):
         many = "one per row" if len(numbers) == profile.filled else f"{len(numbers):,} different"
         return f"identifier: {many}", _bins(name)
-    del counts
     return None
 
 
@@ -238,7 +234,7 @@ def _are_row_numbers(profile: Profile) -> bool:
     numbers = profile.distinct[0]
     if not (len(numbers) == profile.rows > 2 and profile.whole and numbers[0] in (0, 1)):
         return False
-    if numbers[-1] - numbers[0] != profile.rows - 1 or set(split_words(profile.name)) & _TIME_WORDS:
+    if numbers[-1] - numbers[0] != profile.rows - 1 or set(split_words(profile.name)) & set(_TIME_WORDS.split()):
         return False
     return len(numbers) > FEW or bool((np.diff(profile.values) == 1).all())
 
@@ -263,11 +259,11 @@ def _rare_limit(rows: int, share: float) -> float:
     return share * rows if share else max(RARE_ROWS, min(MANY_ROWS, RARE_SHARE * rows))
 
 
-def _text_plan(profile: Profile, base: ColumnRecipe, wishes: Wishes) -> Plan:
+def _text_plan(profile: Profile, base: ColumnRecipe, wishes: Wishes) -> Decision:
     """Return the decision about a column of categories: it stays as it is, its rare states are merged, or it is left out."""
     labels, codes = _spelled(profile)
     counts = np.bincount(codes[codes >= 0], minlength=len(labels))
-    plan = Plan(replace(base, became="used as it is", why="few states"), profile, codes)
+    plan = Decision(replace(base, became="used as it is", why="few states"), profile, codes)
     if profile.categories or (len(labels) <= PLAIN_STATES and not wishes.rare):
         return plan
     if len(labels) == 1:
@@ -281,7 +277,7 @@ def _text_plan(profile: Profile, base: ColumnRecipe, wishes: Wishes) -> Plan:
     covered = counts[kept].sum() / max(profile.filled, 1)
     if not wishes.rare and profile.name not in wishes.named and covered < COVERED:
         why = f"too many values: {profile.filled / len(labels):.0f} rows each"
-        return Plan(_left_out(base, why), profile)
+        return Decision(_left_out(base, why), profile)
     if len(labels) - len(kept) < 2:  # a single rare state stays
         return plan
     kept.sort()
@@ -297,7 +293,7 @@ def _text_plan(profile: Profile, base: ColumnRecipe, wishes: Wishes) -> Plan:
         else f"{len(kept)} most frequent stay",
         change=_keep(profile.name),
     )
-    return Plan(entry, profile, np.where(codes >= 0, place[codes], -1))
+    return Decision(entry, profile, np.where(codes >= 0, place[codes], -1))
 
 
 def _spelled(profile: Profile) -> tuple[list[str], Ints]:
@@ -314,12 +310,13 @@ def _state_codes(profile: Profile) -> Ints:
     return _spelled(profile)[1]
 
 
-def _number_plan(profile: Profile, base: ColumnRecipe, wishes: Wishes) -> Plan:
+def _number_plan(profile: Profile, base: ColumnRecipe, wishes: Wishes) -> Decision:
     """Return the decision about a column of numbers: few numbers stay, others are cut."""
     numbers, counts = profile.distinct
-    if len(numbers) > FEW or profile.notation not in ("plain", "decimal comma"):
+    crowded = len(numbers) > PLAIN_STATES and profile.filled < ROWS_PER_NUMBER * len(numbers)
+    if len(numbers) > FEW or crowded or profile.notation not in ("plain", "decimal comma"):
         return _numbers_plan(profile, base, wishes.bins.get(EVERY))
-    plan = Plan(
+    plan = Decision(
         replace(base, became="used as it is", why=f"at most {FEW} different numbers", marks=profile.marks),
         profile,
         np.where(profile.codes >= 0, profile.codes, -1),
@@ -342,7 +339,7 @@ def _number_plan(profile: Profile, base: ColumnRecipe, wishes: Wishes) -> Plan:
         change=_keep(profile.name),
     )
     codes = np.searchsorted(cuts, profile.values, side="right")
-    return Plan(entry, profile, np.where(profile.codes >= 0, codes, -1))
+    return Decision(entry, profile, np.where(profile.codes >= 0, codes, -1))
 
 
 def _tail_cuts(numbers: Floats, counts: Ints, limit: float) -> tuple[float, ...]:
@@ -362,13 +359,13 @@ def _tail_cuts(numbers: Floats, counts: Ints, limit: float) -> tuple[float, ...]
     return tuple(reversed(cuts))
 
 
-def _numbers_plan(profile: Profile, base: ColumnRecipe, method: Bins | None) -> Plan:
+def _numbers_plan(profile: Profile, base: ColumnRecipe, method: Bins | None) -> Decision:
     """Return the plan of a column of numbers that are cut."""
     entry = replace(base, action="bin", format=profile.notation, marks=profile.marks)
-    return Plan(entry, profile, values=profile.values, bins=method, whole=profile.whole)
+    return Decision(entry, profile, values=profile.values, bins=method, whole=profile.whole)
 
 
-def _date_plans(profile: Profile, base: ColumnRecipe) -> list[Plan]:
+def _date_plans(profile: Profile, base: ColumnRecipe) -> list[Decision]:
     """Return the plans of a column of dates: year, month and weekday where these vary."""
     days = profile.distinct[0]
     of_month = len(np.unique(_days_of_month(days)))
@@ -382,7 +379,7 @@ def _date_plans(profile: Profile, base: ColumnRecipe) -> list[Plan]:
         entry = replace(
             base, name=name, action=_action(part), format=profile.notation, marks=profile.marks, change=_drop(profile.name)
         )
-        plan = Plan(entry, profile, whole=True)
+        plan = Decision(entry, profile, whole=True)
         if part == "weekday":
             kept = tuple(WEEKDAYS[int(number) - 1] for number in numbers)
             plan.entry = replace(entry, states=kept, became=f"{name}: {kept[0]} to {kept[-1]}", why="the weekday varies")
@@ -396,7 +393,7 @@ def _date_plans(profile: Profile, base: ColumnRecipe) -> list[Plan]:
         else:
             plan.values = values
         plans.append(plan)
-    return plans or [Plan(_left_out(base, "dates whose year, month and weekday do not vary"), profile)]
+    return plans or [Decision(_left_out(base, "dates whose year, month and weekday do not vary"), profile)]
 
 
 def _action(part: str) -> Action:
@@ -407,7 +404,8 @@ def _action(part: str) -> Action:
 def _days_of_month(days: Floats) -> Ints:
     """Return the day of the month of each date, given as the number of days since 1970."""
     dates = days.astype(np.int64).astype("datetime64[D]")
-    return (dates - dates.astype("datetime64[M]")).astype(np.int64)
+    offsets: Ints = (dates - dates.astype("datetime64[M]")).astype(np.int64)
+    return offsets
 
 
 def interval_names(cuts: Sequence[float], numbers: Floats, whole: bool) -> tuple[str, ...]:
@@ -433,10 +431,11 @@ def interval_names(cuts: Sequence[float], numbers: Floats, whole: bool) -> tuple
 
 def _list(cuts: Sequence[float]) -> str:
     """Return cut points as text. A cut just above a number is written as this number."""
-    return ", ".join(name.removesuffix(" and above").removeprefix("above ") for name in (state_names(np.array([c]))[1] for c in cuts))
+    names = [state_names(np.array([cut]))[1].removesuffix(" and above").removeprefix("above ") for cut in cuts]
+    return ", ".join(dict.fromkeys(names))
 
 
-def _describe_cuts(plan: Plan, cuts: tuple[float, ...], wishes: Wishes) -> ColumnRecipe:
+def _describe_cuts(plan: Decision, cuts: tuple[float, ...], wishes: Wishes) -> ColumnRecipe:
     """Return the entry of a column that is cut at these cut points."""
     entry, values = plan.entry, plan.values
     if values is None or not cuts:
@@ -447,7 +446,9 @@ def _describe_cuts(plan: Plan, cuts: tuple[float, ...], wishes: Wishes) -> Colum
     prefix = "" if entry.name == entry.column else f"{entry.name}: "
     why = f"over {FEW} different numbers" if entry.action == "bin" else f"the {entry.action} varies"
     if entry.action == "bin" and len(numbers) <= FEW:
-        why = f"numbers with {plan.profile.notation.removeprefix('plain').strip() or 'other symbols'}"
+        why = "few rows per number"
+        if plan.profile.notation not in ("plain", "decimal comma"):
+            why = f"numbers with {plan.profile.notation.removeprefix('plain').strip()}"
     if plan.bins is not None:
         why = "--bins says so"
     change = entry.change or _bins(entry.column, f"quantile:{len(names)}")
@@ -456,11 +457,11 @@ def _describe_cuts(plan: Plan, cuts: tuple[float, ...], wishes: Wishes) -> Colum
     return replace(entry, cuts=cuts, states=names, became=became, why=why + marks, change=change)
 
 
-def _treat_gaps(plans: Sequence[Plan], wishes: Wishes) -> list[ColumnRecipe]:
+def _treat_gaps(plans: Sequence[Decision], wishes: Wishes) -> list[ColumnRecipe]:
     """Return the entries with the treatment of missing values.
 
-    Rows are left out for the columns with the fewest missing values, while at most `DROPPED_ROWS` of all rows are lost. Other
-    columns get the state `(missing)`.
+    Rows are left out for the columns with the fewest missing values, while at most `DROPPED_ROWS` of all rows are lost.
+    Other columns get the state `(missing)`.
     """
     used = [plan for plan in plans if plan.entry.action not in ("exclude", "weights") and plan.missing.any()]
     lost = np.zeros(len(plans[0].profile.codes), dtype=np.bool_) if plans else np.zeros(0, np.bool_)
