@@ -75,7 +75,7 @@ def may_be_row_numbers(name: str) -> bool:
     return _ROW_NUMBERS.fullmatch(name) is not None
 
 
-def is_identifier(name: str, values: Floats, rows: int, distinct: int | None = None) -> bool:
+def is_identifier(name: str, values: Floats, rows: int, distinct: int | None = None, by_digits: bool = True) -> bool:
     """Return whether the numbers of a column look like identifiers of rows rather than a measurement.
 
     A column of identifiers has more than 12 distinct whole numbers. The other conditions depend on its name:
@@ -93,6 +93,7 @@ def is_identifier(name: str, values: Floats, rows: int, distinct: int | None = N
         rows: number of rows with a value.
         distinct: number of distinct values; the length of `values` by default. It may be larger than this length, because
             large whole numbers may become equal in floating point.
+        by_digits: False to ignore the number of digits.
 
     >>> ids = np.arange(10_023.0, 90_000.0, 521)
     >>> is_identifier("x", ids, len(ids)), is_identifier("income", ids, len(ids)), is_identifier("x", ids, 5 * len(ids))
@@ -117,6 +118,8 @@ def is_identifier(name: str, values: Floats, rows: int, distinct: int | None = N
     span = float(values.max() - values.min()) / max(step, 1) + 1
     if rows * rows >= 2 * _COLLISIONS * span:
         return True
+    if not by_digits:
+        return False
     digits = np.floor(np.log10(np.maximum(np.abs(values), 1.0)))
     usual = np.bincount(digits.astype(np.int64)).max()
     rounded = exact and bool((values % _ROUNDED == 0).all())

@@ -21,7 +21,7 @@ MISSING_NUMBERS = frozenset(
     ["-", "--", ".", "..", "*", "None", "none", "nil", "missing", "unknown", "Unknown", "inf", "-inf"]
 )
 
-_SYMBOLS = r"(?i)^(usd|eur|gbp|chf)\s*|\s*(usd|eur|gbp|chf|%)$|[$€£¥'\x{a0}\x{202f}]"
+_SYMBOLS = r"(?i)^(usd|eur|gbp|chf)\s*|\s*(usd|eur|gbp|chf|%)$|^[<>≤≥~=]+\s*|\+$|[$€£¥'\x{a0}\x{202f}]"
 _SIGN, _END = r"^[-+]?", r"(?:[eE][-+]?\d+)?$"
 # For each notation of numbers: pattern of a number. `plain` is tried first.
 NUMBERS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,6 +35,10 @@ ROWS_PER_MONTH = 20  # with fewer rows per month, months are joined like other n
 
 ROWS_PER_NUMBER = 5  # more than PLAIN_STATES numbers stay as they are if there are this many rows per number
 
+SPARSE = 0.5  # rows with at least this share of missing values are left out first,
+SPARSE_ROWS = 0.2  # if they are at most this share of all rows
+
+_ID_NAME = re.compile(r"(?i)(id|num|nbr|no|nr)\.?$")  # ends of names of identifiers, such as `pidnum`
 _PARTS = ("year", "month", "weekday")
 _TIME_WORDS = "time t day days week weeks month months year years hour date trend age period wave visit"
 
@@ -144,7 +149,7 @@ def describe_values(profile: Profile) -> str:
     if profile.kind == "numbers":
         numbers = profile.distinct[0]
         kind = "whole numbers" if profile.whole else "numbers"
-        written = "" if profile.notation == "plain" else f" ({profile.notation})"
+        written = "" if profile.notation == "plain" else f" ({profile.notation.removeprefix('plain ')})"
         few = f"{len(numbers)} {kind}" if len(numbers) <= FEW else kind
         return f"{few} {_number(numbers[0])} to {_number(numbers[-1])}{written}{gaps}" if len(numbers) else f"{kind}{gaps}"
     if profile.kind == "dates":
@@ -223,7 +228,10 @@ def _number_reason(profile: Profile) -> tuple[str, str] | None:
         return "row numbers", _bins(name)
     if may_be_row_numbers(name) and len(numbers) == profile.filled > 2 and profile.whole:
         return "row numbers", _bins(name)
-    if is_identifier(name, numbers, profile.filled) and not (set(words) & set(_TIME_WORDS.split())):
+    named = bool(_ID_NAME.search(name)) and len(numbers) == profile.filled > PLAIN_STATES and profile.whole
+    few = words in (["id"], ["ids"]) and len(numbers) > PLAIN_STATES and profile.whole
+    identifier = named or few or is_identifier(name, numbers, profile.filled, by_digits=False)
+    if identifier and not (set(words) & set(_TIME_WORDS.split())):
         many = "one per row" if len(numbers) == profile.filled else f"{len(numbers):,} different"
         return f"identifier: {many}", _bins(name)
     return None
@@ -457,6 +465,16 @@ def _describe_cuts(plan: Decision, cuts: tuple[float, ...], wishes: Wishes) -> C
     return replace(entry, cuts=cuts, states=names, became=became, why=why + marks, change=change)
 
 
+def _sparse_rows(plans: Sequence[Decision]) -> np.ndarray:
+    """Return which rows have missing values in most columns. Return no rows if there are too many of them."""
+    columns = {plan.profile.name: plan.missing for plan in plans if plan.entry.action not in ("exclude", "weights")}
+    if not columns:
+        return np.zeros(len(plans[0].profile.codes) if plans else 0, dtype=np.bool_)
+    missing = np.array(list(columns.values())).sum(axis=0)
+    sparse: np.ndarray = missing >= max(SPARSE * len(columns), 2)
+    return sparse if sparse.mean() <= SPARSE_ROWS else np.zeros_like(sparse)
+
+
 def _treat_gaps(plans: Sequence[Decision], wishes: Wishes) -> list[ColumnRecipe]:
     """Return the entries with the treatment of missing values.
 
@@ -465,11 +483,13 @@ def _treat_gaps(plans: Sequence[Decision], wishes: Wishes) -> list[ColumnRecipe]
     """
     used = [plan for plan in plans if plan.entry.action not in ("exclude", "weights") and plan.missing.any()]
     lost = np.zeros(len(plans[0].profile.codes), dtype=np.bool_) if plans else np.zeros(0, np.bool_)
+    sparse = _sparse_rows(plans)
+    lost |= sparse
     treatment: dict[str, Gaps] = {}
     for plan in sorted(used, key=lambda plan: (int(plan.missing.sum()), plan.profile.name)):
         more = lost | plan.missing
         name = plan.profile.name
-        drop = more.sum() <= DROPPED_ROWS * len(lost) if wishes.missing == "auto" else wishes.missing == "drop"
+        drop = (more & ~sparse).sum() <= DROPPED_ROWS * len(lost) if wishes.missing == "auto" else wishes.missing == "drop"
         if name in treatment or not drop:
             treatment.setdefault(name, "state")
         else:
@@ -481,7 +501,7 @@ def _treat_gaps(plans: Sequence[Decision], wishes: Wishes) -> list[ColumnRecipe]
             entries.append(entry)
             continue
         count = int(plan.missing.sum())
-        what = f" and {MISSING_STATE}" if gaps == "state" else ", without gaps"
+        what = f"; gaps: {MISSING_STATE}" if gaps == "state" else "; rows with gaps left out"
         share = f"{plural(count, 'missing value')}"
         states = (*entry.states, MISSING_STATE) if gaps == "state" and entry.states else entry.states
         option = f"--missing {'drop' if gaps == 'state' else 'state'}"

@@ -17,8 +17,8 @@ _GRID = 4  # a table of counts has at least one row per this many combinations o
 
 _COUNTS = "freq freqs frequency frequencies count counts occurrences multiplicity anzahl nobs"
 _DURATIONS = (
-    "time times duration durations survival survtime tenure lifetime futime followup stop t week weeks month months days day "
-    "years hours minutes los spell ttr dtime surv os pfs dfs rfs"
+    "time times duration durations survival survtime tenure lifetime futime followup stop t week weeks month months days "
+    "day years hours spell minutes los ttr dtime surv os pfs dfs rfs"
 )
 _EVENTS = (
     "event events status death dead died censor censored censoring cens cen observed arrest failure failed fail relapse "
