@@ -105,7 +105,7 @@ def is_identifier(name: str, values: Floats, rows: int, distinct: int | None = N
     if distinct <= _FEW or not (values == np.floor(values)).all():
         return False
     words = split_words(name)
-    if _names_identifier(words):
+    if names_identifier(words):
         return distinct >= rows if distinct <= MANY_NUMBERS else 20 * distinct > rows
     if distinct < rows or distinct <= MANY_NUMBERS:
         return False
@@ -126,8 +126,12 @@ def is_identifier(name: str, values: Floats, rows: int, distinct: int | None = N
     return not rounded and bool(usual >= 0.9 * len(values)) and float(np.median(digits)) >= _LEAST_DIGITS - 1
 
 
-def _names_identifier(words: list[str]) -> bool:
-    """Return whether a column name, split into words, suggests identifiers."""
+def names_identifier(words: list[str]) -> bool:
+    """Return whether a column name suggests identifiers.
+
+    Args:
+        words: words of the name; see `split_words`.
+    """
     if not words:
         return False
     if not {words[0], words[-1]}.isdisjoint(_ID_WORDS.split()) or "".join(words) in _ID_NAMES.split():

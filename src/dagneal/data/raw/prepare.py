@@ -18,14 +18,14 @@ from dagneal.data import datafile
 from dagneal.data.arrays import pandas_source, select_columns
 from dagneal.data.cautions import Caution
 from dagneal.data.columns import sort_states
-from dagneal.data.dataset import MISSING_STATE, OTHER_STATE, Dataset
+from dagneal.data.dataset import BOOLEANS, MISSING_STATE, OTHER_STATE, Dataset
 from dagneal.data.discretize import Bins, check_columns, parse_bins
 from dagneal.data.missing import missing_values_error
 from dagneal.data.raw.encoding import check_source, encode_frame, unseen_values
 from dagneal.data.raw.notation import clean_text
-from dagneal.data.raw.opening import name_columns, open_tables
+from dagneal.data.raw.opening import UNNAMED, name_columns, open_tables
 from dagneal.data.raw.profile import Profile, profile_columns
-from dagneal.data.raw.rules import Wishes, decide
+from dagneal.data.raw.rules import ROW_NUMBERS, Wishes, decide
 from dagneal.data.raw.warning_signs import (
     find_censored_times,
     find_row_counts,
@@ -34,6 +34,7 @@ from dagneal.data.raw.warning_signs import (
 )
 from dagneal.data.reading import HasStates, declared_states, read
 from dagneal.data.recipe import ColumnRecipe, Preparation, Recipe
+from dagneal.data.roles import may_be_row_numbers, names_identifier, split_words
 
 if TYPE_CHECKING:
     import polars
@@ -225,8 +226,6 @@ class _Request:
 
     def rename_unnamed(self, names: Sequence[str]) -> _Request:
         """Return the options with the new names of unnamed columns in place of the empty name."""
-        from dagneal.data.raw.opening import UNNAMED
-
         unnamed = [name for at, name in enumerate(names, start=1) if name.startswith(UNNAMED.format(at))]
 
         def renamed(given: Sequence[str]) -> list[str]:
@@ -309,6 +308,9 @@ class _Preparer:
         bins = {**options.bins, **_implied(self.declared)}
         wishes = replace(self._wishes(bins), declared=set(self.declared) - set(bins))
         entries = decide(profiles, wishes)
+        if len(Recipe(tuple(entries)).variables) < 2 and (numbered := _numbered(entries)):
+            wishes = replace(wishes, named={*wishes.named, *numbered})
+            entries = decide(profiles, wishes)
         used = {entry.column for entry in entries if entry.action != "exclude"}
         self.cautions += find_censored_times(profiles, used)
         if options.weights is not None:
@@ -412,6 +414,18 @@ class _Preparer:
         return Prepared(data, preparation)
 
 
+def _numbered(entries: Sequence[ColumnRecipe]) -> list[str]:
+    """Return the columns that were left out as row numbers, but may be a time if there are no other variables."""
+    return [
+        each.column
+        for each in entries
+        if each.why == ROW_NUMBERS
+        and not names_identifier(split_words(each.column))
+        and not may_be_row_numbers(each.column)
+        and not each.column.startswith(UNNAMED.format(""))
+    ]
+
+
 def _weights_entry(name: str, was: str, why: str, change: str) -> ColumnRecipe:
     """Return the entry of a column of row counts."""
     return ColumnRecipe(name, "", "weights", was=was, became="row counts", why=why, change=change)
@@ -490,6 +504,8 @@ def _with_states(
                     place, kind = str(table.names.index(each.column)), table.kinds[each.column]
                     more = table.frame.select(clean_text(pl.col(place), kind, each.marks).unique().implode().alias("t"))
                     texts |= set(more.collect(engine="streaming")["t"].explode().drop_nulls().to_list())
+                if profile.boolean:
+                    texts = {BOOLEANS.get(text.lower(), text) for text in texts}
                 states = tuple(sort_states(texts - {MISSING_STATE}))
                 states = (*states, MISSING_STATE) if MISSING_STATE in texts else states
             if each.gaps == "state" and MISSING_STATE not in states:

@@ -37,6 +37,7 @@ ROWS_PER_NUMBER = 5  # more than PLAIN_STATES numbers stay as they are if there 
 
 SPARSE = 0.5  # rows with at least this share of missing values are left out first,
 SPARSE_ROWS = 0.2  # if they are at most this share of all rows
+ROW_NUMBERS = "row numbers"  # reason to leave out a column
 
 _ID_NAME = re.compile(r"(?i)(id|num|nbr|no|nr)\.?$")  # ends of names of identifiers, such as `pidnum`
 _PARTS = ("year", "month", "weekday")
@@ -225,9 +226,9 @@ def _number_reason(profile: Profile) -> tuple[str, str] | None:
     name, numbers = profile.name, profile.distinct[0]
     words = split_words(name)
     if _are_row_numbers(profile):
-        return "row numbers", _bins(name)
+        return ROW_NUMBERS, _bins(name)
     if may_be_row_numbers(name) and len(numbers) == profile.filled > 2 and profile.whole:
-        return "row numbers", _bins(name)
+        return ROW_NUMBERS, _bins(name)
     named = bool(_ID_NAME.search(name)) and len(numbers) == profile.filled > PLAIN_STATES and profile.whole
     few = words in (["id"], ["ids"]) and len(numbers) > PLAIN_STATES and profile.whole
     identifier = named or few or is_identifier(name, numbers, profile.filled, by_digits=False)
