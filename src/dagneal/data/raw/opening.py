@@ -157,7 +157,8 @@ def _is_intact(frame: polars.LazyFrame, path: Path) -> bool:
     import polars as pl
 
     try:
-        if not frame.select(pl.col("short").any()).collect(engine="streaming").item():
+        counts = frame.select(pl.all().null_count(), pl.col("short").any().alias("any short"))  # this parses all values
+        if not counts.collect(engine="streaming")["any short"].item():
             return True
         datafile.check_rectangular(path)
     except (pl.exceptions.PolarsError, InputError):
@@ -215,7 +216,9 @@ def _find_layout(path: Path) -> _Layout | None:
     skip = 0
     while skip < len(rows) - 1 and widths[width] > len(rows) / 2 and not _may_be_header(rows[skip], rows[skip + 1], width):
         skip += 1
-    first, names = _strip_names(rows[skip]), _find_names(rows, skip, width)
+    ends_empty = len(rows[skip]) == width - 1 and all(len(row) == width and not row[-1].strip() for row in rows[skip + 1 :])
+    width -= ends_empty
+    first, names = _strip_names(rows[skip], width), _find_names(rows, skip, width)
     has_header = names is not None
     names = names or [f"X{at}" for at in range(1, len(first) + 1)]
     filled = [name for name in names if name]
@@ -223,6 +226,7 @@ def _find_layout(path: Path) -> _Layout | None:
         f"read as {encoding.upper()}, because it is not UTF-8 text": encoding != "utf-8-sig",
         f"{plural(skip, 'line')} above the table left out": skip > 0,
         "quotes or empty names removed from the header": first != [name.strip() for name in rows[skip]],
+        "separators at the ends of lines removed": ends_empty,
         "values separated at spaces": separator == _BLANKS and not _quoted(lines[0]),
         "columns named X1, X2 and so on, because there is no header": not has_header,
         f"columns of the same name numbered, such as {_first_repeated(filled)!r}": len(set(filled)) < len(filled),
@@ -233,7 +237,7 @@ def _find_layout(path: Path) -> _Layout | None:
 
 def _find_names(rows: Sequence[Sequence[str]], skip: int, width: int) -> list[str] | None:
     """Return the column names of a table; None if it has no header, because the first row has numbers like other rows."""
-    names = _strip_names(rows[skip])
+    names = _strip_names(rows[skip], width)
     repeated = len(set(names)) < len(names) and all(_NUMBER.fullmatch(name) for name in names)
     if repeated or any(_DECIMAL.fullmatch(name) for name in names):
         return None
@@ -251,10 +255,10 @@ def _quoted(line: str) -> bool:
     return not re.sub(r'"[^"]*"', "", line).strip()
 
 
-def _strip_names(row: Sequence[str]) -> list[str]:
-    """Return the names in a header without spaces, single quotes around all names, and empty names at the end."""
+def _strip_names(row: Sequence[str], width: int) -> list[str]:
+    """Return the names in a header without spaces, single quotes around all names, and empty names beyond `width`."""
     names = [name.strip() for name in row]
-    while len(names) > 1 and not names[-1]:
+    while len(names) > width and not names[-1]:
         names.pop()
     if all(len(name) > 2 and name[0] == name[-1] == "'" for name in names):
         names = [name[1:-1] for name in names]
@@ -266,7 +270,7 @@ def _may_be_header(row: Sequence[str], follow: Sequence[str], width: int) -> boo
 
     Some files start with the number of rows, the number of columns and the names of classes; this is no header.
     """
-    names = _strip_names(row)
+    names = _strip_names(row, width)
     sizes = len(names) > 2 and names[0].isdecimal() and names[1] == str(width - 1)
     if sizes and all(_NUMBER.fullmatch(value.strip()) for value in follow):
         return False
