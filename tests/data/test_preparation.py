@@ -110,7 +110,7 @@ def test_options_override_the_rules():
     assert entry(dn.prepare(raw, bins="uniform:3"), "age").why == "--bins says so"
     assert len(dn.prepare(raw, keep=["id"]).data.states[2]) == ROWS
     assert "id" in dn.prepare(raw, columns=["smoker", "id"]).data.names
-    with pytest.raises(dn.InputError, match="'agge'.*did you mean 'age'"):
+    with pytest.raises(dn.InputError, match=r"'agge'.*did you mean 'age'"):
         dn.prepare(raw, keep=["agge"])
 
 

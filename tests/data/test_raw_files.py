@@ -11,6 +11,7 @@ import dagneal as dn
 
 ROWS = [(i % 2, ("x", "y", "z")[i % 3], ("u", "v")[i // 3 % 2]) for i in range(60)]
 PLAIN = "a,b,c\n" + "".join(f"{a},{b},{c}\n" for a, b, c in ROWS)
+NUMBERED = "".join(f"#{i},{a},{b},{c}\n" for i, (a, b, c) in enumerate(ROWS))
 STATES = {"a": ("0", "1"), "b": ("x", "y", "z"), "c": ("u", "v")}
 
 FILES = {

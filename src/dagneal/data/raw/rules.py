@@ -502,7 +502,7 @@ def _treat_gaps(plans: Sequence[Decision], wishes: Wishes) -> list[ColumnRecipe]
             entries.append(entry)
             continue
         count = int(plan.missing.sum())
-        what = f"; gaps: {MISSING_STATE}" if gaps == "state" else "; rows with gaps left out"
+        what = f"; gaps: {MISSING_STATE}" if gaps == "state" else "; gaps dropped"
         share = f"{plural(count, 'missing value')}"
         states = (*entry.states, MISSING_STATE) if gaps == "state" and entry.states else entry.states
         option = f"--missing {'drop' if gaps == 'state' else 'state'}"
