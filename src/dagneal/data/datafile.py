@@ -400,7 +400,7 @@ def diagnose(paths: Sequence[Path], where: str) -> Iterator[None]:
         for path in paths:
             if path.suffix.lower() not in PARQUET:
                 check_rectangular(path)
-                _check_quotes(path)
+                check_quotes(path)
         raise InputError(f"{where} cannot be read: {_first_line(error)}") from error
     except (OSError, EOFError) as error:
         raise InputError(f"{where} cannot be read: {_first_line(error)}") from error
@@ -421,8 +421,12 @@ def check_rectangular(path: Path) -> None:
         raise InputError(f"{path}, line {reader.line_num}: {error}") from error
 
 
-def _check_quotes(path: Path) -> None:
-    """Raise an error if a line of a text file has an odd number of double quotes."""
+def check_quotes(path: Path) -> None:
+    """Raise an error if a line of a text file has an odd number of double quotes.
+
+    Args:
+        path: path of the file, which may be compressed with gzip.
+    """
     for number, line in enumerate(read_lines(path), start=1):
         if line.count('"') % 2:
             raise InputError(f"{path}, line {number}: a quote is not closed; double each quote that is part of a value")

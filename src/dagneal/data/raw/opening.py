@@ -296,14 +296,20 @@ def _steady(fields: Counter[int]) -> bool:
     return fields.most_common(1)[0][1] >= 0.9 * fields.total()
 
 
-def _split(lines: Iterator[str], separator: str) -> Iterator[list[str]]:
-    """Yield the values of each row that is not blank."""
+def _split(lines: Iterator[str], separator: str, path: Path | None = None) -> Iterator[list[str]]:
+    """Yield the values of each row that is not blank. A quote that is not closed ends the rows.
+
+    With a path, such a quote is an error.
+    """
     if separator == _BLANKS:
         lines = (re.sub(r"[ \t]+", " ", line.strip()) for line in lines)
+    reader = csv.reader(lines, delimiter=separator, strict=path is not None)
     try:
-        yield from (row for row in csv.reader(lines, delimiter=separator) if row)
-    except csv.Error:
-        return
+        yield from (row for row in reader if row)
+    except csv.Error as error:
+        if path is not None:
+            datafile.check_quotes(path)
+            raise InputError(f"{path}, line {reader.line_num}: {error}; correct this line") from error
 
 
 def _repaired_copy(path: Path, layout: _Layout, temporary: ExitStack) -> tuple[Path, int]:
@@ -313,7 +319,7 @@ def _repaired_copy(path: Path, layout: _Layout, temporary: ExitStack) -> tuple[P
     with _open_text(path, layout.encoding) as file, copy.open("w", encoding="utf-8", newline="") as target:
         writer = csv.writer(target)
         writer.writerow(_different(layout.names))
-        rows = _split((line.replace("\0", "") for line in file), layout.separator)
+        rows = _split((line.replace("\0", "") for line in file), layout.separator, path)
         for row in islice(rows, layout.skip + layout.has_header, None):
             if len(row) == width:
                 writer.writerow(row)

@@ -15,7 +15,7 @@ from dagneal.base.defaults import MERGE, RARE
 from dagneal.base.errors import InputError, first_few
 from dagneal.base.text import plural
 from dagneal.data import datafile
-from dagneal.data.arrays import pandas_source, select_columns
+from dagneal.data.arrays import pandas_source, parse_weights, select_columns
 from dagneal.data.cautions import Caution
 from dagneal.data.columns import sort_states
 from dagneal.data.dataset import BOOLEANS, MISSING_STATE, OTHER_STATE, Dataset
@@ -25,7 +25,7 @@ from dagneal.data.raw.encoding import check_source, encode_frame, unseen_values
 from dagneal.data.raw.notation import clean_text
 from dagneal.data.raw.opening import UNNAMED, name_columns, open_tables
 from dagneal.data.raw.profile import Profile, profile_columns
-from dagneal.data.raw.rules import ROW_NUMBERS, Wishes, decide
+from dagneal.data.raw.rules import CONSTANT, ROW_NUMBERS, Wishes, decide
 from dagneal.data.raw.warning_signs import (
     find_censored_times,
     find_row_counts,
@@ -271,7 +271,7 @@ class _Preparer:
         if not raw.height:
             raise InputError(f"{table.where}: the table has no rows")
         whole = raw.height < _rows_that_decide(len(chosen))
-        positive = _positive_weights(raw, places, options.weights)
+        positive = _positive_weights(table.where, raw, places, options.weights)
         deciding = raw if positive is None else raw.filter(positive)
         profiles = profile_columns(chosen, deciding, {places[name]: kinds[name] for name in chosen})
         entries = self._decide(profiles)
@@ -308,9 +308,10 @@ class _Preparer:
         bins = {**options.bins, **_implied(self.declared)}
         wishes = replace(self._wishes(bins), declared=set(self.declared) - set(bins))
         entries = decide(profiles, wishes)
-        if len(Recipe(tuple(entries)).variables) < 2 and (numbered := _numbered(entries)):
-            wishes = replace(wishes, named={*wishes.named, *numbered})
-            entries = decide(profiles, wishes)
+        for second_choice in (_numbered, _constant):
+            if len(Recipe(tuple(entries)).variables) < 2 and (names := second_choice(entries)):
+                wishes = replace(wishes, named={*wishes.named, *names})
+                entries = decide(profiles, wishes)
         used = {entry.column for entry in entries if entry.action != "exclude"}
         self.cautions += find_censored_times(profiles, used)
         if options.weights is not None:
@@ -426,6 +427,11 @@ def _numbered(entries: Sequence[ColumnRecipe]) -> list[str]:
     ]
 
 
+def _constant(entries: Sequence[ColumnRecipe]) -> list[str]:
+    """Return the columns that were left out as constant. Without other variables, they give a network without edges."""
+    return [each.column for each in entries if each.why == CONSTANT]
+
+
 def _weights_entry(name: str, was: str, why: str, change: str) -> ColumnRecipe:
     """Return the entry of a column of row counts."""
     return ColumnRecipe(name, "", "weights", was=was, became="row counts", why=why, change=change)
@@ -467,13 +473,18 @@ def _load(
     return raw.collect(engine="streaming"), places, {name: kinds[name] for name in names}
 
 
-def _positive_weights(raw: polars.DataFrame, places: Mapping[str, str], weights: str | None) -> polars.Series | None:
+def _positive_weights(
+    where: str, raw: polars.DataFrame, places: Mapping[str, str], weights: str | None
+) -> polars.Series | None:
     """Return which rows have a positive weight; None without weights."""
     import polars as pl
 
     if weights is None:
         return None
-    return (raw[places[weights]].cast(pl.Float64, strict=False) > 0).fill_null(True)
+    given = raw[places[weights]]
+    numbers = given.cast(pl.Float64, strict=False)
+    parse_weights(where, weights, numbers.fill_null(float("nan")).to_numpy(), given)  # raises an error for wrong weights
+    return numbers > 0
 
 
 def _with_states(

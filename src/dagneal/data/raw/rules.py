@@ -21,6 +21,7 @@ from dagneal.data.roles import is_identifier, may_be_row_numbers, split_words
 
 MOSTLY_MISSING = 0.9  # a column with a larger share of missing values is left out
 DROPPED_ROWS = 0.05  # rows with missing values are left out while they are at most this share of all rows
+NEARLY = 0.1  # in a nearly constant column, at most this share of the rows has another value
 RARE_ROWS = 5  # a state with fewer rows is rare; see also RARE_SHARE
 RARE_SHARE = 0.01  # a state with a smaller share of the rows is rare, unless it has MANY_ROWS rows
 MANY_ROWS = 20
@@ -37,7 +38,7 @@ ROWS_PER_NUMBER = 5  # more than PLAIN_STATES numbers stay as they are if there 
 
 SPARSE = 0.5  # rows with at least this share of missing values are left out first,
 SPARSE_ROWS = 0.2  # if they are at most this share of all rows
-ROW_NUMBERS = "row numbers"  # reason to leave out a column
+ROW_NUMBERS, CONSTANT = "row numbers", "constant"  # reasons to leave out a column
 
 _ID_NAME = re.compile(r"(?i)(id|num|nbr|no|nr)\.?$")  # ends of names of identifiers, such as `pidnum`
 _PARTS = ("year", "month", "weekday")
@@ -211,8 +212,9 @@ def _reason_to_leave_out(profile: Profile, named: bool) -> tuple[str, str] | Non
         largest = int(profile.distinct[1].max())
         others = profile.filled - largest
     if others == 0 and profile.gaps <= DROPPED_ROWS:
-        return "constant", _keep(name)
-    if others <= max(1, min(RARE_ROWS, int(RARE_SHARE * profile.rows))) and profile.gaps <= DROPPED_ROWS:
+        return CONSTANT, _keep(name)
+    few = others <= max(1, min(RARE_ROWS, int(RARE_SHARE * profile.rows))) and others <= NEARLY * profile.filled
+    if few and profile.gaps <= DROPPED_ROWS:
         return f"nearly constant: {plural(others, 'other value')}", _keep(name)
     if profile.kind == "numbers":
         return _number_reason(profile)
