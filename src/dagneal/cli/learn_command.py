@@ -273,7 +273,7 @@ def _show(
     content = f"{len(data.scores):,} scores" if isinstance(data, ScoreTable) else data.describe_rows()
     lines = [f"{options.data}: {len(data.names)} variables, {content}", ""]
     if not isinstance(data, ScoreTable) and data.preparation is not None:
-        lines += [*preparation_lines(data.preparation, options.data), ""]
+        lines += [*map(translate, preparation_lines(data.preparation, options.data)), ""]
     lines += summary_lines(learned, comparison, options.truth or "", translate)
     if options.bootstrap is not None and isinstance(solver, Anneal | Divide):
         lines.append("the bootstrap used the default solver, not the solver of the network above")

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 FEW = 12  # at most this many distinct numbers stay as they are
 _MOSTLY = 0.9  # share of the values that must be numbers or dates; a few other texts are then missing values
 _MAX_TEXTS = 5  # largest number of different other texts among numbers
+_FIRST = 20  # distinct values that exclude most notations of dates
+_SOME = 0.5  # share of these values that must be dates
 _TRIED = 2_000  # distinct values that are tried with each notation of dates
 _EPOCH_WORDS = "date time timestamp datetime epoch created updated start end at ts"
 _CODE_WORDS = "zip zipcode postcode postal plz fips sic naics isic cpc icd code codes phone cusip ssn isbn ean"
@@ -202,8 +204,12 @@ def _find_date(profile: Profile, distinct: polars.Series) -> Profile | None:
     first = profile.texts[0]
     if not re.search(r"\d", "".join(profile.texts[:5])) or (len(profile.texts) == 1 and len(first) < 6):
         return None
+    few = distinct.gather_every(max(1, len(distinct) // _FIRST))
+    compact = "date" in "".join(split_words(profile.name))  # 20200131 is a date only if the name says so
+    if not compact and np.isfinite(_convert(few, "plain")).mean() > 1 - _MOSTLY:
+        return None
     for notation in DATES:
-        if notation == "%Y%m%d" and "date" not in "".join(split_words(profile.name)):
+        if (notation == "%Y%m%d" and not compact) or np.isfinite(_days(few, few.dtype, notation)).mean() < _SOME:
             continue
         tried = np.isfinite(_days(sample, sample.dtype, notation))
         if tried.mean() < _MOSTLY:
