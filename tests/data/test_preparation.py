@@ -385,12 +385,25 @@ def test_larger_tables_are_prepared_in_batches(raw, tmp_path, monkeypatch):
 
 
 def test_a_table_without_two_variables_is_refused_with_an_option():
-    with pytest.raises(dn.InputError, match=r"'id' \(row numbers\).*keep=\['id'\]"):
-        dn.prepare(pl.DataFrame({"id": range(20), "a": ["x", "y"] * 10}))
+    with pytest.raises(dn.InputError, match=r"'name' \(identifier: one per row\).*keep=\['name'\]"):
+        dn.prepare(pl.DataFrame({"name": [f"n{i}" for i in range(20)], "a": ["x", "y"] * 10}))
     with pytest.raises(dn.InputError, match="at least 2 columns"):
         dn.prepare(pd.DataFrame({"a": ["x", "y"] * 10}))
     with pytest.raises(dn.InputError, match="no rows"):
         dn.prepare(pd.DataFrame({"a": [], "b": []}))
+
+
+def test_row_numbers_show_a_trend_if_there_is_one_other_variable():
+    prepared = dn.prepare(pl.DataFrame({"id": range(80), "a": ["x"] * 30 + ["y"] * 50}))
+    assert prepared.data.names == ("id", "a")
+
+
+def test_rows_decide_as_often_as_they_count():
+    rows = pl.DataFrame({"dept": list("ABCDEF") * 4, "sex": ["f"] * 12 + ["m"] * 12, "in": (["y"] * 6 + ["n"] * 6) * 2})
+    counts = pl.Series("Freq", np.random.default_rng(1).integers(5, 500, 24))
+    for prepared in (dn.prepare(rows.with_columns(counts)), dn.prepare(rows.with_columns(counts), weights="Freq")):
+        assert prepared.data.names == ("dept", "sex", "in")
+        assert prepared.data.rows == counts.sum()
 
 
 def test_small_and_wide_tables_are_prepared():

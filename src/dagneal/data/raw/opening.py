@@ -218,7 +218,7 @@ def _find_layout(path: Path) -> _Layout | None:
         skip += 1
     ends_empty = len(rows[skip]) == width - 1 and all(len(row) == width and not row[-1].strip() for row in rows[skip + 1 :])
     width -= ends_empty
-    first, names = _strip_names(rows[skip], width), _find_names(rows, skip, width)
+    first, names = _strip_names(rows[skip], width), _find_names(rows, skip, width, '"' in lines[min(skip, len(lines) - 1)])
     has_header = names is not None
     names = names or [f"X{at}" for at in range(1, len(first) + 1)]
     filled = [name for name in names if name]
@@ -235,11 +235,14 @@ def _find_layout(path: Path) -> _Layout | None:
     return _Layout(encoding, separator, skip, tuple(names), has_header, repairs)
 
 
-def _find_names(rows: Sequence[Sequence[str]], skip: int, width: int) -> list[str] | None:
-    """Return the column names of a table; None if it has no header, because the first row has numbers like other rows."""
+def _find_names(rows: Sequence[Sequence[str]], skip: int, width: int, quoted: bool) -> list[str] | None:
+    """Return the column names of a table; None if it has no header, because the first row has numbers like other rows.
+
+    Numbers in a line with quotes (`quoted`) are names.
+    """
     names = _strip_names(rows[skip], width)
     repeated = len(set(names)) < len(names) and all(_NUMBER.fullmatch(name) for name in names)
-    if repeated or any(_DECIMAL.fullmatch(name) for name in names):
+    if not quoted and (repeated or any(_DECIMAL.fullmatch(name) for name in names)):
         return None
     shifted = len(names) == width - 1 and len(rows) > skip + 1  # R writes row names without a header
     return ["", *names] if shifted else names

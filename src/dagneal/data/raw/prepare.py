@@ -25,7 +25,7 @@ from dagneal.data.raw.encoding import check_source, encode_frame, unseen_values
 from dagneal.data.raw.notation import clean_text
 from dagneal.data.raw.opening import UNNAMED, name_columns, open_tables
 from dagneal.data.raw.profile import Profile, profile_columns
-from dagneal.data.raw.rules import CONSTANT, ROW_NUMBERS, Wishes, decide
+from dagneal.data.raw.rules import CONSTANT, ROW_NUMBERS, Wishes, decide, describe_values
 from dagneal.data.raw.warning_signs import (
     find_censored_times,
     find_row_counts,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 1 << 24  # values that decide; of a larger table, only the first rows decide
 _MAX_DISTINCT = 0.5  # share of distinct rows above which rows of a larger table are not merged
+_REPEATED = 1 << 20  # rows that decide, at most, if rows have weights
 _BATCH = 1 << 17  # rows of a larger table that are encoded at a time
 
 
@@ -271,10 +272,18 @@ class _Preparer:
         if not raw.height:
             raise InputError(f"{table.where}: the table has no rows")
         whole = raw.height < _rows_that_decide(len(chosen))
-        positive = _positive_weights(table.where, raw, places, options.weights)
-        deciding = raw if positive is None else raw.filter(positive)
+        counted = options.weights
+        deciding = raw if counted is None else _repeat_rows(table.where, raw, places, counted)
         profiles = profile_columns(chosen, deciding, {places[name]: kinds[name] for name in chosen})
-        entries = self._decide(profiles)
+        weights = [] if counted is None else [_weights_entry(counted, "numbers", "--weights names it", "no --weights")]
+        if counted is None and (counted := self._find_row_counts(profiles)):
+            was = describe_values(next(profile for profile in profiles if profile.name == counted))
+            option = f"--keep {shlex.quote(counted)}"
+            weights = [_weights_entry(counted, was, "each row differs in all other columns", option)]
+            rest = [name for name in chosen if name != counted]
+            deciding = _repeat_rows(table.where, raw, places, counted)
+            profiles = profile_columns(rest, deciding, {places[name]: kinds[name] for name in rest})
+        entries = [*self._decide(profiles), *weights]
         recipe = Recipe((*self._left_out_by_user(chosen), *entries))
         self._check_usable(recipe, len(profiles))
         if self._is_clean(recipe) and (data := self._read_unchanged(source, recipe)):
@@ -308,34 +317,22 @@ class _Preparer:
         bins = {**options.bins, **_implied(self.declared)}
         wishes = replace(self._wishes(bins), declared=set(self.declared) - set(bins))
         entries = decide(profiles, wishes)
-        for second_choice in (_numbered, _constant):
+        for second_choice in (_times, _constant, _numbered):
             if len(Recipe(tuple(entries)).variables) < 2 and (names := second_choice(entries)):
                 wishes = replace(wishes, named={*wishes.named, *names})
                 entries = decide(profiles, wishes)
         used = {entry.column for entry in entries if entry.action != "exclude"}
         self.cautions += find_censored_times(profiles, used)
-        if options.weights is not None:
-            entry = ColumnRecipe(
-                options.weights,
-                "",
-                "weights",
-                was="numbers",
-                became="row counts",
-                why="--weights names it",
-                change="no --weights",
-            )
-            return [*entries, entry]
-        settled = {*options.keep, *options.bins, *self.declared, *(options.columns or ())}
-        name, certain = find_row_counts(profiles, used)
-        if name is None or name in settled:
-            return entries
+        return entries
+
+    def _find_row_counts(self, profiles: Sequence[Profile]) -> str | None:
+        """Return the column of row counts, if the table surely is one of counts. Note a warning if there may be counts."""
+        options = self.options
+        name, certain = find_row_counts(profiles)
+        if name is None or name in {*options.keep, *options.bins, *self.declared, *(options.columns or ())}:
+            return None
         self.cautions.append(row_count_caution(name, certain))
-        if not certain:
-            return entries
-        rest = [profile for profile in profiles if profile.name != name]
-        counted = next(entry for entry in entries if entry.column == name)
-        entry = _weights_entry(name, counted.was, "all other columns differ", f"--keep {shlex.quote(name)}")
-        return [*decide(rest, wishes), entry]
+        return name if certain else None
 
     def _left_out_by_user(self, chosen: Collection[str]) -> list[ColumnRecipe]:
         """Return the entries of the columns that the user left out."""
@@ -370,6 +367,8 @@ class _Preparer:
         except InputError:
             return None
         states = dict(zip(data.names, data.states, strict=True))
+        if set(states) != {each.column for each in recipe.columns}:
+            return None
         recipe = Recipe(tuple(replace(each, states=states[each.column]) for each in recipe.columns))
         return _unchanged(data, recipe.columns)
 
@@ -416,7 +415,12 @@ class _Preparer:
 
 
 def _numbered(entries: Sequence[ColumnRecipe]) -> list[str]:
-    """Return the columns that were left out as row numbers, but may be a time if there are no other variables."""
+    """Return the columns that were left out as row numbers. Without other variables, they show a trend over the rows."""
+    return [each.column for each in entries if each.why == ROW_NUMBERS]
+
+
+def _times(entries: Sequence[ColumnRecipe]) -> list[str]:
+    """Return the columns that were left out as row numbers, but whose names allow another meaning, such as a time."""
     return [
         each.column
         for each in entries
@@ -473,18 +477,16 @@ def _load(
     return raw.collect(engine="streaming"), places, {name: kinds[name] for name in names}
 
 
-def _positive_weights(
-    where: str, raw: polars.DataFrame, places: Mapping[str, str], weights: str | None
-) -> polars.Series | None:
-    """Return which rows have a positive weight; None without weights."""
+def _repeat_rows(where: str, raw: polars.DataFrame, places: Mapping[str, str], weights: str) -> polars.DataFrame:
+    """Return the rows that decide, each as often as it counts. Very large weights are reduced in proportion."""
     import polars as pl
 
-    if weights is None:
-        return None
     given = raw[places[weights]]
-    numbers = given.cast(pl.Float64, strict=False)
-    parse_weights(where, weights, numbers.fill_null(float("nan")).to_numpy(), given)  # raises an error for wrong weights
-    return numbers > 0
+    numbers = given.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+    counts = parse_weights(where, weights, numbers, given)
+    if counts.sum() > _REPEATED:
+        counts = np.where(counts > 0, np.maximum(counts * (_REPEATED / counts.sum()), 1), 0).astype(np.int64)
+    return raw[np.repeat(np.arange(len(counts)), counts)]
 
 
 def _with_states(

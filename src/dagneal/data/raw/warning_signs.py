@@ -9,7 +9,7 @@ import numpy as np
 from dagneal.data.cautions import Caution
 from dagneal.data.dataset import merge_rows
 from dagneal.data.raw.profile import FEW, Profile
-from dagneal.data.roles import MANY_NUMBERS, may_be_counts, split_words
+from dagneal.data.roles import may_be_counts, split_words
 
 LOST_ROWS = 0.2  # a larger share of lost rows is a warning
 _LEAST_ROWS = 4  # a table of counts has at least this many rows
@@ -26,18 +26,18 @@ _EVENTS = (
 )
 
 
-def find_row_counts(profiles: Sequence[Profile], used: Collection[str]) -> tuple[str | None, bool]:
+def find_row_counts(profiles: Sequence[Profile]) -> tuple[str | None, bool]:
     """Return the name of a column that seems to hold row counts, and whether this is certain.
 
     No two rows are equal in all other columns, and the column holds whole numbers that are not all 1. It is certain if all
     other columns have few states, and most combinations of these states occur.
 
     Args:
-        profiles: profile of each column.
-        used: names of the columns that are used.
+        profiles: profile of each column. Columns whose rows all differ, such as row numbers, are ignored.
     """
+    repeating = [profile for profile in profiles if 1 < len(profile.texts) < profile.rows]
     for profile in profiles:
-        others = [other for other in profiles if other.name in used and other.name != profile.name]
+        others = [other for other in repeating if other.name != profile.name]
         if not _may_count(profile) or not others or not _rows_differ(profile.rows, others):
             continue
         few = all(len(other.texts) <= FEW for other in others)
@@ -56,12 +56,10 @@ def _may_count(profile: Profile) -> bool:
 
 
 def _rows_differ(rows: int, others: Sequence[Profile]) -> bool:
-    """Return whether all rows differ in the other columns, although none of these columns is a measurement."""
+    """Return whether all rows differ in the other columns."""
     codes = np.array([other.codes + 1 for other in others])
     arities = [len(other.texts) + 1 for other in others]
-    if rows < _LEAST_ROWS or merge_rows(codes, arities)[0].shape[1] < rows:
-        return False
-    return rows <= MANY_NUMBERS or all(len(other.texts) < rows for other in others)
+    return rows >= _LEAST_ROWS and merge_rows(codes, arities)[0].shape[1] == rows
 
 
 def row_count_caution(name: str, as_weights: bool) -> Caution:
