@@ -91,6 +91,8 @@ KEPT = {
     "income": np.random.default_rng(4).choice(10**5, ROWS, replace=False),
     "steps": np.random.default_rng(4).integers(10_000, 99_999, ROWS),
     "year": np.arange(ROWS) % 40 + 1980,
+    "passengers": np.random.default_rng(4).integers(100, 600, ROWS),
+    "first": np.arange(ROWS) + 1600,
     "minority": ["a"] * (ROWS - 12) + ["b"] * 12,
     "town": [f"town {i % 9}" for i in range(ROWS)],
 }

@@ -28,7 +28,7 @@ _THINGS = (
     "invoice transaction account member sample device item product store household family hospital visit encounter "
     "admission study survey row loan policy claim serial ticket registration social"
 )
-_THING = re.compile(f"({_THINGS.replace(' ', '|')})s?({_ID_WORDS.replace(' ', '|')}|{_NUMBER_WORDS.replace(' ', '|')})?")
+_THING = re.compile(f"({_THINGS.replace(' ', '|')})(s?({_ID_WORDS.replace(' ', '|')}|{_NUMBER_WORDS.replace(' ', '|')}))?")
 _MEASURED = (
     "income incomes salary wage wages pay price prices cost costs amount balance revenue sales turnover expense expenses "
     "budget loss profit population area distance length height width depth volume mass duration seconds time year years "

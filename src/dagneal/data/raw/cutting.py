@@ -83,10 +83,10 @@ def choose_cuts(measured: list[Measured], others: list[Ints]) -> list[tuple[floa
         return []
     rows = len(measured[0].values)
     step = max(1, -(-rows // _DECIDING_ROWS))
-    grids = [_make_grid(column.values[::step], column.values) for column in measured]
+    most = max(2, min(MOST_STATES, rows // ROWS_PER_STATE))
+    grids = [_make_grid(column.values[::step], column.values, most) for column in measured]
     states = [_merge_groups(codes[::step]) for codes in others]
     segments = [_equal_segments(grid, _START) for grid in grids]
-    most = max(2, min(MOST_STATES, rows // ROWS_PER_STATE))
     for _ in range(_PASSES):
         groups = [*(_apply(grid, segment) for grid, segment in zip(grids, segments, strict=True)), *states]
         partners = _find_partners(groups, len(grids))
@@ -96,8 +96,8 @@ def choose_cuts(measured: list[Measured], others: list[Ints]) -> list[tuple[floa
     ]
 
 
-def _make_grid(values: Floats, all_values: Floats) -> _Grid:
-    """Return the grid of a column. Heavy values have intervals of their own."""
+def _make_grid(values: Floats, all_values: Floats, most: int) -> _Grid:
+    """Return the grid of a column. Heavy values have intervals of their own, if this needs at most `most` states."""
     numbers, counts = np.unique(all_values[np.isfinite(all_values)], return_counts=True)
     total = int(counts.sum())
     if len(numbers) < 2:
@@ -112,6 +112,7 @@ def _make_grid(values: Floats, all_values: Floats) -> _Grid:
     for at in np.flatnonzero(counts >= max(HEAVY * total, 2)) if len(numbers) > 2 else ():
         below, above = int(counts[:at].sum()), int(counts[at + 1 :].sum())
         fixed |= ({int(at) - 1} if below >= least else set()) | ({int(at)} if above >= least else set())
+    fixed = fixed if len(fixed) < most else set()
     chosen = np.array(sorted({*after[after < len(numbers) - 1].tolist(), *fixed}), dtype=np.int64)
     if not len(chosen):
         chosen = np.array([int(np.argmin(np.abs(shares[:-1] - 0.5)))])

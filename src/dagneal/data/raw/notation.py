@@ -5,7 +5,6 @@ The same expressions read the values when preparation decides, and when a recipe
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from dagneal.data.dataset import SPACES
@@ -38,8 +37,8 @@ _DAYS = (
     *("%m/%d/%y", "%d/%m/%y", "%d.%m.%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y"),
     *("%b %d %Y", "%b-%d-%Y", "%d-%m-%y", "%Y-%b-%d", "%d%b%Y", "%a %b %d %Y", "%A, %B %d, %Y", "%Y %b %d"),
 )
-_MONTHS = ("%Y-%m", "%Y/%m", "%b %Y", "%B %Y", "%b-%Y", "%b-%y", "%YM%m", "%m/%Y")
-DATES = (*_DAYS, *_MONTHS, "%YQ%q", "%Y-Q%q", "%Y%m%d")
+_MONTHS = ("%Y-%m", "%Y %b", "%Y %B", "%Y/%m", "%b %Y", "%B %Y", "%b-%Y", "%b-%y", "%YM%m", "%m/%Y")
+DATES = (*_DAYS, *_MONTHS, "%YQ%q", "%Y-Q%q", "%Y Q%q", "%Y%m%d")
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _FIRST_YEAR = 1000  # an earlier year was written with two digits
 _TIME = r"[T ,]+\d{1,2}:\d{2}.*$"  # a time after a date
@@ -105,7 +104,9 @@ def to_date(column: polars.Expr, kind: polars.DataType, notation: str) -> polars
         return days.cast(pl.Date)
     text = column.cast(pl.String).str.strip_chars(SPACES).str.replace(_TIME, "")
     if "%q" in notation:
-        quarter = re.escape(notation).replace("%Y", r"(\d{4})").replace("%q", "([1-4])").replace(r"\-", "-")
+        quarter = (
+            re.escape(notation).replace("%Y", r"(\d{4})").replace("%q", "([1-4])").replace(r"\-", "-").replace(r"\ ", " ")
+        )
         year, number = text.str.extract(f"^{quarter}$", 1), text.str.extract(f"^{quarter}$", 2).cast(pl.Int64)
         return pl.date(year.cast(pl.Int32), number * 3 - 2, 1)
     if notation in _MONTHS:

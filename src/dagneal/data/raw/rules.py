@@ -17,7 +17,7 @@ from dagneal.data.raw.cutting import Measured, choose_cuts
 from dagneal.data.raw.notation import WEEKDAYS
 from dagneal.data.raw.profile import FEW, Profile, part_values
 from dagneal.data.recipe import Action, ColumnRecipe, Gaps
-from dagneal.data.roles import is_identifier, may_be_row_numbers, split_words
+from dagneal.data.roles import is_identifier, may_be_row_numbers, names_identifier, split_words
 
 MOSTLY_MISSING = 0.9  # a column with a larger share of missing values is left out
 DROPPED_ROWS = 0.05  # rows with missing values are left out while they are at most this share of all rows
@@ -30,6 +30,7 @@ MOST_TEXTS = 30  # largest number of states of a text column
 ROWS_PER_TEXT = 10  # a text column with more than PLAIN_STATES states gets at most one state per this many rows
 COVERED = 0.5  # a text column is left out if its frequent states cover a smaller share of its values
 UNIQUE = 0.5  # a text column is left out if more than this share of its values differ
+FIRST_YEAR, LAST_YEAR = 1500, 2100  # whole numbers in this range are years, not identifiers, unless the name says so
 LONG_TEXT = 40  # average length, in characters, of free text
 FEW_DAYS = 4  # dates on at most this many days of the month have no weekday
 ROWS_PER_MONTH = 20  # with fewer rows per month, months are joined like other numbers
@@ -229,12 +230,13 @@ def _number_reason(profile: Profile) -> tuple[str, str] | None:
     words = split_words(name)
     if _are_row_numbers(profile):
         return ROW_NUMBERS, _bins(name)
-    if may_be_row_numbers(name) and len(numbers) == profile.filled > 2 and profile.whole:
+    if may_be_row_numbers(name) and len(numbers) == profile.filled > 2 and profile.whole:  # a generated name
         return ROW_NUMBERS, _bins(name)
     named = bool(_ID_NAME.search(name)) and len(numbers) == profile.filled > PLAIN_STATES and profile.whole
     few = words in (["id"], ["ids"]) and len(numbers) > PLAIN_STATES and profile.whole
     identifier = named or few or is_identifier(name, numbers, profile.filled, by_digits=False)
-    if identifier and not (set(words) & set(_TIME_WORDS.split())):
+    years = len(numbers) and numbers[0] >= FIRST_YEAR and numbers[-1] <= LAST_YEAR and not names_identifier(words)
+    if identifier and not years and not (set(words) & set(_TIME_WORDS.split())):
         many = "one per row" if len(numbers) == profile.filled else f"{len(numbers):,} different"
         return f"identifier: {many}", _bins(name)
     return None
