@@ -104,9 +104,7 @@ def to_date(column: polars.Expr, kind: polars.DataType, notation: str) -> polars
         return days.cast(pl.Date)
     text = column.cast(pl.String).str.strip_chars(SPACES).str.replace(_TIME, "")
     if "%q" in notation:
-        quarter = (
-            re.escape(notation).replace("%Y", r"(\d{4})").replace("%q", "([1-4])").replace(r"\-", "-").replace(r"\ ", " ")
-        )
+        quarter = notation.replace("%Y", r"(\d{4})").replace("%q", "([1-4])")
         year, number = text.str.extract(f"^{quarter}$", 1), text.str.extract(f"^{quarter}$", 2).cast(pl.Int64)
         return pl.date(year.cast(pl.Int32), number * 3 - 2, 1)
     if notation in _MONTHS:
