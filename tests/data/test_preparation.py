@@ -328,6 +328,7 @@ def test_new_data_are_prepared_like_the_training_data(raw):
     )
     assert applied.data.rows == ROWS  # the ward 9 is new, so the rows are left out
     assert [(c.kind, c.columns) for c in applied.cautions] == [("unseen values", ("ward",))]
+    assert prepared.recipe.apply(raw.head(50)).cautions == ()
     rows = prepared.recipe.encode(new)
     assert rows.height == 20
     assert rows["ward"].null_count() == 20
