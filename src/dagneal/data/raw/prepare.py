@@ -272,18 +272,23 @@ class _Preparer:
         if not raw.height:
             raise InputError(f"{table.where}: the table has no rows")
         whole = raw.height < _rows_that_decide(len(chosen))
-        counted = options.weights
-        deciding = raw if counted is None else _repeat_rows(table.where, raw, places, counted)
-        profiles = profile_columns(chosen, deciding, {places[name]: kinds[name] for name in chosen})
-        weights = [] if counted is None else [_weights_entry(counted, "numbers", "--weights names it", "no --weights")]
-        if counted is None and (counted := self._find_row_counts(profiles)):
+        places_of = {name: (places[name], kinds[name]) for name in chosen}
+        profiles = profile_columns(chosen, raw, dict(places_of.values()))
+        counted, weights, numbered = options.weights, list[ColumnRecipe](), list[ColumnRecipe]()
+        if counted is not None:
+            weights = [_weights_entry(counted, "numbers", "--weights names it", "no --weights")]
+        elif counted := self._find_row_counts(profiles):
             was = describe_values(next(profile for profile in profiles if profile.name == counted))
             option = f"--keep {shlex.quote(counted)}"
             weights = [_weights_entry(counted, was, "each row differs in all other columns", option)]
-            rest = [name for name in chosen if name != counted]
-            deciding = _repeat_rows(table.where, raw, places, counted)
-            profiles = profile_columns(rest, deciding, {places[name]: kinds[name] for name in rest})
-        entries = [*self._decide(profiles), *weights]
+        if counted is not None:
+            # Row numbers repeat if each row is repeated as often as it counts, so they are found before.
+            numbered = [each for each in decide(profiles, self._wishes(options.bins)) if _numbers_rows(each)]
+            left_out = {counted, *(each.column for each in numbered)}
+            rest = [name for name in chosen if name not in left_out]
+            repeated = _repeat_rows(table.where, raw, places, counted)
+            profiles = profile_columns(rest, repeated, dict(places_of[name] for name in rest))
+        entries = [*numbered, *self._decide(profiles), *weights]
         recipe = Recipe((*self._left_out_by_user(chosen), *entries))
         self._check_usable(recipe, len(profiles))
         if self._is_clean(recipe) and (data := self._read_unchanged(source, recipe)):
@@ -417,6 +422,11 @@ class _Preparer:
 def _numbered(entries: Sequence[ColumnRecipe]) -> list[str]:
     """Return the columns that were left out as row numbers. Without other variables, they show a trend over the rows."""
     return [each.column for each in entries if each.why == ROW_NUMBERS]
+
+
+def _numbers_rows(entry: ColumnRecipe) -> bool:
+    """Return whether a column was left out because it identifies rows."""
+    return entry.action == "exclude" and entry.why.startswith((ROW_NUMBERS, "identifier"))
 
 
 def _times(entries: Sequence[ColumnRecipe]) -> list[str]:

@@ -52,7 +52,8 @@ def _may_count(profile: Profile) -> bool:
     if not may_be_counts(profile.name) or profile.kind != "numbers" or profile.filled < profile.rows:
         return False
     numbers = profile.distinct[0]
-    return bool(profile.whole and len(numbers) and numbers[0] >= 0 and numbers[-1] > 1)
+    row_numbers = len(numbers) == profile.rows == numbers[-1] - numbers[0] + 1
+    return bool(profile.whole and len(numbers) and numbers[0] >= 0 and numbers[-1] > 1 and not row_numbers)
 
 
 def _rows_differ(rows: int, others: Sequence[Profile]) -> bool:
