@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 
 from dagneal.base.defaults import SEED
-from dagneal.base.errors import InputError
+from dagneal.base.errors import InputError, check_flag
 from dagneal.graphs.knowledge import Knowledge, as_knowledge
 from dagneal.result import Learned
 from dagneal.runtime.run import Deadline, Run, check_run
@@ -32,13 +32,15 @@ def learn(
     seed: int | None = None,
     time_limit: float | None = None,
     run: Run | None = None,
+    strict: bool = False,
     **unknown: Any,
 ) -> Learned:
     """Learn the structure of a Bayesian network from data or from scores.
 
     Args:
-        data: a `Dataset`, or any input that `read` accepts, such as a path, a pandas or polars frame, or an array. Pass
-            options for reading to `read`, as in `learn(read(data, bins="quantile:4"))`. Also a `ScoreTable`, or the path of
+        data: a `Dataset`, or any input that `prepare` accepts, such as a path, a pandas or polars frame, or an array. Raw
+            tables are prepared automatically. Pass options to `prepare`, as in `learn(prepare(data, drop=["id"]))`, or to
+            `read`, which changes nothing by itself. Also a `ScoreTable`, or the path of
             a score file (.jkl, .scores or .jaa); then `score`, `max_parents` and `knowledge` cannot be given, and the
             result has no data.
         solver: solver that learns the structure. The default `Auto()` finishes within seconds on most data. Other solvers
@@ -59,6 +61,7 @@ def learn(
             finishes first. If there is no time to score larger parent sets, each variable has at most one parent. Not
             allowed with `Anneal(sampler, direct=True)`.
         run: a `Run` with seed, deadline, progress, executor and journal, instead of `seed` and `time_limit`.
+        strict: True to refuse raw tables, as `read` does, instead of preparing them.
         **unknown: other keyword arguments; they raise an error, which names the function that accepts them.
 
     Returns:
@@ -79,6 +82,7 @@ def learn(
     if seed is not None:
         check_seed(solver)
     requested_seed = seed if run is None else run.seed
+    check_flag("strict", strict)
     run = Run(SEED if seed is None else seed, deadline) if run is None else run
     if run.journal is not None:
         check_journal(solver)
@@ -89,7 +93,7 @@ def learn(
                 raise InputError(f"{name} is given, but the scores of a score table are fixed; remove {name}, or give data")
         solution, more = solve_scores(table, solver, run, initial), {"score_name": table.score_name}
     else:
-        score, knowledge, data = as_score(score), as_knowledge(knowledge), as_dataset(data)
+        score, knowledge, data = as_score(score), as_knowledge(knowledge), as_dataset(data, strict)
         solution = solve_data(data, solver, score, max_parents, knowledge, run, initial)
         more = {"score_name": score.name, "data": data, "criterion": score, "knowledge": knowledge}
     if requested_seed is not None and _takes_seed(solver):  # record the seed even if the solver did not need it

@@ -23,9 +23,7 @@ solvers: auto (anytime search, then a proof), exact (about 80 variables), order 
   samplers: sa, sqa, tabu, tree, greedy, random; if dagneal[qpu] is installed: qpu, qpu-emulated, leap-hybrid
 settings: effort=max (auto: use all the time), direct=true (no subproblems), encoding=paper, repair=false (raw reads),
   subproblems=cover:2, acyclic=true, and parameters of the sampler, such as num_sweeps=5000
-  qpu: chain_strength, spin_reversal, system, profile, embedding=FILE, chain_break_method=discard, and all parameters of
-    the solver, such as annealing_time, anneal_schedule=[[0,0],[10,0.5],[60,0.5],[70,1]], initial_state=NETWORK
-  qpu-emulated: also model=spin-vectors, noise and further settings of the model
+  qpu: system, profile, embedding=FILE, chain_strength and all parameters of the solver; qpu-emulated: also model, noise
 """
 # For each sampler: settings of the connection, which are not parameters of a call.
 _CONNECTION = {
