@@ -76,7 +76,7 @@ def picture() -> str:
         text(595, 140, "→", 30),
         '<g transform="translate(625,16)">',
         *network(solution.dag),
-        text(125, 268, f"log score {solution.score:.1f}, proved optimal"),
+        text(125, 268, f"log score {solution.score:.1f}, the highest (proved)"),
         "</g></svg>",
     ]
     return "\n".join(parts) + "\n"

@@ -31,10 +31,12 @@ if TYPE_CHECKING:  # `X as X` marks a name as exported for type checkers
         strengths as strengths,
     )
     from dagneal.confidence.posteriors import EdgePosteriors as EdgePosteriors, edge_posteriors as edge_posteriors
+    from dagneal.data.cautions import Caution as Caution
     from dagneal.data.dataset import Dataset as Dataset
     from dagneal.data.reading import read as read
     from dagneal.estimator import StructureLearner as StructureLearner
     from dagneal.graphs.dags import cpdag as cpdag
+    from dagneal.graphs.directions import Direction as Direction
     from dagneal.graphs.knowledge import Knowledge as Knowledge, read_knowledge as read_knowledge
     from dagneal.learning import learn as learn
     from dagneal.networks.bif import read_bif as read_bif, write_bif as write_bif
@@ -75,10 +77,12 @@ _NAMES = {
     "confidence.ensemble": ("Ensemble", "ensemble", "load_ensemble"),
     "confidence.measures": ("holdout", "log_likelihood", "sensitivity", "strengths"),
     "confidence.posteriors": ("EdgePosteriors", "edge_posteriors"),
+    "data.cautions": ("Caution",),
     "data.dataset": ("Dataset",),
     "data.reading": ("read",),
     "estimator": ("StructureLearner",),
     "graphs.dags": ("cpdag",),
+    "graphs.directions": ("Direction",),
     "graphs.knowledge": ("Knowledge", "read_knowledge"),
     "learning": ("learn",),
     "networks.bif": ("read_bif", "write_bif"),

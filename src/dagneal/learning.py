@@ -67,7 +67,7 @@ def learn(
     >>> from dagneal.networks.bundled import load
     >>> truth = load("lung-cancer")
     >>> learn(truth.expected_data(10_000))
-    Learned(5 variables, 4 edges, BDeu(1) = -21036.862, optimal)
+    Learned(5 variables, 4 edges, BDeu(1) = -21036.862, highest score proved)
     """
     refuse_unknown(learn, unknown)
     deadline = Deadline.after(time_limit)

@@ -28,10 +28,11 @@ from dagneal.base.files import atomic_write, check_format
 from dagneal.base.plain import take_bool, take_count, take_mapping, take_names, take_number, take_numbers, take_text
 from dagneal.confidence.annotated import AnnotatedSolution, Confidence, DataSummary
 from dagneal.confidence.bootstrap import Bootstrap, Method, bootstrap
-from dagneal.confidence.consensus import consensus
+from dagneal.confidence.consensus import CONSENSUS, consensus
 from dagneal.confidence.ensemble import Ensemble, ensemble
 from dagneal.confidence.measures import Strength, strengths
 from dagneal.confidence.posteriors import EdgePosteriors, edge_posteriors
+from dagneal.data.cautions import Caution
 from dagneal.data.dataset import Dataset
 from dagneal.graphs.dags import check_variables, graph_from_edges
 from dagneal.graphs.knowledge import as_knowledge, equivalence_class
@@ -93,6 +94,7 @@ class Learned(AnnotatedSolution):
         criterion: maximised score; None for a user-defined score in a result that was loaded from a file, and in a result
             that was learned from scores.
         stored_data: summary of the training data, only in a result that was loaded from a file.
+        stored_warnings: warnings, only in a result that was loaded from a file; see the property `warnings`.
         requested_parents: parent limit that the user requested; None for the default of the solver.
         fitted: network with probabilities, only in a result that was loaded from a file.
     """
@@ -115,9 +117,9 @@ class Learned(AnnotatedSolution):
         if not self.is_dag:
             quality = "not a network"
         elif self.optimal:
-            quality = "optimal"
+            quality = "highest score proved"
         else:
-            quality = "not proved optimal" if self.gap is None else f"within {self.gap:.3f} of the optimum"
+            quality = "highest score not proved" if self.gap is None else f"within {self.gap:.3f} of the highest score"
         edges = self.dag.number_of_edges()
         size = f"{len(self.dag)} variable{'s' * (len(self.dag) != 1)}, {edges} edge{'s' * (edges != 1)}"
         return f"Learned({size}, {self.score_name} = {self.score:.3f}, {quality})"
@@ -246,7 +248,7 @@ class Learned(AnnotatedSolution):
             score=Scorer(data, score).score(dag),
             max_parents=max(self.max_parents, *(parents for _, parents in dag.in_degree)),
             requested_parents=self.requested_parents,
-            solver="consensus",
+            solver=CONSENSUS,
             seconds={"consensus": perf_counter() - begun},
             score_name=self.score_name,
             data=data,
@@ -348,8 +350,19 @@ class Learned(AnnotatedSolution):
         return describe_proof(prove(complete_table(scorer, self.max_parents), self.dag).proof, scorer)
 
     def to_networkx(self) -> nx.DiGraph:
-        """Return the graph as a networkx DiGraph. Nodes and edges are sorted by the order of the columns."""
-        return graph_from_edges(self.dag, self.edges)
+        """Return the graph as a networkx DiGraph. Nodes and edges are sorted by the order of the columns.
+
+        The attribute `direction` of an edge states what is known about its direction; see `dagneal.Direction`.
+        """
+        graph = graph_from_edges(self.dag, self.edges)
+        nx.set_edge_attributes(graph, {edge: str(direction) for edge, direction in self.directions.items()}, "direction")
+        return graph
+
+    def describe(self) -> str:
+        """Return one paragraph: what was learned, the strongest and weakest links, what is proved and what to try next."""
+        from dagneal.report.overview import overview
+
+        return " ".join(overview(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as a dict for JSON. `dagneal learn --json` prints it."""
@@ -372,8 +385,7 @@ class Learned(AnnotatedSolution):
         if self.bound is not None:
             plain["bound"] = asdict(self.bound)
         plain |= {} if self.confidence is None else self.confidence.to_dict()
-        if self.near_misses:
-            plain["near_misses"] = [miss.to_dict() for miss in self.near_misses]
+        plain |= self._judgements()
         if self.reads is not None:
             plain["annealed"] = self.reads.summary()
         if (summary := self.data_summary) is not None:
@@ -392,6 +404,20 @@ class Learned(AnnotatedSolution):
             # The rows and columns of the votes are in the order of the variables.
             if self.division.votes is not None and self.division.against is not None:
                 plain["votes"] = {"for": self.division.votes.tolist(), "against": self.division.against.tolist()}
+        return plain
+
+    def _judgements(self) -> dict[str, Any]:
+        """Return the directions, the warnings and the near misses as a dict for JSON. The directions are always in it."""
+        directions = [
+            {"parent": parent, "child": child, "direction": str(self.directions[parent, child])}
+            for parent, child in self.edges
+            if self.directions
+        ]
+        plain: dict[str, Any] = {"directions": directions}
+        if self.warnings:
+            plain["warnings"] = [asdict(warning) for warning in self.warnings]
+        if self.near_misses:
+            plain["near_misses"] = [miss.to_dict() for miss in self.near_misses]
         return plain
 
     def save(
@@ -529,8 +555,14 @@ def _restore(plain: Mapping[str, Any], structure: nx.DiGraph | BayesianNetwork) 
         knowledge=knowledge,
         confidence=Confidence.from_dict(names, plain),
         stored_data=DataSummary.from_dict(plain["data"]) if "data" in plain else None,
+        stored_warnings=tuple(map(_restore_warning, plain.get("warnings", []))),
         fitted=fitted,
     )
+
+
+def _restore_warning(plain: Mapping[str, Any]) -> Caution:
+    columns = plain["columns"]  # they need not be variables: reading can leave out columns
+    return Caution(take_text(plain, "kind"), tuple(take_names(columns, columns, "columns")), take_text(plain, "text"))
 
 
 def _optional(take: Callable[[Mapping[str, Any], str], Value], plain: Mapping[str, Any], key: str) -> Value | None:

@@ -90,19 +90,20 @@ def test_tables_with_wide_characters_are_aligned(tmp_path, monkeypatch, capsys):
     rows["plain"][:350] = rows["東京"][:350]
     pl.DataFrame(rows).write_csv("wide.csv")
     assert main(["learn", "wide.csv", "-o", "wide.json"]) == 0
-    lines = [line for line in capsys.readouterr().out.splitlines() if " <- " in line]
+    families = [line for line in capsys.readouterr().out.splitlines() if re.search(r"^  [^.]*\S +(<-|--) [^.]*$", line)]
     assert main(["confidence", "wide.json", "wide.csv", "--bootstrap", "5", "--ess", "1,10"]) == 0
-    lines += capsys.readouterr().out.splitlines()
+    lines = capsys.readouterr().out.splitlines()
 
     def ends(some, pattern):
         return {display_width(line[: re.search(pattern, line).end()]) for line in some}
 
-    edges = [line for line in lines if re.search(r" -> .* (compelled|reversible) ", line)]
+    edges = [line for line in lines if re.search(r"  .* (->|--) .*\d\.\d\d +\d+\.\d\d  (supported|undetermined)", line)]
     assert len(edges) == 2
     assert len(ends(edges, r"\d\.\d\d ")) == 1  # numbers are right-aligned under their heading
     head = next(line for line in lines if line.lstrip().startswith("edge "))
     assert ends(edges, r"\d\.\d\d(?= )") == ends([head], "removed")
-    assert len(ends([line for line in lines if " <- " in line], " <- ")) == 1
+    assert len(families) == 2
+    assert len(ends(families, " (<-|--) ")) == 1
     priors = [line for line in lines if re.search(r" - .* (->|<-|reversible|-)$", line)]
     assert len(priors) >= 2
     assert len({display_width(line) for line in priors}) == 1
@@ -190,7 +191,11 @@ def test_near_optimal_networks_on_the_command_line(tmp_path, capsys):
     assert lines[0].endswith("the best network")
     for line, each in zip(lines, expected.classes, strict=False):
         assert float(line.split()[0]) == pytest.approx(expected.best - each.score, abs=6e-4)
-    shared = text.partition("edges in all near-optimal networks (a - b: the direction is open): ")[2]
+        for change in re.findall(r"(?:adds|redirects) ([^;]*)", line):
+            for a, sign, b in (text.split() for text in change.split(", ")):
+                assert (sign == "--") == each.cpdag.has_edge(b, a)
+                assert each.cpdag.has_edge(a, b)
+    shared = text.partition("edges in all near-optimal networks (a -- b: the direction is undetermined): ")[2]
     assert len(shared.splitlines()[0].split(", ")) == len(expected.adjacencies)
     assert shared.count(" -> ") == len(expected.compelled)
     for word in ("0.5", "nan", "inf", "-3"):

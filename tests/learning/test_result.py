@@ -62,13 +62,14 @@ def wide():
 
 
 def test_repr_is_one_line(result, cyclic, wide, data):
-    assert repr(result) == f"Learned(5 variables, {len(result.edges)} edges, BDeu(1) = {result.score:.3f}, optimal)"
+    edges = len(result.edges)
+    assert repr(result) == f"Learned(5 variables, {edges} edges, BDeu(1) = {result.score:.3f}, highest score proved)"
     assert repr(cyclic) == "Learned(3 variables, 3 edges, BDeu(1) = nan, not a network)"
     size = f"Learned(24 variables, {len(wide.edges)} edges"
-    assert repr(wide) == f"{size}, BDeu(1) = {wide.score:.3f}, within {wide.gap:.3f} of the optimum)"
-    assert repr(dn.learn(data, dn.OrderSearch(restarts=1))).endswith("not proved optimal)")
+    assert repr(wide) == f"{size}, BDeu(1) = {wide.score:.3f}, within {wide.gap:.3f} of the highest score)"
+    assert repr(dn.learn(data, dn.OrderSearch(restarts=1))).endswith("highest score not proved)")
     one = dn.learn(data, max_parents=0, score="bic")
-    assert repr(one) == f"Learned(5 variables, 0 edges, BIC = {one.score:.3f}, optimal)"
+    assert repr(one) == f"Learned(5 variables, 0 edges, BIC = {one.score:.3f}, highest score proved)"
 
 
 def test_is_dag_and_errors_for_cyclic_results(result, cyclic, data):
@@ -91,7 +92,7 @@ def test_bound_for_fewer_parents_is_no_gap(wide):
     """A network with more parents than the bound covers can score above the bound."""
     larger = replace(wide, max_parents=3, score=wide.bound.score + 5)
     assert larger.gap is None
-    assert repr(larger).endswith("not proved optimal)")
+    assert repr(larger).endswith("highest score not proved)")
     assert "upper bound for at most 2 parents only" in "\n".join(summary_lines(larger))
 
 
@@ -429,6 +430,7 @@ def test_version_1_file_loads_like_version_2(tmp_path):
         "gap": None,
         "seconds": {"score": 0.1, "subproblems": 0.2, "conquer": 0.3},
         "strengths": [strength],
+        "directions": [{"parent": "a", "child": "b", "direction": "undetermined"}],
         "annealed": VERSION_1["annealed"] | {"qubo_variables": 4},
         "division": VERSION_1["division"] | {"global_solves": 2},
     }
@@ -544,7 +546,8 @@ def test_save_in_every_format(tmp_path, ending):
     elif ending == "graphml":
         assert set(nx.read_graphml(path).edges) == set(result.edges)
     else:
-        assert '"Pollution" -> "Cancer";' in path.read_text()
+        style = '[arrowhead=empty, direction="compelled, stability unknown"]'
+        assert f'"Pollution" -> "Cancer" {style};' in path.read_text()
 
 
 def test_save_errors(tmp_path):

@@ -57,7 +57,7 @@ def points_of(path):
 
 
 def plain_edge(parent, child):
-    return {"from": parent, "to": child, "class": "edge", "label": "", "tip": "", "arrow": True, "kind": ""}
+    return {"from": parent, "to": child, "class": "edge", "label": "", "tip": "", "arrow": True, "head": "", "kind": ""}
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -73,7 +73,7 @@ def test_final_score_and_upper_bound_have_labels():
 
 def test_bound_that_equals_the_score_is_a_proof():
     svg = parse((*SHORT[:-1], replace(SHORT[-1], stage="exact search", bound=-1000.0)))
-    assert "proved optimal" in texts(svg)
+    assert "highest score (proved)" in texts(svg)
     (dashed,) = [line for line in svg.iter("line") if line.get("stroke-dasharray")]
     assert float(dashed.get("y1")) == dots(svg)[-1][1]
     assert "exact search" in texts(svg)

@@ -56,7 +56,8 @@ def test_bound_for_fewer_parents_is_not_in_the_trace(monkeypatch):
     assert result.bound.max_parents < result.max_parents
     assert (result.gap, result.optimal) == (None, False)
     assert all(point.bound is None for point in result.search.trace)
-    known = f"proved optimal for at most {result.bound.max_parents} parents, but not for at most 9 parents"
+    networks = f"networks with at most {result.bound.max_parents} parents"
+    known = f"highest of all {networks} (proved), but not proved for at most 9 parents"
     assert known in "\n".join(summary_lines(result))
 
 
@@ -171,7 +172,7 @@ def test_bounds_on_supersets_prove_the_optimum_without_a_parent_limit(n, tmp_pat
     data = random_data(n, 100, 1, arities=[3] * n)
     result = dn.learn(data, score="bic")
     assert (result.optimal, result.max_parents) == (True, n - 1)
-    assert "proved optimal" in "\n".join(summary_lines(result))
+    assert "highest of all networks (proved)" in "\n".join(summary_lines(result))
     assert "at most" not in "\n".join(summary_lines(result))
     result.save(tmp_path / "x.proof")
     families = Families.of(complete_table(Scorer(data, "bic"), n - 1))

@@ -99,7 +99,7 @@ def run(options: argparse.Namespace) -> None:
     Args:
         options: parsed options of the command.
     """
-    from dagneal.report.summary import confidence_lines
+    from dagneal.report.summary import confidence_lines, overview_lines
     from dagneal.result import load_result
 
     measures = _check(options)
@@ -118,9 +118,10 @@ def run(options: argparse.Namespace) -> None:
             learned, interrupted = measure(learned, measures, None, search)
         paths = save_outputs(learned, options)
         report = {} if learned.confidence is None else learned.confidence.to_dict()
-        if learned.near_misses:
-            report["near_misses"] = [miss.to_dict() for miss in learned.near_misses]
-        show.result({"score": learned.score, **report}, "\n".join(confidence_lines(learned)), options)
+        whole = learned.to_dict()
+        report |= {name: whole[name] for name in ("directions", "warnings", "near_misses") if name in whole}
+        lines = [*overview_lines(learned), "", *confidence_lines(learned)]
+        show.result({"score": learned.score, **report}, "\n".join(lines), options)
         for path in paths:
             show.saved_file(path, options)
     if interrupted:

@@ -71,9 +71,9 @@ def add_solver_options(command: Parser) -> None:
     group.add_argument("--initial", metavar="NETWORK", help="network where the search starts (file or bundled name)")
     proof = group.add_mutually_exclusive_group()
     proof.add_argument(
-        "--prove", type=float, metavar="S", help="try to prove optimality for up to S seconds (default: a fixed effort)"
+        "--prove", type=float, metavar="S", help="try for S seconds to prove the highest score (default: a fixed effort)"
     )
-    proof.add_argument("--no-prove", action="store_true", help="do not try to prove optimality")
+    proof.add_argument("--no-prove", action="store_true", help="do not try to prove that the score is the highest")
     group.add_argument(
         "--time-limit", type=float, metavar="S", help="stop after S seconds and return the best network so far"
     )

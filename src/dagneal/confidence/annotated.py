@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
+
+import networkx as nx
 
 from dagneal.base.defaults import WEAK_EDGE
 from dagneal.base.plain import take_bool, take_count, take_edges, take_mapping, take_names, take_number, take_text
-from dagneal.confidence.bootstrap import Bootstrap, NearMiss
-from dagneal.confidence.measures import HoldoutResult, Strength
+from dagneal.confidence.bootstrap import Bootstrap, NearMiss, check_fraction
+from dagneal.confidence.consensus import CONSENSUS
+from dagneal.confidence.judgement import judge_directions
+from dagneal.confidence.measures import HoldoutResult, Strength, strengths
+from dagneal.confidence.parameter_counts import inspect_families
 from dagneal.confidence.posteriors import EdgePosteriors
+from dagneal.data.cautions import Caution
 from dagneal.data.dataset import Dataset
-from dagneal.graphs.knowledge import Knowledge
+from dagneal.data.inspection import inspect_columns
+from dagneal.graphs.directions import Direction
+from dagneal.graphs.knowledge import Edge, Knowledge
 from dagneal.scoring.scores import Score
 from dagneal.solvers.solution import Solution
 
@@ -68,7 +77,7 @@ class Confidence:
         return cls(
             strengths=[_restore_strength(each, variables) for each in plain["strengths"]] if "strengths" in plain else None,
             bootstrap=Bootstrap.from_dict(names, plain["bootstrap"]) if "bootstrap" in plain else None,
-            threshold=take_number(plain, "threshold") if "threshold" in plain else WEAK_EDGE,
+            threshold=check_fraction("threshold", take_number(plain, "threshold")) if "threshold" in plain else WEAK_EDGE,
             sensitivity={float(size): take_edges(edges, variables, "sensitivity") for size, edges in by_size.items()},
             holdout=_restore_holdout(plain["holdout"], variables) if "holdout" in plain else None,
             posteriors=EdgePosteriors.from_dict(names, plain["posteriors"]) if "posteriors" in plain else None,
@@ -159,6 +168,7 @@ class AnnotatedSolution(Solution):
             that was learned from scores.
         knowledge: background knowledge, if any.
         confidence: measures of confidence, if any.
+        stored_warnings: warnings, only in a result that was loaded from a file.
     """
 
     score_name: str = ""
@@ -167,6 +177,7 @@ class AnnotatedSolution(Solution):
     criterion: Score | None = None
     knowledge: Knowledge | None = None
     confidence: Confidence | None = None
+    stored_warnings: tuple[Caution, ...] = ()
 
     @property
     def log_prior(self) -> float:
@@ -179,6 +190,30 @@ class AnnotatedSolution(Solution):
         if self.confidence is None or self.confidence.bootstrap is None:
             return []
         return self.confidence.bootstrap.near_misses(self.dag, self.confidence.threshold)
+
+    @cached_property
+    def directions(self) -> dict[Edge, Direction]:
+        """What is known about the direction of each edge; see `dagneal.Direction`. Empty if the graph has a cycle."""
+        if not nx.is_directed_acyclic_graph(self.dag):
+            return {}
+        measures = self.confidence or Confidence()
+        by_votes = self.solver == CONSENSUS
+        return judge_directions(self.dag, self.knowledge, measures.bootstrap, measures.threshold, by_votes)
+
+    @cached_property
+    def warnings(self) -> list[Caution]:
+        """Warnings about the data and the network: few rows, and columns that duplicate or determine each other."""
+        if self.data is None:
+            return list(self.stored_warnings)
+        return [*inspect_families(self.dag, self.data), *inspect_columns(self.data)]
+
+    @cached_property
+    def known_strengths(self) -> list[Strength] | None:
+        """The score drops of the edges: stored, or computed now. None if the data or the score is unknown."""
+        measured = None if self.confidence is None else self.confidence.strengths
+        if measured is not None or self.data is None or self.criterion is None or self.score != self.score:
+            return measured
+        return strengths(self.dag, self.data, self.criterion, self.knowledge)
 
     @property
     def data_summary(self) -> DataSummary | None:

@@ -17,12 +17,13 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from dagneal.base.defaults import AGREEMENT
 from dagneal.base.kernels import Floats, Ints
 from dagneal.confidence.bootstrap import Bootstrap, check_fraction
 from dagneal.graphs.dags import graph_from_edges
 from dagneal.graphs.knowledge import Constraints, Knowledge
 
-AGREEMENT = 0.8  # fraction of the samples with an edge that must agree on its direction
+CONSENSUS = "consensus"  # name of the solver of an averaged network
 
 Flags = NDArray[np.bool_]
 

@@ -297,12 +297,24 @@ def equivalence_class(dag: nx.DiGraph, knowledge: Knowledge | None) -> nx.DiGrap
     >>> sorted(equivalence_class(chain, Knowledge(roots=["a"])).edges)
     [('a', 'b'), ('b', 'c')]
     """
+    return cpdag(dag, fixed_edges(dag, knowledge))
+
+
+def fixed_edges(dag: nx.DiGraph, knowledge: Knowledge | None) -> list[Edge]:
+    """Return the edges whose direction background knowledge fixes: they are required, or their reversal is not allowed.
+
+    Args:
+        dag: a DAG that obeys the knowledge.
+        knowledge: background knowledge, or None.
+
+    >>> fixed_edges(nx.DiGraph([("a", "b"), ("b", "c")]), Knowledge(roots=["a"]))
+    [('a', 'b')]
+    """
     if not knowledge:
-        return cpdag(dag)
+        return []
     rules = knowledge.constraints(list(dag), max(len(dag) - 1, 0))
     index = {name: i for i, name in enumerate(dag)}
-    fixed = [(a, b) for a, b in dag.edges if rules.required[index[a], index[b]] or not rules.allowed[index[b], index[a]]]
-    return cpdag(dag, fixed)
+    return [(a, b) for a, b in dag.edges if rules.required[index[a], index[b]] or not rules.allowed[index[b], index[a]]]
 
 
 def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:

@@ -16,6 +16,7 @@ from dagneal.base.errors import InputError, check_text
 from dagneal.base.files import atomic_write, check_format
 from dagneal.base.text import fit_text
 from dagneal.graphs.dags import check_acyclic
+from dagneal.graphs.directions import Direction
 from dagneal.networks.network import BayesianNetwork
 
 FORMATS = (".json", ".bif", ".graphml", ".dot")
@@ -23,6 +24,12 @@ PAGE = ".html"  # ending of result pages, which are written but not read
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML 1.0 cannot contain
 _RES_LINE = re.compile(r"\s*(?P<child>\d+):\s*\S+\s*(\((?P<parents>\s*\d+\s*(,\s*\d+\s*)*)\)\s*)?")  # a line of a .res file
 _LONGEST = 60  # columns for a name in an error message
+_DOT_STYLES: dict[str, str] = {  # Graphviz attributes for the values of the edge attribute `direction`
+    Direction.FIXED: "arrowhead=normaltee",
+    Direction.SUPPORTED: "arrowhead=normal",
+    Direction.COMPELLED: "arrowhead=empty",
+    Direction.UNDETERMINED: "dir=none",
+}
 
 
 def graphml(dag: nx.DiGraph) -> str:
@@ -37,6 +44,9 @@ def graphml(dag: nx.DiGraph) -> str:
 
 def dot(dag: nx.DiGraph) -> str:
     """Return a graph as DOT text for Graphviz.
+
+    The edge attribute `direction`, as in `Learned.to_networkx`, decides about the arrowhead: filled with a bar if knowledge
+    fixes the direction, filled if the data support it, hollow if its stability is unknown, and none if it is undetermined.
 
     Args:
         dag: graph to write.
@@ -55,7 +65,10 @@ def dot(dag: nx.DiGraph) -> str:
         return '"' + str(name).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
     lines = [f"  {quote(name)};" for name in dag]
-    lines += [f"  {quote(a)} -> {quote(b)};" for a, b in dag.edges]
+    for a, b, attributes in dag.edges(data=True):
+        style = _DOT_STYLES.get(attributes.get("direction", ""))
+        more = "" if style is None else f" [{style}, direction={quote(attributes['direction'])}]"
+        lines.append(f"  {quote(a)} -> {quote(b)}{more};")
     return "\n".join(["digraph learned {", *lines, "}"]) + "\n"
 
 

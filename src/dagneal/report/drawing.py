@@ -13,7 +13,7 @@ import numpy as np
 
 from dagneal.base.kernels import Floats, Ints
 from dagneal.base.text import display_width, fit_text
-from dagneal.report.edges import ABSENT
+from dagneal.report.edges import ABSENT, FIXED
 from dagneal.report.layout import arrange
 
 _LETTER, _CAPITAL = 7.6, 1.6  # width of a letter, and extra width of a capital
@@ -95,7 +95,7 @@ def network_svg(picture: Picture, edges: list[dict[str, Any]]) -> str:
     number = {name: i for i, name in enumerate(boxes)}
     for edge in edges:
         parent, child = edge["from"], edge["to"]
-        line, head = _paths(boxes[parent], boxes[child], picture.bends.get((parent, child), []))
+        line, head = edge_paths(boxes[parent], boxes[child], picture.bends.get((parent, child), []), edge["head"] == FIXED)
         arrow = f'<path class="head" d="{head}"/>' if edge["arrow"] else ""
         lines.append(
             f'<g class="{edge["class"]}" tabindex="0" role="img" data-from="{escape(parent)}" data-to="{escape(child)}" '
@@ -130,14 +130,16 @@ def _view(picture: Picture) -> str:
 
 
 def _neighbour_text(boxes: Mapping[str, Box], edges: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the parents and children of each variable as text. Edges that the network does not have are left out."""
+    """Return the parents, children and other neighbours of each variable as text, without edges that the network lacks."""
     parents: dict[str, list[str]] = {name: [] for name in boxes}
     children: dict[str, list[str]] = {name: [] for name in boxes}
+    others: dict[str, list[str]] = {name: [] for name in boxes}  # neighbours by edges of undetermined direction
     for edge in edges:
         if edge["kind"] not in ABSENT:
-            parents[edge["to"]].append(shorten_name(edge["from"]))
-            children[edge["from"]].append(shorten_name(edge["to"]))
-    sides = (("parents", parents), ("children", children))
+            above, below = (parents, children) if edge["arrow"] else (others, others)
+            above[edge["to"]].append(shorten_name(edge["from"]))
+            below[edge["from"]].append(shorten_name(edge["to"]))
+    sides = (("parents", parents), ("children", children), ("linked in undetermined direction with", others))
     return {name: "".join(f"; {side} {', '.join(names[name])}" for side, names in sides if names[name]) for name in boxes}
 
 
@@ -167,10 +169,16 @@ def _corners(start: Box, end: Box, bends: list[Point]) -> list[Point]:
     return corners
 
 
-def _paths(start: Box, end: Box, bends: list[Point]) -> tuple[str, str]:
-    """Return two SVG paths: the line of an edge (a chain of parabolas) and its arrowhead.
+def edge_paths(start: Box, end: Box, bends: list[Point], bar: bool = False) -> tuple[str, str]:
+    """Return two SVG paths: the line of an edge (a chain of parabolas) and its arrowhead, with a bar behind it if requested.
 
     `page.js` uses the same formulas to redraw the edge when a user drags a box.
+
+    Args:
+        start: box of the parent.
+        end: box of the child.
+        bends: points where the edge bends.
+        bar: True for a bar behind the arrowhead.
     """
     corners = _corners(start, end, bends)
     p = _exit_point(start, corners[0] if corners else (end.x, end.y))
@@ -182,10 +190,11 @@ def _paths(start: Box, end: Box, bends: list[Point]) -> tuple[str, str]:
     before = corners[-1] if corners else p
     angle = atan2(q[1] - before[1], q[0] - before[0])
 
-    def barb(turn: float) -> str:
-        return f"{q[0] - 11 * cos(angle + turn):.1f} {q[1] - 11 * sin(angle + turn):.1f}"
+    def barb(turn: float, far: float = 11) -> str:
+        return f"{q[0] - far * cos(angle + turn):.1f} {q[1] - far * sin(angle + turn):.1f}"
 
     head = f"M{q[0]:.1f} {q[1]:.1f}L{barb(0.4)}L{barb(-0.4)}Z"
+    head += f"M{barb(0.35, 15)}L{barb(-0.35, 15)}" if bar else ""
     return line if corners else f"{line}L{q[0]:.1f} {q[1]:.1f}", head
 
 

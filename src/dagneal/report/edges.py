@@ -9,8 +9,8 @@ import networkx as nx
 
 from dagneal.base.text import fit_text
 from dagneal.confidence.annotated import AnnotatedSolution, Confidence
-from dagneal.confidence.measures import Strength, strengths
 from dagneal.graphs.dags import cpdag
+from dagneal.graphs.directions import Direction
 from dagneal.graphs.knowledge import equivalence_class
 
 KINDS = {
@@ -24,6 +24,8 @@ KINDS = {
 """Kinds of edges in a comparison with the truth, and near misses: text for each CSS class."""
 NEAR_MISS = "near-miss"
 ABSENT = ("missing", NEAR_MISS)  # kinds of edges that the learned network does not have
+FIXED, LIGHT = "fixed", "light"  # CSS classes of edges: arrowhead with a bar, and hollow arrowhead
+_HEADS = {Direction.FIXED: FIXED, Direction.SUPPORTED: "", Direction.COMPELLED: LIGHT}
 _NAME = 40  # longest name in a tooltip, in columns
 # Entries of an edge without measures: all are None.
 _MEASURES = ("drop_if_removed", "drop_if_reversed", "frequency", "forward", "posterior", "posterior_forward")
@@ -38,7 +40,7 @@ def describe_edges(solution: AnnotatedSolution, truth: nx.DiGraph | None, near_m
         truth: true graph to compare with; None for no comparison.
         near_misses: True to add edges that are frequent in the bootstrap but absent from both graphs.
     """
-    strength_of = _strengths(solution)
+    strength_of = {(each.parent, each.child): each for each in solution.known_strengths or ()}
     is_dag = nx.is_directed_acyclic_graph(solution.dag)
     class_ = equivalence_class(solution.dag, solution.knowledge) if is_dag else None
     confidence = solution.confidence or Confidence()
@@ -47,16 +49,9 @@ def describe_edges(solution: AnnotatedSolution, truth: nx.DiGraph | None, near_m
     edges: list[dict[str, Any]] = []
     for parent, child in solution.edges:
         strength = strength_of.get((parent, child))
-        reversible = class_ is not None and class_.has_edge(child, parent)
-        edge = {
-            "from": parent,
-            "to": child,
-            "kind": kinds.get((parent, child), ""),
-            "reversible": reversible,
-            "arrow": not reversible,
-            "cyclic": class_ is None,
-            "weak": False,
-        }
+        direction = solution.directions.get((parent, child))
+        edge = {"from": parent, "to": child, "kind": kinds.get((parent, child), ""), "weak": False}
+        edge |= _describe_direction(direction)
         edge |= _UNKNOWN
         if strength is not None:
             reversed_drop = "cycle" if strength.drop_if_reversed is None else strength.drop_if_reversed
@@ -70,20 +65,28 @@ def describe_edges(solution: AnnotatedSolution, truth: nx.DiGraph | None, near_m
         edges.append(edge | _votes(solution, parent, child))
     for (parent, child), kind in kinds.items():
         if kind == "missing":
-            flags = {"reversible": False, "arrow": True, "cyclic": False, "weak": False}
+            flags = {"direction": "", "arrow": True, "head": "", "weak": False}
             edges.append({"from": parent, "to": child, "kind": kind} | flags | _UNKNOWN)
     edges += _describe_near_misses(solution, kinds) if near_misses else []
     for edge in edges:
-        classes = ["edge", str(edge["kind"]), "weak" if edge["weak"] else ""]
+        classes = ["edge", str(edge["kind"]), str(edge["head"]), "weak" if edge["weak"] else ""]
         edge["class"] = " ".join(name for name in classes if name)
         edge["label"] = _label(edge, str)
         edge["tip"] = _label(edge, lambda name: fit_text(name, _NAME))
     return edges
 
 
+def _describe_direction(direction: Direction | None) -> dict[str, Any]:
+    """Return the text of a direction, whether the edge has an arrowhead, and the CSS class of the arrowhead."""
+    if direction is None:  # a graph with a cycle
+        return {"direction": "", "arrow": True, "head": LIGHT}
+    has_arrow = direction is not Direction.UNDETERMINED
+    return {"direction": str(direction), "arrow": has_arrow, "head": _HEADS.get(direction, "")}
+
+
 def _describe_near_misses(solution: AnnotatedSolution, compared: Mapping[tuple[str, str], str]) -> list[dict[str, Any]]:
     """Return a dict for each near miss, except for pairs of variables that are in a comparison with the truth."""
-    flags = {"kind": NEAR_MISS, "reversible": True, "arrow": False, "cyclic": False, "weak": False}
+    flags = {"kind": NEAR_MISS, "direction": "", "arrow": False, "head": "", "weak": False}
     return [
         {"from": miss.parent, "to": miss.child} | flags | _UNKNOWN | {"frequency": miss.frequency, "forward": miss.forward}
         for miss in solution.near_misses
@@ -121,20 +124,6 @@ def classify_edges(graph: nx.DiGraph, truth: nx.DiGraph, class_: nx.DiGraph | No
     return kinds
 
 
-def _strengths(solution: AnnotatedSolution) -> dict[tuple[str, str], Strength]:
-    """Return the strength of each edge.
-
-    If the solution stores no strengths, compute them. If this is impossible because the data or the score is unknown,
-    return an empty dict.
-    """
-    measured = None if solution.confidence is None else solution.confidence.strengths
-    if measured is None:
-        if solution.data is None or solution.criterion is None or solution.score != solution.score:
-            return {}
-        measured = strengths(solution.dag, solution.data, solution.criterion, solution.knowledge)
-    return {(strength.parent, strength.child): strength for strength in measured}
-
-
 def _votes(solution: AnnotatedSolution, parent: str, child: str) -> dict[str, int]:
     division = solution.division
     if division is None or division.votes is None or division.against is None:
@@ -146,14 +135,15 @@ def _votes(solution: AnnotatedSolution, parent: str, child: str) -> dict[str, in
 
 def _label(edge: Mapping[str, Any], format_name: Callable[[str], str]) -> str:
     """Describe an edge in one line of text, for tooltips and screen readers."""
-    parts = [f"{format_name(edge['from'])} {'-' if edge['reversible'] else '→'} {format_name(edge['to'])}"]
+    parts = [f"{format_name(edge['from'])} {'→' if edge['arrow'] else '-'} {format_name(edge['to'])}"]
     if edge["kind"]:
         parts.append(KINDS[edge["kind"]])
     if edge["drop_if_removed"] is not None:
         parts.append(f"score drop {edge['drop_if_removed']:.2f} nats if removed")
         drop = edge["drop_if_reversed"]
         parts.append("reversal makes a cycle" if drop == "cycle" else f"{drop:.2f} nats if reversed")
-        parts.append(f"direction {'reversible' if edge['reversible'] else 'compelled'}")
+    if edge["direction"]:
+        parts.append(f"direction {edge['direction']}")
     if edge["frequency"] is not None:
         parts.append(f"in {edge['frequency']:.0%} of bootstrap samples")
         if edge["forward"] is not None:

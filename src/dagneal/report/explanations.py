@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dagneal.base.defaults import AGREEMENT
 from dagneal.confidence.annotated import AnnotatedSolution
 
 COLUMNS = {
@@ -24,8 +25,7 @@ COLUMNS = {
     ),
     "frequency": (
         "bootstrap frequency",
-        "Fraction of bootstrap samples (rows drawn with replacement) whose network joins these two variables "
-        "in either direction.",
+        "Fraction of bootstrap samples (random rows) whose network joins these two variables in either direction.",
     ),
     "forward": (
         "frequency of this direction",
@@ -44,8 +44,11 @@ COLUMNS = {
     "against": ("votes against", "Number of solved subproblems that contain both variables but not this edge."),
     "direction": (
         "direction",
-        "Compelled: every network of the equivalence class that obeys the background knowledge has this direction. "
-        "Reversible: data and background knowledge do not determine the direction.",
+        "Fixed by knowledge: background knowledge allows only this direction. "
+        "Supported by the data: all networks of the equivalence class have this direction, the edge is not weak, and at "
+        f"least {AGREEMENT:.0%} of the bootstrap samples that have the edge agree. "
+        "Compelled, stability unknown: all networks of the class have this direction, but the class is an estimate, and no "
+        "bootstrap was done. Undetermined: none of these.",
     ),
 }
 """Columns of the edge table: heading and explanation."""
@@ -71,7 +74,7 @@ def explain_score(solution: AnnotatedSolution) -> list[tuple[str, str]]:
 
     >>> import networkx as nx
     >>> [term for term, _ in explain_score(AnnotatedSolution(nx.DiGraph(), -9.5, 2, "exact", score_name="BDeu(1)"))]
-    ['BDeu(1)', 'log score', 'not proved optimal']
+    ['BDeu(1)', 'log score', 'not proved to be the highest']
     """
     if solution.score != solution.score:
         return []
@@ -93,8 +96,8 @@ def explain_score(solution: AnnotatedSolution) -> list[tuple[str, str]]:
             "No network within the parent limit and the background knowledge scores higher on these data. "
             "This does not mean that the network is true."
         )
-        return [*terms, ("proved optimal", optimal)]
-    terms.append(("not proved optimal", "Another network may score higher on these data."))
+        return [*terms, ("highest (proved)", optimal)]
+    terms.append(("not proved to be the highest", "Another network may score higher on these data."))
     if solution.gap is not None:
         bound = "No network within the parent limit scores above the bound (proved). The gap is the bound minus the score."
         terms.append(("upper bound, gap", bound))

@@ -41,9 +41,10 @@
       g.querySelectorAll(".line, .hit").forEach((path) => path.setAttribute("d", line));
       const head = g.querySelector(".head"), before = corners[corners.length - 1] || p;
       if (!head) return;
-      const angle = Math.atan2(q.y - before.y, q.x - before.x), at = (turn) =>
-        `${q.x - 11 * Math.cos(angle + turn)} ${q.y - 11 * Math.sin(angle + turn)}`;
-      head.setAttribute("d", `M${q.x} ${q.y}L${at(0.4)}L${at(-0.4)}Z`);
+      const angle = Math.atan2(q.y - before.y, q.x - before.x), at = (turn, far = 11) =>
+        `${q.x - far * Math.cos(angle + turn)} ${q.y - far * Math.sin(angle + turn)}`;
+      const bar = g.classList.contains("fixed") ? `M${at(0.35, 15)}L${at(-0.35, 15)}` : "";
+      head.setAttribute("d", `M${q.x} ${q.y}L${at(0.4)}L${at(-0.4)}Z${bar}`);
     };
     const move = (i, dx, dy) => {
       const box = place.get(i);

@@ -21,10 +21,12 @@ from dagneal.base.version import __version__
 from dagneal.confidence.annotated import AnnotatedSolution, Confidence
 from dagneal.confidence.measures import compare_classes
 from dagneal.graphs.dags import graph_from_edges
+from dagneal.graphs.directions import Direction
 from dagneal.networks.comparison import compare
-from dagneal.report.drawing import energies_svg, lay_out, network_svg
-from dagneal.report.edges import KINDS, NEAR_MISS, describe_edges
+from dagneal.report.drawing import Box, edge_paths, energies_svg, lay_out, network_svg
+from dagneal.report.edges import FIXED, KINDS, LIGHT, NEAR_MISS, describe_edges
 from dagneal.report.explanations import explain_score
+from dagneal.report.overview import explain_no_edges, overview
 from dagneal.report.summary import bootstrap_line, holdout_line, optimality_text, posterior_lines, prior_lines
 from dagneal.report.tables import definition_list, edge_table, explain_edge_table, region, table, vote_table
 from dagneal.report.trace_plot import group_stages, trace_svg
@@ -36,7 +38,14 @@ _COLOURS = {
     "false-positive": "--red",
     "missing": "--grey",
 }
+_HEAD_KEYS: dict[str, tuple[str, str]] = {  # legend for each judgement of a direction: CSS class and text
+    Direction.FIXED: (FIXED, "direction fixed by knowledge"),
+    Direction.SUPPORTED: ("", "direction supported by the data"),
+    Direction.COMPELLED: (LIGHT, "direction compelled, stability unknown"),
+    Direction.UNDETERMINED: ("none", "direction undetermined"),
+}
 _STATES = 12  # largest number of states that the table of variables lists for a variable
+_NEAR_MISSES = 50  # near misses in the table
 _MOST_VOTES = 40  # largest number of variables of a network whose votes are shown
 
 
@@ -90,11 +99,13 @@ def page(
     terms = [*(explain_edge_table(edges) if edges else []), *explain_score(solution)]
     parts = [
         f"<h1>{escape(heading)}</h1>",
+        f'<p class="overview">{escape(" ".join(overview(solution, bool(command), "→")))}</p>',
+        *_warnings(solution),
         f"<p>{escape(_score_text(solution))}</p>",
         *([] if truth is None else [f"<p>{escape(_comparison_text(solution.dag, truth))}</p>"]),
         _drawing(network_svg(picture, edges), truth is not None, edges),
         '<h2 id="edge-table" tabindex="-1">Edges</h2>',
-        edge_table(edges) if edges else _explain_no_edges(solution),
+        edge_table(edges) if edges else f"<p>There are no edges: {escape(explain_no_edges(solution))}.</p>",
         *(["<h3>Explanation</h3>", definition_list(terms)] if terms else []),
         *_confidence(solution),
         *_data(solution),
@@ -132,13 +143,21 @@ def draw_html(solution: AnnotatedSolution) -> str:
     return f'<div class="dagneal"><style>{style}</style>{svg}<p>{escape(_score_text(solution))}</p></div>'
 
 
+def _warnings(solution: AnnotatedSolution) -> list[str]:
+    """Return the box with the warnings, if there are any."""
+    if not solution.warnings:
+        return []
+    items = "".join(f"<li>{escape(warning.text)}</li>" for warning in solution.warnings)
+    return [f'<section class="warnings"><h2>Warnings</h2><ul>{items}</ul></section>']
+
+
 def _score_text(solution: AnnotatedSolution) -> str:
     if solution.score != solution.score:
         return f"Not a network: the graph found by {solution.solver} has a cycle or too many parents."
     optimality = optimality_text(solution, f"at most {plural(solution.max_parents, 'parent')}")
     text = f"{solution.score_name} log score {solution.score:.3f}, {optimality}; solver {solution.solver}."
     if solution.reads is not None and solution.reads.optimum is not None and not solution.optimal:
-        text += f" The proved optimum is {solution.reads.optimum:.3f}."
+        text += f" The highest score of all networks is {solution.reads.optimum:.3f} (proved)."
     return text
 
 
@@ -155,12 +174,19 @@ def _comparison_text(dag: nx.DiGraph, truth: nx.DiGraph) -> str:
     )
 
 
+def _head_key(name: str, text: str) -> str:
+    """Return an entry of the legend: an edge with its arrowhead, and a text."""
+    line, head = edge_paths(Box(0, 0, 0, 0), Box(34, 0, 0, 0), [], name == FIXED)
+    arrow = f'<path class="head" d="{head}"/>' if name != "none" else ""
+    edge = f'<g class="edge {name}"><path class="line" d="{line}"/>{arrow}</g>'
+    return f'<span class="key"><svg viewBox="0 -6 34 12" aria-hidden="true">{edge}</svg>{escape(text)}</span>'
+
+
 def _drawing(svg: str, compared: bool, edges: list[dict[str, Any]]) -> str:
     """Return the drawing of the network as HTML, with buttons, a legend and a hint."""
-    keys = [("--soft", "solid", "arrow: direction compelled; plain line: reversible")]
+    keys = []
     if compared:
-        kinds = [(colour, "dashed" if kind == "missing" else "solid", KINDS[kind]) for kind, colour in _COLOURS.items()]
-        keys = [*kinds, *keys]
+        keys = [(colour, "dashed" if kind == "missing" else "solid", KINDS[kind]) for kind, colour in _COLOURS.items()]
     if any(edge["weak"] for edge in edges):
         keys.append(("--soft", "dotted", "low bootstrap frequency"))
     if any(edge["kind"] == NEAR_MISS for edge in edges):
@@ -170,6 +196,8 @@ def _drawing(svg: str, compared: bool, edges: list[dict[str, Any]]) -> str:
         f"{escape(text)}</span>"
         for colour, style, text in keys
     )
+    present = {edge["direction"] for edge in edges}
+    legend = "".join(_head_key(*key) for direction, key in _HEAD_KEYS.items() if direction in present) + legend
     buttons = "".join(
         f'<button type="button" id="{name}">{text}</button>'
         for name, text in (("in", "Zoom in"), ("out", "Zoom out"), ("fit", "Fit"))
@@ -182,32 +210,6 @@ def _drawing(svg: str, compared: bool, edges: list[dict[str, Any]]) -> str:
     return f'<div class="bar">{skip}{buttons}{legend}</div>\n{svg}\n<p class="soft hint">{hint}</p>'
 
 
-def _explain_no_edges(solution: AnnotatedSolution) -> str:
-    """Return a paragraph that states why the network has no edges."""
-    names = list(solution.dag)
-    pairs = len(names) * (len(names) - 1)
-    allowed = pairs
-    if solution.knowledge:
-        rules = solution.knowledge.constraints(names, solution.max_parents)
-        allowed = int((rules.allowed & (rules.limits > 0)).sum())
-    if not pairs:
-        reason = "there is only one variable"
-    elif solution.division is not None and solution.division.combine in ("penalty", "count"):
-        reason = "no edge has enough votes of the subproblems"  # max_parents is no limit here
-    elif solution.max_parents == 0:
-        reason = "the parent limit is 0"
-    elif not allowed:
-        reason = "the background knowledge allows none"
-    elif allowed < pairs:
-        limit = "allowed by the background knowledge"
-        reason = f"no edge {limit} raises the score" if solution.optimal else f"no edge {limit} was found to raise the score"
-    elif solution.optimal:
-        reason = "no edge raises the score"
-    else:
-        reason = "no edge was found to raise the score"
-    return f"<p>There are no edges: {reason}.</p>"
-
-
 def _confidence(solution: AnnotatedSolution) -> list[str]:
     """Return the section on confidence: bootstrap samples, posteriors, hold-out and sensitivity to the prior."""
     confidence = solution.confidence or Confidence()
@@ -215,6 +217,13 @@ def _confidence(solution: AnnotatedSolution) -> list[str]:
     if confidence.bootstrap is not None:
         text = bootstrap_line(confidence.bootstrap)
         parts.append(f"<p>{escape(text[0].upper() + text[1:])}.</p>")
+    if misses := solution.near_misses:
+        head = [("variable", False), ("other variable", False), ("bootstrap frequency", True)]
+        head += [("frequency of this direction", True)]
+        rows = [[miss.parent, miss.child, miss.frequency, miss.forward] for miss in misses[:_NEAR_MISSES]]
+        more = f"; the first {_NEAR_MISSES} of {len(misses):,}" if len(misses) > _NEAR_MISSES else ""
+        parts.append(f"<p>Frequent in the bootstrap, but not in the network{more}:</p>")
+        parts.append(table(head, rows, "absent", "near misses"))
     if confidence.posteriors is not None:
         sentences = (f"{line[0].upper()}{line[1:]}." for line in posterior_lines(confidence.posteriors))
         parts.append(f"<p>{escape(' '.join(sentences))}</p>")

@@ -5,19 +5,23 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from math import log
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import networkx as nx
 
 from dagneal.base.errors import warn_on_failure
-from dagneal.base.text import display_width, fit_text, pad_text, plural
+from dagneal.base.text import display_width, fit_text, pad_text, plural, printable
 from dagneal.confidence.annotated import AnnotatedSolution, Confidence, Edges
 from dagneal.confidence.bootstrap import SHARE, Bootstrap, NearMiss
+from dagneal.confidence.judgement import judge_near_miss
 from dagneal.confidence.measures import HoldoutResult, compare_classes
 from dagneal.confidence.posteriors import PRIORS, EdgePosteriors
 from dagneal.graphs.dags import graph_from_edges, ordered_parents
-from dagneal.graphs.knowledge import Knowledge
+from dagneal.graphs.directions import Direction
+from dagneal.graphs.knowledge import Edge, Knowledge
 from dagneal.networks.comparison import Comparison
+from dagneal.report.overview import SAME_SCORE, compared_networks, has_only_scores, overview
 from dagneal.report.terminal import draw_text
 from dagneal.solvers.solution import Bound, Division, Hardware, ReadSummary, SearchSummary
 
@@ -27,8 +31,14 @@ if TYPE_CHECKING:
 _LONGEST = 60  # longest printed name, in columns
 _NAMES = 8  # most names in a list
 _NEAR_MISSES = 10  # near misses that are printed
+_WARNINGS = 6  # warnings that are printed
+_WIDEST = 120  # longest line of a paragraph, in columns
+_SIGNS = {  # meaning of an arrow in the list of parents
+    Direction.FIXED: "fixed by knowledge",
+    Direction.SUPPORTED: "supported by the data",
+    Direction.COMPELLED: "compelled, but of unknown stability",
+}
 _CLASSES = 10  # near-optimal classes that are printed
-_SAME_SCORE = 1e-5  # smaller differences of scores are not reported
 _STAGES = {  # printed names of the stages in `Solution.seconds`
     "score": "scoring",
     "pairs": "scoring pairs",
@@ -57,10 +67,11 @@ def summary_lines(
         truth: name of the true network.
         translate: function that rewrites texts with names of Python arguments. The command line replaces them by options.
     """
-    lines = structure_lines(solution.dag)
+    lines = overview_lines(solution)
+    lines += ["", *structure_lines(solution.dag, solution.directions)]
     drawing: list[str] = []
     with warn_on_failure("the drawing"):
-        drawing = draw_text(solution.dag, shutil.get_terminal_size((100, 24)).columns - 2)
+        drawing = draw_text(solution.dag, shutil.get_terminal_size((100, 24)).columns - 2, solution.directions)
     if drawing:
         lines += ["", *(f"  {line}".rstrip() for line in drawing)]
     if solution.confidence is not None and (table := confidence_lines(solution)):
@@ -87,6 +98,25 @@ def summary_lines(
     return lines
 
 
+def overview_lines(solution: AnnotatedSolution) -> list[str]:
+    """Return the lines of the paragraph at the top of the output, and a line for each warning.
+
+    Args:
+        solution: learned network with its measures.
+    """
+    width = min(shutil.get_terminal_size((100, 24)).columns, _WIDEST)
+    lines: list[str] = []
+    with warn_on_failure("the overview"):
+        lines = wrap(printable(" ".join(overview(solution, command_line=True))), width, break_on_hyphens=False)
+    warnings = solution.warnings[:_WARNINGS]
+    for warning in warnings:
+        text = printable(warning.text)
+        lines += wrap(f"Warning: {text}", width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+    if more := len(solution.warnings) - len(warnings):
+        lines.append(f"  ... and {plural(more, 'more warning')}")
+    return lines
+
+
 def near_optimal_lines(near: NearOptimal, score: float) -> list[str]:
     """Return lines that describe the near-optimal networks: their number, the first of them, and the edges that all share.
 
@@ -97,7 +127,7 @@ def near_optimal_lines(near: NearOptimal, score: float) -> list[str]:
     if not near.proved:
         return ["near-optimal networks: the time was too short to prove which network is the best"]
     lines = []
-    if near.best > score + _SAME_SCORE:
+    if near.best > score + SAME_SCORE:
         lines.append(f"a network with the score {near.best:.3f} is better than the network above")
     count = f"{len(near.classes):,} equivalence class{'es' * (len(near.classes) != 1)}"
     factor = f"within a Bayes factor of {near.factor:g} ({log(near.factor):.2f} nats)"
@@ -107,20 +137,25 @@ def near_optimal_lines(near: NearOptimal, score: float) -> list[str]:
     best = near.classes[0]
     for each in near.classes[:_CLASSES]:
         changes = each.differences(best)
+        kinds = (("adds", "added", each), ("removes", "removed", best), ("redirects", "redirected", each))
         parts = [
-            f"{verb} {', '.join(f'{fit_text(a, _LONGEST)} -> {fit_text(b, _LONGEST)}' for a, b in edges)}"
-            for verb, edges in zip(("adds", "removes", "redirects"), changes.values(), strict=True)
-            if edges
+            f"{verb} {', '.join(_edge_of_class(edge, owner.cpdag) for edge in changes[kind])}"
+            for verb, kind, owner in kinds
+            if changes[kind]
         ]
         lines.append(f"{near.best - each.score:8.3f} lower  {'; '.join(parts) or 'the best network'}")
     if len(near.classes) > _CLASSES:
         lines.append(f"     ... and {len(near.classes) - _CLASSES:,} more")
-    shared = [
-        f"{fit_text(a, _LONGEST)} {'->' if (a, b) in near.compelled else '-'} {fit_text(b, _LONGEST)}"
-        for a, b in near.adjacencies
-    ]
+    shared = [edge_text(a, b, None if (a, b) in near.compelled else Direction.UNDETERMINED) for a, b in near.adjacencies]
     whose = "all near-optimal networks" if near.shared_by_all else "the listed classes, but maybe not in others"
-    return [*lines, f"edges in {whose} (a - b: the direction is open): {', '.join(shared) or 'none'}"]
+    return [*lines, f"edges in {whose} (a -- b: the direction is undetermined): {', '.join(shared) or 'none'}"]
+
+
+def _edge_of_class(edge: Edge, cpdag: nx.DiGraph) -> str:
+    """Return an edge as text. It has an arrow if it is compelled in this equivalence class."""
+    is_reversible = all(cpdag.has_edge(*pair) for pair in (edge, edge[::-1]))
+    parent, child = edge if cpdag.has_edge(*edge) else edge[::-1]
+    return edge_text(parent, child, Direction.UNDETERMINED if is_reversible else None)
 
 
 def _score_line(solution: AnnotatedSolution) -> str:
@@ -129,39 +164,35 @@ def _score_line(solution: AnnotatedSolution) -> str:
     if solution.score != solution.score:
         limit = plural(solution.max_parents, "parent")
         return f"not a network: every read has a cycle or more than {limit}; increase num_reads=..."
-    if _has_only_scores(solution):
+    if has_only_scores(solution):
         return f"log score {solution.score:.3f}, {optimality_text(solution, f'the parent sets of {solution.score_name}')}"
     by_votes = solution.division is not None and solution.division.combine != "conquer"
     limit = f"{'no variable has more than' if by_votes else 'at most'} {plural(solution.max_parents, 'parent')}"
     return f"{solution.score_name} log score {solution.score:.3f}, {optimality_text(solution, limit)}"
 
 
-def _has_only_scores(solution: AnnotatedSolution) -> bool:
-    """Return whether a solution was learned from a table of scores, which need not contain all parent sets."""
-    return solution.data_summary is None and solution.criterion is None
-
-
 def optimality_text(solution: AnnotatedSolution, limit: str) -> str:
-    """Return a text that states whether the score is proved optimal, with the upper bound and the gap if they are known.
+    """Return a text that states whether the score is proved to be the highest, with the upper bound and the gap if known.
 
     Args:
         solution: learned network with its score.
         limit: parent limit as text, such as `at most 2 parents`.
     """
     if solution.optimal:
-        if _has_only_scores(solution):
-            return f"proved optimal for the parent sets of {solution.score_name}"
-        return "proved optimal" if solution.max_parents >= len(solution.dag) - 1 else f"proved optimal for {limit}"
+        networks = compared_networks(solution).replace("that obeys", "that obey").replace(" per variable", "")
+        if has_only_scores(solution):
+            networks = f"with the parent sets of {solution.score_name}"
+        return f"highest of all networks {networks}".rstrip() + " (proved)"
     bound = solution.bound
     if bound is None:
-        return f"not proved optimal ({limit})"
+        return f"not proved to be the highest ({limit})"
     if solution.gap is None:
         few = plural(bound.max_parents, "parent")
         most = max(degree for _, degree in solution.dag.in_degree)
-        if most <= bound.max_parents and abs(solution.score - bound.score) < _SAME_SCORE:
-            return f"proved optimal for at most {few}, but not for {limit}"
-        return f"not proved optimal ({limit}); upper bound for at most {few} only: {bound.score:.3f}"
-    return f"not proved optimal ({limit}); upper bound {bound.score:.3f} (gap {solution.gap:.3f})"
+        if most <= bound.max_parents and abs(solution.score - bound.score) < SAME_SCORE:
+            return f"highest of all networks with at most {few} (proved), but not proved for {limit}"
+        return f"not proved to be the highest ({limit}); upper bound for at most {few} only: {bound.score:.3f}"
+    return f"not proved to be the highest ({limit}); upper bound {bound.score:.3f} (gap {solution.gap:.3f})"
 
 
 def prior_lines(solution: AnnotatedSolution) -> list[str]:
@@ -224,19 +255,39 @@ def shorten(name: str) -> str:
     return fit_text(text, _LONGEST)
 
 
-def structure_lines(dag: nx.DiGraph) -> list[str]:
-    """Return one line for each variable, with the names of the variable and its parents.
+def edge_text(parent: str, child: str, direction: Direction | None) -> str:
+    """Return an edge as text: `a -> b`, or `a -- b` if its direction is undetermined.
+
+    Args:
+        parent: name of the variable at the start of the edge.
+        child: name of the variable at the end of the edge.
+        direction: what is known about the direction; None if it was not judged.
+    """
+    return f"{shorten(parent)} {'--' if direction is Direction.UNDETERMINED else '->'} {shorten(child)}"
+
+
+def structure_lines(dag: nx.DiGraph, directions: Mapping[Edge, Direction]) -> list[str]:
+    """Return one line for each variable, with the names of the variable and its parents, and lines that explain the signs.
+
+    `<-` stands before the parents whose direction is known, `--` before the other parents in the DAG.
 
     Args:
         dag: graph of the network.
+        directions: what is known about the direction of each edge; empty if directions were not judged.
     """
     names = list(dag)
     width = max(display_width(shorten(name)) for name in names)
-    parents = {name: [shorten(p) for p in family] for name, family in ordered_parents(dag, names).items()}
-    return [
-        f"  {pad_text(shorten(name), width)} <- {', '.join(parents[name])}" if parents[name] else f"  {shorten(name)}"
-        for name in names
-    ]
+    lines = []
+    for name, parents in ordered_parents(dag, names).items():
+        open_ = [parent for parent in parents if directions.get((parent, name)) is Direction.UNDETERMINED]
+        known = [parent for parent in parents if parent not in open_]
+        sides = [f"{sign} {', '.join(map(shorten, each))}" for sign, each in (("<-", known), ("--", open_)) if each]
+        lines.append(f"  {pad_text(shorten(name), width)} {'  '.join(sides)}" if sides else f"  {shorten(name)}")
+    present = set(directions.values())
+    meanings = [text for direction, text in _SIGNS.items() if direction in present]
+    signs = [f"<- {', or '.join(meanings)}"] if meanings else []
+    signs += ["-- direction undetermined"] if Direction.UNDETERMINED in present else []
+    return [*lines, *(["", f"  {';  '.join(signs)}"] if signs else [])]
 
 
 def division_lines(division: Division) -> list[str]:
@@ -335,7 +386,7 @@ def confidence_lines(solution: AnnotatedSolution) -> list[str]:
         solution: learned network with measures of confidence.
     """
     measures = solution.confidence or Confidence()
-    lines = _edge_lines(measures)
+    lines = _edge_lines(measures, solution.directions)
     if measures.bootstrap is not None:
         lines += near_miss_lines(solution.near_misses)
         lines.append(f"  {bootstrap_line(measures.bootstrap)}")
@@ -357,7 +408,7 @@ def near_miss_lines(misses: Sequence[NearMiss]) -> list[str]:
     """
     if not misses:
         return []
-    names = [f"{shorten(miss.parent)} -> {shorten(miss.child)}" for miss in misses[:_NEAR_MISSES]]
+    names = [edge_text(miss.parent, miss.child, judge_near_miss(miss)) for miss in misses[:_NEAR_MISSES]]
     width = max(map(display_width, names))
     lines = ["  frequent in the bootstrap, but not in the network (frequency of the edge, and of this direction):"]
     for name, miss in zip(names, misses, strict=False):
@@ -416,26 +467,30 @@ def posterior_lines(posteriors: EdgePosteriors) -> list[str]:
     return lines
 
 
-def _edge_lines(measures: Confidence) -> list[str]:
+def _edge_lines(measures: Confidence, directions: Mapping[Edge, Direction]) -> list[str]:
     """Return the lines of a table of edges with their score drops, directions, bootstrap frequencies and posteriors."""
     strengths, bootstrap, posteriors = measures.strengths, measures.bootstrap, measures.posteriors
     if not strengths:
         return []
-    names = [f"{shorten(strength.parent)} -> {shorten(strength.child)}" for strength in strengths]
+    judged = [directions.get((strength.parent, strength.child)) for strength in strengths]
+    names = [
+        edge_text(strength.parent, strength.child, direction) for strength, direction in zip(strengths, judged, strict=True)
+    ]
+    words = ["" if direction is None else str(direction) for direction in judged]
+    long = max(9, *map(len, words))
     width = max(4, *map(display_width, names))
     first = f"  {'':{width}}{'score drop if':>19}"
-    second = f"  {'edge':{width}}  {'removed':>9}  {'reversed':>8}  direction"
+    second = f"  {'edge':{width}}  {'removed':>9}  {'reversed':>8}  {'direction':{long}}"
     if bootstrap is not None:
-        first += f"{'bootstrap frequency':>32}"
+        first = f"{first:{len(second) + 2}}bootstrap frequency"
         second += f"{'edge':>8}   {'this way':>8}"
     if posteriors is not None:
         first = f"{first:{len(second) + 5}}posterior"
         second += f"{'edge':>8}   {'this way':>8}"
-    lines = [first, second]
-    for name, strength in zip(names, strengths, strict=True):
+    lines = [first, second.rstrip()]
+    for name, strength, word in zip(names, strengths, words, strict=True):
         drop = "cycle" if strength.drop_if_reversed is None else f"{strength.drop_if_reversed:.2f}"
-        direction = "compelled" if strength.compelled else "reversible"
-        line = f"  {pad_text(name, width)}  {strength.drop_if_removed:9.2f}  {drop:>8}  {direction:10}"
+        line = f"  {pad_text(name, width)}  {strength.drop_if_removed:9.2f}  {drop:>8}  {word:{long}} "
         if bootstrap is not None:
             frequency, forward = bootstrap.frequency(strength.parent, strength.child)
             line += f" {frequency:6.2f}  {forward:9.2f}"

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from dagneal.base.text import fit_text
-from dagneal.report.edges import ABSENT, KINDS
+from dagneal.report.edges import KINDS
 from dagneal.report.explanations import COLUMNS
 
 _NAME, _LIST = 40, 160  # longest name and longest list of states, in columns
@@ -87,7 +87,7 @@ def edge_table(edges: Sequence[Mapping[str, Any]]) -> str:
     rows = []
     for edge in edges:
         values = [KINDS.get(edge[key], "") if key == "kind" else edge[key] for key in measured]
-        rows.append([edge["from"], edge["to"], *values, _direction(edge)])
+        rows.append([edge["from"], edge["to"], *values, edge["direction"]])
     return table(head, rows, "edges", "edges")
 
 
@@ -114,12 +114,6 @@ def _measured_columns(edges: Sequence[Mapping[str, Any]]) -> list[str]:
     )
     kind = ["kind"] if any(edge["kind"] for edge in edges) else []
     return [*kind, *(key for key in keys if any(edge[key] is not None for edge in edges))]
-
-
-def _direction(edge: Mapping[str, Any]) -> str:
-    if edge["kind"] in ABSENT or edge["cyclic"]:
-        return ""
-    return "reversible" if edge["reversible"] else "compelled"
 
 
 def definition_list(terms: Sequence[tuple[str, str]]) -> str:

@@ -34,7 +34,7 @@ def trace_svg(trace: Sequence[TracePoint], end: float) -> str:
     grid = [*map(scores.grid_line, scores.ticks()), *map(times.grid_line, times.ticks())]
     marks = [f'<text x="{_RIGHT}" y="{scores.y(final) + 16:.1f}" text-anchor="end">final score {final:,.3f}</text>']
     if bound is not None:
-        text = "proved optimal" if bound <= final else f"upper bound {bound:,.3f}"
+        text = "highest score (proved)" if bound <= final else f"upper bound {bound:,.3f}"
         summary += f" {text[0].upper()}{text[1:]}."
         marks.append(_bound_line(scores.y(bound), text))
     corners = "".join(f"H{times.x(point.seconds):.1f}V{scores.y(point.score):.1f}" for point in trace[1:])
