@@ -266,7 +266,7 @@ def _check_schedule(schedule: Any, properties: Mapping[str, Any], shortest: floa
 def _check_gains(schedule: Any, properties: Mapping[str, Any], duration: float) -> None:
     """Raise an error if a schedule of the gain of linear coefficients breaks one of D-Wave's rules.
 
-    Solvers also limit the slope, but their properties do not contain this limit.
+    Solvers also limit the slope, which is not in their properties, and the product of gain and field.
 
     Args:
         schedule: points (t, gain) of the schedule.
