@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
@@ -21,6 +22,7 @@ from dagneal.base.defaults import (
     ENSEMBLE_NETWORKS,
     MOST_CLASSES,
     NETWORK_PARENTS,
+    STORED_PROBABILITIES,
     STRUCTURE_PRIORS,
 )
 from dagneal.base.errors import InputError, short_repr, warn_on_failure
@@ -31,6 +33,7 @@ from dagneal.confidence.bootstrap import Bootstrap, Method, bootstrap
 from dagneal.confidence.consensus import CONSENSUS, consensus
 from dagneal.confidence.ensemble import Ensemble, ensemble
 from dagneal.confidence.measures import Strength, strengths
+from dagneal.confidence.parameter_counts import count_probabilities
 from dagneal.confidence.posteriors import EdgePosteriors, edge_posteriors
 from dagneal.data.cautions import Caution
 from dagneal.data.dataset import Dataset
@@ -577,18 +580,32 @@ class Learned(AnnotatedSolution):
         if suffix == PROOF:
             self._prove().save(path)
         elif suffix == ".json":
-            fitted: dict[str, Any] = {}
-            if self.fitted is not None or (self.data is not None and self.is_dag):
-                with warn_on_failure("fitting probabilities"):
-                    fitted = network_dict(self.network)
+            content = (self._stored_network(path) if self.is_dag else {}) | self.to_dict()
             with atomic_write(path) as file:
-                file.write((json.dumps(fitted | self.to_dict(), indent=1) + "\n").encode())
+                file.write((json.dumps(content, indent=1) + "\n").encode())
         elif suffix == PAGE:
             from dagneal.report.page import write_page
 
             write_page(self, path, None if truth is None else _graph(truth), title, command, near_misses)
         else:
             write_network(self.network if suffix == ".bif" else self.to_networkx(), path, safe)
+
+    def _stored_network(self, path: str | os.PathLike[str]) -> dict[str, Any]:
+        """Return the network with probabilities for a JSON file; without them if they are unknown or too many."""
+        total = 0
+        if self.fitted is None:
+            if self.data is None:
+                return {}
+            total = count_probabilities(self.dag, self.data)
+        if total > STORED_PROBABILITIES:
+            text = (
+                f"the network has {total:,} probabilities, so {path} does not contain them; max_parents limits their number"
+            )
+            warnings.warn(text, stacklevel=3)
+            return {}
+        with warn_on_failure("fitting probabilities"):
+            return network_dict(self.network)
+        return {}
 
 
 def load_result(path: str | os.PathLike[str]) -> Learned:
