@@ -598,9 +598,7 @@ class Learned(AnnotatedSolution):
                 return {}
             total = count_probabilities(self.dag, self.data)
         if total > STORED_PROBABILITIES:
-            text = (
-                f"the network has {total:,} probabilities, so {path} does not contain them; max_parents limits their number"
-            )
+            text = f"the network has {total:,} probabilities, so {path} omits them; max_parents limits their number"
             warnings.warn(text, stacklevel=3)
             return {}
         with warn_on_failure("fitting probabilities"):

@@ -482,7 +482,7 @@ def test_data_from_a_pipe(lc, source):
     ran = dagneal("learn", source, "--json", input=lc.read_text())
     assert ran.returncode == 0
     assert json.loads(ran.stdout)["optimal"]
-    assert "standard input" in dagneal("learn", "-", input="a,b\n1,2\n3\n").stderr
+    assert "standard input" in dagneal("learn", "-", "--strict", input="a,b\n1,2\n3\n").stderr
 
 
 @pytest.mark.slow
