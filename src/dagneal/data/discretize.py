@@ -171,7 +171,7 @@ def shorten_cut(low: float, high: float, whole: bool = False) -> float:
         short = float(f"{middle:.{digits}g}")
         if low < short <= high and (not whole or short == np.floor(short)):
             return short
-    return high
+    return float(high)
 
 
 def _clusters(values: Floats, weights: Floats, count: int) -> np.ndarray:

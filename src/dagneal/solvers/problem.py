@@ -112,7 +112,7 @@ class Solver(Protocol):
     ...         return dn.Solution(dag, table.score(dag), table.max_parents, solver="random orders", seed=run.seed)
     >>> data = dn.load("lung-cancer").expected_data(10_000)
     >>> dn.learn(data, RandomOrders(), seed=7)
-    Learned(5 variables, 4 edges, BDeu(1) = -21036.862, not proved optimal)
+    Learned(5 variables, 4 edges, BDeu(1) = -21036.862, highest score not proved)
     >>> dn.learn(data, dn.Divide(RandomOrders(), size=3, combine="penalty")).division.solver
     'RandomOrders'
     """
