@@ -34,7 +34,9 @@ if TYPE_CHECKING:  # `X as X` marks a name as exported for type checkers
     from dagneal.confidence.posteriors import EdgePosteriors as EdgePosteriors, edge_posteriors as edge_posteriors
     from dagneal.data.cautions import Caution as Caution
     from dagneal.data.dataset import Dataset as Dataset
+    from dagneal.data.raw.prepare import Prepared as Prepared, prepare as prepare
     from dagneal.data.reading import read as read
+    from dagneal.data.recipe import Recipe as Recipe
     from dagneal.estimator import (
         BayesianNetworkClassifier as BayesianNetworkClassifier,
         BayesianNetworkImputer as BayesianNetworkImputer,
@@ -87,7 +89,9 @@ _NAMES = {
     "confidence.posteriors": ("EdgePosteriors", "edge_posteriors"),
     "data.cautions": ("Caution",),
     "data.dataset": ("Dataset",),
+    "data.raw.prepare": ("Prepared", "prepare"),
     "data.reading": ("read",),
+    "data.recipe": ("Recipe",),
     "estimator": ("BayesianNetworkClassifier", "BayesianNetworkImputer", "StructureLearner"),
     "graphs.dags": ("cpdag",),
     "graphs.directions": ("Direction",),

@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 
 from dagneal.base.defaults import SEED
-from dagneal.base.errors import InputError
+from dagneal.base.errors import InputError, check_flag
 from dagneal.confidence.annotated import DataSummary
 from dagneal.graphs.knowledge import Knowledge, as_knowledge
 from dagneal.result import Learned
@@ -34,13 +34,15 @@ def learn(
     seed: int | None = None,
     time_limit: float | None = None,
     run: Run | None = None,
+    strict: bool = False,
     **unknown: Any,
 ) -> Learned:
     """Learn the structure of a Bayesian network from data or from scores.
 
     Args:
-        data: a `Dataset`, or any input that `read` accepts, such as a path, a pandas or polars frame, or an array. Pass
-            options for reading to `read`, as in `learn(read(data, bins="quantile:4"))`. Also a `ScoreTable`, or the path of
+        data: a `Dataset`, or any input that `prepare` accepts, such as a path, a pandas or polars frame, or an array. Raw
+            tables are prepared automatically. Pass options to `prepare`, as in `learn(prepare(data, drop=["id"]))`, or to
+            `read`, which changes nothing by itself. Also a `ScoreTable`, or the path of
             a score file (.jkl, .scores or .jaa); then `score`, `max_parents` and `knowledge` cannot be given, and the
             result has no data.
         solver: solver that learns the structure. The default `Auto()` finishes within seconds on most data. Other solvers
@@ -62,6 +64,7 @@ def learn(
             finishes first. If there is no time to score larger parent sets, each variable has at most one parent. Not
             allowed with `Anneal(sampler, direct=True)`.
         run: a `Run` with seed, deadline, progress, executor and journal, instead of `seed` and `time_limit`.
+        strict: True to refuse raw tables, as `read` does, instead of preparing them.
         **unknown: other keyword arguments; they raise an error, which names the function that accepts them.
 
     Returns:
@@ -82,6 +85,7 @@ def learn(
     if seed is not None:
         check_seed(solver)
     requested_seed = seed if run is None else run.seed
+    check_flag("strict", strict)
     run = Run(SEED if seed is None else seed, deadline) if run is None else run
     if run.journal is not None:
         check_journal(solver)
@@ -91,7 +95,7 @@ def learn(
             if value is not None:
                 raise InputError(f"{name} is given, but the scores of a score table are fixed; remove {name}, or give data")
         solution, more = solve_scores(table, solver, run, initial), {"score_name": table.score_name}
-    elif (data := as_dataset(data)).incomplete:
+    elif (data := as_dataset(data, strict)).incomplete:
         score, knowledge = BIC() if score is None else as_score(score), as_knowledge(knowledge)
         if run.journal is not None:
             raise InputError("a journal cannot be used with missing='em'; remove the journal")

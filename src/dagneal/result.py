@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
@@ -21,6 +22,7 @@ from dagneal.base.defaults import (
     ENSEMBLE_NETWORKS,
     MOST_CLASSES,
     NETWORK_PARENTS,
+    STORED_PROBABILITIES,
     STRUCTURE_PRIORS,
 )
 from dagneal.base.errors import InputError, short_repr, warn_on_failure
@@ -31,9 +33,12 @@ from dagneal.confidence.bootstrap import Bootstrap, Method, bootstrap
 from dagneal.confidence.consensus import CONSENSUS, consensus
 from dagneal.confidence.ensemble import Ensemble, ensemble
 from dagneal.confidence.measures import Strength, strengths
+from dagneal.confidence.parameter_counts import count_probabilities
 from dagneal.confidence.posteriors import EdgePosteriors, edge_posteriors
 from dagneal.data.cautions import Caution
 from dagneal.data.dataset import Dataset
+from dagneal.data.raw.prepare import Prepared, apply_recipe
+from dagneal.data.recipe import Preparation, Recipe
 from dagneal.graphs.dags import check_variables, graph_from_edges
 from dagneal.graphs.knowledge import as_knowledge, equivalence_class
 from dagneal.inference import effects, queries, relations, rows
@@ -142,6 +147,12 @@ class Learned(AnnotatedSolution):
         return f"<p>{escape(repr(self))}{size}</p>{draw_html(self)}"
 
     @property
+    def recipe(self) -> Recipe | None:
+        """The recipe that prepared the raw table; None if the table was read as it is. `recipe.apply` prepares new data."""
+        summary = self.data_summary
+        return None if summary is None or summary.preparation is None else summary.preparation.recipe
+
+    @property
     def cpdag(self) -> nx.DiGraph:
         """The equivalence class of the learned graph as a CPDAG. A reversible edge is present in both directions."""
         self._check_network("equivalence class")
@@ -192,12 +203,15 @@ class Learned(AnnotatedSolution):
         """Return this result with its training data, which a result file does not store.
 
         Args:
-            data: training data, as a `Dataset` or any input that `read` accepts. Other data raise an error.
+            data: training data, as a `Dataset` or any input that `read` accepts. Other data raise an error. A raw table is
+                prepared with the recipe of this result.
             score: maximised score, if it is user-defined; a result file does not store it. None for other scores.
         """
-        data = as_dataset(data)
         if self.em is not None:
             raise InputError("this result was learned from rows with unknown values (missing='em'), so it takes no data")
+        if self.recipe is not None and not isinstance(data, Dataset | Prepared):
+            data = apply_recipe(self.recipe, data).data
+        data = as_dataset(data, strict=True)
         check_variables(self.dag, data.names, "the result", "the data")
         _check_same_data(data, self.data_summary)
         criterion = self.criterion if score is None else as_score(score)
@@ -516,6 +530,8 @@ class Learned(AnnotatedSolution):
             plain["annealed"] = self.reads.summary()
         if (summary := self.data_summary) is not None:
             plain["data"] = summary.to_dict()
+            if summary.preparation is not None:
+                plain["preparation"] = summary.preparation.to_dict()
         if self.knowledge:
             plain["knowledge"] = self.knowledge.to_dict()
             if self.knowledge.probabilities:
@@ -576,18 +592,30 @@ class Learned(AnnotatedSolution):
         if suffix == PROOF:
             self._prove().save(path)
         elif suffix == ".json":
-            fitted: dict[str, Any] = {}
-            if self.fitted is not None or (self.data is not None and self.is_dag):
-                with warn_on_failure("fitting probabilities"):
-                    fitted = network_dict(self.network)
+            content = (self._stored_network(path) if self.is_dag else {}) | self.to_dict()
             with atomic_write(path) as file:
-                file.write((json.dumps(fitted | self.to_dict(), indent=1) + "\n").encode())
+                file.write((json.dumps(content, indent=1) + "\n").encode())
         elif suffix == PAGE:
             from dagneal.report.page import write_page
 
             write_page(self, path, None if truth is None else _graph(truth), title, command, near_misses)
         else:
             write_network(self.network if suffix == ".bif" else self.to_networkx(), path, safe)
+
+    def _stored_network(self, path: str | os.PathLike[str]) -> dict[str, Any]:
+        """Return the network with probabilities for a JSON file; without them if they are unknown or too many."""
+        total = 0
+        if self.fitted is None:
+            if self.data is None:
+                return {}
+            total = count_probabilities(self.dag, self.data)
+        if total > STORED_PROBABILITIES:
+            text = f"the network has {total:,} probabilities, so {path} omits them; max_parents limits their number"
+            warnings.warn(text, stacklevel=3)
+            return {}
+        with warn_on_failure("fitting probabilities"):
+            return network_dict(self.network)
+        return {}
 
 
 def load_result(path: str | os.PathLike[str]) -> Learned:
@@ -684,7 +712,7 @@ def _restore(plain: Mapping[str, Any], structure: nx.DiGraph | BayesianNetwork) 
         criterion=as_score(take_text(plain, "criterion")) if "criterion" in plain else None,
         knowledge=knowledge,
         confidence=Confidence.from_dict(names, plain),
-        stored_data=DataSummary.from_dict(plain["data"]) if "data" in plain else None,
+        stored_data=_restore_data(plain),
         stored_warnings=tuple(map(_restore_warning, plain.get("warnings", []))),
         fitted=fitted,
     )
@@ -726,6 +754,14 @@ def _restore_reads(plain: Mapping[str, Any]) -> ReadSummary:
         chain_breaks=tuple(take_numbers(plain, "chain_break_fractions")) if "chain_break_fractions" in plain else None,
         info=take_mapping(plain, "info") if "info" in plain else {},
     )
+
+
+def _restore_data(plain: Mapping[str, Any]) -> DataSummary | None:
+    """Return the summary of the data, with the preparation of the raw table if the file has it."""
+    if "data" not in plain:
+        return None
+    prepared = Preparation.from_dict(plain["preparation"]) if "preparation" in plain else None
+    return replace(DataSummary.from_dict(plain["data"]), preparation=prepared)
 
 
 def _restore_division(plain: Mapping[str, Any], names: list[str]) -> Division | None:

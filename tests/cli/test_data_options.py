@@ -28,9 +28,11 @@ def test_names_are_printed_without_control_characters(tmp_path, monkeypatch, cap
 def test_notes_about_the_data_are_printed_and_saved(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     frame().write_csv("t.csv")
-    assert main(["learn", "t.csv"]) == 2
-    assert "--bins quantile:4" in capsys.readouterr().err
-    assert main(["learn", "t.csv", "--bins", "quantile:3", "--bins", "dose=kmeans:2", "--json"]) == 0
+    assert main(["learn", "t.csv", "--strict"]) == 2
+    error = capsys.readouterr().err
+    assert "--bins quantile:4" in error
+    assert error.endswith(": dagneal learn t.csv\n")
+    assert main(["learn", "t.csv", "--strict", "--bins", "quantile:3", "--bins", "dose=kmeans:2", "--json"]) == 0
     captured = capsys.readouterr()
     notes = json.loads(captured.out)["data"]["prepared"]
     assert len(notes) == 2
@@ -44,7 +46,7 @@ def test_states_of_a_network_bin_new_data_like_the_training_data(tmp_path, monke
     monkeypatch.chdir(tmp_path)
     table = frame().with_columns(pl.Series("town", ["a", "b", "c", "d"] * 99 + ["e", "f", "g", "h"]))
     table.write_csv("old.csv")
-    options = ["--bins", "quantile:3", "--rare", "0.01"]
+    options = ["--strict", "--bins", "quantile:3", "--rare", "0.01"]
     assert main(["learn", "old.csv", *options, "-o", "net.bif", "--quiet"]) == 0
     network = dn.load("net.bif")
     assert network.states["town"] == ("(other)", "a", "b", "c", "d")
@@ -75,7 +77,7 @@ def test_an_unnamed_column_can_be_dropped(tmp_path, capsys):
     assert dn.read(path, drop=[""]).names == ("a", "b")
     assert dn.read(path, columns=["b", "a"]).names == ("b", "a")
     assert main(["learn", str(path), "--drop", "", "--quiet"]) == 0
-    assert main(["learn", str(path), "--quiet"]) == 2
+    assert main(["learn", str(path), "--strict", "--quiet"]) == 2
     assert "--drop ''" in capsys.readouterr().err
 
 
@@ -85,11 +87,11 @@ COUNTED = "Class,Sex,Freq\n1st,M,62\n1st,F,141\n2nd,M,25\n2nd,F,93\n3rd,M,0\n3rd
 
 
 def test_notes_and_errors_propose_weights_for_row_counts(tmp_path, capsys):
-    assert main(["learn", str(write(tmp_path / "t.csv", COUNTED))]) == 0
+    assert main(["learn", "--strict", str(write(tmp_path / "t.csv", COUNTED))]) == 0
     assert "note: Freq: may hold row counts" in capsys.readouterr().err
     rows = "".join(f"{i // 30},{i % 30},{i * i}\n" for i in range(300))
     write(tmp_path / "t.csv", "a,b,Freq\n" + rows)
-    assert main(["learn", str(tmp_path / "t.csv")]) == 2
+    assert main(["learn", "--strict", str(tmp_path / "t.csv")]) == 2
     assert "give --weights Freq" in capsys.readouterr().err
     array = np.array([[0, 0, 5], [0, 1, 7], [1, 0, 2], [1, 1, 9]])
     assert "weights='n'" in dn.read(array, names=["a", "b", "n"]).prepared[0]

@@ -44,7 +44,7 @@ def test_a_bif_file_has_the_same_names(case, tmp_path):
 def test_bad_files_are_refused_in_one_line(case, tmp_path, capsys):
     content, message = REFUSED[case]
     (tmp_path / "a.csv").write_bytes(content)
-    assert main(["learn", str(tmp_path / "a.csv"), "-o", str(tmp_path / "a.html"), "--quiet"]) == 2
+    assert main(["learn", "--strict", str(tmp_path / "a.csv"), "-o", str(tmp_path / "a.html"), "--quiet"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("\n") == 1

@@ -11,6 +11,7 @@ from dwave.samplers import SimulatedAnnealingSampler
 
 import dagneal as dn
 from dagneal.confidence.measures import Strength
+from dagneal.confidence.parameter_counts import count_probabilities
 from dagneal.divide.subproblem_solvers import Solutions
 from dagneal.report.page import page
 from dagneal.report.summary import summary_lines
@@ -572,3 +573,18 @@ def test_probabilities_are_fitted_on_first_access():
             _ = result.network
     with pytest.raises(dn.InputError, match="not a Dirichlet prior"):
         dn.fit(result.dag, data, dn.BIC())
+
+
+def test_too_many_probabilities_are_left_out_of_a_json_file(tmp_path, monkeypatch):
+    truth = dn.load("lung-cancer")
+    learned = dn.learn(truth.sample(500, 1))
+    learned.save(tmp_path / "all.json")
+    monkeypatch.setattr("dagneal.result.STORED_PROBABILITIES", 5)
+    with pytest.warns(UserWarning, match=r"the network has \d+ probabilities, so .*few.json omits them"):
+        learned.save(tmp_path / "few.json")
+    both = dn.load_result(tmp_path / "all.json"), dn.load_result(tmp_path / "few.json")
+    assert both[0].fitted is not None
+    assert both[1].fitted is None
+    assert both[0].edges == both[1].edges == learned.edges
+    total = sum(table.size for table in learned.network.cpts.values())
+    assert count_probabilities(learned.dag, learned.data) == total

@@ -94,6 +94,24 @@ def test_a_kind_without_a_cost_is_an_error():
         evaluation.cost(Case("new", {"network": "waste"}))
 
 
+def test_new_embeddings_cost_time():
+    """An estimate contains the searches for embeddings: ten for each size, and one for tiled runs."""
+
+    def searches(solver, k, seeds):
+        cases = [case for seed in range(seeds) for case in DivisionRuns("expected 100", k, solver, (seed,)).cases("waste")]
+        return evaluation.duration(cases, 1) - sum(map(evaluation.cost, cases))
+
+    assert searches("sa", 3, 2) == searches("exact", 3, 1) == 0
+    one = searches("qa", 9, 1)  # a direct run
+    assert one > 1
+    assert searches("qa", 9, 30) == pytest.approx(10 * one)
+    assert searches("qa", 8, 1) == pytest.approx(0.9 * searches("qa", 8, 2))  # nine subproblems in each run
+    assert searches("qa", 3, 1) < one
+    assert searches("qa", 3, 5) == pytest.approx(searches("qa", 3, 1))
+    assert searches("tiled", 3, 1) > 0
+    assert searches("tiled", 3, 5) == pytest.approx(searches("tiled", 3, 1))
+
+
 def test_every_kind_is_used_and_has_a_cost():
     """The items use every kind of run, so sorting them looks up the cost of every kind."""
     settings = [Setting(scale, quantum) for scale in ("quick", "paper") for quantum in ("qa", "qpu")]
@@ -320,6 +338,23 @@ def test_only_requested_sizes_are_run():
     (item,) = evaluation.select_items(["alarm"])
     sizes = {case.inputs["k"] for case in item.cases(setting) if case.kind == "blocks" and case.inputs["solver"] == "sa"}
     assert sizes == {3, 15}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["alarm", "--k", "99"], "--k is 99, but alarm has the sizes 3, 4, 5, 12, 13, 14, 15 at the quick scale"),
+        (["alarm", "--k", "3,16", "--scale", "paper"], "--k is 16, but alarm has the sizes 3, 4, 5, 6, 7, 8, 9, 10, 11, 12"),
+        (["waste", "lung-cancer", "--k", "6"], "--k is 6, but lung-cancer has the sizes 3, 4, 5 at"),
+        (["priors", "--k", "3"], "--k is only for the items of Tables 9 to 11"),
+    ],
+)
+def test_sizes_that_an_item_does_not_have_are_refused(words, message, tmp_path, monkeypatch, capsys):
+    """A size outside the table is an error that names the sizes, and nothing is run."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["reproduce", *words]) == 2
+    assert message in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_items_with_missing_runs_get_no_verdict(records, tmp_path):

@@ -1,5 +1,6 @@
 """Test the search for the largest problem that can be embedded on a chip."""
 
+import json
 from dataclasses import asdict
 from importlib import import_module
 
@@ -35,8 +36,11 @@ def test_the_bisection_finds_the_largest_size(tmp_path, monkeypatch, largest):
     guaranteed = guaranteed_size(find_target("pegasus").graph, paper_graph)
     assert guaranteed == 10
     assert found.variables == guaranteed  # the size that certainly fits is not searched below
+    assert found.qubits >= len(paper_graph(guaranteed))  # the search failed, so this is the embedding of a clique
+    assert found.longest_chain > 1
     small = find_capacity(SMALL, paper_graph, "paper", EmbeddingCache(tmp_path))
     most = next(n for n in range(3, 100) if capacity._is_hopeless(paper_graph(n), SMALL.graph))
+    assert small.qubits > 0
     assert small.variables == max(guaranteed_size(SMALL.graph, paper_graph), min(largest, most - 1))
     assert small.smallest_failure == small.variables + 1
     assert small.proved == (small.smallest_failure == most)
@@ -60,6 +64,9 @@ def test_a_damaged_file_is_searched_again(tmp_path, monkeypatch):
     found = find_capacity(SMALL, paper_graph, "x", cache)
     for path in (tmp_path / "embeddings").iterdir():
         path.write_text('{"variables": 3}')
+    assert find_capacity(SMALL, paper_graph, "x", cache) == found
+    for path in (tmp_path / "embeddings").iterdir():
+        path.write_text(json.dumps(asdict(found) | {"qubits": 0}))
     assert find_capacity(SMALL, paper_graph, "x", cache) == found
 
 

@@ -85,7 +85,15 @@ def test_settings_of_the_command_line_reach_the_solver(monkeypatch, tmp_path, ca
     assert len(plain["annealed"]["chain_break_fractions"]) == 6
     assert plain["annealed"]["info"]["timing"] == call["timing"]
     assert main([*words, "--set", "aneal_schedule=5"]) == 2
-    assert "does not accept the parameter 'aneal_schedule'" in capsys.readouterr().err
+    message = capsys.readouterr().err
+    assert "qpu does not accept the parameter 'aneal_schedule'; its settings are chain_strength, " in message
+    assert "; the parameters of its calls are anneal_offsets, " in message
+    assert "did you mean 'anneal_schedule'?" in message
+    assert main(["learn", "lc.csv", "--solver", "qpu-emulated", "--set", "modl=spin-vectors"]) == 2
+    message = capsys.readouterr().err
+    names = ("model", "system", "embeddings", "embedding", "broken", "chain_strength", "spin_reversal", "direct", "noise")
+    assert all(f" {name}," in message for name in (*names, "num_reads"))
+    assert "did you mean 'model'?" in message
     assert len(recorder.sent) == 1
 
 
@@ -134,6 +142,76 @@ def test_invalid_parameters_are_refused(parameters, message):
         QPU(backend).sample(SPIN, **parameters)
     assert message in str(caught.value)
     assert recorder.sent == []
+
+
+LIMITS = {
+    "num_qubits": 3,
+    "anneal_offset_ranges": [[-0.1, 0.1], [-0.2, 0.2], [0.0, 0.0]],
+    "flux_bias_range": [-0.01, 0.01],
+    "h_gain_schedule_range": [-3.0, 3.0],
+    "max_h_gain_schedule_points": 3,
+    "default_annealing_time": 20.0,
+}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"anneal_offsets": [9, 0, 0]}, "anneal_offsets has the value 9 for qubit 0; this chip accepts -0.1 to 0.1 there"),
+        ({"anneal_offsets": [0.1, 0.2, 0.1]}, "anneal_offsets has the value 0.1 for qubit 2; this chip accepts 0 to 0 "),
+        ({"anneal_offsets": [0.1, 0.0, None]}, "anneal_offsets has the value None for qubit 2; give a finite number"),
+        ({"flux_biases": [0.0, "x", 0.0]}, "flux_biases has the value 'x' for qubit 1; give a finite number"),
+        ({"flux_biases": "abc"}, "flux_biases has the value 'a' for qubit 0; give a finite number"),
+        ({"flux_biases": [0, 0, float("nan")]}, "flux_biases has the value nan for qubit 2; give a finite number"),
+        ({"flux_biases": [1.0, 0, 0]}, "flux_biases has the value 1 for qubit 0; this chip accepts -0.01 to 0.01 there"),
+        ({"annealing_time": True}, "annealing_time is True; this chip accepts"),
+        ({"anneal_schedule": [["0", "0"], ["20", "1"]]}, "give a list of two or more pairs [t, s]"),
+        (
+            {"h_gain_schedule": "x"},
+            "h_gain_schedule is 'x'; give a list of two or more pairs [t, gain], such as [[0, 1], [2",
+        ),
+        ({"h_gain_schedule": [[0, 1], [20, True]]}, "give a list of two or more pairs"),
+        ({"h_gain_schedule": [[5, 99], [0, 1]]}, "h_gain_schedule is [[5, 99], [0, 1]]; the first time must be 0, and the "),
+        ({"h_gain_schedule": [[0, 1], [30, 1]]}, "the last 20, the annealing time"),
+        ({"h_gain_schedule": [[0, 1], [20, 1]], "annealing_time": 30}, "the last 30, the annealing time"),
+        ({"h_gain_schedule": [[0, 1], [0, 2], [20, 1]]}, "times must increase"),
+        ({"h_gain_schedule": [[0, 1], [20, 99]]}, "the gain at 20 microseconds is 99, but this chip accepts -3 to 3"),
+        ({"h_gain_schedule": [[0, 1], [1, 1], [2, 1], [20, 1]]}, "give at most 3 points"),
+    ],
+)
+def test_values_outside_the_limits_of_the_solver_are_refused(parameters, message):
+    with pytest.raises(dn.InputError) as caught:
+        check_call(LIMITS, parameters)
+    assert message in str(caught.value)
+
+
+def test_values_at_the_limits_of_the_solver_are_accepted():
+    check_call(LIMITS, {"anneal_offsets": [-0.1, 0.2, 0], "flux_biases": [0.01, -0.01, 0.0]})
+    check_call(LIMITS, {"h_gain_schedule": [[0, -3], [1.5, 3], [20, 0]]})
+    check_call(LIMITS, {"h_gain_schedule": [[0, 1], [70, 1]], "anneal_schedule": PAUSE})
+
+
+@pytest.mark.parametrize("seed", [-5, 1.5, "x"])
+def test_wrong_seeds_are_refused(seed, embeddings):
+    qpu = emulated("Advantage2_system4", cache=embeddings)
+    table = dn.scoring.score_table(dn.load("lung-cancer").expected_data(100))
+    solver = dn.Divide(dn.Anneal(qpu, parameters={"seed": seed}), combine="count")
+    for call in (
+        lambda: qpu.sample(SPIN, seed=seed),
+        lambda: qpu.estimate_access_time(SPIN, seed=seed),
+        lambda: small_chip().sample(SPIN, seed=seed),
+        lambda: solve(table, solver),
+    ):
+        with pytest.raises(dn.InputError, match=r"seed is .*; give a whole number of at least 0"):
+            call()
+    assert qpu.submitter.submitted == 0
+
+
+def test_whole_numbers_may_be_floats(embeddings):
+    qpu = emulated("Advantage2_system4", cache=embeddings)
+    first, second = (qpu.sample(SPIN, num_reads=kind(20), seed=kind(3)) for kind in (int, float))
+    assert first == second
+    assert len(second) == 20
 
 
 # Schedules
@@ -325,6 +403,9 @@ def test_the_access_time_is_estimated_without_a_call(embeddings):
     backend, _ = recording_backend()
     backend.properties["problem_timing_data"] = None
     with pytest.raises(dn.InputError, match="recorder has no problem_timing_data"):
+        QPU(backend, cache=embeddings).estimate_access_time(SPIN)
+    backend.properties["problem_timing_data"] = {"version": "1.0.0"}
+    with pytest.raises(dn.InputError, match="problem_timing_data has no 'readout_time_model'"):
         QPU(backend, cache=embeddings).estimate_access_time(SPIN)
 
 

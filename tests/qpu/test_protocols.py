@@ -400,18 +400,39 @@ def test_the_emulator_anneals_in_reverse(model):
         chip.sample(bqm, anneal_schedule=deep, initial_state=[3] * len(state))
 
 
-def test_reads_without_reinitialization_depend_on_each_other():
-    """Without a new start, a read starts where the last one ended: over many reads the state drifts away."""
-    chip = small_chip(noise=0.0, cold=1.0, sweeps=1.0)
+class Walk:
+    """A model of a chip whose reads are random. It records the initial state of each call of `anneal`."""
+
+    noise = 0.0
+
+    def __init__(self):
+        self.initial = []
+
+    def anneal(self, programmed, annealing_time, reads, seed, is_cancelled, path):
+        self.initial.append(path.initial)
+        return np.random.default_rng(seed).choice(np.array([-1, 1], dtype=np.int8), path.initial.shape)
+
+
+@pytest.mark.parametrize("reinitialize", [True, False])
+def test_a_read_starts_from_the_last_read_or_from_the_initial_state(reinitialize):
+    model = Walk()
+    chip = small_chip(model=model)
     qubits = chip.nodelist[:200]
-    bqm = dimod.BinaryQuadraticModel(dict.fromkeys(qubits, 0.0), {}, 0.0, "SPIN")
-    bqm.add_linear_from(dict.fromkeys(qubits, 1.0))
-    state = dict.fromkeys(qubits, 1)  # the highest energy
-    call = {"num_reads": 12, "seed": 1, "anneal_schedule": [[0, 1], [0.5, 1], [1, 1]], "initial_state": state}
-    fresh, chained = (chip.sample(bqm, reinitialize_state=flag, **call).record.energy for flag in (True, False))
-    assert np.ptp(fresh) <= np.ptp(chained)
-    same = chip.sample(bqm, reinitialize_state=False, **call).record.energy
-    assert np.array_equal(same, chained)
+    bqm = dimod.BinaryQuadraticModel(dict.fromkeys(qubits, 1.0), {}, 0.0, "SPIN")
+    state = {qubit: (-1) ** number for number, qubit in enumerate(qubits)}
+    call = {"num_reads": 12, "seed": 1, "anneal_schedule": REVERSE, "initial_state": state}
+    answer = chip.sample(bqm, reinitialize_state=reinitialize, **call)
+    given = [state[qubit] for qubit in answer.variables]
+    reads, starts = answer.record.sample, np.concatenate(model.initial)
+    assert len(np.unique(reads, axis=0)) == len(starts) == 12
+    assert np.array_equal(starts, [given] * 12 if reinitialize else [given, *reads[:-1]])
+
+
+@pytest.mark.parametrize("state", [{}, [1] * 7])
+def test_an_initial_state_without_a_qubit_is_refused(state):
+    bqm = dimod.BinaryQuadraticModel({7: 1.0}, {}, 0.0, "SPIN")
+    with pytest.raises(dn.InputError, match="initial_state has no value for qubit 7; give -1 or 1"):
+        small_chip().sample(bqm, anneal_schedule=REVERSE, initial_state=state)
 
 
 @pytest.mark.parametrize("model", ["thermal", "spin-vectors"])

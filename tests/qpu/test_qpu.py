@@ -1,5 +1,6 @@
 """Test the QPU sampler, the emulator and plans offline."""
 
+import json
 import os
 import signal
 import subprocess
@@ -18,6 +19,7 @@ import pytest
 from dwave.samplers import SimulatedAnnealingSampler
 
 import dagneal as dn
+from dagneal.cli import main
 from dagneal.qpu import chips
 from dagneal.qpu.backend import LocalBackend, RefusedError, UnknownProblemError
 from dagneal.qpu.cloud import CloudBackend
@@ -27,6 +29,7 @@ from dagneal.qpu.pack import Copy, Ising, Ranges, pack
 from dagneal.qpu.plan import PlanSettings, plan, subproblem_graph
 from dagneal.qpu.sampler import QPU
 from dagneal.qpu.submission import Submitter, split_reads
+from dagneal.qpu.targets import find_target
 from dagneal.qpu.tiled_subproblems import TiledSubproblems
 from support.quantum import NO_DELAY, Cloud, Flaky, Future, small_chip
 from support.solving import solve
@@ -36,7 +39,7 @@ from support.waiting import TIMEOUT, wait_for_file
 
 
 def test_calls_without_a_seed_differ_but_repeated_runs_agree(embeddings):
-    bqm = dimod.BinaryQuadraticModel({0: 0.1, 1: -0.1}, {(0, 1): 0.2}, 0.0, "SPIN")
+    bqm = dimod.BinaryQuadraticModel({0: 0.0, 1: 0.0}, {(0, 1): 0.2}, 0.0, "SPIN")  # two optima, so that reads differ
 
     def calls():
         sampler = emulated("Advantage2_system4", cache=embeddings)
@@ -104,7 +107,7 @@ def test_a_model_without_variables_needs_no_call(embeddings):
 
 
 def test_a_chip_without_working_qubits_gives_an_error(embeddings):
-    chip = small_chip(broken=range(2000))
+    chip = small_chip(broken=small_chip().nodelist)
     with pytest.raises(dn.InputError, match="no working qubit"):
         QPU(LocalBackend(chip, "dead"), cache=embeddings).sample(dimod.BinaryQuadraticModel({0: 1.0}, {}, 0.0, "SPIN"))
 
@@ -387,11 +390,51 @@ def test_the_emulator_finds_the_optimum_without_noise_and_with_enough_time(embed
         ),
         (lambda: dn.qpu.connect(spin_reversal=1), "^spin_reversal is 1; give True or False$"),  # before a connection is made
         (lambda: dn.qpu.connect(embedding=5), "^embedding is 5; give a dict"),
+        (
+            lambda: dn.qpu.connect(broken=[1]),
+            "^there is no option 'broken'; the options are profile, solver, chain_strength,",
+        ),
+        (lambda: emulated(foo=1), "^there is no option 'foo'; the options are system, model, broken, noise,"),
+        (lambda: emulated(embeding={}), r"chain_strength, .*; did you mean 'embedding'\?$"),
+        (lambda: EmulatedChip(broken=[99_999]), "^broken has 99999, which is not a qubit of Advantage_system4$"),
+        (lambda: EmulatedChip(broken=[1.5]), "^broken has 1.5, which is not a qubit"),
+        (lambda: EmulatedChip(broken=[[1]]), r"^broken has \[1\], which is not a qubit"),
+        (lambda: emulated(broken=5), "^broken is 5; give a list of qubits"),
+        (lambda: emulated("pegasus:x"), "only :working is possible$"),
+        (lambda: emulated("qpu"), "^unknown system 'qpu'"),
     ],
 )
 def test_invalid_options_are_refused(make, message):
     with pytest.raises(dn.InputError, match=message):
         make()
+
+
+def test_an_emulated_chip_may_lack_qubits(embeddings):
+    whole = emulated("Advantage2_system4", cache=embeddings)
+    qubits = sorted(whole.backend.graph)
+    damaged = emulated("Advantage2_system4", broken=qubits[:100], cache=embeddings)
+    assert sorted(damaged.backend.graph) == qubits[100:]
+    assert damaged.backend.name.startswith(whole.backend.name)
+    assert damaged.backend.name != whole.backend.name  # stored embeddings are found by the name
+    working = emulated("Advantage2_system4:working", broken=np.array(qubits[:1]), cache=embeddings)
+    assert set(working.backend.graph) == set(find_target("Advantage2_system4:working").graph) - {qubits[0]}
+    bqm = dimod.BinaryQuadraticModel({0: 1.0}, {(0, 1): -1.0, (1, 2): 1.0}, 0.0, "SPIN")
+    assert damaged.sample(bqm, seed=1) == damaged.sample(bqm, seed=1)
+
+
+def test_the_command_line_emulates_a_chip_with_defects(tmp_path, monkeypatch, capsys, embeddings):
+    monkeypatch.setenv("DAGNEAL_CACHE", str(embeddings))
+    monkeypatch.chdir(tmp_path)
+    dn.load("lung-cancer").sample(200, 1).frame().write_csv("lc.csv")
+    words = ["learn", "lc.csv", "--solver", "qpu-emulated", "--reads", "5", "--quiet", "--json"]
+    names = []
+    for settings in (["broken=[0, 1]"], ["broken=[0, 2]"], ["model=spin-vectors", "temperature=20", "noise=0.02"]):
+        given = (word for setting in ("system=Advantage2_system4", *settings) for word in ("--set", setting))
+        assert main([*words, *given]) == 0
+        names.append(json.loads(capsys.readouterr().out)["hardware"]["system"])
+    assert len(set(names)) == 3
+    assert main([*words, "--set", "broken=[99999]"]) == 2
+    assert "broken has 99999" in capsys.readouterr().err
 
 
 def test_an_embedding_without_lists_of_qubits_is_refused(embeddings):

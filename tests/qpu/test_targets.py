@@ -6,7 +6,9 @@ import pytest
 
 import dagneal as dn
 from dagneal.cli import main
-from dagneal.qpu.chips import SYSTEMS, chip_graph
+from dagneal.qpu.backend import LocalBackend
+from dagneal.qpu.chips import SYSTEMS, Timing, chip_graph
+from dagneal.qpu.cloud import CloudBackend
 from dagneal.qpu.targets import find_target
 from support.quantum import small_chip
 
@@ -60,6 +62,44 @@ def test_a_file_without_the_properties_of_an_annealer_is_refused(tmp_path, chang
     path = write_properties(tmp_path / "chip.json", **changes)
     with pytest.raises(dn.InputError, match=message):
         find_target(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"problem_timing_data": None}, "'problem_timing_data' is missing"),
+        ({"problem_timing_data": {"version": "2.0.0"}}, "has the version '2.0.0'"),
+        ({"topology": {"type": "zephyr", "shape": [2, 4]}}, "qubit [0-9]+ is not a qubit of the topology zephyr"),
+    ],
+)
+def test_a_solver_without_the_properties_of_an_annealer_is_refused(monkeypatch, changes, message):
+    backend = LocalBackend(small_chip(), "solver")
+    properties = backend.properties | changes
+    backend.properties = {name: value for name, value in properties.items() if value is not None}
+    monkeypatch.setattr(CloudBackend, "connect", lambda profile, solver: backend)
+    with pytest.raises(dn.InputError, match=f"^solver.*{message}"):
+        find_target("qpu")
+
+
+@pytest.mark.parametrize("version", ["2.0.0", "1.1.0", None])
+def test_the_timing_of_another_version_is_refused(tmp_path, version):
+    data = dict(small_chip().properties["problem_timing_data"])
+    if version is None:
+        del data["version"]
+    else:
+        data["version"] = version
+    message = "has no 'version'" if version is None else f"has the version '{version}'; only versions 1.0.x are supported"
+    with pytest.raises(dn.InputError, match=message):
+        Timing.of(data)
+    with pytest.raises(dn.InputError, match=message):
+        find_target(write_properties(tmp_path / "chip.json", problem_timing_data=data))
+
+
+def test_invalid_timing_is_refused():
+    data = SYSTEMS["Advantage_system4"].timing.to_dict()
+    for changes in ({"readout_time_model_parameters": [0.0, 1.0, 2.0]}, {"typical_programming_time": "long"}):
+        with pytest.raises(dn.InputError, match="problem_timing_data is not valid"):
+            Timing.of(data | changes)
 
 
 def test_a_file_that_is_not_json_is_refused(tmp_path, capsys):

@@ -246,7 +246,8 @@ def test_the_paragraph_is_at_the_top_of_all_outputs(tmp_path, monkeypatch, capsy
     capsys.readouterr()
     assert main(["learn", "x.csv", "-o", "x.html", "-o", "x.json"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[2].startswith("The network has ")
+    assert lines[2] == "preparation: all 5 columns used as they are"
+    assert lines[4].startswith("The network has ")
     result = dn.load_result("x.json")
     assert overview(result, command_line=True)[0] in " ".join(lines)
     assert f'<p class="overview">{overview(result)[0]}' in (tmp_path / "x.html").read_text()

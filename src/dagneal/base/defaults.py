@@ -24,3 +24,4 @@ RARE = 0.0  # `read` merges states that occur in a smaller fraction of the rows
 MERGE: Final = "auto"  # whether `read` merges identical rows
 BAYES_FACTOR = 20.0  # near-optimal networks: the highest score divided by the score of the network, without logarithms
 MOST_CLASSES = 1000  # equivalence classes of near-optimal networks to list
+STORED_PROBABILITIES = 2_000_000  # largest number of probabilities in the JSON file of a result, about 60 MB

@@ -11,6 +11,7 @@ from dagneal.cli.confidence_options import Measures, add_near_misses, check_outp
 from dagneal.cli.inputs import add_reading_options, add_safe_labels, read_data_of
 from dagneal.cli.journal_options import add_cluster_option, add_journal_option, claim, open_run, show_progress
 from dagneal.cli.parsing import Parser, split_sizes
+from dagneal.cli.translation import translate
 
 # Options that do not affect the content of a journal.
 _IGNORED = (
@@ -120,7 +121,7 @@ def run(options: argparse.Namespace) -> None:
         report = {} if learned.confidence is None else learned.confidence.to_dict()
         whole = learned.to_dict()
         report |= {name: whole[name] for name in ("directions", "warnings", "near_misses") if name in whole}
-        lines = [*overview_lines(learned), "", *confidence_lines(learned)]
+        lines = [*overview_lines(learned, translate), "", *confidence_lines(learned)]
         show.result({"score": learned.score, **report}, "\n".join(lines), options)
         for path in paths:
             show.saved_file(path, options)

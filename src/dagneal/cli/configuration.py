@@ -18,7 +18,7 @@ from dagneal.base.version import __version__
 from dagneal.cli.parsing import Help, Parser, join_names, parse_value, split_names, split_numbers, split_sizes
 
 COMMANDS = (
-    *("learn", "confidence", "check", "sample", "encode", "compare", "score", "fit", "convert"),
+    *("learn", "prepare", "confidence", "check", "sample", "encode", "compare", "score", "fit", "convert"),
     *("query", "predict", "impute"),
     *("plan", "reproduce", "networks", "resume", "warm-up"),
 )

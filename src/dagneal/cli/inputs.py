@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,22 +14,39 @@ from dagneal.base.defaults import MERGE, MISSING, RARE, SCORE
 from dagneal.base.errors import InputError
 from dagneal.base.files import SCORE_FILES
 from dagneal.cli import show
-from dagneal.cli.configuration import option_names
+from dagneal.cli.configuration import option_names, to_arguments
 from dagneal.cli.parsing import Parser, split_names
 from dagneal.cli.translation import translate
 
 if TYPE_CHECKING:
     from dagneal.data.dataset import Dataset
+    from dagneal.data.raw.prepare import Prepared
     from dagneal.scoring.table import ScoreTable
 
 NETWORK_HELP = ".bif, .json or .graphml file, or name from `dagneal networks`"
 MODEL_HELP = ".bif file, .json file of a result or an ensemble, or name from `dagneal networks`"
 # Options that change the data, the score or the parent sets, so they cannot be used with a score file.
 _DATA_OPTIONS = (
-    *("columns", "drop", "bins", "rare", "weights", "states", "missing", "merge", "codes", "score", "max_parents"),
+    *(
+        "strict",
+        "apply",
+        "keep",
+        "columns",
+        "drop",
+        "bins",
+        "rare",
+        "weights",
+        "states",
+        "missing",
+        "merge",
+        "codes",
+        "score",
+        "max_parents",
+    ),
     *("required", "forbidden", "probabilities", "roots", "leaves", "tiers", "knowledge", "bootstrap", "within"),
     "posteriors",
 )
+_READING = ("strict", "keep", "columns", "drop", "bins", "rare", "weights", "states", "missing", "codes")
 
 
 def add_data(command: Parser, limit: str, **more: Any) -> None:
@@ -72,6 +92,11 @@ def add_reading_options(command: Parser, score: bool = True) -> None:
         score: True to add the option `--score`.
     """
     group = command.add_argument_group("data")
+    group.add_argument(
+        "--strict", action="store_true", help="refuse a raw table instead of preparing it; see dagneal prepare"
+    )
+    group.add_argument("--apply", metavar="FILE", help="prepare like this recipe or saved result")
+    group.add_argument("--keep", metavar="A,B", type=split_names, default=[], help="use these columns as they are")
     group.add_argument("--columns", metavar="A,B", type=split_names, help="use only these columns")
     group.add_argument("--drop", metavar="A,B", type=split_names, default=[], help="omit these columns")
     bins = "bin numbers: quantile:4, uniform:5, kmeans:3 or at:18,65 (cut points)"
@@ -81,13 +106,13 @@ def add_reading_options(command: Parser, score: bool = True) -> None:
     )
     group.add_argument("--weights", metavar="COLUMN", help="column that states how many times each row counts")
     group.add_argument("--states", metavar="NETWORK", help="use the states of this network (file or bundled name)")
-    missing = ("refuse", "drop", "state", "em")
+    missing = ("auto", "refuse", "drop", "state", "em")
     group.add_argument(
         "--missing",
         choices=missing,
-        default=MISSING,
+        default="auto",
         metavar="HOW",
-        help="missing values: refuse (default), drop (rows), state (a new state) or em",
+        help="missing values: auto (default), refuse, drop, state (a new state) or em",
     )
     merge = ("auto", "yes", "no")
     group.add_argument(
@@ -144,35 +169,119 @@ def announce_compilation(options: argparse.Namespace) -> None:
         kernels.on_first_compilation(lambda: show.note("compiling code for its first use (some seconds)"))
 
 
-def read_data(options: argparse.Namespace) -> Dataset:
+def read_data(options: argparse.Namespace, network: str | None = None) -> Dataset:
     """Read the data file of a command, and print a note about each change of the data.
+
+    Raw data are prepared with the recipe of `--apply` or of the network, or else by the rules. Options that change the data
+    replace the recipe of the network.
+
+    Args:
+        options: parsed options of the command.
+        network: network file, if the data must be prepared like its training data. Without a recipe, the data are read as
+            they are.
+    """
+    from dagneal.data.recipe import recipe_of_result
+
+    announce_compilation(options)
+    fixed = any(name in options.configuration for name in _READING)
+    if network is not None and options.apply is None and not fixed and (recipe := recipe_of_result(network)) is not None:
+        data = recipe.apply(options.data).data
+    elif options.apply is None and (network is not None or options.strict or options.codes):
+        with _suggest(options):
+            data = _read_strictly(options)
+    else:
+        data = prepare_data(options).data
+    if not options.quiet:
+        shown = options.command in ("learn", "confidence")  # these print all warnings of a result
+        cautions = () if data.preparation is None or shown else data.preparation.cautions
+        for text in (*data.prepared, *(caution.text for caution in cautions)):
+            show.note(translate(text, options.command))
+    return data
+
+
+def prepare_data(options: argparse.Namespace) -> Prepared:
+    """Prepare the data file of a command, by the rules or with the recipe of `--apply`.
 
     Args:
         options: parsed options of the command.
     """
+    from dagneal.data.recipe import Recipe
+
+    if options.apply is None:
+        with _suggest(options):
+            return _prepare_by_rules(options)
+    if changed := [name for name in _READING if name in options.configuration]:
+        other = option_names(options.command)[changed[0]]
+        raise InputError(f"--apply fixes how the data are prepared; omit {other}, or omit --apply")
+    return Recipe.load(options.apply).apply(options.data)
+
+
+def _prepare_by_rules(options: argparse.Namespace) -> Prepared:
+    """Prepare the data file of a command by the rules. Options override the rules."""
+    from dagneal.data.raw.prepare import prepare
+    from dagneal.networks.formats import read_network
+
+    return prepare(
+        options.data,
+        columns=options.columns,
+        drop=options.drop,
+        keep=options.keep,
+        bins=_bins(options.bins),
+        states=read_network(options.states) if options.states else None,
+        weights=options.weights,
+        missing=options.missing,
+        rare=options.rare,
+        merge=options.merge,
+    )
+
+
+def _read_strictly(options: argparse.Namespace) -> Dataset:
+    """Read the data file of a command without preparation."""
     from dagneal.data.reading import read
     from dagneal.networks.formats import read_network
 
-    announce_compilation(options)
-    data = read(
+    if options.keep:
+        raise InputError("--keep has no effect without preparation; omit --keep")
+    return read(
         options.data,
         weights=options.weights,
         columns=options.columns,
         states=read_network(options.states) if options.states else None,
-        missing=options.missing,
+        missing=MISSING if options.missing == "auto" else options.missing,
         bins=_bins(options.bins),
         rare=options.rare,
         drop=options.drop,
         merge=options.merge,
         names="index" if options.codes else None,
     )
-    for text in () if options.quiet else data.prepared:
-        show.note(translate(text, options.command))
-    return data
+
+
+@contextmanager
+def _suggest(options: argparse.Namespace) -> Iterator[None]:
+    """Add a command that may work to the error for a table that was refused."""
+    from dagneal.data.raw.prepare import UnusableTableError
+
+    try:
+        yield
+    except UnusableTableError as error:
+        text = f"{error}; run: {_command(options)} {error.options}" if error.options else str(error)
+        raise InputError(text) from error
+    except InputError as error:
+        if not options.strict or options.command not in ("learn", "encode") or not Path(options.data).exists():
+            raise
+        raise InputError(f"{error}; or prepare the table automatically: {_command(options, without='--strict')}") from error
+
+
+def _command(options: argparse.Namespace, without: str = "") -> str:
+    """Return the command line of a run, to copy."""
+    configuration = {name: value for name, value in options.configuration.items() if f"--{name}" != without}
+    return shlex.join(["dagneal", *to_arguments(options.command, configuration)])
 
 
 def read_data_of(dag: Any, options: argparse.Namespace) -> Dataset:
     """Read the columns of a data file that are variables of a network; other columns are ignored.
+
+    Raw data are prepared like the training data of the network, if the network file has a recipe.
 
     Args:
         dag: graph of the network.
@@ -180,9 +289,9 @@ def read_data_of(dag: Any, options: argparse.Namespace) -> Dataset:
     """
     from dagneal.graphs.dags import check_variables
 
-    if options.columns is None:
-        options.columns = [name for name in dag if name not in options.drop]
-    data = read_data(options)
+    given = options.columns is not None
+    options.columns = options.columns if given else [name for name in dag if name not in options.drop]
+    data = read_data(options, options.network)
     check_variables(dag, data.names, options.network)
     return data
 

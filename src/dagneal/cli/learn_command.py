@@ -32,7 +32,6 @@ USAGE = "DATA [options]"
 EXAMPLES = f"""\
 {SOLVERS_HELP}
 examples:
-  dagneal learn patients.csv --within 20 -o patients.html
   dagneal learn alarm.csv --solver sa --set repair=false --divide 4 --rule penalty --truth alarm-15
 """
 # Options of this command that do not affect the content of a journal.
@@ -260,6 +259,7 @@ def _show(
     options: argparse.Namespace,
 ) -> None:
     """Print the network, the confidence, the comparison with the truth and the near-optimal networks."""
+    from dagneal.report.preparation import preparation_lines
     from dagneal.report.summary import near_optimal_lines, summary_lines
     from dagneal.scoring.table import ScoreTable
     from dagneal.strategies.anneal import Anneal, Divide
@@ -273,6 +273,8 @@ def _show(
         report["comparison"] = comparison.to_dict()
     content = f"{len(data.scores):,} scores" if isinstance(data, ScoreTable) else data.describe_rows()
     lines = [f"{options.data}: {len(data.names)} variables, {content}", ""]
+    if not isinstance(data, ScoreTable) and data.preparation is not None:
+        lines += [*map(translate, preparation_lines(data.preparation, options.data)), ""]
     lines += summary_lines(learned, comparison, options.truth or "", translate)
     if options.bootstrap is not None and isinstance(solver, Anneal | Divide):
         lines.append("the bootstrap used the default solver, not the solver of the network above")

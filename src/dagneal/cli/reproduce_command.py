@@ -56,7 +56,10 @@ def add_options(command: Parser) -> None:
     )
     command.add_argument("--qpu", action="store_true", help="use a D-Wave quantum annealer (default: emulate it)")
     command.add_argument(
-        "--k", type=split_numbers, metavar="K,...", help="run Tables 9 to 11 only with these subproblem sizes"
+        "--k",
+        type=split_numbers,
+        metavar="K,...",
+        help="run Tables 9 to 11 only with these subproblem sizes, which all selected tables must have",
     )
     command.add_argument("--report", action="store_true", help="run nothing; write the report from the stored runs")
     command.add_argument(
@@ -84,6 +87,7 @@ def run(options: argparse.Namespace) -> None:
     sizes = tuple(whole_number("--k", k, least=3) for k in options.k or ())
     setting = Setting(options.scale, "qpu" if options.qpu else "qa", sizes)
     items = evaluation.select_items(options.items or ["all"])
+    evaluation.check_sizes(items, setting)
     folder = folder_of(options)
     if options.list:
         _list(items, Records(folder / "records.jsonl"), setting, options)
@@ -174,7 +178,11 @@ def _list(items: Sequence[Item], records: Records, setting: Setting, options: ar
         rows.append(row | {"seconds": total, "seconds_left": rest})
         times = f"{len(own):6,} {_duration(total):>8} {len(left):9,} {_duration(rest):>9}"
         lines.append(f"{name:18} {number:20} {times}   {title}")
-    lines += ["", f"scale {setting.scale}, {jobs} cores; times are estimates from a short test on this machine"]
+    lines += [
+        "",
+        f"scale {setting.scale}, {jobs} cores; times are estimates from a short test on this machine",
+        "they include searches for embeddings, as if none were stored, but not the compilation of code at its first use",
+    ]
     report = {"scale": setting.scale, "jobs": jobs, "items": rows[:-1], "all": rows[-1]}
     show.result(report, "\n".join(lines), options)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -23,15 +23,13 @@ solvers: auto (anytime search, then a proof), exact (about 80 variables), order 
   samplers: sa, sqa, tabu, tree, greedy, random; if dagneal[qpu] is installed: qpu, qpu-emulated, leap-hybrid
 settings: effort=max (auto: use all the time), direct=true (no subproblems), encoding=paper, repair=false (raw reads),
   subproblems=cover:2, acyclic=true, and parameters of the sampler, such as num_sweeps=5000
-  qpu: chain_strength, spin_reversal, system, profile, embedding=FILE, chain_break_method=discard, and all parameters of
-    the solver, such as annealing_time, anneal_schedule=[[0,0],[10,0.5],[60,0.5],[70,1]], initial_state=NETWORK
-  qpu-emulated: also model=spin-vectors, noise and further settings of the model
+  qpu: system, profile, embedding=FILE, chain_strength, all parameters of the solver; qpu-emulated: also model, broken
 """
 # For each sampler: settings of the connection, which are not parameters of a call.
 _CONNECTION = {
     "qpu": ("chain_strength", "spin_reversal", "profile", "system", "embedding", "embeddings"),
     "qpu-emulated": (
-        *("chain_strength", "spin_reversal", "system", "embedding", "embeddings", "model"),
+        *("chain_strength", "spin_reversal", "system", "embedding", "embeddings", "broken", "model"),
         *("noise", "sweeps", "cold", "readout", "temperature", "susceptibility"),
     ),
     "leap-hybrid": ("profile",),
@@ -114,6 +112,7 @@ def open_solver(options: argparse.Namespace) -> Iterator[Any]:
         settings["initial_state"] = read_graph(settings["initial_state"])
     sampler = _sampler(options, settings)
     try:
+        _check_parameters(sampler, settings, options.solver, _own_settings(Anneal))
         solver = Anneal(sampler, options.num_reads, parameters=settings, **own)
         yield _divide(options, divided, solver)
     finally:
@@ -122,6 +121,28 @@ def open_solver(options: argparse.Namespace) -> Iterator[Any]:
         if isinstance(sampler, Closing):
             with warn_on_failure("closing the connection"):
                 sampler.close()
+
+
+def _check_parameters(sampler: Any, parameters: Mapping[str, Any], solver: str, others: Sequence[str]) -> None:
+    """Raise an error with all settings of a quantum annealer if `--set` gives a parameter that its calls do not have.
+
+    Args:
+        sampler: the quantum annealer, or another sampler, whose parameters are checked later.
+        parameters: the given parameters.
+        solver: name of the solver.
+        others: names of the settings of `Anneal`.
+    """
+    from dagneal.solvers.samplers import parameters_of
+
+    connection = _CONNECTION.get(solver, ())
+    calls = sorted(parameters_of(sampler)) if connection else []
+    for name in parameters:
+        if connection and name not in calls:
+            known = [*connection, *others]
+            raise InputError(
+                f"{solver} does not accept the parameter {name!r}; its settings are {', '.join(known)}; "
+                f"the parameters of its calls are {', '.join(calls)}{hint(name, [*known, *calls])}"
+            )
 
 
 def _own_settings(kind: type) -> list[str]:

@@ -20,6 +20,7 @@ from dagneal.confidence.posteriors import EdgePosteriors
 from dagneal.data.cautions import Caution
 from dagneal.data.dataset import Dataset
 from dagneal.data.inspection import inspect_columns
+from dagneal.data.recipe import Preparation
 from dagneal.graphs.directions import Direction
 from dagneal.graphs.knowledge import Edge, Knowledge
 from dagneal.scoring.scores import Score
@@ -122,11 +123,13 @@ class DataSummary:
         rows: number of rows.
         prepared: one sentence for each change that `read` made to the data, such as the binning of a column.
         fingerprint: hash that identifies the data; None if unknown.
+        preparation: what automatic preparation did with the raw columns; None if the table was read as it is.
     """
 
     rows: int
     prepared: tuple[str, ...] = ()
     fingerprint: str | None = None
+    preparation: Preparation | None = None
 
     @classmethod
     def of(cls, data: Dataset) -> DataSummary:
@@ -135,7 +138,7 @@ class DataSummary:
         Args:
             data: dataset to summarise.
         """
-        return cls(data.rows, tuple(data.prepared), data.fingerprint)
+        return cls(data.rows, tuple(data.prepared), data.fingerprint, data.preparation)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as a dict for JSON."""
@@ -202,10 +205,15 @@ class AnnotatedSolution(Solution):
 
     @cached_property
     def warnings(self) -> list[Caution]:
-        """Warnings about the data and the network: few rows, and columns that duplicate or determine each other."""
+        """Warnings about the data and the network.
+
+        They are about raw columns (row counts, censored times, lost rows), few rows, and columns that duplicate or determine
+        each other.
+        """
         if self.data is None:
             return list(self.stored_warnings)
-        return [*inspect_families(self.dag, self.data), *inspect_columns(self.data)]
+        raw = () if self.data.preparation is None else self.data.preparation.cautions
+        return [*raw, *inspect_families(self.dag, self.data), *inspect_columns(self.data)]
 
     @cached_property
     def known_strengths(self) -> list[Strength] | None:

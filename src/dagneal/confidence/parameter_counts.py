@@ -1,4 +1,4 @@
-"""Warning about families with few rows per parameter. A family is a variable with its parents."""
+"""Sizes of families, and the warning about few rows per parameter. A family is a variable with its parents."""
 
 from __future__ import annotations
 
@@ -14,6 +14,17 @@ from dagneal.graphs.dags import ordered_parents
 
 ROWS_PER_PARAMETER = "rows per parameter"
 _NAME = 40  # longest name in a warning, in columns
+
+
+def count_probabilities(dag: nx.DiGraph, data: Dataset) -> int:
+    """Return the number of probabilities in all tables of a network.
+
+    Args:
+        dag: graph over the columns of the data.
+        data: training data.
+    """
+    arity = dict(zip(data.names, map(len, data.states), strict=True))
+    return sum(arity[name] * prod(arity[parent] for parent in dag.predecessors(name)) for name in dag)
 
 
 def inspect_families(dag: nx.DiGraph, data: Dataset) -> list[Caution]:

@@ -60,7 +60,7 @@ def bin_columns(
             continue
         cuts = method.cuts(values, weights)
         if len(cuts):  # a constant column has no cut point
-            frame = frame.with_columns(_states(number, cuts).alias(place))
+            frame = frame.with_columns(_states(number, cuts, method.labels).alias(place))
             notes.append(describe_cuts(name, method, cuts, values) + (" (decimal commas)" if commas else ""))
     return frame, tuple(notes)
 
@@ -88,11 +88,11 @@ def _describe_invalid(values: Sequence[str]) -> str:
     return f"{values[0]!r} is not a number{more}; correct the data, or declare the states of the column with states=..."
 
 
-def _states(number: polars.Expr, cuts: Floats) -> polars.Expr:
+def _states(number: polars.Expr, cuts: Floats, labels: Sequence[str] = ()) -> polars.Expr:
     """Return an expression that replaces each number by the name of its state. Missing values stay missing."""
     import polars as pl
 
-    labels = state_names(cuts)
+    labels = list(labels) or state_names(cuts)
     above = pl.sum_horizontal([pl.lit(0), *((number >= cut).cast(pl.Int64) for cut in cuts)])
     state = above.replace_strict(list(range(len(labels))), labels, return_dtype=pl.Enum(labels))
     return pl.when(number.is_not_null()).then(state)

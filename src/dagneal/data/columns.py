@@ -205,11 +205,24 @@ def sort_labels(where: str, column: Column, declared: Mapping[str, Sequence[str]
         return _recode(where, column, labels)
     if column.declared:
         return column
-    labels = sorted({label.strip() for label in column.labels} - {MISSING_STATE})
-    values = [value for value in map(_number, labels) if value is not None]
-    if len(values) == len(labels):
-        labels = [label for _, label in sorted(zip(values, labels, strict=True))]
+    labels = sort_states({label.strip() for label in column.labels} - {MISSING_STATE})
     return _recode(where, column, [*labels, MISSING_STATE] if MISSING_STATE in column.labels else labels)
+
+
+def sort_states(labels: Collection[str]) -> list[str]:
+    """Sort states as numbers if all of them are numbers, else as text.
+
+    Args:
+        labels: different states.
+
+    >>> sort_states(["10", "9"]), sort_states(["10", "9", "x"])
+    (['9', '10'], ['10', '9', 'x'])
+    """
+    ordered = sorted(labels)
+    values = [value for value in map(_number, ordered) if value is not None]
+    if len(values) == len(ordered):
+        return [label for _, label in sorted(zip(values, ordered, strict=True))]
+    return ordered
 
 
 def decimal(labels: Collection[str]) -> Collection[str]:

@@ -29,10 +29,11 @@ if TYPE_CHECKING:
 
     from dagneal.base.kernels import Ints
 
-_PARQUET = {".parquet", ".pq"}
+PARQUET = {".parquet", ".pq"}
+SPREADSHEETS = {".xlsx", ".ods"}  # ZIP files that contain no CSV file
 _TEXT = {".csv", ".tsv", ".tab", ".txt"}
-_FOREIGN = {".xlsx", ".xls", ".ods", ".json", ".jsonl", ".feather", ".arrow", ".sav", ".dta", ".rds", ".zip", ".bz2", ".xz"}
-_SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
+FOREIGN = {".xlsx", ".xls", ".ods", ".json", ".jsonl", ".feather", ".arrow", ".sav", ".dta", ".rds", ".zip", ".bz2", ".xz"}
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 _GZIP = b"\x1f\x8b"
 _OTHER_COMPRESSION = {b"\x28\xb5\x2f\xfd": "Zstandard", b"BZh91AY&SY": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "ZIP"}
 _ZLIB = (b"x\x01", b"x^", b"x\x9c", b"x\xda")  # polars mistakes text that starts with these bytes for compressed data
@@ -105,7 +106,7 @@ def scan(paths: Sequence[Path], where: str, keep: Collection[str], temporary: Ex
         keep: names of columns to keep, even if they hold row numbers.
         temporary: exit stack that deletes temporary copies of files when it is closed.
     """
-    return join_sources(drop_row_numbers([_scan(path, temporary) for path in paths], keep), where)
+    return join_sources(drop_row_numbers([scan_file(path, temporary) for path in paths], keep), where)
 
 
 def join_sources(sources: Sequence[Source], where: str) -> Source:
@@ -269,7 +270,7 @@ def _check_row_names(source: Source) -> None:
         )
 
 
-def _scan(path: Path, temporary: ExitStack) -> Source:
+def scan_file(path: Path, temporary: ExitStack) -> Source:
     """Open a Parquet file (.parquet or .pq) or a text file with a header. A text file may be compressed with gzip.
 
     All columns of a text file are read as text, to keep the spelling of the states.
@@ -277,14 +278,14 @@ def _scan(path: Path, temporary: ExitStack) -> Source:
     import polars as pl
 
     start = check_readable(path)
-    if path.suffix.lower() in _PARQUET:
+    if path.suffix.lower() in PARQUET:
         try:
             return from_frame(pl.scan_parquet(_utf8_name(path, temporary), glob=False), str(path))
         except (pl.exceptions.PolarsError, OSError) as error:
             raise InputError(f"{path} is not a readable Parquet file: {_first_line(error)}") from error
     if path.suffix.lower() in SCORE_FILES:
         raise InputError(f"{path} contains scores, not data; only learn and encode accept score files, so give the data")
-    if path.suffix.lower() in _FOREIGN:
+    if path.suffix.lower() in FOREIGN:
         raise InputError(f"{path}: {path.suffix} files are not supported; save the table as CSV or Parquet")
     for magic, method in _OTHER_COMPRESSION.items():
         if start.startswith(magic):
@@ -293,7 +294,7 @@ def _scan(path: Path, temporary: ExitStack) -> Source:
     names, separator = header.names, header.separator
     if len(names) < 2:
         raise InputError(
-            f"{path}: a network needs at least 2 columns; the header has 1 (detected separator: {_SEPARATORS[separator]})"
+            f"{path}: a network needs at least 2 columns; the header has 1 (detected separator: {SEPARATORS[separator]})"
         )
     if len(names) > _MAX_TEXT_COLUMNS:
         raise InputError(f"{path} has {len(names):,} columns (limit: {_MAX_TEXT_COLUMNS:,}); remove some from the file")
@@ -372,7 +373,7 @@ def _list_files(path: Path) -> list[Path]:
         return files
     files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith((".", "_")))
     # Beside other data files, a .txt file is probably documentation.
-    for endings in ({*_PARQUET, *_TEXT} - {".txt"}, {".txt"}):
+    for endings in ({*PARQUET, *_TEXT} - {".txt"}, {".txt"}):
         if data_files := [file for file in files if {suffix.lower() for suffix in file.suffixes} & endings]:
             break
     else:
@@ -397,9 +398,9 @@ def diagnose(paths: Sequence[Path], where: str) -> Iterator[None]:
         yield
     except pl.exceptions.PolarsError as error:
         for path in paths:
-            if path.suffix.lower() not in _PARQUET:
+            if path.suffix.lower() not in PARQUET:
                 check_rectangular(path)
-                _check_quotes(path)
+                check_quotes(path)
         raise InputError(f"{where} cannot be read: {_first_line(error)}") from error
     except (OSError, EOFError) as error:
         raise InputError(f"{where} cannot be read: {_first_line(error)}") from error
@@ -420,8 +421,12 @@ def check_rectangular(path: Path) -> None:
         raise InputError(f"{path}, line {reader.line_num}: {error}") from error
 
 
-def _check_quotes(path: Path) -> None:
-    """Raise an error if a line of a text file has an odd number of double quotes."""
+def check_quotes(path: Path) -> None:
+    """Raise an error if a line of a text file has an odd number of double quotes.
+
+    Args:
+        path: path of the file, which may be compressed with gzip.
+    """
     for number, line in enumerate(read_lines(path), start=1):
         if line.count('"') % 2:
             raise InputError(f"{path}, line {number}: a quote is not closed; double each quote that is part of a value")
@@ -500,7 +505,7 @@ def _header(path: Path) -> Header:
         blank += 1
     unquoted = re.sub(r'"[^"]*"', "", first)
     tabbed = any(suffix in (".tsv", ".tab") for suffix in path.suffixes)
-    separator = "\t" if tabbed else max(_SEPARATORS, key=unquoted.count)
+    separator = "\t" if tabbed else max(SEPARATORS, key=unquoted.count)
     if not unquoted.count(separator) and not unquoted.strip() and " " in unquoted and first.rstrip("\r\n").endswith('"'):
         separator = " "
     reader = csv.reader(chain([first], lines), delimiter=separator, strict=True)

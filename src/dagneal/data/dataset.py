@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from dagneal.base.kernels import Codes, Ints
     from dagneal.data.packing import PackedRows
+    from dagneal.data.recipe import Preparation
 
 MAX_STATES = 65_535
 MISSING_STATE = "(missing)"  # the state of missing values
@@ -41,6 +42,7 @@ class Dataset:
             `states[i][codes[i, r]]`. If equal rows were not merged, `codes` is a `PackedRows` object with all rows.
         weights: number of times each distinct row occurs; rows of weight 0 are removed.
         prepared: notes about changes made while reading, such as binned columns and dropped rows.
+        preparation: what automatic preparation did with the raw columns; None if the table was read as it is.
         incomplete: whether the state `(missing)` stands for an unknown value, as with `read(missing="em")`. Only `learn` and
             questions to networks, such as `predict`, accept such data.
 
@@ -57,6 +59,7 @@ class Dataset:
     codes: Codes | PackedRows
     weights: Ints
     prepared: tuple[str, ...] = ()
+    preparation: Preparation | None = None
     incomplete: bool = False
 
     def __post_init__(self) -> None:

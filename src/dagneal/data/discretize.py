@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import isfinite
+from math import inf, isfinite
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from dagneal.data.dataset import MAX_STATES, MISSING_STATE, OTHER_STATE
 KINDS = ("quantile", "uniform", "kmeans")
 _MAX_ITERATIONS = 100  # k-means converges much earlier
 SPECIAL = (MISSING_STATE, OTHER_STATE)  # states that do not come from cut points
+_SHORTER = 3  # a number with this many fewer digits than its neighbour is one that people write
+_NUMBER = r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?"
+_INTERVAL = re.compile(
+    rf"below ({_NUMBER})|up to ({_NUMBER})|(above )?({_NUMBER})(?: to ({_NUMBER}))?|({_NUMBER}) and above"
+)
 EVERY = ""  # key of the method for all other columns with many distinct numbers
 
 
@@ -31,6 +36,7 @@ class Bins:
         at: cut points for the kind `at`.
         implied: whether the cut points come from the names of declared states, such as `below 18`. The column may then
             hold these states instead of numbers.
+        labels: names of the states; by default, they follow from the cut points.
 
     >>> Bins.parse("quantile:4").count, Bins.parse("at:18,65").at
     (4, (18.0, 65.0))
@@ -40,6 +46,7 @@ class Bins:
     count: int
     at: tuple[float, ...] = ()
     implied: bool = False
+    labels: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> Bins:
@@ -80,18 +87,20 @@ class Bins:
 
         >>> Bins.from_states(["below 2.5", "2.5 to 10", "10 and above"]).at
         (2.5, 10.0)
+        >>> Bins.from_states(["0", "1", "2 and above"]).at
+        (1.0, 2.0)
         >>> Bins.from_states(["low", "high"])
         """
-        states = [str(state) for state in states if state not in SPECIAL]
-        given = [state.partition(" to ")[0] for state in states[1:-1]]
-        try:
-            cuts = [float(text) for text in (*given, states[-1].removesuffix(" and above"))]
-        except (ValueError, IndexError):
+        labels = tuple(str(state) for state in states if state not in SPECIAL)
+        intervals = [interval for label in labels if (interval := _parse_interval(label)) is not None]
+        if len(labels) < 2 or len(intervals) < len(labels) or all(low == high for low, high in intervals):
             return None
-        ascending = all(low < high for low, high in pairwise(cuts))
-        if len(states) < 2 or not ascending or state_names(np.array(cuts)) != list(states):
+        lows, highs = [low for low, _ in intervals], [high for _, high in intervals]
+        ascending = all(low < high for low, high in pairwise(lows))
+        follow = [*lows[1:], inf]
+        if not ascending or not all(high in (low, end) for low, high, end in zip(lows, highs, follow, strict=True)):
             return None
-        return cls("at", len(states), tuple(cuts), implied=True)
+        return cls("at", len(labels), tuple(lows[1:]), implied=True, labels=labels)
 
     def cuts(self, values: Floats, weights: Floats) -> Floats:
         """Return ascending cut points for a column. A value equal to a cut point belongs to the state above it.
@@ -146,6 +155,25 @@ def _short(cut: float, values: Floats) -> float:
     return high  # no floating-point number lies between these two
 
 
+def shorten_cut(low: float, high: float, whole: bool = False) -> float:
+    """Return a cut point between two numbers with few digits. `high` belongs to the upper state.
+
+    Args:
+        low: largest number of the lower state.
+        high: smallest number of the upper state.
+        whole: whether the cut point must be a whole number.
+
+    >>> shorten_cut(2006, 2007, whole=True), shorten_cut(1.234, 1.31)
+    (2007.0, 1.3)
+    """
+    middle = _between(low, high)
+    for digits in range(1, 17):
+        short = float(f"{middle:.{digits}g}")
+        if low < short <= high and (not whole or short == np.floor(short)):
+            return short
+    return float(high)
+
+
 def _clusters(values: Floats, weights: Floats, count: int) -> np.ndarray:
     """Return the index of the k-means cluster of each value. The initial means are quantiles, not random."""
     largest = float(np.abs(values).max())
@@ -172,15 +200,56 @@ def state_names(cuts: Floats) -> list[str]:
 
     >>> state_names(np.array([2.5, 10.0]))
     ['below 2.5', '2.5 to 10', '10 and above']
+    >>> state_names(np.array([np.nextafter(0.0, 1.0), 10.0]))
+    ['up to 0', 'above 0 to 10', '10 and above']
     """
-    texts = format_cuts(cuts)
-    if not texts:
+    if not len(cuts):
         return ["any"]
-    between = [f"{low} to {high}" for low, high in pairwise(texts)]
-    return [f"below {texts[0]}", *between, f"{texts[-1]} and above"]
+    below = [_value_below(cut) for cut in cuts]  # a number that the cut separates from all larger numbers
+    texts = format_cuts([cut if value is None else value for cut, value in zip(cuts, below, strict=True)])
+    names = [f"below {texts[0]}" if below[0] is None else f"up to {texts[0]}"]
+    for at in range(1, len(cuts)):
+        if below[at] is not None and below[at] == cuts[at - 1]:
+            names.append(texts[at])
+        else:
+            start = texts[at - 1] if below[at - 1] is None else f"above {texts[at - 1]}"
+            names.append(f"{start} to {texts[at]}")
+    return [*names, f"{texts[-1]} and above" if below[-1] is None else f"above {texts[-1]}"]
 
 
-def format_cuts(cuts: Floats) -> list[str]:
+def _value_below(cut: float) -> float | None:
+    """Return the short number just below a cut point, if the cut separates it from all larger numbers; else None."""
+    value = float(np.nextafter(cut, -np.inf))
+    return value if len(repr(value)) + _SHORTER <= len(repr(float(cut))) else None
+
+
+def _parse_interval(label: str) -> tuple[float, float] | None:
+    """Return the pair (lowest number, end) of a state such as `2.5 to 10`. Both are equal for a state such as `3`.
+
+    Return None if the name of the state is no interval.
+    """
+    match = _INTERVAL.fullmatch(label)
+    if match is None:
+        return None
+    try:
+        texts = match.groups()
+        above = texts[2] is not None
+        below, up_to, start, end, more = (None if text is None else float(text) for text in (*texts[:2], *texts[3:]))
+    except ValueError:
+        return None
+    if below is not None:
+        return -inf, below
+    if up_to is not None:
+        return -inf, float(np.nextafter(up_to, inf))
+    if more is not None:
+        return more, inf
+    if start is None:
+        return None
+    low = float(np.nextafter(start, inf)) if above else start
+    return low, (inf if above else low) if end is None else end
+
+
+def format_cuts(cuts: Floats | Sequence[float]) -> list[str]:
     """Return cut points as text with all digits. Only very small or very large numbers have an exponent."""
     return [
         np.format_float_positional(cut, trim="-") if cut == 0 or 1e-5 <= abs(cut) < 1e15 else repr(float(cut))

@@ -30,7 +30,7 @@ _CELLS = 1 << 23  # maximum number of values that the check for row counts reads
 
 
 @dataclass(frozen=True)
-class Prepared:
+class SelectedFrame:
     """A frame with selected and binned columns, ready to be read.
 
     Attributes:
@@ -61,7 +61,7 @@ def prepare_frame(
     drop: Sequence[str],
     bins: Mapping[str, Bins],
     declared: Collection[str] = (),
-) -> Prepared:
+) -> SelectedFrame:
     """Select columns, check weights, remove rows of weight 0, and bin numbers.
 
     Args:
@@ -109,7 +109,7 @@ def prepare_frame(
         undeclared = {name: at for name, at in chosen.items() if name not in declared}
         notes += spelling_notes(parts, source.titles, undeclared, binned)
     weighted = weights is not None or source.merged
-    return Prepared(source, chosen, frame, weighted, tuple(notes), positive, count_columns)
+    return SelectedFrame(source, chosen, frame, weighted, tuple(notes), positive, count_columns)
 
 
 def _type_error(where: str, name: str, kind: polars.DataType) -> InputError:
@@ -182,7 +182,7 @@ def _holds_counts(source: datafile.Source, frame: polars.LazyFrame, chosen: Mapp
     return bool(whole.all()) and bool((numbers != 1).any())
 
 
-def distinct_share(ready: Prepared) -> float | None:
+def distinct_share(ready: SelectedFrame) -> float | None:
     """Return the fraction of distinct rows in a sample of the table. Return None if the table has too few rows.
 
     Args:
@@ -219,7 +219,7 @@ def worth_merging(share: float) -> bool:
     return share <= _MAX_DISTINCT
 
 
-def merge_frame(ready: Prepared) -> RawTable:
+def merge_frame(ready: SelectedFrame) -> RawTable:
     """Merge equal rows in one streaming pass of polars, and return the distinct rows as a `RawTable`.
 
     Args:
@@ -246,7 +246,7 @@ def merge_frame(ready: Prepared) -> RawTable:
     )
 
 
-def first_missing(ready: Prepared, name: str, marks: Sequence[str]) -> str | None:
+def first_missing(ready: SelectedFrame, name: str, marks: Sequence[str]) -> str | None:
     """Return the number of the first row in which a column has a missing value. Return None if there is no such row.
 
     The result is a text such as `31`, or `31 of 2.csv` (row 31 of the file 2.csv) if there are several files.

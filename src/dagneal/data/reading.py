@@ -80,7 +80,7 @@ def read(
     Dataset(2 columns, 3 rows (2 distinct))
     """
     _check_choices(source, names, missing, merge)
-    _check_types(weights, columns, drop, states, rare)
+    check_types(weights, columns, drop, states, rare)
     options = _Options(weights, columns, states, missing, _implied_bins(states) | parse_bins(bins), rare, drop, merge)
     if isinstance(source, str | os.PathLike):
         with (
@@ -112,7 +112,7 @@ class _Options:
     @property
     def declared(self) -> set[str]:
         """The names of the columns with declared states."""
-        given = _states_of(self.states)
+        given = states_of(self.states)
         return set(given) if isinstance(given, Mapping) else set()
 
     @property
@@ -129,7 +129,7 @@ class _Options:
     def _read(self, source: datafile.Source) -> Dataset:
         """Read a source into a dataset. Unknown values become the state `(missing)`."""
         ready = prepare_frame(source, self.weights, self.columns, self.drop, self.bins, self.declared)
-        declared = _declared_states(self.states, source.where, list(ready.chosen))
+        declared = declared_states(self.states, source.where, list(ready.chosen))
         share = distinct_share(ready) if self.merge == "auto" and not ready.weighted else None
         if ready.weighted and self.merge == "no":
             raise InputError(
@@ -178,7 +178,7 @@ def _check_choices(source: Any, names: Any, missing: Any, merge: Any) -> None:
         raise InputError("masked arrays are not supported; give a data frame with missing values")
 
 
-def _check_types(weights: Any, columns: Any, drop: Any, states: Any, rare: Any) -> None:
+def check_types(weights: Any, columns: Any, drop: Any, states: Any, rare: Any) -> None:
     """Raise an error if an option of `read` has a wrong type."""
     if weights is not None and not isinstance(weights, str):
         raise InputError(f"weights is {short_repr(weights)}; give a column name")
@@ -195,17 +195,17 @@ def _check_types(weights: Any, columns: Any, drop: Any, states: Any, rare: Any) 
 
 def _implied_bins(states: Any) -> dict[str, Bins]:
     """Return the binning methods of the columns whose declared states are intervals, such as `below 18`."""
-    given = _states_of(states)
+    given = states_of(states)
     bins = {name: Bins.from_states(labels) for name, labels in given.items()} if isinstance(given, Mapping) else {}
     return {str(name): method for name, method in bins.items() if method is not None}
 
 
-def _states_of(states: Any) -> Any:
+def states_of(states: Any) -> Any:
     """Return the states of a network. If `states` is not a network, return it unchanged."""
     return states.states if isinstance(states, HasStates) else states
 
 
-def _declared_states(states: Any, where: str, names: Sequence[str]) -> dict[str, list[str]]:
+def declared_states(states: Any, where: str, names: Sequence[str]) -> dict[str, list[str]]:
     """Return the declared states of each column. Raise an error if they do not fit the selected columns (`names`).
 
     A mapping must contain only selected columns. A network may have other variables too.

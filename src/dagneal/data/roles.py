@@ -28,7 +28,7 @@ _THINGS = (
     "invoice transaction account member sample device item product store household family hospital visit encounter "
     "admission study survey row loan policy claim serial ticket registration social"
 )
-_THING = re.compile(f"({_THINGS.replace(' ', '|')})s?({_ID_WORDS.replace(' ', '|')}|{_NUMBER_WORDS.replace(' ', '|')})?")
+_THING = re.compile(f"({_THINGS.replace(' ', '|')})(s?({_ID_WORDS.replace(' ', '|')}|{_NUMBER_WORDS.replace(' ', '|')}))?")
 _MEASURED = (
     "income incomes salary wage wages pay price prices cost costs amount balance revenue sales turnover expense expenses "
     "budget loss profit population area distance length height width depth volume mass duration seconds time year years "
@@ -75,7 +75,7 @@ def may_be_row_numbers(name: str) -> bool:
     return _ROW_NUMBERS.fullmatch(name) is not None
 
 
-def is_identifier(name: str, values: Floats, rows: int, distinct: int | None = None) -> bool:
+def is_identifier(name: str, values: Floats, rows: int, distinct: int | None = None, by_digits: bool = True) -> bool:
     """Return whether the numbers of a column look like identifiers of rows rather than a measurement.
 
     A column of identifiers has more than 12 distinct whole numbers. The other conditions depend on its name:
@@ -93,6 +93,7 @@ def is_identifier(name: str, values: Floats, rows: int, distinct: int | None = N
         rows: number of rows with a value.
         distinct: number of distinct values; the length of `values` by default. It may be larger than this length, because
             large whole numbers may become equal in floating point.
+        by_digits: False to ignore the number of digits.
 
     >>> ids = np.arange(10_023.0, 90_000.0, 521)
     >>> is_identifier("x", ids, len(ids)), is_identifier("income", ids, len(ids)), is_identifier("x", ids, 5 * len(ids))
@@ -104,7 +105,7 @@ def is_identifier(name: str, values: Floats, rows: int, distinct: int | None = N
     if distinct <= _FEW or not (values == np.floor(values)).all():
         return False
     words = split_words(name)
-    if _names_identifier(words):
+    if names_identifier(words):
         return distinct >= rows if distinct <= MANY_NUMBERS else 20 * distinct > rows
     if distinct < rows or distinct <= MANY_NUMBERS:
         return False
@@ -117,14 +118,20 @@ def is_identifier(name: str, values: Floats, rows: int, distinct: int | None = N
     span = float(values.max() - values.min()) / max(step, 1) + 1
     if rows * rows >= 2 * _COLLISIONS * span:
         return True
+    if not by_digits:
+        return False
     digits = np.floor(np.log10(np.maximum(np.abs(values), 1.0)))
     usual = np.bincount(digits.astype(np.int64)).max()
     rounded = exact and bool((values % _ROUNDED == 0).all())
     return not rounded and bool(usual >= 0.9 * len(values)) and float(np.median(digits)) >= _LEAST_DIGITS - 1
 
 
-def _names_identifier(words: list[str]) -> bool:
-    """Return whether a column name, split into words, suggests identifiers."""
+def names_identifier(words: list[str]) -> bool:
+    """Return whether a column name suggests identifiers.
+
+    Args:
+        words: words of the name; see `split_words`.
+    """
     if not words:
         return False
     if not {words[0], words[-1]}.isdisjoint(_ID_WORDS.split()) or "".join(words) in _ID_NAMES.split():

@@ -21,7 +21,7 @@ from dagneal.data.columns import (
     sort_labels,
 )
 from dagneal.data.dataset import SPACES, Dataset
-from dagneal.data.frames import Prepared, first_missing, series_column
+from dagneal.data.frames import SelectedFrame, first_missing, series_column
 from dagneal.data.missing import (
     Missing,
     clean_labels,
@@ -46,7 +46,7 @@ _MAX_VALUES = 1 << 20  # number of counted values of a column after which the co
 _RANGE = 1 << 16  # whole numbers with a smaller range are looked up in an array
 
 
-def pack_rows(ready: Prepared, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float) -> Dataset:
+def pack_rows(ready: SelectedFrame, missing: Missing, declared: Mapping[str, Sequence[str]], rare: float) -> Dataset:
     """Read rows into a dataset without merging equal rows. The rows are stored as bits.
 
     Args:
@@ -95,7 +95,7 @@ class _Survey:
     blank: int
 
 
-def _code_values(ready: Prepared, survey: _Survey, declared: Mapping[str, Sequence[str]]) -> dict[str, Column]:
+def _code_values(ready: SelectedFrame, survey: _Survey, declared: Mapping[str, Sequence[str]]) -> dict[str, Column]:
     """Return a `Column` for each column name, with one row per distinct value. Missing values are marked."""
     where = ready.source.where
     return {name: mark_missing(series_column(where, name, survey.values[name]["value"]), declared) for name in ready.chosen}
@@ -112,7 +112,7 @@ def _count_missing(survey: _Survey, columns: Mapping[str, Column]) -> dict[str, 
 
 
 def _missing_error(
-    ready: Prepared,
+    ready: SelectedFrame,
     rows: int,
     columns: Mapping[str, Column],
     counts: Mapping[str, int],
@@ -129,7 +129,7 @@ def _missing_error(
     return missing_values_error(ready.source.where, found, others)
 
 
-def _drop_missing(ready: Prepared, survey: _Survey, marks: Mapping[str, Sequence[str]]) -> _Survey:
+def _drop_missing(ready: SelectedFrame, survey: _Survey, marks: Mapping[str, Sequence[str]]) -> _Survey:
     """Return a survey of the rows that have no missing values.
 
     Args:
@@ -149,7 +149,7 @@ def _drop_missing(ready: Prepared, survey: _Survey, marks: Mapping[str, Sequence
 
 
 def _finish_columns(
-    ready: Prepared, survey: _Survey, columns: Mapping[str, Column], declared: Mapping[str, Sequence[str]], rare: float
+    ready: SelectedFrame, survey: _Survey, columns: Mapping[str, Column], declared: Mapping[str, Sequence[str]], rare: float
 ) -> tuple[list[Column], list[str]]:
     """Return the tuple (columns with their final states, notes about merged rare states)."""
     where = ready.source.where
@@ -168,7 +168,7 @@ def _finish_columns(
     return [sort_labels(where, column, declared) for column in final], notes
 
 
-def _pack(ready: Prepared, survey: _Survey, columns: Sequence[Column]) -> Packer:
+def _pack(ready: SelectedFrame, survey: _Survey, columns: Sequence[Column]) -> Packer:
     """Read the rows again and store them as bits in a `Packer`."""
     import polars as pl
 
@@ -198,7 +198,7 @@ def _present(kind: polars.DataType, place: str, marks: Sequence[str]) -> polars.
     return text.is_not_null() & ~text.is_in(list(marks))
 
 
-def _survey(ready: Prepared) -> _Survey:
+def _survey(ready: SelectedFrame) -> _Survey:
     """Read all rows once and count the distinct values of each column."""
     import polars as pl
 

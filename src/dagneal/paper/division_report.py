@@ -402,12 +402,11 @@ class DivisionTable:
             (shape if 2 * len(different) > len(p_values) else rest).append(
                 f"{len(different)} of {len(p_values)} rows differ (correct / wrong edges): " + ", ".join(different)
             )
-        if few := [r.runs for index, r in enumerate(results) if r.ours is not None and index not in p_values]:
-            rest.append("fewer than five runs: " + ", ".join(f"k = {runs.k} {_method(runs).upper()}" for runs in few))
-        if weak := [
-            r.runs for index, r in enumerate(results) if index in p_values and not r.can_differ(self._count_tests(r))
-        ]:
-            rest.append("too few runs for a test: " + ", ".join(f"k = {runs.k} {_method(runs).upper()}" for runs in weak))
+        few = [r.runs for index, r in enumerate(results) if r.ours is not None and index not in p_values]
+        weak = [r.runs for index, r in enumerate(results) if index in p_values and not r.can_differ(self._count_tests(r))]
+        for text, rows in (("fewer than five runs", few), ("too few runs for a test", weak)):
+            if rows:
+                rest.append(f"{text}: " + ", ".join(f"k = {runs.k} {_method(runs).upper()}" for runs in rows))
         if missing := [f"k = {k} {method.upper()}" for k, method in self.published if (k, method) not in finished]:
             rest.append("not run: " + ", ".join(missing))
         return verdict(shape, rest)

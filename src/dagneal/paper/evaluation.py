@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import comb
 from time import process_time
 
@@ -20,11 +22,12 @@ from dagneal.paper import (
     reads_and_time,
     speedup,
 )
+from dagneal.paper.annealers import EMBEDDINGS
 from dagneal.paper.division_runs import subproblem_cost
 from dagneal.paper.items import Item, Setting
 from dagneal.paper.problems import true_network
 from dagneal.paper.records import Case
-from dagneal.paper.runner import TIMED
+from dagneal.paper.runner import SAMPLED, TIMED
 
 ITEMS: tuple[Item, ...] = (  # in the paper's order
     priors.ITEM,
@@ -71,6 +74,27 @@ def select_items(names: Iterable[str]) -> list[Item]:
             raise dn.InputError(f"there is no item {name!r}; use 'all', or one or more of: {choices}")
         wanted.update(matches)
     return [item for item in ITEMS if item.name in wanted]
+
+
+def check_sizes(items: Sequence[Item], setting: Setting) -> None:
+    """Raise an error if a requested subproblem size is not a size of each selected item of Tables 9 to 11.
+
+    Args:
+        items: selected items.
+        setting: options of the evaluation, with the requested sizes.
+    """
+    names = {item.name for item in items}
+    tables = [table for table in division_items.TABLES if table.name in names]
+    if setting.sizes and not tables:
+        raise dn.InputError("--k is only for the items of Tables 9 to 11; leave it out, or add one of these items")
+    for table in tables:
+        known = sorted({runs.k for runs in table.select_runs(replace(setting, sizes=()))})
+        for k in setting.sizes:
+            if k not in known:
+                raise dn.InputError(
+                    f"--k is {k}, but {table.name} has the sizes {', '.join(map(str, known))} at the {setting.scale} scale; "
+                    "give sizes that all selected items have, or select fewer items"
+                )
 
 
 def _numbers(item: Item) -> list[str]:
@@ -129,15 +153,37 @@ def _sampling_cost(k: int, solver: str, reads: int, microseconds: float | None) 
     return 0.18 * float(microseconds or 20) * max(1.0, 0.4 * k - 0.3) * subproblem_cost(k, reads)
 
 
+def _embedding_cost(cases: Iterable[Case]) -> float:
+    """Estimate the seconds of all searches for embeddings. All runs share them.
+
+    Each problem uses one of `EMBEDDINGS` embeddings, which its seed selects. Tiled runs search once for many disjoint ones.
+    """
+    problems, tiled = Counter[int](), set[int]()
+    for case in cases:
+        inputs = case.inputs
+        if case.kind not in SAMPLED or inputs["solver"] in ("sa", "exact"):
+            continue
+        n = len(true_network(inputs["network"]).names)
+        k = int(inputs.get("k") or n)
+        if inputs["solver"].startswith("tiled"):
+            tiled.add(k)
+        else:
+            problems[k] += comb(n, k)
+    return sum(min(EMBEDDINGS, count) * 5e-4 * k**4 for k, count in problems.items()) + 0.1 * sum(tiled)
+
+
 def duration(cases: Iterable[Case], jobs: int) -> float:
     """Estimate the total seconds of runs on the reference machine. Runs that measure time are not run in parallel.
+
+    The estimate contains the searches for all embeddings, as if none were stored.
 
     Args:
         cases: runs to estimate.
         jobs: number of runs in parallel.
     """
-    alone, parallel = 0.0, 0.0
-    for case in {case.key: case for case in cases}.values():
+    distinct = {case.key: case for case in cases}.values()
+    alone, parallel = 0.0, _embedding_cost(distinct)
+    for case in distinct:
         if case.kind in TIMED:
             alone += cost(case)
         else:

@@ -11,7 +11,14 @@ import networkx as nx
 
 from dagneal.base.errors import InputError
 from dagneal.base.files import atomic_write
-from dagneal.qpu.embedding import Chains, EmbeddingCache, check_fits, embedding_error, search_embedding
+from dagneal.qpu.embedding import (
+    Chains,
+    EmbeddingCache,
+    check_fits,
+    clique_embedding,
+    embedding_error,
+    search_embedding,
+)
 from dagneal.qpu.targets import Target
 
 PAPER_LARGEST = 18  # "around 18 Bayesian variables": the paper's estimate for Pegasus, with its encoding and two parents
@@ -85,13 +92,15 @@ def find_capacity(
     """
     path = cache.path(f"{target.identity}-{name}", "capacity", graph_of(3))
     with suppress(OSError, ValueError, TypeError):
-        return Capacity(**json.loads(path.read_text(encoding="utf-8")))
+        stored = Capacity(**json.loads(path.read_text(encoding="utf-8")))
+        if stored.qubits:
+            return stored
     if not search:
         return None
     low, high = guaranteed_size(target.graph, graph_of), 3
     while not _is_hopeless(graph_of(high), target.graph):
         high += 1
-    best = _embed(graph_of(low), target.graph, seed)
+    best = _embed(graph_of(low), target.graph, seed) or clique_embedding(graph_of(low), target.graph)
     proved = True
     while high - low > 1:
         middle = (low + high) // 2

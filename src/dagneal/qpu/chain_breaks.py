@@ -1,8 +1,9 @@
 """Chain breaks: give each variable one value, even if the qubits of its chain have different values.
 
-The methods are those of `dwave.embedding.chain_breaks`, computed for all reads together:
+The methods are those of `dwave.embedding.chain_breaks`, except in ties of the majority vote. They compute all reads
+together.
 
-- `majority_vote`: the value of most qubits; in a tie, the value of the first qubit.
+- `majority_vote`: the value of most qubits; in a tie, the value of the first qubit. Ocean gives the spin 1 in a tie.
 - `weighted_random`: the value of a random qubit of the chain, drawn for each read.
 - `discard`: reads with a broken chain are left out.
 - `minimize_energy`: variables with broken chains get values one after the other. The next variable is the one with the

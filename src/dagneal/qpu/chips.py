@@ -12,7 +12,7 @@ import networkx as nx
 import numpy as np
 
 from dagneal.base.defaults import ANNEALING_TIME
-from dagneal.base.errors import InputError
+from dagneal.base.errors import InputError, short_repr
 from dagneal.qpu.parameters import is_reverse
 
 
@@ -61,12 +61,27 @@ class Timing:
     longest_anneal: float = 2000.0
 
     @classmethod
-    def of(cls, data: dict[str, Any]) -> Timing:
-        """Return the timing of a solver, read from the solver's properties.
+    def of(cls, data: Any) -> Timing:
+        """Return the timing of a solver, read from the solver's properties. Raise an `InputError` if that is not possible.
 
         Args:
             data: property `problem_timing_data` of the solver.
         """
+        if not isinstance(data, Mapping):
+            raise InputError(f"problem_timing_data is {short_repr(data)}; it must be a dict")
+        try:
+            return cls._of(data)
+        except KeyError as error:
+            raise InputError(f"problem_timing_data has no {error}") from error
+        except (TypeError, ValueError) as error:
+            reason = "" if isinstance(error, InputError) else "problem_timing_data is not valid: "
+            raise InputError(f"{reason}{error}") from error
+
+    @classmethod
+    def _of(cls, data: Mapping[str, Any]) -> Timing:
+        version = str(data["version"])
+        if not version.startswith("1.0."):
+            raise InputError(f"problem_timing_data has the version {version!r}; only versions 1.0.x are supported")
         model = data["readout_time_model"]
         if model not in ("pwl_log_log", "pwl_linear"):
             raise InputError(f"readout_time_model is {model!r}; only 'pwl_log_log' and 'pwl_linear' are supported")

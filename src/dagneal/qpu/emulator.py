@@ -7,7 +7,7 @@ problem on the qubit graph. docs/results/emulator.md compares the models with th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagneal.base.defaults import ANNEALING_TIME, SYSTEM
-from dagneal.base.errors import InputError
+from dagneal.base.errors import InputError, short_repr
 from dagneal.qpu.backend import LocalBackend
 from dagneal.qpu.chip_models import DEFAULT, SETTINGS, AnnealPath, ChipModel, make_model
-from dagneal.qpu.chips import check_installed, chip_graph, find_system
+from dagneal.qpu.chips import check_installed, find_system
+from dagneal.qpu.embedding import graph_name
 from dagneal.qpu.parameters import annealing_duration, check_call, check_names
-from dagneal.qpu.sampler import QPU
+from dagneal.qpu.sampler import QPU, check_option_names
+from dagneal.qpu.targets import Target, find_target
 from dagneal.solvers.ising import IsingModels
 
 _PARAMETERS = (
@@ -35,7 +37,8 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
     """An emulated chip: a dimod sampler with the qubits, couplers and properties of a quantum annealer.
 
     Args:
-        system: name of a system, or a topology such as `pegasus`.
+        system: name of a system, or a topology such as `pegasus`. With `:working` at its end, the chip has as many working
+            qubits as D-Wave published.
         model: model of the chip; see `chip_models.make_model`.
         broken: indices of the qubits that do not work.
         **settings: settings of the model.
@@ -46,12 +49,15 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
     ) -> None:
         self.model = make_model(model, **settings)
         check_installed()
-        self.name, self.system = find_system(system)
-        graph = chip_graph(self.system.topology, self.system.shape)
-        defects = set(broken)
-        self.broken = sorted(defects)
-        self._nodes = sorted(node for node in graph if node not in defects)
-        self._edges = sorted((min(a, b), max(a, b)) for a, b in graph.edges if a not in defects and b not in defects)
+        kind, colon, rest = system.partition(":")
+        name, self.system = find_system(kind)
+        target = find_target(name + colon + rest)
+        self.name = target.name
+        self.broken = _check_qubits(broken, target)
+        graph = target.graph.copy()
+        graph.remove_nodes_from(self.broken)
+        self._nodes = sorted(graph)
+        self._edges = sorted((min(a, b), max(a, b)) for a, b in graph.edges)
 
     @property
     def nodelist(self) -> list[int]:
@@ -116,9 +122,9 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
         given = {"anneal_schedule": anneal_schedule, "initial_state": initial_state} | options
         call = {name: value for name, value in given.items() if value is not None}
         protocol = {"annealing_time": annealing_time} if anneal_schedule is None else {}
-        check_call(self.properties, {"num_reads": num_reads, "answer_mode": answer_mode} | protocol | call)
+        check_call(self.properties, {"num_reads": num_reads, "seed": seed, "answer_mode": answer_mode} | protocol | call)
         annealing_time = annealing_duration(self.properties, protocol | call)
-        generator = np.random.default_rng(seed)
+        generator = np.random.default_rng(None if seed is None else int(seed))
         names = list(bqm.variables)
         fields, (rows, columns, couplings), _ = bqm.spin.to_numpy_vectors(variable_order=names)
         noise = self.model.noise
@@ -137,8 +143,8 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
             spins = read(num_reads, int(generator.integers(2**63)), is_cancelled, AnnealPath(anneal_schedule, state))
         else:
             state, parts = _qubit_spins(initial_state, names)[None], []
-            for seed in generator.integers(2**63, size=num_reads).tolist():
-                state = read(1, seed, is_cancelled, AnnealPath(anneal_schedule, state))
+            for number in generator.integers(2**63, size=num_reads).tolist():
+                state = read(1, number, is_cancelled, AnnealPath(anneal_schedule, state))
                 parts.append(state)
             spins = np.concatenate(parts)
         answer = dimod.SampleSet.from_samples_bqm((spins, names), bqm.spin)
@@ -162,27 +168,55 @@ class EmulatedChip(dimod.Sampler, dimod.Structured):  # type: ignore[misc]
         return answer.truncate(call.get("max_answers", len(answer)), None)
 
 
+def _check_qubits(broken: Any, target: Target) -> list[int]:
+    """Return the qubits of a chip that do not work, in ascending order.
+
+    Args:
+        broken: indices of qubits.
+        target: the chip, which may lack further qubits.
+    """
+    if isinstance(broken, str) or not isinstance(broken, Iterable):
+        raise InputError(f"broken is {short_repr(broken)}; give a list of qubits, such as [17, 18]")
+    qubits = set(target.ideal)
+    given = list(broken)
+    for qubit in given:
+        if isinstance(qubit, bool) or not isinstance(qubit, Hashable) or qubit not in qubits:
+            raise InputError(f"broken has {short_repr(qubit)}, which is not a qubit of {target.name}")
+    return sorted({int(qubit) for qubit in given} | (qubits - set(target.graph)))
+
+
 def _qubit_spins(state: Sequence[int] | Mapping[int, int], qubits: Sequence[int]) -> NDArray[np.int8]:
     """Return the initial spins of the qubits in use. A list has the value 3 for other qubits."""
-    spins = np.array([state[qubit] for qubit in qubits], dtype=np.int8)
-    if (np.abs(spins) != 1).any():
-        unset = qubits[int(np.argmax(np.abs(spins) != 1))]
-        raise InputError(f"initial_state has the value {state[unset]} for qubit {unset}; give -1 or 1")
-    return spins
+    if not isinstance(state, Mapping | Sequence | np.ndarray):
+        raise InputError(f"initial_state is {short_repr(state)}; give a dict from each qubit to -1 or 1, or a list")
+    values: Mapping[int, Any] = state if isinstance(state, Mapping) else dict(enumerate(state))
+    for qubit in qubits:
+        if qubit not in values:
+            raise InputError(f"initial_state has no value for qubit {qubit}; give -1 or 1")
+        if values[qubit] not in (-1, 1):
+            raise InputError(f"initial_state has the value {short_repr(values[qubit])} for qubit {qubit}; give -1 or 1")
+    return np.array([values[qubit] for qubit in qubits], dtype=np.int8)
 
 
 class EmulatedQPU(QPU):
     """A QPU on an emulated chip. Results contain the name `EmulatedQPU`, which marks them as emulated."""
 
 
-def emulated(system: str = SYSTEM, model: str | ChipModel = DEFAULT, **options: Any) -> EmulatedQPU:
+def emulated(
+    system: str = SYSTEM, model: str | ChipModel = DEFAULT, broken: Sequence[int] = (), **options: Any
+) -> EmulatedQPU:
     """Return a quantum annealer that is emulated on this computer.
 
     Args:
-        system: name of a system, or a topology such as `pegasus`.
+        system: name of a system, or a topology such as `pegasus`. With `:working` at its end, the chip has as many working
+            qubits as D-Wave published for the system; the others are chosen at random, always the same.
         model: model of the chip: `"thermal"`, `"spin-vectors"`, or an object such as `Thermal(noise=0.02)`.
+        broken: indices of qubits that do not work.
         **options: settings of the model, such as `noise`, and further arguments of `QPU`.
     """
+    check_option_names(options, ("system", "model", "broken", *SETTINGS))
     settings = {name: options.pop(name) for name in SETTINGS if name in options}
-    chip = EmulatedChip(system, model, **settings)
-    return EmulatedQPU(LocalBackend(chip, f"emulated-{chip.name}"), **options)
+    chip = EmulatedChip(system, model, broken, **settings)
+    # Stored embeddings are found by the name of the chip, so it identifies the working qubits.
+    working = f"-{graph_name(chip.to_networkx_graph())}" if chip.broken else ""
+    return EmulatedQPU(LocalBackend(chip, f"emulated-{chip.name}{working}"), **options)

@@ -5,9 +5,9 @@ The names and rules are those of D-Wave's solvers. Times are in microseconds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from math import inf
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, pairwise, repeat
+from math import inf, isclose, isfinite
 from numbers import Real
 from typing import Any
 
@@ -23,6 +23,7 @@ _INTERNAL = ("interrupt_function",)  # parameters of local samplers that only th
 _FLAGS = ("fast_anneal", "reinitialize_state", "flux_drift_compensation", "reduce_intersample_correlation", "auto_scale")
 _TIMES = ("programming_thermalization", "readout_thermalization")
 _PER_QUBIT = ("anneal_offsets", "flux_biases")
+WHOLE = {"num_reads": 1, "max_answers": 1, "seed": 0}  # parameters that are whole numbers, with the smallest number
 _NOT_FAST = ("initial_state", "reinitialize_state", "h_gain_schedule")  # cannot be combined with fast_anneal
 _REVERSE = "[[0, 1], [10, 0.45], [90, 0.45], [100, 1]]"
 
@@ -133,8 +134,8 @@ def check_call(properties: Mapping[str, Any], parameters: Mapping[str, Any]) -> 
     dagneal.base.errors.InputError: annealing_time is 0.0; this chip accepts 0.5 to 2000 microseconds
     """
     given = {name: value for name, value in parameters.items() if value is not None}
-    for name in ("num_reads", "max_answers"):
-        whole_number(name, given.get(name, 1), least=1)
+    for name, least in WHOLE.items():
+        whole_number(name, given.get(name, least), least)
     for name in _FLAGS:
         check_flag(name, given.get(name, False))
     for name, choices in _CHOICES.items():
@@ -145,16 +146,49 @@ def check_call(properties: Mapping[str, Any], parameters: Mapping[str, Any]) -> 
     _check_lists(given, properties)
     _check_times(given, properties)
     _check_reverse(given)
+    if "h_gain_schedule" in given:
+        _check_gains(given["h_gain_schedule"], properties, annealing_duration(properties, given))
 
 
 def _check_lists(given: Mapping[str, Any], properties: Mapping[str, Any]) -> None:
-    """Raise an error if a parameter with a value for each qubit is not a list of the right length."""
+    """Raise an error if a parameter with a value for each qubit is not a list of the right length, or has a wrong value."""
     qubits = properties.get("num_qubits")
     for name in _PER_QUBIT:
-        value = given.get(name, [])
-        if not isinstance(value, Sequence) or (name in given and qubits is not None and len(value) != qubits):
+        if name not in given:
+            continue
+        values = given[name]
+        if not isinstance(values, Sequence) or (qubits is not None and len(values) != qubits):
             count = "" if qubits is None else f"{qubits:,} "
-            raise InputError(f"{name} is {short_repr(value)}; give a list with one number for each of the {count}qubits")
+            raise InputError(f"{name} is {short_repr(values)}; give a list with one number for each of the {count}qubits")
+        for qubit, (value, (low, high)) in enumerate(zip(values, _limits(name, properties), strict=False)):
+            if not _is_finite(value):
+                raise InputError(f"{name} has the value {short_repr(value)} for qubit {qubit}; give a finite number")
+            if value and not low <= value <= high:  # 0 is always accepted; it leaves the qubit unchanged
+                raise InputError(
+                    f"{name} has the value {value:g} for qubit {qubit}; this chip accepts {low:g} to {high:g} there"
+                )
+
+
+def _limits(name: str, properties: Mapping[str, Any]) -> Iterable[tuple[float, float]]:
+    """Return the smallest and the largest value of a parameter for each qubit."""
+    unlimited = (-inf, inf)
+    if name == "anneal_offsets":
+        return chain(properties.get("anneal_offset_ranges", ()), repeat(unlimited))
+    return repeat(properties.get("flux_bias_range", unlimited))
+
+
+def _is_finite(value: Any) -> bool:
+    """Return whether a value is a finite number. Python counts True and False as numbers; this function does not."""
+    return isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)
+
+
+def _points(schedule: Any) -> list[tuple[float, float]]:
+    """Return the points of a schedule, or [] if it is not a list of pairs of finite numbers."""
+    try:
+        pairs = [(t, value) for t, value in schedule]
+    except (TypeError, ValueError):
+        return []
+    return [(float(t), float(value)) for t, value in pairs] if all(map(_is_finite, chain(*pairs))) else []
 
 
 def _check_times(given: Mapping[str, Any], properties: Mapping[str, Any]) -> None:
@@ -168,7 +202,7 @@ def _check_times(given: Mapping[str, Any], properties: Mapping[str, Any]) -> Non
     span = properties.get("fast_anneal_time_range") if fast else None
     low, high = span or properties.get("annealing_time_range", [0.0, inf])
     time = given.get("annealing_time")
-    if time is not None and not (isinstance(time, Real) and low <= float(time) <= high and 0 < float(time) < inf):
+    if time is not None and not (_is_finite(time) and low <= time <= high and time > 0):
         protocol = " with fast_anneal" if fast else ""
         raise InputError(f"annealing_time is {time}; this chip accepts {low:g} to {high:g} microseconds{protocol}")
     if "anneal_schedule" in given:
@@ -206,10 +240,7 @@ def _check_schedule(schedule: Any, properties: Mapping[str, Any], shortest: floa
     def refuse(reason: str) -> InputError:
         return InputError(f"anneal_schedule is {short_repr(schedule)}; {reason}")
 
-    try:
-        points = [(float(t), float(s)) for t, s in schedule]
-    except (TypeError, ValueError):
-        points = []
+    points = _points(schedule)
     if len(points) < 2:
         raise refuse("give a list of two or more pairs [t, s], such as [[0, 0], [10, 0.5], [110, 0.5], [120, 1]]")
     reverse = points[0][1] == 1.0
@@ -230,3 +261,34 @@ def _check_schedule(schedule: Any, properties: Mapping[str, Any], shortest: floa
             )
     if points[-1][0] > longest:
         raise refuse(f"this chip accepts at most {longest:g} microseconds")
+
+
+def _check_gains(schedule: Any, properties: Mapping[str, Any], duration: float) -> None:
+    """Raise an error if a schedule of the gain of linear coefficients breaks one of D-Wave's rules.
+
+    Solvers also limit the slope, which is not in their properties, and the product of gain and field.
+
+    Args:
+        schedule: points (t, gain) of the schedule.
+        properties: properties of the solver.
+        duration: annealing time of the call, in microseconds.
+    """
+
+    def refuse(reason: str) -> InputError:
+        return InputError(f"h_gain_schedule is {short_repr(schedule)}; {reason}")
+
+    points = _points(schedule)
+    if len(points) < 2:
+        raise refuse(f"give a list of two or more pairs [t, gain], such as [[0, 1], [{duration:g}, 1]]")
+    most = properties.get("max_h_gain_schedule_points", inf)
+    if len(points) > most:
+        raise refuse(f"give at most {most} points")
+    times = [t for t, _ in points]
+    if times[0] != 0 or not isclose(times[-1], duration):
+        raise refuse(f"the first time must be 0, and the last {duration:g}, the annealing time")
+    if any(after <= before for before, after in pairwise(times)):
+        raise refuse("times must increase")
+    low, high = properties.get("h_gain_schedule_range", (-inf, inf))
+    for t, gain in points:
+        if not low <= gain <= high:
+            raise refuse(f"the gain at {t:g} microseconds is {gain:g}, but this chip accepts {low:g} to {high:g}")

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from dagneal.base.caches import user_cache_folder
 from dagneal.base.defaults import SUBPROBLEM_READS
-from dagneal.base.errors import InputError, check_flag, finite_number, short_repr, whole_number
+from dagneal.base.errors import InputError, check_flag, finite_number, hint, short_repr, whole_number
 from dagneal.base.kernels import Floats, Ints
 from dagneal.qpu.backend import Backend
 from dagneal.qpu.chain_breaks import Spins
@@ -23,7 +24,7 @@ from dagneal.qpu.chips import DEFAULT_SYSTEMS, check_installed
 from dagneal.qpu.embedding import EmbeddingCache, embedding_error, graph_name, qubo_graph
 from dagneal.qpu.finder import EmbeddingFinder
 from dagneal.qpu.pack import CHAIN_STRENGTH, Copy, Ising, PhysicalProblem, Ranges, ancilla_interactions, pack, remove_ancilla
-from dagneal.qpu.parameters import accepted_parameters, check_call, check_names, is_fast, plain_parameters
+from dagneal.qpu.parameters import WHOLE, accepted_parameters, check_call, check_names, is_fast, plain_parameters
 from dagneal.qpu.submission import RetryPolicy, Submitter, split_reads
 from dagneal.qpu.tiled_subproblems import TiledSubproblems
 from dagneal.qubo.encode import Encoding
@@ -153,18 +154,19 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
             seed: seed of the spin-reversal transforms, and also of the emulator if the chip is emulated.
             label: name of the problem in D-Wave's dashboard.
             chain_break_method: `"majority_vote"`, `"weighted_random"`, `"discard"` or `"minimize_energy"`, as in
-                `dwave.embedding.chain_breaks`.
+                `dwave.embedding.chain_breaks` except in ties of the majority vote.
             **parameters: further parameters that the solver lists, with D-Wave's names. `initial_state` is a dict from each
                 variable of the model to its value. With `fast_anneal=True`, an ancilla replaces linear coefficients.
 
         Returns:
             The reads. The data vector `chain_break_fraction` has the fraction of broken chains in each read.
         """
-        given = {"num_reads": num_reads, "annealing_time": annealing_time, "label": label} | parameters
+        given = {"num_reads": num_reads, "annealing_time": annealing_time, "seed": seed, "label": label} | parameters
         call = self.check(given | {"chain_break_method": chain_break_method})
+        seed = call.pop("seed", None)
         names = list(bqm.variables)
         if not names:  # no variables: nothing to send
-            return dimod.SampleSet.from_samples_bqm((np.empty((num_reads, 0), dtype=np.int8), []), bqm)
+            return dimod.SampleSet.from_samples_bqm((np.empty((call["num_reads"], 0), dtype=np.int8), []), bqm)
         self.submitter.reopen()
         problem, copies = self._embed(bqm, names, call, seed)
         initial = _initial_spins(call.pop("initial_state"), names) if "initial_state" in call else None
@@ -192,7 +194,7 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         call = plain_parameters(parameters)
         check_names(list(call), list(self.parameters), self.backend.name)
         check_call(self.properties, call)
-        return call
+        return call | {name: int(call[name]) for name in WHOLE if name in call}
 
     def estimate_access_time(self, bqm: dimod.BinaryQuadraticModel, **parameters: Any) -> float:
         """Return an estimate of the QPU access time of `sample`, in seconds, without a call. D-Wave charges for this time.
@@ -423,9 +425,9 @@ class QPU(dimod.Sampler):  # type: ignore[misc]
         """
         if self.embedding is not None:
             raise InputError("your own embedding works only without subproblems; add direct=True, or remove the embedding")
-        self.check(parameters)
+        call = self.check(parameters)
         self.submitter.reopen()
-        return TiledSubproblems(self, plain_parameters(parameters), repair, seed, replace(encoding, prune=False))
+        return TiledSubproblems(self, call, repair, seed, replace(encoding, prune=False))
 
     @property
     def fingerprint(self) -> str:
@@ -516,6 +518,19 @@ def check_options(spin_reversal: Any, embedding: Any) -> None:
         raise InputError(f"embedding is {short_repr(embedding)}; {_EMBEDDING}")
 
 
+def check_option_names(options: Mapping[str, Any], others: Sequence[str]) -> None:
+    """Raise an error if an option is not an argument of `QPU` and not in `others`.
+
+    Args:
+        options: options by name.
+        others: names of further options.
+    """
+    known = [*others, *(name for name in signature(QPU).parameters if name != "backend")]
+    for name in options:
+        if name not in known:
+            raise InputError(f"there is no option {name!r}; the options are {', '.join(known)}{hint(name, known)}")
+
+
 def connect(profile: str | None = None, solver: str | dict[str, Any] | None = None, **options: Any) -> QPU:
     """Connect to D-Wave's quantum annealer with your D-Wave configuration (made by `dwave setup`).
 
@@ -527,6 +542,7 @@ def connect(profile: str | None = None, solver: str | dict[str, Any] | None = No
     check_installed()
     from dagneal.qpu.cloud import CloudBackend
 
+    check_option_names(options, ("profile", "solver"))
     parse_chain_strength(options.get("chain_strength"))  # check the options before connecting
     check_options(options.get("spin_reversal", True), options.get("embedding"))
     wanted = {"topology__type": solver} if isinstance(solver, str) and solver in DEFAULT_SYSTEMS else solver

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,13 +109,27 @@ def _read_target(path: Path) -> Target:
 
 def _make_target(properties: Any, origin: str) -> Target:
     """Return the chip with these properties, and check that they describe a chip."""
-    try:
+
+    def make() -> Target:
         topology = properties["topology"]
         graph = nx.Graph(**chip_graph(topology["type"], tuple(topology["shape"])).graph)
         graph.add_nodes_from(int(qubit) for qubit in properties["qubits"])
         graph.add_edges_from((int(a), int(b)) for a, b in properties["couplers"])
-        target = Target(str(properties["chip_id"]), f"{properties['chip_id']}-{graph_name(graph)}", graph, properties)
-        foreign = sorted(set(graph.nodes) - set(target.ideal.nodes))
+        return Target(str(properties["chip_id"]), f"{properties['chip_id']}-{graph_name(graph)}", graph, properties)
+
+    return _check_target(make, origin)
+
+
+def _check_target(make: Callable[[], Target], origin: str) -> Target:
+    """Return the chip that a function makes, and check that its properties describe a chip.
+
+    Args:
+        make: function that makes the chip. Its exceptions mean that a property is missing or wrong.
+        origin: name of the file or solver, for error messages.
+    """
+    try:
+        target = make()
+        foreign = sorted(set(target.graph) - set(target.ideal))
         _ = target.timing
     except (KeyError, TypeError, ValueError) as error:
         missing = f"{error} is missing" if isinstance(error, KeyError) else str(error)
@@ -137,6 +151,7 @@ def _connect(solver: str | None) -> Target:
 
     backend = CloudBackend.connect(None, solver)
     try:
-        return Target(backend.name, backend.name, backend.graph, dict(backend.properties))
+        properties = dict(backend.properties)
+        return _check_target(lambda: Target(backend.name, backend.name, backend.graph, properties), backend.name)
     finally:
         backend.close()

@@ -53,8 +53,8 @@ class Encoding:
             and slack variables that are not needed. With `"paper"` penalties, all slack variables are kept.
         scale: factor for all penalties. With a factor below 1 the ground state may be wrong; check it with `verify`.
         precision: `"single"` rounds all linear and quadratic coefficients to 32-bit floats, as the paper's authors did. The
-            offset is not rounded. Networks of equal score then get slightly different energies, by up to about 0.001 nats
-            per coefficient of 25,000, so one of them becomes the only ground state.
+            offset is not rounded. A coefficient of 25,000 changes by up to about 0.001 nats, so most networks of equal score
+            get different energies. Rounding breaks most ties, in the same way in every run.
     """
 
     penalties: PenaltyKind = "tight"

@@ -27,6 +27,7 @@ from dagneal.report.drawing import Box, edge_paths, energies_svg, lay_out, netwo
 from dagneal.report.edges import FIXED, KINDS, LIGHT, NEAR_MISS, describe_edges
 from dagneal.report.explanations import explain_score
 from dagneal.report.overview import explain_no_edges, overview
+from dagneal.report.preparation import preparation_html
 from dagneal.report.summary import bootstrap_line, holdout_line, optimality_text, posterior_lines, prior_lines
 from dagneal.report.tables import definition_list, edge_table, explain_edge_table, region, table, vote_table
 from dagneal.report.trace_plot import group_stages, trace_svg
@@ -103,6 +104,7 @@ def page(
         *_warnings(solution),
         f"<p>{escape(_score_text(solution))}</p>",
         *([] if truth is None else [f"<p>{escape(_comparison_text(solution.dag, truth))}</p>"]),
+        *preparation_html(solution.data or solution.stored_data),
         _drawing(network_svg(picture, edges), truth is not None, edges),
         '<h2 id="edge-table" tabindex="-1">Edges</h2>',
         edge_table(edges) if edges else f"<p>There are no edges: {escape(explain_no_edges(solution))}.</p>",

@@ -68,7 +68,7 @@ def summary_lines(
         truth: name of the true network.
         translate: function that rewrites texts with names of Python arguments. The command line replaces them by options.
     """
-    lines = overview_lines(solution)
+    lines = overview_lines(solution, translate)
     lines += ["", *structure_lines(solution.dag, solution.directions)]
     drawing: list[str] = []
     with warn_on_failure("the drawing"):
@@ -101,11 +101,12 @@ def summary_lines(
     return lines
 
 
-def overview_lines(solution: AnnotatedSolution) -> list[str]:
+def overview_lines(solution: AnnotatedSolution, translate: Callable[[str], str] = str) -> list[str]:
     """Return the lines of the paragraph at the top of the output, and a line for each warning.
 
     Args:
         solution: learned network with its measures.
+        translate: function that rewrites texts with names of Python arguments.
     """
     width = min(shutil.get_terminal_size((100, 24)).columns, _WIDEST)
     lines: list[str] = []
@@ -113,7 +114,7 @@ def overview_lines(solution: AnnotatedSolution) -> list[str]:
         lines = wrap(printable(" ".join(overview(solution, command_line=True))), width, break_on_hyphens=False)
     warnings = solution.warnings[:_WARNINGS]
     for warning in warnings:
-        text = printable(warning.text)
+        text = printable(translate(warning.text))
         lines += wrap(f"Warning: {text}", width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
     if more := len(solution.warnings) - len(warnings):
         lines.append(f"  ... and {plural(more, 'more warning')}")

@@ -11,6 +11,7 @@ import networkx as nx
 
 from dagneal.base.errors import InputError, OutOfTimeError, hint
 from dagneal.data.dataset import Dataset
+from dagneal.data.raw.prepare import Prepared, prepare
 from dagneal.data.reading import read
 from dagneal.divide.pairs import count_pairs, learn_from_pairs
 from dagneal.graphs.knowledge import Knowledge
@@ -86,13 +87,18 @@ def without_proof(solver: Solver) -> Solver:
     return solver
 
 
-def as_dataset(data: Any) -> Dataset:
+def as_dataset(data: Any, strict: bool = False) -> Dataset:
     """Return the data as a `Dataset`. If `data` is already a `Dataset`, return it unchanged.
 
     Args:
-        data: a dataset, or any input that `read` accepts.
+        data: a dataset, a result of `prepare`, or any input that `prepare` accepts. Raw tables are prepared.
+        strict: True to read the table with `read`, which refuses raw tables.
     """
-    return data if isinstance(data, Dataset) else read(data)
+    if isinstance(data, Dataset):
+        return data
+    if isinstance(data, Prepared):
+        return data.data
+    return read(data) if strict else prepare(data).data
 
 
 def as_table(data: Any) -> ScoreTable | None:

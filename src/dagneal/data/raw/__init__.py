@@ -1,0 +1,1 @@
+"""Automatic preparation: profile each raw column, decide what it becomes, and apply the decisions as a recipe."""
