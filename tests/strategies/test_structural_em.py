@@ -237,3 +237,15 @@ def test_a_dense_network_is_rejected_with_the_reason(monkeypatch):
     data = dn.read(remove(dn.load("lung-cancer").sample(2000, 1).frame(), 0.2, 1), missing="em")
     with pytest.raises(dn.InputError, match=r"missing='em' needs a table of .* because the network is densely connected"):
         dn.learn(data)
+
+
+def test_a_prepared_table_keeps_its_gaps(tmp_path):
+    frame = remove(dn.load("lung-cancer").sample(300, 1).frame(), 0.2, 1)
+    path = tmp_path / "gaps.csv"
+    frame.with_columns(dose=pl.Series(np.random.default_rng(1).normal(size=300))).write_csv(path)
+    data = dn.prepare(path, missing="em").data
+    assert data.incomplete
+    assert len(data.states[data.names.index("dose")]) < 50
+    result = dn.learn(data)
+    assert result.em.missing_values == frame.null_count().sum_horizontal().item()
+    assert "(missing)" not in {state for states in result.network.states.values() for state in states}

@@ -12,8 +12,8 @@ from dagneal.base.kernels import Floats
 from dagneal.confidence.ensemble import ensemble
 from dagneal.data.dataset import MISSING_STATE, OTHER_STATE
 from dagneal.estimator.interface import Estimator
-from dagneal.estimator.preparation import Preparation
 from dagneal.estimator.structure import criterion_for
+from dagneal.estimator.table_preparation import TablePreparation
 from dagneal.inference.models import find_members
 from dagneal.inference.rows import posterior_of_rows
 from dagneal.learning import learn
@@ -110,7 +110,7 @@ class BayesianNetworkClassifier(Estimator):
         self.classes_, codes = np.unique(values, return_inverse=True)
         labels = _labels(self.classes_)
         self.target_ = _target_name(y, list(map(str, table.columns)))
-        preparation = Preparation(self.missing, self.bins, self.rare)
+        preparation = TablePreparation(self.missing, self.bins, self.rare)
         data = preparation.fit(_add_column(table, self.target_, [labels[code] for code in codes]), {self.target_: labels})
         solver = without_proof(Auto() if self.solver is None else as_solver(self.solver))
         score = criterion_for(self.criterion, self.missing)

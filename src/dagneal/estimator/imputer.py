@@ -12,8 +12,8 @@ from dagneal.base.defaults import RARE, SCORE, SEED
 from dagneal.base.errors import InputError
 from dagneal.base.kernels import Floats
 from dagneal.estimator.interface import Estimator, is_frame
-from dagneal.estimator.preparation import Preparation, is_number_column
 from dagneal.estimator.structure import criterion_for
+from dagneal.estimator.table_preparation import TablePreparation, is_number_column
 from dagneal.inference.elimination import UNKNOWN
 from dagneal.inference.models import find_members
 from dagneal.inference.rows import posterior_of_rows
@@ -92,7 +92,7 @@ class BayesianNetworkImputer(Estimator):
         if self.missing not in ("em", "drop"):
             raise InputError(f"missing is {self.missing!r}; give 'em' or 'drop', because unknown values are to be filled")
         table = self._check_table(X, reset=True)
-        preparation = Preparation(self.missing, self.bins, self.rare)
+        preparation = TablePreparation(self.missing, self.bins, self.rare)
         data = preparation.fit(table)
         self.result_ = learn(
             data,

@@ -11,7 +11,7 @@ import numpy as np
 from dagneal.base.defaults import MISSING, RARE, SCORE, SEED
 from dagneal.data.reading import read
 from dagneal.estimator.interface import Estimator
-from dagneal.estimator.preparation import Preparation
+from dagneal.estimator.table_preparation import TablePreparation
 from dagneal.inference.elimination import IndexedNetwork
 from dagneal.inference.rows import log_likelihood_of_codes
 from dagneal.learning import learn
@@ -68,7 +68,7 @@ class StructureLearner(Estimator):
             X: a pandas or polars frame, an array, or the path of a file.
             y: ignored; part of the scikit-learn interface.
         """
-        preparation = Preparation(self.missing, self.bins, self.rare)
+        preparation = TablePreparation(self.missing, self.bins, self.rare)
         data = preparation.fit(self._check_table(X, reset=True))
         if isinstance(X, str | os.PathLike):
             self.feature_names_in_ = np.array(data.names, dtype=object)

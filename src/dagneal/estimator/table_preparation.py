@@ -23,7 +23,7 @@ _FEW = 12  # a column with at most this many numbers is not cut, unless most of 
 
 
 @dataclass(frozen=True)
-class Preparation:
+class TablePreparation:
     """How an estimator prepares its data.
 
     Attributes:
