@@ -22,7 +22,6 @@ import sys
 import time
 from collections.abc import Callable
 from itertools import combinations
-from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -33,28 +32,11 @@ import dagneal as dn
 from dagneal.solvers import dag_sums, order_sums, sample_edges
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "tests"))
-from support.reference import all_dags, count_orders, dag_scores, random_data, random_table
+from support.reference import count_orders, enumerate_edges, random_data, random_table
 
 VARIABLES, STATES, ROWS, MAX_PARENTS, SIZE = 8, (2, 3), 300, 2, 5.0  # of the calibration; SIZE: equivalent sample size
 BINS, DEVIATIONS = 10, 2.5758  # 99% of a normal distribution are within so many standard deviations
 PRIORS = ("uniform", "sparse", "orders", "sparse-orders")
-
-
-def enumerate_edges(data: dn.Dataset, limit: int, prior: str) -> np.ndarray:
-    """Return the posterior probability of each edge by enumeration of all DAGs."""
-    n = len(data.names)
-    dags = [dag for dag in all_dags(n) if max(map(len, dag)) <= limit]
-    logs = dag_scores(dn.scoring.score_table(data, max_parents=limit), dags)
-    weights = np.exp(logs - logs.max())
-    if prior.startswith("sparse"):
-        weights *= [1.0 / np.prod([comb(n - 1, len(parents)) for parents in dag]) for dag in dags]
-    if prior.endswith("orders"):
-        weights *= [count_orders(dag) for dag in dags]
-    edges = np.zeros((n, n))
-    for dag, weight in zip(dags, weights, strict=True):
-        for child, parents in enumerate(dag):
-            edges[list(parents), child] += weight
-    return edges / weights.sum()
 
 
 def check_equal(verdicts: Verdicts, options: argparse.Namespace) -> None:

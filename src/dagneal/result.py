@@ -604,15 +604,13 @@ class Learned(AnnotatedSolution):
 
     def _stored_network(self, path: str | os.PathLike[str]) -> dict[str, Any]:
         """Return the network with probabilities for a JSON file; without them if they are unknown or too many."""
-        total = 0
         if self.fitted is None:
             if self.data is None:
                 return {}
-            total = count_probabilities(self.dag, self.data)
-        if total > STORED_PROBABILITIES:
-            text = f"the network has {total:,} probabilities, so {path} omits them; max_parents limits their number"
-            warnings.warn(text, stacklevel=3)
-            return {}
+            if (total := count_probabilities(self.dag, self.data)) > STORED_PROBABILITIES:
+                text = f"the network has {total:,} probabilities, so {path} omits them; max_parents limits their number"
+                warnings.warn(text, stacklevel=3)
+                return {}
         with warn_on_failure("fitting probabilities"):
             return network_dict(self.network)
         return {}

@@ -4,7 +4,6 @@ import json
 import re
 from dataclasses import replace
 from itertools import pairwise
-from math import comb
 
 import numpy as np
 import pytest
@@ -15,24 +14,7 @@ from dagneal.graphs.knowledge import Knowledge
 from dagneal.report.page import page
 from dagneal.report.summary import confidence_lines, posterior_lines
 from dagneal.solvers.edge_chains import Convergence
-from support.reference import all_dags, count_orders, dag_scores, random_data, random_table
-
-
-def enumerate_edges(data, limit, prior="uniform", obeys=lambda dag: True):
-    """Return the probability of each edge by enumeration. `obeys` is False for DAGs that background knowledge forbids."""
-    n = len(data.names)
-    dags = [dag for dag in all_dags(n) if max(map(len, dag)) <= limit and obeys(dag)]
-    logs = dag_scores(dn.scoring.score_table(data, max_parents=limit), dags)
-    weights = np.exp(logs - logs.max())
-    if prior.startswith("sparse"):
-        weights *= [1 / np.prod([comb(n - 1, len(parents)) for parents in dag]) for dag in dags]
-    if prior.endswith("orders"):
-        weights *= [count_orders(dag) for dag in dags]
-    edges = np.zeros((n, n))
-    for dag, weight in zip(dags, weights, strict=True):
-        for child, parents in enumerate(dag):
-            edges[list(parents), child] += weight
-    return edges / weights.sum()
+from support.reference import enumerate_edges, random_data, random_table
 
 
 @pytest.mark.parametrize("prior", ["uniform", "sparse", "orders", "sparse-orders"])

@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 
 from dagneal import Dataset
-from dagneal.scoring import ScoreTable
+from dagneal.scoring import ScoreTable, score_table
 from dagneal.scoring.sets import bounded_masks
 
 
@@ -255,3 +255,20 @@ def enumerated_posteriors(table: ScoreTable, per_order: bool) -> tuple[np.ndarra
         for child, parents in enumerate(dag):
             edges[list(parents), child] += weight
     return edges / weights.sum(), float(np.log(weights.sum()) + best)
+
+
+def enumerate_edges(data, limit, prior="uniform", obeys=lambda dag: True):
+    """Return the probability of each edge by enumeration. `obeys` is False for DAGs that background knowledge forbids."""
+    n = len(data.names)
+    dags = [dag for dag in all_dags(n) if max(map(len, dag)) <= limit and obeys(dag)]
+    logs = dag_scores(score_table(data, max_parents=limit), dags)
+    weights = np.exp(logs - logs.max())
+    if prior.startswith("sparse"):
+        weights *= [1 / np.prod([comb(n - 1, len(parents)) for parents in dag]) for dag in dags]
+    if prior.endswith("orders"):
+        weights *= [count_orders(dag) for dag in dags]
+    edges = np.zeros((n, n))
+    for dag, weight in zip(dags, weights, strict=True):
+        for child, parents in enumerate(dag):
+            edges[list(parents), child] += weight
+    return edges / weights.sum()

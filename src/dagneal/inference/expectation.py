@@ -1,6 +1,6 @@
 """Expected counts of families in rows with unknown values: the E-step of the EM algorithm.
 
-Rows are eliminated together, whatever their gaps: a variable that is unknown in one row of a chunk becomes an axis of the
+Rows with different gaps are eliminated together: a variable that is unknown in one row of a chunk becomes an axis of the
 tables, and rows that know it have a factor that is 1 for its value and 0 otherwise. A pass back over the steps of the
 elimination turns the table of each step into a posterior distribution for each row. Each family lies in one of these tables.
 """

@@ -50,7 +50,7 @@ class Plan:
         seconds_one_by_one: total QPU access time in seconds if each call solves only one subproblem, as in the paper.
         fits_directly: number of variables of the largest problem that certainly fits on the chip without division.
         defects: number of qubits of the topology that the chip does not have.
-        largest: the largest problem for which an embedding without division was found; None if nobody has searched.
+        largest: the largest problem for which an embedding without division was found; None without a search.
     """
 
     system: str
