@@ -267,11 +267,13 @@ def interval(draws: list[Draw], name: str) -> tuple[float, float, float]:
     groups: dict[Any, list[float]] = {}
     for number, draw in enumerate(draws):
         groups.setdefault(draw.get("embedding", -number), []).append(draw[name])
-    generator, means = np.random.default_rng(0), []
-    values = [np.array(group) for group in groups.values()]
-    for _ in range(4000):
-        chosen = [values[index] for index in generator.integers(len(values), size=len(values))]
-        means.append(np.concatenate([generator.choice(group, len(group)) for group in chosen]).mean())
+    generator, values = np.random.default_rng(0), [np.array(group) for group in groups.values()]
+    chosen = generator.integers(len(values), size=(4000, len(values)))
+    totals, sizes = np.zeros(chosen.shape), np.array([len(group) for group in values])
+    for number, group in enumerate(values):
+        places = chosen == number
+        totals[places] = generator.choice(group, (int(places.sum()), len(group))).sum(axis=1)
+    means = totals.sum(axis=1) / sizes[chosen].sum(axis=1)
     return float(np.concatenate(values).mean()), *np.quantile(means, (0.025, 0.975)).tolist()
 
 
@@ -284,28 +286,40 @@ def summary(cell: Cell, draws: list[Draw]) -> str:
 
 
 def screen(options: argparse.Namespace) -> None:
-    """Print the log-likelihood of Table 6 for one setting, or for each setting of a grid, best first.
+    """Print the log-likelihood of Table 6 for one setting, or for each setting of a grid.
 
     To save time, the grid uses few draws, 2,000 of the 10,000 reads for 99 microseconds, and no `waste` networks with 99
     microseconds.
     """
     quick = {cell for cell in list_cells() if cell.microseconds == 1 or not cell.network.startswith("waste")}
     cells = [cell for cell in list_cells() if cell.table == 6 and cell in quick]
-    names = [options.model]
-    if options.model in GRIDS:
-        grid = GRIDS[options.model]
-        settings = [
-            ",".join(f"{key}={value:g}" for key, value in zip(grid, values, strict=True))
-            for values in product(*grid.values())
-        ]
-        names = [f"{options.model},{text}" for text in settings]
-    scored = []
-    for name in names:
+
+    def fit(name: str) -> float:
         results = collect(name, cells, options.draws or SCREENED, options.records, {99: 2_000})
-        scored.append((sum(map(log_likelihood, cells, results)), name))
-    print("\n| settings | log-likelihood of Table 6 |\n|---|---|")
-    for value, name in sorted(scored, reverse=True):
-        print(f"| {name} | {value:.1f} |")
+        return sum(map(log_likelihood, cells, results))
+
+    if options.model not in GRIDS:
+        print(f"\nlog-likelihood of Table 6: {fit(options.model):.1f}")
+        return
+    *names, last = GRIDS[options.model]
+    *rows, columns = GRIDS[options.model].values()
+    settings = [dict(zip(names, values, strict=True)) for values in product(*rows)]
+    fits = [
+        [
+            fit(",".join([options.model, *(f"{key}={value:g}" for key, value in (*row.items(), (last, column)))]))
+            for column in columns
+        ]
+        for row in settings
+    ]
+    print(
+        "\n| "
+        + " | ".join([*names, *(f"{last} {column:g}" for column in columns)])
+        + " |\n"
+        + "|---" * (len(names) + len(columns))
+        + "|"
+    )
+    for row, values in zip(settings, fits, strict=True):
+        print("| " + " | ".join([*(f"{value:g}" for value in row.values()), *(f"{value:.1f}" for value in values)]) + " |")
 
 
 def draw(options: argparse.Namespace) -> None:

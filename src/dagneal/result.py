@@ -492,7 +492,7 @@ class Learned(AnnotatedSolution):
     def to_networkx(self) -> nx.DiGraph:
         """Return the graph as a networkx DiGraph. Nodes and edges are sorted by the order of the columns.
 
-        The attribute `direction` of an edge states what is known about its direction; see `dagneal.Direction`.
+        The attribute `direction` of an edge states how well its direction is supported; see `dagneal.Direction`.
         """
         graph = graph_from_edges(self.dag, self.edges)
         nx.set_edge_attributes(graph, {edge: str(direction) for edge, direction in self.directions.items()}, "direction")

@@ -196,7 +196,7 @@ class AnnotatedSolution(Solution):
 
     @cached_property
     def directions(self) -> dict[Edge, Direction]:
-        """What is known about the direction of each edge; see `dagneal.Direction`. Empty if the graph has a cycle."""
+        """Support for the direction of each edge; see `dagneal.Direction`. Empty if the graph has a cycle."""
         if not nx.is_directed_acyclic_graph(self.dag):
             return {}
         measures = self.confidence or Confidence()

@@ -20,7 +20,7 @@ def judge_directions(
     threshold: float = WEAK_EDGE,
     from_votes: bool = False,
 ) -> dict[Edge, Direction]:
-    """Return, for each edge of a DAG, what is known about its direction.
+    """Return the support for the direction of each edge of a DAG.
 
     - `FIXED`: background knowledge requires the edge or does not allow its reversal.
     - `SUPPORTED`: the edge is compelled, and at least 80% of the bootstrap samples that have the edge agree with its

@@ -27,7 +27,7 @@ class BayesianNetworkClassifier(Estimator):
     """A scikit-learn classifier: a Bayesian network of the features and the class. It needs scikit-learn.
 
     The network is learned from all columns together. So it also explains the features, accepts rows with missing values, and
-    predicts the class from what is known. A class without edges gets its frequency in the rows of `fit`.
+    predicts the class from the values that are present. A class without edges gets its frequency in the rows of `fit`.
 
     Args:
         networks: 1 for the best network; a larger number for a mixture of networks from as many subsamples of the rows,

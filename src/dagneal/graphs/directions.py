@@ -1,4 +1,4 @@
-"""The class `Direction`: what is known about the direction of an edge."""
+"""The class `Direction`: support for the direction of an edge."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Direction(StrEnum):
-    """What is known about the direction of an edge. The value is the text of outputs and files.
+    """Support for the direction of an edge. The value is the text of outputs and files.
 
     Attributes:
         FIXED: background knowledge requires the edge or does not allow its reversal.

@@ -1,6 +1,6 @@
 """The overview: one paragraph in words about a learned network, for the top of the terminal output and of the page.
 
-It states what was learned from what, the strongest and the weakest links, what is known about directions, what is proved,
+It states what was learned from what, the strongest and the weakest links, how well directions are supported, what is proved,
 and what to try next.
 """
 
@@ -180,7 +180,7 @@ def _links(solution: AnnotatedSolution, link: Callable[[str, str, Direction | No
 
 
 def _directions(solution: AnnotatedSolution) -> list[str]:
-    """Return a sentence that counts what is known about the directions."""
+    """Return a sentence that counts the directions by their support."""
     counts = Counter(solution.directions.values())
     parts = [f"{counts[direction]:,} {text}" for direction, text in _DIRECTIONS.items() if counts[direction]]
     if len(counts) == 1:

@@ -284,7 +284,7 @@ def edge_text(parent: str, child: str, direction: Direction | None) -> str:
     Args:
         parent: name of the variable at the start of the edge.
         child: name of the variable at the end of the edge.
-        direction: what is known about the direction; None if it was not judged.
+        direction: support for the direction; None if it was not judged.
     """
     return f"{shorten(parent)} {'--' if direction is Direction.UNDETERMINED else '->'} {shorten(child)}"
 
@@ -296,7 +296,7 @@ def structure_lines(dag: nx.DiGraph, directions: Mapping[Edge, Direction]) -> li
 
     Args:
         dag: graph of the network.
-        directions: what is known about the direction of each edge; empty if directions were not judged.
+        directions: support for the direction of each edge; empty if directions were not judged.
     """
     names = list(dag)
     width = max(display_width(shorten(name)) for name in names)

@@ -27,7 +27,7 @@ def draw_text(dag: nx.DiGraph, width: int = 100, directions: Mapping[Edge, Direc
     Args:
         dag: graph of the network.
         width: width of the terminal in columns.
-        directions: what is known about the direction of each edge.
+        directions: support for the direction of each edge.
 
     >>> print("\\n".join(draw_text(nx.DiGraph([("rain", "wet"), ("sprinkler", "wet")]))))
     rain    sprinkler
